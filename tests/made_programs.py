@@ -140,6 +140,8 @@ ARRAYS = {
     "upper triangle": lambda x: SOLVE.solve_triangular(spd(x), x, lower=False, trans=1),
     "orthogonal": lambda x: jnp.linalg.qr(jnp.stack([x, x**2 + 1.0]).T, mode="complete")[0],
     "triangle of it": lambda x: jnp.linalg.qr(spd(x))[1],
+    "exchanged rows": lambda x: jnp.linalg.solve(jnp.outer(x, x**2) + jnp.eye(4)[::-1], x),
+    "factors of it": lambda x: jax.lax.linalg.lu(jnp.outer(x, x**2) + jnp.eye(4)[::-1] * x)[0],
     "split": lambda x: jnp.split(x, 2)[1] * jnp.split(x, 2)[0],
     "iota": lambda x: x * jnp.arange(4),
     "chosen": lambda x: jax.lax.cond(x[0] > 0.1, jnp.sin, lambda x: x[0] * x, x),

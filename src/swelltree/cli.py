@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -228,6 +229,9 @@ def sweep(
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler: tcp://host:8786.")
     ] = None,
+    device: Annotated[
+        str | None, typer.Option(help="cpu, gpu or auto, in place of the file's.")
+    ] = None,
     report: Annotated[bool, typer.Option(help="Also write a page to look at.")] = True,
     check: Annotated[bool, typer.Option("--check", help="Read it and run nothing.")] = False,
     replay: Annotated[
@@ -241,6 +245,8 @@ def sweep(
 
     console = Console(soft_wrap=True, highlight=False, markup=False)
     loaded = load_campaign(campaign)
+    if device is not None:
+        loaded = replace(loaded, device=device)
     table = loaded.table
     dims = " x ".join(f"{len(values)} {name}" for name, values in table.dims.items())
     console.print(f"{loaded.name}: {len(table)} cases ({dims})")

@@ -25,7 +25,7 @@ def test_the_matrix_is_the_mean_over_seeds(result):
     assert matrix["seeds"].values[1, 0].tolist() == [0, 0]
 
 
-def test_wave_power_and_capture_length_are_those_of_the_sea(result):
+def test_wave_power_and_capture_width_are_those_of_the_sea(result):
     matrix = sw.power_matrix(result)
     # deep water: J = rho g^2 Hm0^2 Te / (64 pi)
     state = matrix.sel(Hs=2.0, Tp=8.0)
@@ -33,7 +33,7 @@ def test_wave_power_and_capture_length_are_those_of_the_sea(result):
     assert float(state["J"]) == pytest.approx(expected, rel=1e-9)
     assert float(state["Hm0"]) == pytest.approx(2.0, rel=2e-3)  # of a band
     assert 0.85 * 8.0 < float(state["Te"]) < 0.95 * 8.0  # 0.9 Tp for JONSWAP
-    assert np.allclose(state["capture_length"], state["power"] / state["J"])
+    assert np.allclose(state["capture_width"], state["power"] / state["J"])
 
 
 def test_energy_of_a_year_is_the_sum_over_the_states(result):
@@ -66,8 +66,8 @@ def test_states_without_a_result_are_told(result):
     with pytest.warns(sw.SwelltreeWarning, match=r"states of 83.3% of the time have no result"):
         year = sw.annual_energy(matrix)
     assert year["covered"].values == pytest.approx([1 / 6, 1 / 6])
-    state = matrix["capture_length"].sel(Hs=1.0, Tp=6.0).values
-    assert year["capture_length"].values == pytest.approx(state)
+    state = matrix["capture_width"].sel(Hs=1.0, Tp=6.0).values
+    assert year["capture_width"].values == pytest.approx(state)
 
 
 def test_peaks_and_fatigue_are_kept(result):
@@ -93,7 +93,7 @@ def test_what_is_missing_is_told(result):
 def test_the_page_shows_matrices_and_says_how_to_replay(result, tmp_path):
     page = sw.write_campaign_report(result, tmp_path / "page.html").read_text()
     assert page.count("data:image/png") >= 4
-    for text in ("mean power", "capture length", "Slowest cases", "--replay", "small"):
+    for text in ("mean power", "capture width", "Slowest cases", "--replay", "small"):
         assert text in page
     assert "<script" not in page
 
@@ -107,3 +107,56 @@ def test_a_case_is_replayed_by_its_name(result):
     with pytest.raises(sw.SwelltreeError, match="has no case 'abc'"):
         small_campaign().replay("abc")
     assert SEA.seed == 3
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """A campaign over a scatter diagram and seeds, nothing else."""
+    folder = tmp_path_factory.mktemp("site") / "store"
+    vary = [sw.ScatterDiagram([1.0, 2.0], [6.0, 8.0], [[1, 2], [0, 3]]), sw.Seeds(2)]
+    return small_campaign(vary=vary).run(folder, workers=0)
+
+
+def test_matrices_are_those_of_the_standard_as_they_are(site):
+    """Capture width, wave power and occurrence have one shape; the occurrence sums to one.
+
+    MAEP = T sum(CW J f) with T = 8766 h, as in IEC TS 62600-100.
+    """
+    matrix = sw.power_matrix(site)
+    width, flux, often = matrix["capture_width"], matrix["J"], matrix["occurrence"]
+    assert width.dims == flux.dims == often.dims == ("Hs", "Tp")
+    assert float(often.sum()) == pytest.approx(1.0, abs=1e-12)
+    energy = 8766.0 * np.nansum(width.values * flux.values * often.values)
+    assert float(sw.annual_energy(site)["MAEP"]) == pytest.approx(energy, rel=1e-12)
+
+
+def test_mhkit_takes_the_datasets_as_they_are(site):
+    performance = pytest.importorskip("mhkit.wave.performance")
+    matrix, year = sw.power_matrix(site), sw.annual_energy(site)
+    width = performance.capture_width(matrix["power"], matrix["J"], to_pandas=False)
+    assert np.allclose(width, matrix["capture_width"], rtol=1e-12, equal_nan=True)
+    power = performance.power_matrix(matrix["capture_width"], matrix["J"])
+    assert np.allclose(power, matrix["power"], rtol=1e-12, equal_nan=True)
+    energy = performance.mean_annual_energy_production_matrix(
+        matrix["capture_width"], matrix["J"], matrix["occurrence"]
+    )
+    assert float(energy) == pytest.approx(float(year["MAEP"]), rel=1e-12)
+    # every seed of every state is a record, binned as records of a buoy are
+    records = site.stack(record=("Hs", "Tp", "seed")).reset_index("record")
+    records = records.isel(record=np.flatnonzero(records["state"].values == "done"))
+    own = performance.capture_width(
+        records["absorbed_power"].sel(statistic="mean", pto="pto").values,
+        records["J"].values,
+        to_pandas=False,
+    )
+    binned = performance.capture_width_matrix(
+        records["Hm0"].values,
+        records["Te"].values,
+        own,
+        "mean",
+        np.array([1.0, 2.0]),
+        np.unique(np.round(records["Te"].values, 9)),
+        to_pandas=False,
+    )
+    expected = matrix["capture_width"].values
+    assert np.allclose(binned.values, expected, rtol=1e-12, equal_nan=True)

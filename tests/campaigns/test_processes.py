@@ -1,5 +1,7 @@
 """Campaigns in several processes, some of which are killed."""
 
+import contextlib
+import json
 import os
 import random
 import signal
@@ -9,6 +11,7 @@ import threading
 import time
 from pathlib import Path
 
+import distributed
 import numpy as np
 import pytest
 
@@ -115,33 +118,59 @@ def test_twenty_interruptions_lose_nothing_and_run_nothing_twice(tmp_path):
     assert equal(result, campaign.run(tmp_path / "whole", workers=0))
 
 
-@pytest.mark.slow
-def test_workers_of_a_scheduler_elsewhere_give_the_same_bits(tmp_path):
-    address = "tcp://127.0.0.1:18786"
-    dask = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
-    processes = [
-        subprocess.Popen(
-            [*dask, "--host", "127.0.0.1", "--port", "18786", "--no-dashboard"],
-            stderr=subprocess.DEVNULL,
-        )
-    ]
-    worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1"]
-    for k in range(2):
-        processes.append(
-            subprocess.Popen(
-                [*worker, "--no-dashboard", "--name", f"w{k}", "--local-directory", str(tmp_path)],
-                stderr=subprocess.DEVNULL,
-            )
-        )
+@contextlib.contextmanager
+def cluster_elsewhere(folder, workers):
+    """A scheduler and workers that are processes of their own: its address and all of them."""
+    file = folder / "scheduler.json"
+    python, quiet = [sys.executable, "-m"], {"stderr": subprocess.DEVNULL}
+    ours = ["--scheduler-file", str(file), "--no-dashboard"]
+    here = ["--host", "127.0.0.1", "--port", "0"]
+    scheduler = [*python, "distributed.cli.dask_scheduler", *ours, *here]
+    processes = [subprocess.Popen(scheduler, **quiet)]
+    worker = [*python, "distributed.cli.dask_worker", *ours, "--nthreads", "1"]
+    alone = ["--no-nanny", "--death-timeout", "60", "--local-directory", str(folder)]
+    for k in range(workers):
+        processes.append(subprocess.Popen([*worker, *alone, "--name", f"w{k}"], **quiet))
     try:
-        time.sleep(15.0)
-        campaign = small_campaign(lanes=2)
-        far = campaign.run(tmp_path / "far", scheduler=address)
-        assert equal(far, campaign.run(tmp_path / "here", workers=0))
+        wait_for(file.exists)
+        address = json.loads(file.read_text())["address"]
+        with distributed.Client(address) as client:
+            client.wait_for_workers(workers, timeout=120)
+        yield address, processes
     finally:
         for process in reversed(processes):
-            process.terminate()
+            process.kill()
             process.wait(timeout=30)
+
+
+@pytest.mark.slow
+def test_workers_of_a_scheduler_elsewhere_give_the_same_bits(tmp_path):
+    campaign = small_campaign(lanes=2)
+    with cluster_elsewhere(tmp_path, workers=3) as (address, _):
+        far = campaign.run(tmp_path / "far", scheduler=address)
+    assert equal(far, campaign.run(tmp_path / "here", workers=0))
+
+
+def test_a_killed_scheduler_is_told_and_only_what_is_missing_is_run(tmp_path):
+    """Killed as soon as something is in the store; the blocks that are there stay."""
+    folder, campaign = tmp_path / "store", small_campaign(lanes=1, duration=400.0)
+    with cluster_elsewhere(tmp_path, workers=1) as (address, processes):
+
+        def kill():
+            wait_for(lambda: blocks(folder) >= 1)
+            processes[0].kill()
+
+        hand = threading.Thread(target=kill)
+        hand.start()
+        with pytest.raises(sw.SwelltreeError, match=r"scheduler is gone.*continue with --resume"):
+            campaign.run(folder, scheduler=address)
+        hand.join()
+    there = {f: f.stat().st_mtime_ns for f in (folder / "index").glob("*.json")}
+    assert 1 <= len(there) < 12
+    result = campaign.run(folder, resume=True, workers=0)
+    assert result.attrs["cases_done"] == 12
+    assert all(f.stat().st_mtime_ns == t for f, t in there.items())  # nothing was run again
+    assert equal(result, campaign.run(tmp_path / "whole", workers=0))
 
 
 def test_a_scheduler_that_is_not_there_is_told(tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 
 import swelltree as sw
 from made_hydro import MASS, heaving_float, vessel
-from swelltree.engine.in_numpy import in_numpy
+from swelltree.engine.machine.points import point_program
 from swelltree.formulations import State, formulation
 from swelltree.formulations.equations import settled_at, solve_motion
 from swelltree.studies.linear.drag import DragSolver, Waves
@@ -88,7 +88,7 @@ def differenced(linear, step=1e-5):
         state = State(moved.q, Z @ rate, moved.chart)
         return Z.T @ solve_motion(model, how, np.zeros(()), state, internal)[2].s_dot
 
-    run, zero = in_numpy(free), np.zeros(linear.free)
+    run, zero = point_program(free, fixed=0), np.zeros(linear.free)
     units = step * np.eye(linear.free)
     per_step = [(run(d, zero) - run(-d, zero)) / (2 * step) for d in units]
     per_rate = [(run(zero, d) - run(zero, -d)) / (2 * step) for d in units]

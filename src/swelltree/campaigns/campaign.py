@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from swelltree.campaigns.drive import Driver
+from swelltree.campaigns.file_keys import DEVICES, PRECISIONS
 from swelltree.campaigns.lock import DriverLock
 from swelltree.campaigns.opened import open_campaign
 from swelltree.campaigns.pool import Job, open_pool
@@ -26,11 +27,13 @@ from swelltree.results.dataset import provenance
 from swelltree.studies.batch.batch import TOLERANCE, BatchPlan, blank_block, plan_batch
 from swelltree.studies.given import check_model
 from swelltree.studies.time.simulate import simulate
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning, suggest
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
 from swelltree.system.waters.seas import Sea
 
 if TYPE_CHECKING:
     import xarray as xr
+
+BLOCK_OF_GPU = 16_384  # cases: more are no faster, and a block that is cut off is run again
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,9 @@ class Campaign:
         start: as in `simulate`.
         lanes: cases per block, which run side by side; at most 32, as memory allows, by default.
         retries: how often a block is tried again before its cases are tried one by one.
+        device: "cpu"; "gpu", with a warning where there is none; or "auto": a graphics processor
+            that is there, from 512 cases on. A store goes on with what it was begun with.
+        precision: "float64", or "float32" with device "gpu".
         name: of the campaign.
         text: of the file it was read from, for provenance.
     """
@@ -69,6 +75,8 @@ class Campaign:
     start: str | None = None
     lanes: int | None = None
     retries: int = 1
+    device: str = "auto"
+    precision: str = "float64"
     name: str = "campaign"
     text: str = ""
 
@@ -82,6 +90,18 @@ class Campaign:
         if self.retries < 0:
             raise SwelltreeError(
                 f"campaign '{self.name}': retries {self.retries} is negative. Give 0 or more."
+            )
+        for word, known in (("device", DEVICES), ("precision", PRECISIONS)):
+            value = getattr(self, word)
+            if value not in known:
+                raise SwelltreeError(
+                    f"campaign '{self.name}': {word} '{value}' is not known."
+                    f"{suggest(value, known)} Give {listed(known)}."
+                )
+        if self.precision == "float32" and self.device != "gpu":
+            raise SwelltreeError(
+                f"campaign '{self.name}': precision 'float32' is for device 'gpu'. Give it too, or "
+                "leave both."
             )
         check_reductions(self.reduce, f"campaign '{self.name}'")
         check_table(self.table, self.sea, self.model)
@@ -101,7 +121,11 @@ class Campaign:
         rounded = [np.asarray(x).astype(np.complex64) for x in arrays]
         sea = None if self.sea is None else repr(self.sea)
         numbers = self.duration, self.output_step, self.step, self.tolerance, self.lanes
-        words = list(self.channels or ()), list(self.reduce), self.formulation, self.start
+        words: tuple[Any, ...] = (
+            list(self.channels or ()), list(self.reduce), self.formulation, self.start
+        )  # fmt: skip
+        if self.precision != "float64":
+            words += (self.precision,)
         return content_key(self.model.described.case, *rounded, sea, numbers, words)[:32]
 
     def run(
@@ -132,11 +156,10 @@ class Campaign:
             )
         _make(store.folder)
         with DriverLock(store.folder) as lock:
-            begin = self._begun(store, table)
-            planned, names = begin, tuple(self.reduce)
-            blank = blank_block(planned, names)
-            store.create(self._about(table, planned), blank)
-            self._drive(store, lock, table, planned, blank, workers, scheduler, progress)
+            planned, lanes = self._begun(store, table)
+            blank = blank_block(planned, tuple(self.reduce))
+            store.create(self._about(table, planned, lanes), blank)
+            self._drive(store, lock, table, planned, lanes, blank, workers, scheduler, progress)
         result = open_campaign(folder)
         failed = int(result.attrs["cases_failed"])
         if failed:
@@ -175,9 +198,10 @@ class Campaign:
             provenance={"study_name": f"{self.name} {case}"},
         )
 
-    def _begun(self, store: Store, table: CaseTable) -> BatchPlan:
-        """How cases are run: as the store says, or chosen now."""
-        given: dict[str, Any] = {"step": self.step, "lanes": self.lanes}
+    def _begun(self, store: Store, table: CaseTable) -> tuple[BatchPlan, int]:
+        """How cases are run, as the store says or chosen now; and how many make a block."""
+        given: dict[str, Any] = {"step": self.step, "lanes": self.lanes, "device": self.device}
+        block = 0
         attrs: dict[str, Any] = {}
         if store.exists:
             about = store.about()
@@ -188,7 +212,17 @@ class Campaign:
                     "differ. Name another folder."
                 )
             attrs = about["attrs"]
-            given = {"step": attrs.get("step"), "lanes": int(about["lanes"])}
+            block, device = int(about["lanes"]), attrs.get("device", "cpu")
+            if self.device not in ("auto", device):
+                warnings.warn(
+                    f"'{store.folder}' was begun with device '{device}' and goes on with it, so "
+                    "that all its cases are alike. Name another folder for the other.",
+                    SwelltreeWarning,
+                    stacklevel=3,
+                )
+            # what is left of a store of a graphics processor may have to fit elsewhere
+            lanes = None if device == "gpu" else block
+            given = {"step": attrs.get("step"), "lanes": lanes, "device": device}
         cases = [table.case(k, self.sea) for k in table.extremes(8)]
         planned = plan_batch(
             self.model,
@@ -200,12 +234,16 @@ class Campaign:
             formulation=self.formulation,
             start=self.start,
             count=len(table),
+            precision=self.precision if given["device"] == "gpu" else "float64",
             **given,
         )
+        plan = planned.plan
+        if planned.engine.is_gpu and self.lanes is None:
+            planned = planned._replace(plan=replace(plan, lanes=min(plan.lanes, BLOCK_OF_GPU)))
         error = {k: x for k, x in attrs.items() if k == "step_error"}
-        return planned._replace(attrs=planned.attrs | error)
+        return planned._replace(attrs=planned.attrs | error), block or planned.plan.lanes
 
-    def _about(self, table: CaseTable, planned: BatchPlan) -> dict[str, Any]:
+    def _about(self, table: CaseTable, planned: BatchPlan, lanes: int) -> dict[str, Any]:
         """What the store keeps besides numbers."""
         model = self.model
         attrs = provenance(model) | planned.attrs
@@ -215,7 +253,7 @@ class Campaign:
             "name": self.name,
             "key": self.key,
             "cases": len(table),
-            "lanes": planned.plan.lanes,
+            "lanes": lanes,
             "dims": {name: values.tolist() for name, values in table.dims.items()},
             "columns": {name: values.tolist() for name, values in table.columns.items()},
             "place": table.place.tolist(),
@@ -230,12 +268,13 @@ class Campaign:
         lock: DriverLock,
         table: CaseTable,
         planned: BatchPlan,
+        lanes: int,
         blank: xr.Dataset,
         workers: int | None,
         scheduler: str | None,
         progress: bool | None,
     ) -> None:
-        lanes, count = planned.plan.lanes, len(table)
+        count = len(table)
         there = store.entries(-(-count // lanes))
         missing = [block for block in range(-(-count // lanes)) if block not in there]
 

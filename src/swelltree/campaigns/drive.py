@@ -6,6 +6,7 @@ its own lane; a case that still fails is recorded with its sentence, and the oth
 
 from __future__ import annotations
 
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -16,7 +17,7 @@ from swelltree.campaigns.lock import DriverLock
 from swelltree.campaigns.pool import Done, Job, Pool
 from swelltree.campaigns.store import Store
 from swelltree.campaigns.work import Block
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 Tell = Callable[[int, int], None]  # cases finished now, of them failed
 
@@ -60,7 +61,7 @@ def _entry(message: str, block: Block, job: Job, count: int) -> dict[str, Any]:
         "seconds": round(block.seconds / count, 6),
         "where": block.where,
         "attempts": job.attempt,
-    }
+    } | ({"warnings": list(block.warnings)} if block.warnings else {})
 
 
 class Driver:
@@ -90,6 +91,7 @@ class Driver:
         self.blank, self.ids, self.retries, self.tell = blank, ids, retries, tell
         self.open: dict[int, Lanes] = {}
         self.again: deque[Job] = deque()
+        self.warned: set[str] = set()
 
     def run(self, pool: Pool, jobs: Iterable[Job]) -> None:
         """All jobs, each a whole block."""
@@ -113,8 +115,9 @@ class Driver:
     def take(self, done: Done) -> None:
         """Keep what a job gave, or try again."""
         job, lanes = done.job, self.open[done.job.block]
-        if done.error is None:
+        if done.block is not None:
             lanes.add(done)
+            self.warn(done.block.warnings)
         elif len(job.cases) > 1:
             # a mistake in the input stays one; whatever else may have been bad luck
             if job.attempt > self.retries or isinstance(done.error, SwelltreeError):
@@ -129,6 +132,13 @@ class Driver:
             self.again.append(job._replace(attempt=job.attempt + 1))
         if lanes.is_whole:
             self.write(job.block, self.open.pop(job.block))
+
+    def warn(self, texts: Iterable[str]) -> None:
+        """Tell what blocks warn of, each once; the index keeps it with every case."""
+        for text in texts:
+            if text not in self.warned:
+                self.warned.add(text)
+                warnings.warn(text, SwelltreeWarning, stacklevel=2)
 
     def write(self, block: int, lanes: Lanes) -> None:
         """Put a whole block into the store."""

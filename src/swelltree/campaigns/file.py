@@ -30,6 +30,7 @@ def load_campaign(path: str | Path) -> Campaign:
         name: getattr(spec, name) for name in (*FROM_STUDY, "channels", "reduce", "lanes")
     }
     options_here |= {"tolerance": spec.tolerance, "retries": spec.retries}
+    options_here |= {"device": spec.device, "precision": spec.precision}
     given = options | {
         name: value for name, value in options_here.items() if value not in (None, ())
     }

@@ -10,6 +10,8 @@ from swelltree.system.waters.seas import SeaLike, Text
 READY = ("barges", "hinge_barge", "oswec", "rm3", "spar", "sphere", "tank")
 _ready = one_of(READY, "ready system")
 _start = one_of(STARTS, "start")
+DEVICES, PRECISIONS = ("auto", "cpu", "gpu"), ("float64", "float32")
+_device, _precision = one_of(DEVICES, "device"), one_of(PRECISIONS, "precision")
 
 
 @description
@@ -32,6 +34,8 @@ class CampaignTable(Description):
         start: one of STARTS.
         lanes: cases per block.
         retries: of a block.
+        device: one of DEVICES.
+        precision: one of PRECISIONS.
     """
 
     kind: ClassVar[str] = "campaign"
@@ -50,6 +54,8 @@ class CampaignTable(Description):
     start: Annotated[str, _start[0], _start[1]] | None = None
     lanes: Count | None = None
     retries: Count = 1
+    device: Annotated[str, _device[0], _device[1]] = "auto"
+    precision: Annotated[str, _precision[0], _precision[1]] = "float64"
 
     def __post_init__(self) -> None:
         if (self.base is None) == (self.gallery is None):

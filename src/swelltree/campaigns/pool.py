@@ -225,13 +225,17 @@ def open_pool(
         planned: how cases are run.
         names: of reductions.
         jobs: how many blocks there are to run.
-        workers: processes on this machine; one per core by default, 0 for this process.
+        workers: processes on this machine; one per core by default, 0 for this process. A graphics
+            processor is fed by one: this, or another where some are asked for.
         scheduler: address of a Dask scheduler.
         say: tells the user.
     """
-    if scheduler is None and (workers == 0 or jobs == 0):
+    usual = 0 if planned.engine.is_gpu else cores()
+    count = min(usual if workers is None else workers, jobs)
+    if scheduler is None and count == 0:
         return Here(planned, names)
-    count = min(cores() if workers is None else workers, jobs)
+    if planned.engine.is_gpu:
+        count = 1
     pool = Cluster(planned, names, count, scheduler)
     if pool.dashboard:
         say(f"dashboard: {pool.dashboard}")

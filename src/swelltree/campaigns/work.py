@@ -16,8 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from swelltree.engine.machine.many_cases import cuda
 from swelltree.studies.batch.batch import BatchPlan, reduced_block
 from swelltree.studies.batch.cases import BatchCase
+from swelltree.studies.batch.engines import chosen_engine
 from swelltree.system.errors import SwelltreeWarning
 
 
@@ -28,6 +30,7 @@ class Block(NamedTuple):
     messages: list[str]
     seconds: float
     where: str  # the process that ran it
+    warnings: tuple[str, ...] = ()  # each once
 
 
 def packed(planned: BatchPlan, names: tuple[str, ...]) -> bytes:
@@ -57,12 +60,12 @@ def unpacked(content: bytes) -> tuple[BatchPlan, tuple[str, ...]]:
 
 
 def run_block(content: bytes, cases: list[BatchCase], first: int = 0) -> Block:
-    """Run some cases side by side.
+    """Run some cases of a block side by side, as many at a time as there are lanes.
 
     Args:
         content: from `packed`.
-        cases: at most as many as there are lanes.
-        first: lane of the first of them.
+        cases: of the block, in order.
+        first: place of the first of them in it.
     """
     planned, names = unpacked(content)
     return run_here(planned, names, cases, first)
@@ -73,17 +76,55 @@ def run_here(
 ) -> Block:
     """The same in this process."""
     begin = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SwelltreeWarning)  # cases tell what matters themselves
-        result = reduced_block(planned, cases, names, first)
+    where = f"{platform.node()}:{os.getpid()}"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SwelltreeWarning)
+        planned = runnable_here(planned, cases[0])
+        lanes = planned.plan.lanes
+        parts = [
+            reduced_block(planned, cases[k : k + lanes], names, (first + k) % lanes)
+            for k in range(0, len(cases), lanes)
+        ]
+    told = dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, SwelltreeWarning))
+    for one in caught:
+        if not issubclass(one.category, SwelltreeWarning):
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
     values = {
-        str(name): np.ascontiguousarray(x.values, dtype=float)
-        for name, x in result.data_vars.items()
+        str(name): np.concatenate([np.asarray(part[name].values, float) for part in parts])
+        for name in parts[0].data_vars
         if name != "message"
     }
-    messages = [str(text) for text in result["message"].values]
-    seconds = time.perf_counter() - begin
-    return Block(values, messages, seconds, f"{platform.node()}:{os.getpid()}")
+    messages = [str(text) for part in parts for text in part["message"].values]
+    return Block(values, messages, time.perf_counter() - begin, where, tuple(told))
+
+
+def runnable_here(planned: BatchPlan, case: BatchCase) -> BatchPlan:
+    """The plan, or that of the CPU where it is for a graphics processor and there is none here.
+
+    Args:
+        planned: by the driver, maybe on another machine.
+        case: one of those to run.
+    """
+    if not planned.engine.is_gpu:
+        return planned
+    why = cuda.device()
+    if not isinstance(why, str):
+        return planned
+    warnings.warn(
+        f"some cases are run by lanes of the CPU: {why}. Their numbers differ by rounding and by "
+        "the grid of wave loads, about 1e-6. Give workers with a graphics processor, or device "
+        "'cpu', for the same bits everywhere.",
+        SwelltreeWarning,
+        stacklevel=2,
+    )
+    return on_cpu(planned, case)
+
+
+def on_cpu(planned: BatchPlan, case: BatchCase) -> BatchPlan:
+    """How the same cases are run without a graphics processor."""
+    plan = replace(planned.plan, device="cpu", short=False, channels=())
+    engine, plan, _ = chosen_engine(plan, case, lambda _, __: planned.plan.channels)
+    return planned._replace(plan=replace(plan, lanes=engine.most), engine=engine)
 
 
 def one_thread() -> dict[str, str]:

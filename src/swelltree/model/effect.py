@@ -230,7 +230,7 @@ class Effect:
         """
         return self
 
-    def internal_advanced(self, model: Model, now: Now, v_half: Array, h: Array) -> Any:
+    def internal_advanced(self, model: Model, now: Now, v_half: Array, h: Array) -> Array:
         """Its internal states after a step of the two-step scheme, where it `has_added_mass`.
 
         Args:

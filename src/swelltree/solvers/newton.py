@@ -1,10 +1,9 @@
 """Damped Newton iteration with least-norm steps, line search and continuation.
 
-The loop runs on the host around one program that gives residual and Jacobian together. It is
-traced but not compiled, which would cost more than the few evaluations. Singular Jacobians (a body
-free to drift in equilibrium) are met by the smallest step that solves the linear equations best.
-`attach_gradient` makes the solution differentiable afterwards; `newton_traced` does all in one
-graph, for use under `jit` and `vmap`.
+The loop runs on the host around one program that gives residual and Jacobian together. Singular
+Jacobians (a body free to drift in equilibrium) are met by the smallest step that solves the linear
+equations best. `attach_gradient` makes the solution differentiable afterwards; `newton_traced` does
+all in one graph, for use under `jit` and `vmap`.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from swelltree.engine.backend import jax, jnp
-from swelltree.engine.in_numpy import in_numpy
+from swelltree.engine.machine.points import Points
 from swelltree.solvers.solution import Code, describe
 
 Residual = Callable[[Any, Float[Array, " n"]], Float[Array, " m"]]
@@ -50,14 +49,14 @@ class NewtonResult:
 
 
 @functools.lru_cache(maxsize=64)
+def program_of(residual: Residual) -> Points:
+    """The residual as a program."""
+    return Points(residual)
+
+
 def residual_and_jacobian(residual: Residual) -> Callable[[Any, Any], tuple[Any, Any]]:
-    """Program ``(args, x) -> (r, dr/dx)``; the residual is traced once and runs in numpy."""
-
-    def both(args: Any, x: Any) -> tuple[Any, Any]:
-        r, push = jax.linearize(functools.partial(residual, args), x)
-        return r, jax.vmap(push, out_axes=1)(jnp.eye(x.size))
-
-    return in_numpy(both)
+    """Program ``(args, x) -> (r, dr/dx)``."""
+    return program_of(residual).jacobians
 
 
 def _largest(x: np.ndarray) -> float:

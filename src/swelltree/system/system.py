@@ -1,7 +1,7 @@
 """The system: bodies, joints, forces, controllers, sensors and water, checked as a whole."""
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
@@ -137,7 +137,9 @@ class System(Description):
     @functools.cached_property
     def rod_parts(self) -> tuple[RodParts, ...]:
         """What every rod is made of."""
-        frames: dict[str, tuple[Any, np.ndarray]] = {WORLD_NAME: (np.zeros(3), np.eye(3))}
+        frames: dict[str, tuple[Sequence[float] | np.ndarray, np.ndarray]] = {
+            WORLD_NAME: (np.zeros(3), np.eye(3))
+        }
         frames |= {body.name: (body.position, body.rotation_matrix) for body in self.bodies}
         made: list[RodParts] = []
         for rod in self.rods:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 SHOWN = 12  # slowest or failed cases
-MATRICES = ("power", "power_std", "capture_length", "occurrence", "energy")
+MATRICES = ("power", "power_std", "capture_width", "occurrence", "energy")
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -104,8 +104,8 @@ def _pictures(campaign: xr.Dataset, chips: list[tuple[str, str]]) -> str:
         if year["MAEP"].ndim == 0:
             chips.append(("MAEP", f"{float(year['MAEP']) / 1e6:.4g} MWh"))
             chips.append(("mean power of a year", f"{float(year['mean_power']) / 1e3:.4g} kW"))
-            if "capture_length" in year:
-                chips.append(("capture length", f"{float(year['capture_length']):.3g} m"))
+            if "capture_width" in year:
+                chips.append(("capture width", f"{float(year['capture_width']):.3g} m"))
     pictures = "".join(
         _picture(x) for name in MATRICES if name in matrix for x in _planes(matrix[name])
     )

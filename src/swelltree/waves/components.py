@@ -6,7 +6,7 @@ import dataclasses
 import math
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -165,7 +165,7 @@ def irregular(
     )
 
 
-def _amplitudes(sea: Any, energy: Array, draws: Array) -> Array:
+def _amplitudes(sea: IrregularSea, energy: Array, draws: Array) -> Array:
     """Of all components, from draws (..., n, 4)."""
     xp = namespace(energy, draws)
     amplitude = xp.sqrt(2 * energy)
@@ -184,7 +184,7 @@ class ManySeas(NamedTuple):
 
 
 def irregular_by_seed(
-    sea: Any, water: AnyWater, seeds: Sequence[int], cases: Sequence[int | str]
+    sea: IrregularSea, water: AnyWater, seeds: Sequence[int], cases: Sequence[int | str]
 ) -> ManySeas:
     """The components of `irregular` for many seeds of one sea at once.
 
@@ -204,8 +204,7 @@ def irregular_by_seed(
     if sea.spreading is None and not isinstance(sea.spectrum, DirectionalTable):
         beta = np.full(shape, float(sea.beta))
     else:
-        rows = zip(omega, draws[..., HEADING], strict=True)
-        beta = float(sea.beta) + np.stack([headings(sea, w, draw) for w, draw in rows])
+        beta = float(sea.beta) + headings(sea, omega, draws[..., HEADING])
     return ManySeas(omega, amplitude, beta, 2 * np.pi * draws[..., PHASE])
 
 
@@ -292,24 +291,30 @@ def band(sea: IrregularSea | FocusedWave, grid: Array, below: Array) -> tuple[Ar
 
 
 def headings(sea: IrregularSea, omega: Array, draw: Array) -> Array:
-    """Heading of each component relative to `sea.beta` [rad].
+    """Heading of each component relative to `sea.beta` [rad], (..., n).
 
     Neighbouring components share out the headings among them: every block holds each of the
     equally probable headings once, in random order. No two components have the same frequency,
     so that the sea is the same on average everywhere (Jefferys 1987).
+
+    Args:
+        sea: IrregularSea(...).
+        omega: frequencies of the components (..., n) [rad/s].
+        draw: a random number for each, (..., n).
     """
-    table = isinstance(sea.spectrum, DirectionalTable)
+    table, n = isinstance(sea.spectrum, DirectionalTable), omega.shape[-1]
     if sea.spreading is None and not table:
-        return np.zeros(len(omega))
+        return np.zeros(omega.shape)
     xp = namespace(draw)
     count: int = HEADINGS if table else sea.spreading.directions  # pyright: ignore
     rank = xp.concatenate(
         [
-            xp.argsort(xp.argsort(draw[k : k + count], stable=True), stable=True)
-            for k in range(0, len(omega), count)
-        ]
+            xp.argsort(xp.argsort(draw[..., k : k + count], stable=True), stable=True)
+            for k in range(0, n, count)
+        ],
+        axis=-1,
     )
-    sizes = np.minimum(count, len(omega) - count * (np.arange(len(omega)) // count))
+    sizes = np.minimum(count, n - count * (np.arange(n) // count))
     part = (rank + 0.5) / sizes
     if table and not known(draw):
         raise sea.fail(
@@ -317,11 +322,13 @@ def headings(sea: IrregularSea, omega: Array, draw: Array) -> Array:
             "outside of jit, grad and vmap: sw.realise(sea, model.water)."
         )
     if table:
-        return _table_headings(sea.spectrum, omega, part, sizes)
+        rows = zip(omega.reshape(-1, n), part.reshape(-1, n), strict=True)
+        by_row = [_table_headings(sea.spectrum, w, one, sizes) for w, one in rows]
+        return np.stack(by_row).reshape(omega.shape)
     assert sea.spreading is not None
     beta = np.linspace(-np.pi, np.pi, 8193)
     spread = Spread.of(beta, spectra.spreading_density(sea.spreading, beta))
-    apart = np.array([spread.factor(int(n)) for n in sizes])
+    apart = np.array([spread.factor(int(size)) for size in sizes])
     return spread.mean + apart * spread.off(part)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import made_hydro
 import swelltree as sw
 from made_campaign import SEA, float_model
 
@@ -89,6 +90,43 @@ def test_a_run_that_diverges_is_a_failed_case():
     assert batch["message"].values[0] == ""
     assert "t = " in batch["message"].values[1]
     assert np.isfinite(batch["position"].values[0]).all()
+
+
+def convolved():
+    """A float whose radiation forces are kept on steps of their own: it is run one by one."""
+    body = sw.Body("float", made_hydro.MASS, (1e6, 1e6, 1e6))
+    pto = sw.LinearPto("pto", joint="rail", damping=1.5e5)
+    rail = sw.Slider("rail", sw.WORLD, body, axis="z")
+    system = sw.System("float", [body], [rail], ptos=[pto], water=sw.Water(rho=1000.0))
+    return sw.compile(system, made_hydro.heaving_float(), radiation="convolution", step=0.2)
+
+
+def test_cases_one_by_one_warn_as_single_runs_do_each_thing_once():
+    model, how = convolved(), {"duration": 2.0, "output_step": 0.2}
+    steep = SEA.replace(spectrum=sw.Jonswap(Hs=6.0, Tp=5.0))
+    with pytest.warns(sw.SwelltreeWarning, match="waves break") as single:
+        sw.simulate(model, steep, solver="rk4", progress=False, **how)
+    told = {str(w.message) for w in single}
+    with pytest.warns(sw.SwelltreeWarning, match="cases are run by one by one; not lanes") as many:
+        batch = sw.simulate_batch(model, [steep, steep], channels=["position"], **how)
+    assert batch.attrs["engine"].startswith("one by one; not lanes: radiation='convolution'")
+    assert (batch["message"] == "").all()
+    found = [str(w.message) for w in many]
+    for text in told:
+        assert found.count(f"2 of 2 cases: {text}") == 1
+
+
+def test_a_case_one_by_one_that_ends_early_is_told_as_a_failed_case_only():
+    damping = {"ptos.pto.damping": [1.5e5, 5e9]}  # far too stiff for the step
+    how = {"duration": 4.0, "output_step": 0.2, "channels": ["position"]}
+    with pytest.warns(sw.SwelltreeWarning) as many:
+        batch = sw.simulate_batch(convolved(), SEA, damping, **how)
+    bad = str(batch["message"].values[1])
+    assert bad
+    assert batch["message"].values[0] == ""
+    assert [str(w.message) for w in many if bad in str(w.message)] == [
+        f"1 of 2 cases have no result. The first, case 1, says: {bad}"
+    ]
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from swelltree.effects.strokes.laws.damper import FrictionDamper
 from swelltree.effects.strokes.strokes import pair_wrench
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax, jnp
-from swelltree.engine.in_numpy import in_numpy
+from swelltree.engine.machine.points import point_program
 from swelltree.model.effect import LinearElements, Now
 from swelltree.model.model import Model
 
@@ -50,7 +50,7 @@ def damping_at_rest(forces: StrokeForces, model: Model, now: Now) -> Array:
     return jnp.concatenate(out)
 
 
-DAMPING = in_numpy(damping_at_rest)
+DAMPING = point_program(damping_at_rest, fixed=3)
 
 
 def notes_of(forces: StrokeForces) -> tuple[str, ...]:

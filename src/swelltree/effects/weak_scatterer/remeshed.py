@@ -122,9 +122,8 @@ def carried(
         top: potential and elevation on the old one.
     """
     n, half = old.boundary.surface, old.boundary.mirrors.symmetric
-    assert old.boundary.used is not None
-    assert new.boundary.used is not None
-    there = [x.boundary.used.vertices[:n] for x in (old, new)]
+    used = old.boundary.used, new.boundary.used
+    there = [jnp.ones(n) if x is None else x.vertices[:n] for x in used]
     at = [x[:n, :2] for x in places]
     phi, eta = transferred(at[0], there[0], top, at[1], half) * there[1]
     fresh = jnp.zeros(n)

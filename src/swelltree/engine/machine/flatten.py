@@ -33,7 +33,7 @@ INLINED = {
     "checkpoint",
 }
 UNEXPECTED = (KeyError, AttributeError, TypeError, ValueError, IndexError)
-FILES = ("numbers", "shapes", "indices", "sums", "loops", "algebra")
+FILES = ("numbers", "shapes", "indices", "sums", "loops", "algebra", "pivots")
 
 
 def rule(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

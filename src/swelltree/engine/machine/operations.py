@@ -52,6 +52,8 @@ class Operations:
         return self.line(f"icmp {how} {self.types.of(of)} {x}, {y}")
 
     def _of_float(self, name: str, x: list[str]) -> str:
+        if name == "same":  # an expression apart, by its derivatives
+            return x[0]
         if name in ARITHMETIC or name == "div":
             return self.line(f"f{name} {FLAGS} {self.F} {x[0]}, {x[1]}")
         if name == "neg":

@@ -177,7 +177,7 @@ def _gathered(flat: Flattening, eqn: Any, x: Value, indices: Value) -> Any:
         flags = np.array(outside).reshape(-1, *(1,) * window.ndim)
         fill = constants(graph, _fill(eqn, kind))
         found = each(graph, "where", np.broadcast_to(flags, found.shape), fill, found)
-    found = found.reshape(*batch, *window.shape)
+    found = found.reshape((*batch, *window.shape))
     # batch axes first now; offset_dims says where the window goes
     rank = found.ndim
     rest = [k for k in range(rank) if k not in d.offset_dims]

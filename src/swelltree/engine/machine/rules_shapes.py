@@ -17,7 +17,9 @@ def _shape(eqn: Any) -> tuple[int, ...]:
 
 @rule("reshape", "squeeze", "expand_dims")
 def _reshaped(flat: Flattening, eqn: Any, x: Value, *rest: Any) -> Value:
-    shape = _shape(eqn)
+    shape, turned = _shape(eqn), eqn.params.get("dimensions")
+    if eqn.primitive.name == "reshape" and turned is not None:
+        return places(flat.graph, x).transpose(turned).reshape(shape)
     if isinstance(x, Updated):
         return Updated(x.base.part(0, shape), x.index, x.new)
     return x.part(0, shape) if isinstance(x, Stored) else places(flat.graph, x).reshape(shape)
@@ -101,6 +103,12 @@ def _padded(flat: Flattening, eqn: Any, x: Value, fill: Value) -> np.ndarray:
         out[(*at, spread[kept])] = x[(*at, np.flatnonzero(kept))]
         x = out
     return x
+
+
+@rule("empty2")
+def _empty(flat: Flattening, eqn: Any) -> np.ndarray:
+    """A number that is written before it is read."""
+    return constants(flat.graph, np.zeros(_shape(eqn), eqn.outvars[0].aval.dtype))
 
 
 @rule("iota")

@@ -1,7 +1,8 @@
 r"""Power of a device in sea states, and its energy in a year, in the words of IEC TS 62600-100.
 
-The capture length (capture width) is the mean power over that of a metre of wave crest,
-:math:`L = P / J`. With the occurrence f of the states the mean annual energy production is
+The capture width (capture length in the first edition) is the mean power over that of a metre of
+wave crest, :math:`L = P / J`. With the occurrence f of the states the mean annual energy production
+is
 
 .. math:: \mathrm{MAEP} = T \sum_i f_i\, P_i = T \sum_i f_i\, L_i J_i, \qquad T = 8766\ \mathrm{h}
 """
@@ -25,14 +26,14 @@ MISSED = 1e-3  # part of the time that may be without a result and is not told
 
 
 def power_matrix(campaign: xr.Dataset, power: str = POWER) -> xr.Dataset:
-    """Mean power in each sea state, its spread over seeds, and the capture length.
+    """Mean power in each sea state, its spread over seeds, and the capture width.
 
     Args:
         campaign: from `open_campaign`, with statistics of the power.
         power: the channel; of several power take-offs the sum counts.
 
     Returns a dataset over the dimensions of the campaign less the seed: `power`, `power_std` and
-    `power_error` (of the mean, over several seeds), `power_of_seed`, `capture_length`, `seeds`
+    `power_error` (of the mean, over several seeds), `power_of_seed`, `capture_width`, `seeds`
     (that have a result), and `Hm0`, `Te`, `J`, `occurrence` of the states where they are known.
     """
     import xarray as xr
@@ -68,9 +69,7 @@ def power_matrix(campaign: xr.Dataset, power: str = POWER) -> xr.Dataset:
             matrix[name] = _of_states(campaign[name])
     if "J" in matrix:
         length = matrix["power"] / matrix["J"]
-        matrix["capture_length"] = length.assign_attrs(
-            {"units": "m", "long_name": "capture length (capture width)"}
-        )
+        matrix["capture_width"] = length.assign_attrs({"units": "m", "long_name": "capture width"})
     about = {key: campaign.attrs[key] for key in ("campaign", "system") if key in campaign.attrs}
     return matrix.assign_attrs(about | {"study": "power_matrix", "channel": power})
 
@@ -97,7 +96,7 @@ def annual_energy(
         availability: part of the time in which the device works.
 
     Returns a dataset: `MAEP` [Wh], its standard error `MAEP_error` over the seeds, `mean_power`
-    [W], `energy` of each state [Wh], `capture_length` over the year [m], and `covered`, the part of
+    [W], `energy` of each state [Wh], `capture_width` over the year [m], and `covered`, the part of
     the time whose states have a result.
     """
     import xarray as xr
@@ -150,7 +149,7 @@ def annual_energy(
         )
     if "J" in matrix:
         flux = (part * matrix["J"]).where(power.notnull()).sum(states)
-        result["capture_length"] = (total / hours / flux).assign_attrs(
-            units="m", long_name="capture length over the year"
+        result["capture_width"] = (total / hours / flux).assign_attrs(
+            units="m", long_name="capture width over the year"
         )
     return xr.Dataset(result, attrs=matrix.attrs | {"study": "annual_energy", "hours": HOURS})

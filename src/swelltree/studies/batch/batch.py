@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from swelltree.engine.backend import make_room
+from swelltree.engine.machine.many_cases import cuda
 from swelltree.model.model import Model
 from swelltree.model.solved import fixed_step
 from swelltree.results.angles import turning_entries
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-3
 TURNED = 1.0  # rad from sample to sample: attitudes that change more are followed by their samples
+FILLING = 512  # cases from which a graphics processor is faster than some cores
 ROOM = {"cpu": 1.5e9, "gpu": 2e10}  # bytes of one batch
 USUAL = ("position", "absorbed_power", "pto_stroke", "pto_force", "line_tension")
 
@@ -84,7 +86,8 @@ def simulate_batch(
         case: number or name of the runs; with the seed of the sea it gives the random phases.
         lanes: cases that run side by side; as many as fit into memory by default, at most 32 on
             CPUs.
-        device: "cpu", or "gpu" for a graphics processor of NVIDIA where there is one.
+        device: "cpu"; "gpu" for a graphics processor of NVIDIA where there is one, or a warning; or
+            "auto" for one that is there, if the cases are enough to fill it.
         precision: "float64", or "float32" on the graphics processor.
     """
     rows = batch_cases(seas, parameters, case)
@@ -143,6 +146,10 @@ def plan_batch(
     Other arguments are those of `simulate_batch`.
     """
     make_room()
+    count = len(cases) if count is None else count
+    wanted = _one_of("device", device, ("cpu", "gpu", "auto"))
+    if wanted == "auto":
+        device = "cpu" if count < FILLING or isinstance(cuda.device(), str) else "gpu"
     solver, how = chosen_solver(model, None, formulation)
     solver = solver if solver in TWO_STEP else "rk4"
     first = cases[0]
@@ -162,19 +169,22 @@ def plan_batch(
         solver=solver,
         start=start,
         duration=float(times[-1]),
-        device=_one_of("device", device, ("cpu", "gpu")),
+        device=device,
         short=_one_of("precision", precision, ("float64", "float32")) == "float32",
     )
-    if plan.short and device != "gpu":
+    if plan.short and wanted != "gpu":
         raise SwelltreeError("precision 'float32' is for device='gpu'. Give it too, or leave both.")
     engine, plan, why = chosen_engine(
         plan, first, lambda plan, engine: _channels(plan, engine, channels)
     )
-    plan = replace(plan, lanes=_lanes(plan, engine, len(cases) if count is None else count, lanes))
+    if device == "gpu" and not engine.is_gpu:
+        plan = replace(plan, device="cpu", short=False)
+    plan = replace(plan, lanes=_lanes(plan, engine, count, lanes))
     attrs: dict[str, Any] = {"study": "simulate_batch", "engine": why, "solver": solver}
+    attrs["device"] = plan.device
     attrs |= {"formulation": how.name, "duration": float(times[-1]), "output_step": longest}
-    if engine.name == "one by one" or (device == "gpu" and not engine.name.startswith("gpu")):
-        warnings.warn(f"simulate_batch runs by {why}", SwelltreeWarning, stacklevel=3)
+    if engine.name == "one by one" or (wanted == "gpu" and not engine.is_gpu):
+        warnings.warn(f"cases are run by {why}", SwelltreeWarning, stacklevel=3)
     if step is None and ours:
         found = chosen_step(engine, plan, list(cases), tolerance)
         plan = replace(plan, step=found.step)
@@ -299,7 +309,7 @@ def _lanes(plan: Plan, engine: Engine, count: int, lanes: int | None) -> int:
     per_case += sum(np.size(leaf) for leaf in jax.tree.leaves(plan.model))
     # samples of a graphics processor come here only where more than statistics is asked for
     fitting = int(ROOM[plan.device] / (8.0 * per_case))
-    if engine.name.startswith("gpu"):
+    if engine.is_gpu:
         fitting = engine.fitting(plan)
     return max(1, min(engine.most, fitting, count))
 

@@ -90,6 +90,7 @@ class Engine(ABC):
     """A way to run the cases of a batch."""
 
     name: str
+    is_gpu: bool = False  # runs on a graphics processor
     most: int = 32  # cases side by side; more fill the cache of a core: measured for the RM3
 
     def unable(self, plan: Plan) -> str:

@@ -70,6 +70,7 @@ class OnGpu(Compiled):
         short: floats have four bytes.
     """
 
+    is_gpu = True
     most = 131_072
 
     def __init__(self, short: bool = False) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 
 import numpy as np
 
@@ -24,7 +25,7 @@ class OneByOne(Engine):
     def shapes(self, plan: Plan) -> dict[str, tuple[int, ...]]:
         """By one sample of a run in still water."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SwelltreeWarning)
+            warnings.simplefilter("ignore", SwelltreeWarning)  # told again by the cases
             run = simulate(
                 plan.model,
                 times=plan.times[:1],
@@ -38,26 +39,44 @@ class OneByOne(Engine):
         return {name: shape for name, shape in found.items() if name in (plan.channels or found)}
 
     def run(self, plan: Plan, cases: list[BatchCase], first: int = 0) -> list[Outcome]:
-        """Each case by itself."""
+        """Each case by itself; what several of them warn of is told once."""
         maker = CaseMaker(plan.model, plan.end)
-        return [self._one(plan, maker, case) for case in cases]
+        outcomes: list[Outcome] = []
+        warned: Counter[str] = Counter()
+        for case in cases:
+            outcome, told = self._one(plan, maker, case)
+            outcomes.append(outcome)
+            warned.update(told)
+        for text, count in warned.items():
+            warnings.warn(f"{count} of {len(cases)} cases: {text}", SwelltreeWarning, stacklevel=2)
+        return outcomes
 
-    def _one(self, plan: Plan, maker: CaseMaker, case: BatchCase) -> Outcome:
+    def _one(self, plan: Plan, maker: CaseMaker, case: BatchCase) -> tuple[Outcome, set[str]]:
+        """What became of a case, and what it warns of besides."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", SwelltreeWarning)
+            outcome = self._outcome(plan, maker, case)
+        told = set()
+        for one in caught:
+            if not issubclass(one.category, SwelltreeWarning):
+                warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+            elif str(one.message) != outcome.message:  # that of a run that ended early is kept
+                told.add(str(one.message))
+        return outcome, told
+
+    def _outcome(self, plan: Plan, maker: CaseMaker, case: BatchCase) -> Outcome:
         try:
-            with warnings.catch_warnings():
-                # the message of a run that ended early is its warning
-                warnings.simplefilter("ignore", SwelltreeWarning)
-                run = simulate(
-                    maker.numbers(case).still,
-                    case.sea,
-                    times=plan.times,
-                    solver=plan.solver,
-                    formulation=plan.formulation,
-                    step=plan.step,
-                    start=plan.start,
-                    case=case.case,
-                    progress=False,
-                )
+            run = simulate(
+                maker.numbers(case).still,
+                case.sea,
+                times=plan.times,
+                solver=plan.solver,
+                formulation=plan.formulation,
+                step=plan.step,
+                start=plan.start,
+                case=case.case,
+                progress=False,
+            )
         except SwelltreeError as error:
             return Outcome(None, str(error))
         if run.attrs["result"] == "stopped_by_user":

@@ -21,7 +21,7 @@ import numpy as np
 
 from swelltree.effects.linear_hydro.data import without_table
 from swelltree.engine.backend import jnp
-from swelltree.engine.in_numpy import in_numpy
+from swelltree.engine.machine.points import point_program
 from swelltree.formulations import Formulation, State
 from swelltree.model.model import Model
 from swelltree.solvers.fourier import from_complex
@@ -122,7 +122,7 @@ def _strokes(how: Formulation, place: Any) -> Any:
             motion = how.kinematics(model, jnp.zeros(()), rest).motion
         return port_motion(ports, model, motion)[0]
 
-    return in_numpy(strokes)
+    return point_program(strokes)
 
 
 def _passive(Y: np.ndarray) -> tuple[np.ndarray, tuple[int, ...]]:

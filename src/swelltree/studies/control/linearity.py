@@ -11,7 +11,7 @@ from swelltree.studies.control.ports import Ports
 from swelltree.studies.linear.linear_model import LinearModel
 from swelltree.studies.linear.linear_or_not import is_affine, is_linear, may_be_linear
 from swelltree.studies.linear.linearise import still_model
-from swelltree.studies.periodic.nodes import scalars_of
+from swelltree.studies.periodic.nodes import points_of
 from swelltree.studies.periodic.set_up import PeriodAsked, set_up
 
 
@@ -25,7 +25,6 @@ def looks_linear(
         problem = set_up(model, how, period)
         size = 3 * linear.at.state.s.shape[0] + len(ports)
         some = np.asarray(problem.basis.time)[:3]
-        scalars = scalars_of(driven_node, how, ports.place).at(problem.bare(), some, size)
-        if scalars is not None:
-            return is_affine(scalars)
+        points = points_of(driven_node, how, ports.place)
+        return is_affine(points, problem.bare(), some, size)
     return is_linear(still_model(model), how, linear.at.state)

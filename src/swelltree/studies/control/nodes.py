@@ -13,23 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.engine.backend import jax
-from swelltree.engine.in_numpy import in_numpy
-from swelltree.engine.in_scalars import InScalars
+from swelltree.engine.machine.points import Points
 from swelltree.formulations import Formulation
 from swelltree.model.signals import Constant
 from swelltree.solvers.factor import Factor
 from swelltree.solvers.fourier import basis
 from swelltree.spatial.products import compact
 from swelltree.studies.control.ports import Ports, port_motion, with_signals
-from swelltree.studies.periodic.nodes import (
-    Nodes,
-    in_chunks,
-    jacobians_of,
-    scalars_of,
-    traced,
-    values_of,
-)
+from swelltree.studies.periodic.nodes import Nodes, points_of
 from swelltree.studies.periodic.problem import Period, node, sizes, state_at
 from swelltree.studies.periodic.series import (
     derivative,
@@ -60,20 +51,6 @@ def driven_node(how: Formulation, place: Place, period: Period, t: Any, w: Any) 
     return r, v, P, x, rate
 
 
-@functools.lru_cache(maxsize=32)
-def _second(how: Formulation, place: Place) -> Any:
-    """Program for the Hessian at all nodes of a weighted sum of everything."""
-
-    def one(period: Period, t: Any, w: Any, weight: Any) -> Any:
-        def total(w: Any) -> Any:
-            outputs = traced(driven_node, how, place)(period, t, w)
-            return sum((a * b).sum() for a, b in zip(weight, outputs, strict=True))
-
-        return jax.jacfwd(jax.grad(total))(w)
-
-    return in_numpy(jax.vmap(one, in_axes=(None, 0, 0, 0)))
-
-
 @dataclass
 class Solved:
     """A periodic motion under given actuator series, with what its derivatives need."""
@@ -100,18 +77,14 @@ class DrivenNodes(Nodes):
         out = min(2 * period.basis.harmonics, (self.count - 1) // 2)
         self.wide = basis(2 * np.pi / self.omega, out, self.count)
 
-    def in_scalars(self) -> InScalars:
-        return scalars_of(driven_node, self.how, self.ports.place)
+    @functools.cached_property
+    def points(self) -> Points:
+        """The equations at the nodes."""
+        return points_of(driven_node, self.how, self.ports.place)
 
     @property
     def inputs_size(self) -> int:
         return 3 * self.u + self.p
-
-    def values_program(self) -> Any:
-        return values_of(driven_node, self.how, self.ports.place)
-
-    def jacobian_program(self) -> Any:
-        return jacobians_of(driven_node, self.how, self.ports.place)
 
     # --- the motion under a given u -----------------------------------------------------
     def series(self, z: np.ndarray) -> np.ndarray:
@@ -311,9 +284,4 @@ class DrivenNodes(Nodes):
 
     def second(self, w: np.ndarray, weight: tuple[np.ndarray, ...]) -> np.ndarray:
         """Second derivatives at the nodes of a weighted sum of everything, (nodes, w, w)."""
-        if self.scalars is not None:
-            second = self.scalars.second(w, weight)
-            if second is not None:
-                return second
-        program = _second(self.how, self.ports.place)
-        return in_chunks(program, 2 * w.shape[1], self.bare, self.time, w, weight)
+        return self.points.second(self.bare, self.time, w, weight=weight)

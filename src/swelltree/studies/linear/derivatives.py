@@ -9,9 +9,8 @@ import numpy as np
 
 from swelltree.effects.immersion.immersions import with_immersed_mass
 from swelltree.engine.arrays import Array, pytree
-from swelltree.engine.backend import jax, jnp
-from swelltree.engine.in_numpy import Staged, in_numpy, staged
-from swelltree.engine.in_scalars import InScalars
+from swelltree.engine.backend import jnp
+from swelltree.engine.machine.points import Points, point_program
 from swelltree.formulations import Formulation, State
 from swelltree.formulations.base import Kinematics
 from swelltree.formulations.equations import settled_at, solve_motion
@@ -54,10 +53,11 @@ def _kept_rows(formulation: Formulation, kin: Kinematics) -> bool:
 
 
 @functools.lru_cache(maxsize=32)
-def _balance(formulation: Formulation) -> Staged:
+def _balance(formulation: Formulation) -> Points:
     """Program of `Balance` at w = (step, velocities)."""
 
-    def balance(point: Point, t: Array, w: Array) -> Balance:
+    def balance(point: Point, w: Array) -> Balance:
+        t = jnp.zeros(())
         state, a = point.state, point.acceleration
         n = w.shape[0] // 2
         internal = settled_at(point.model, formulation, state)
@@ -75,11 +75,11 @@ def _balance(formulation: Formulation) -> Staged:
             closing = closing if a is None else J @ a - gamma
         return Balance(tau, closing, kin.motion.coordinate)
 
-    return staged(balance)
+    return Points(balance)
 
 
 def still_at(formulation: Formulation, point: Point) -> Still:
-    """Program of `Still`."""
+    """What is taken as it is at a point."""
     t = jnp.zeros(())
     internal = settled_at(point.model, formulation, point.state)
     model = present(point.model, internal)
@@ -94,39 +94,28 @@ def still_at(formulation: Formulation, point: Point) -> Still:
 
 def jacobian_at(formulation: Formulation, point: Point, zero: Array) -> Balance:
     """Derivatives of `Balance` at the point, (..., 2n) each."""
-    return jax.jacfwd(lambda w: _balance(formulation)(point, jnp.zeros(()), w))(zero)
+    return _balance(formulation).jacobians(point, zero)[1]
 
 
 @functools.lru_cache(maxsize=32)
-def _programs(formulation: Formulation) -> tuple[InScalars, Any, Any]:
-    """The Jacobian in single numbers, in arrays, and `Still`."""
-    return (
-        InScalars(_balance(formulation)),
-        in_numpy(functools.partial(jacobian_at, formulation)),
-        in_numpy(functools.partial(still_at, formulation)),
-    )
+def _still(formulation: Formulation) -> Any:
+    """Program of `Still`."""
+    return point_program(functools.partial(still_at, formulation))
 
 
 @functools.lru_cache(maxsize=32)
 def motion_at(formulation: Formulation) -> tuple[Any, Any]:
-    """Accelerations and multipliers at a state: as a function, and in numpy."""
+    """Accelerations and multipliers at a state: as a function, and as a program."""
 
     def motion(model: Model, state: State) -> tuple[Array, Array]:
         internal = settled_at(model, formulation, state)
         acceleration = solve_motion(model, formulation, jnp.zeros(()), state, internal)[2]
         return acceleration.s_dot, acceleration.multipliers
 
-    return motion, in_numpy(motion)
+    return motion, point_program(motion)
 
 
 def derivatives_at(formulation: Formulation, point: Point) -> tuple[Balance, Still]:
     """Jacobian and values outside of any trace."""
-    scalars, arrays, still = _programs(formulation)
     zero = np.zeros(2 * point.state.s.shape[0])
-    prepared = scalars.at(point, np.zeros(1), len(zero))
-    if prepared is not None:
-        values, jacobians = prepared.jacobians(zero[None])
-        if all(np.isfinite(x).all() for x in (*values, *jacobians)):
-            tree = _balance(formulation).closed(point, np.zeros(()), zero)[1]
-            return jax.tree.unflatten(tree, [y[0] for y in jacobians]), still(point)
-    return arrays(point, zero), still(point)
+    return jacobian_at(formulation, point, zero), _still(formulation)(point)

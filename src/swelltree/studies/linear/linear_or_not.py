@@ -15,8 +15,7 @@ import numpy as np
 
 from swelltree.effects.immersion.immersions import with_immersed_mass
 from swelltree.engine.backend import jax, jnp
-from swelltree.engine.in_numpy import in_numpy
-from swelltree.engine.in_scalars import Prepared
+from swelltree.engine.machine.points import Points, point_program
 from swelltree.formulations import Formulation, State
 from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.model import Model
@@ -48,7 +47,7 @@ def _leftover(how: Formulation) -> Any:
         heavier = jnp.abs(there_mass - here_mass).max() / jnp.abs(here_mass).max()
         return jnp.maximum(jnp.maximum(bent, heavier), jnp.abs(P - P0).max())
 
-    return in_numpy(jax.vmap(leftover, in_axes=(None, None, 0, 0)))
+    return point_program(leftover, fixed=2, many=True)
 
 
 def what_bends(model: Model, off_stops: frozenset[str] = frozenset()) -> str:
@@ -69,16 +68,22 @@ def may_be_linear(model: Model, how: Formulation) -> bool:
     return not (how.rows(model) and how.keeps_rows)
 
 
-def is_affine(scalars: Prepared) -> bool:
-    """Are all results sums of the unknowns, but for parts that nobody sees?"""
-    count, size = scalars.count, len(scalars.programs.unknown)
-    w = SIZE * np.random.default_rng(5).standard_normal((count, size))
-    there = scalars.values(w)
-    here, jacobians = scalars.jacobians(np.zeros_like(w))
+def is_affine(points: Points, fixed: Any, t: np.ndarray, size: int) -> bool:
+    """Are all results sums of the unknowns, but for parts that nobody sees?
+
+    Args:
+        points: of a function (fixed, t, unknowns).
+        fixed: its first argument.
+        t: times of some points.
+        size: how many unknowns there are.
+    """
+    w = SIZE * np.random.default_rng(5).standard_normal((len(t), size))
+    here, jacobians = points.jacobians(fixed, t, np.zeros_like(w))
+    there = points.jacobians(fixed, t, w)[0]
     for a, b, slope in zip(there, here, jacobians, strict=True):
         change = np.einsum("j...w,jw->j...", slope, w)
-        size = max(float(np.abs(change).max(initial=0.0)), 1e-3)
-        if not np.abs(a - b - change).max(initial=0.0) < TOLERANCE * size:
+        most = max(float(np.abs(change).max(initial=0.0)), 1e-3)
+        if not np.abs(a - b - change).max(initial=0.0) < TOLERANCE * most:
             return False
     return True
 

@@ -9,7 +9,7 @@ memory and sums over nodes are plain products: with the memory force mu held,
     \delta R = \Pi\,\big[ (r_w - P_w^\top \mu)\, \delta w + P^\top K v_w\, \delta w \big]
 
 so that a change of the residual costs no evaluation of the equations, and small systems have
-their whole Jacobian. The programs do not depend on the number of harmonics and run in numpy.
+their whole Jacobian. The programs do not depend on the number of harmonics.
 """
 
 from __future__ import annotations
@@ -19,16 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.engine.backend import jax
-from swelltree.engine.in_numpy import in_numpy, staged
-from swelltree.engine.in_scalars import InScalars, Prepared
+from swelltree.engine.machine.points import Points
+from swelltree.engine.machine.program import ASKED
 from swelltree.formulations import Formulation
 from swelltree.solvers.fourier import at_nodes, to_coefficients
 from swelltree.spatial.products import compact
 from swelltree.studies.periodic.problem import Period, node, sizes
 from swelltree.studies.periodic.series import Steady, series_jacobian
 
-TOGETHER = 2560  # nodes times slopes evaluated together, which keeps arrays in the cache
 FEW = 6  # unknowns of a node up to which they are taken one by one
 Values = tuple[np.ndarray, ...]  # r (nodes, u), v (nodes, 6N), P (nodes, 6N, n), and more
 
@@ -41,56 +39,9 @@ def at_node(how: Formulation, period: Period, t: Any, w: Any) -> tuple[Any, Any,
 
 
 @functools.lru_cache(maxsize=32)
-def traced(function: Any, *static: Any) -> Any:
-    """function(*static, period, t, w), traced once for all that is made of it."""
-
-    def one(period: Period, t: Any, w: Any) -> Any:
-        return function(*static, period, t, w)
-
-    return staged(one)
-
-
-@functools.lru_cache(maxsize=32)
-def scalars_of(function: Any, *static: Any) -> InScalars:
-    """The same written out number by number, for small models."""
-    return InScalars(traced(function, *static))
-
-
-@functools.lru_cache(maxsize=32)
-def values_of(function: Any, *static: Any) -> Any:
-    """Program for the values of function(*static, period, t, w) at all nodes."""
-    return in_numpy(jax.vmap(traced(function, *static), in_axes=(None, 0, 0)), fixed=2)
-
-
-@functools.lru_cache(maxsize=32)
-def jacobians_of(function: Any, *static: Any) -> Any:
-    """Program for values and slopes in w at all nodes."""
-
-    def one(period: Period, t: Any, w: Any) -> Any:
-        def both(w: Any) -> Any:
-            out = traced(function, *static)(period, t, w)
-            return out, out
-
-        jacobians, values = jax.jacfwd(both, has_aux=True)(w)
-        return values, jacobians
-
-    return in_numpy(jax.vmap(one, in_axes=(None, 0, 0)), fixed=2)
-
-
-def in_chunks(program: Any, jacobians: int, period: Period, *batch: Any) -> Any:
-    """A program over all nodes, some at a time; it takes so many slopes."""
-    count = len(batch[0])
-    parts = 1
-    while count * jacobians // parts > TOGETHER and count % (2 * parts) == 0:
-        parts *= 2
-    if parts == 1:
-        return program(period, *batch)
-    size = count // parts
-    parts = [
-        program(period, *(jax.tree.map(lambda x, s=s: x[s], one) for one in batch))
-        for s in (slice(k * size, (k + 1) * size) for k in range(parts))
-    ]
-    return jax.tree.map(lambda *x: np.concatenate(x), *parts)
+def points_of(function: Any, *static: Any) -> Points:
+    """function(*static, period, t, w) at all nodes: values, slopes and second derivatives in w."""
+    return Points(functools.partial(function, *static), many=True, share=True)
 
 
 class Nodes:
@@ -120,43 +71,22 @@ class Nodes:
 
     # --- programs, which further inputs extend ---------------------------------------------
     @functools.cached_property
-    def scalars(self) -> Prepared | None:
-        """All three programs number by number, where the model is small enough."""
-        return self.in_scalars().at(self.bare, self.time, self.inputs_size)
+    def points(self) -> Points:
+        """The equations at the nodes."""
+        return points_of(at_node, self.how)
 
     def prepare(self) -> None:
-        """Compute what does not depend on the motion."""
-        if self.scalars is not None:
-            self.scalars.values(np.zeros((self.count, len(self.scalars.programs.unknown))))
-
-    def values_program(self) -> Any:
-        """(period, t, w) -> values."""
-        return values_of(at_node, self.how)
-
-    def jacobian_program(self) -> Any:
-        """(period, t, w) -> values and slopes."""
-        return jacobians_of(at_node, self.how)
-
-    def in_scalars(self) -> InScalars:
-        """The equations number by number."""
-        return scalars_of(at_node, self.how)
+        """Let the program be compiled."""
+        zero = np.zeros((self.count, self.inputs_size))
+        self.points.values(self.bare, self.time, zero)
 
     def slower(self) -> str:
-        """A sentence where an operation keeps the equations from the quick programs."""
-        if self.scalars is not None:
-            return ""
-        compiled = self.jacobian_program().reason or self.values_program().reason
-        if compiled:
-            return (
-                f"The equations are compiled by XLA because of '{compiled}' (in a law, a signal "
-                "or a force); without it they would take less time."
-            )
-        why = self.in_scalars().why_not(self.bare, self.inputs_size)
-        if not why:
+        """A sentence where something keeps the equations from machine code."""
+        if not self.points.reason or self.points.reason == ASKED:
             return ""
         return (
-            f"The equations are evaluated array by array because of '{why}' (in a law, a signal or "
-            "a force); without it they would take some tenth of the time."
+            f"The equations are compiled by XLA because of {self.points.reason} (in a law, a "
+            "signal or a force); without it they would take less time."
         )
 
     @property
@@ -182,21 +112,13 @@ class Nodes:
     def at(self, w: np.ndarray) -> tuple[Values, np.ndarray]:
         """Values at the nodes and the memory force there."""
         self.evaluations += 1
-        if self.scalars is not None:
-            values = self.scalars.values(w)
-        else:
-            values = in_chunks(self.values_program(), 1, self.bare, self.time, w)
+        values = self.points.values(self.bare, self.time, w)
         return values, self.memory_force(values)
 
     def with_jacobians(self, w: np.ndarray) -> tuple[Values, Values, np.ndarray]:
         """Values, slopes and the memory force."""
         self.evaluations += 1
-        if self.scalars is not None:
-            values, jacobians = self.scalars.jacobians(w)
-        else:
-            values, jacobians = in_chunks(
-                self.jacobian_program(), w.shape[1], self.bare, self.time, w
-            )
+        values, jacobians = self.points.jacobians(self.bare, self.time, w)
         return values, jacobians, self.memory_force(values)
 
     def memory_force(self, values: Values) -> np.ndarray:

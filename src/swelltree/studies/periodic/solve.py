@@ -9,18 +9,15 @@ step is the estimate of the error of the motion (metres, radians).
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from swelltree.engine.backend import jax, jnp
-from swelltree.engine.in_numpy import in_numpy
 from swelltree.formulations import Formulation
 from swelltree.solvers.solution import Code
-from swelltree.studies.periodic.nodes import Nodes, at_node, scalars_of, traced
+from swelltree.studies.periodic.nodes import Nodes, at_node, points_of
 from swelltree.studies.periodic.problem import Period, preconditioned, scaled, sizes
 
 DENSE = 400  # unknowns up to which the whole Jacobian is formed
@@ -42,28 +39,12 @@ class PeriodicSolution:
     period: Period  # with the directions that are pinned
 
 
-@functools.lru_cache(maxsize=32)
-def _linearised(how: Formulation) -> Any:
-    """Derivatives of the residual at rest in w = (y, y', y''); and P."""
-
-    def linear(period: Period) -> Any:
-        def r(w: Any) -> Any:
-            out, _, P = traced(at_node, how)(period, jnp.zeros(()), w)
-            return out, P
-
-        return jax.jacfwd(r, has_aux=True)(jnp.zeros(3 * sum(sizes(how, period))))
-
-    return in_numpy(linear)
-
-
 def at_rest(how: Formulation, period: Period) -> tuple[np.ndarray, np.ndarray]:
     """Slopes of the residual in w = (y, y', y'') in still water, and P."""
     still = scaled(period, 0.0).bare()
     size = 3 * sum(sizes(how, period))
-    scalars = scalars_of(at_node, how).at(still, np.zeros(1), size)
-    if scalars is None:
-        return _linearised(how)(still)
-    values, jacobians = scalars.jacobians(np.zeros((1, size)))
+    points = points_of(at_node, how)
+    values, jacobians = points.jacobians(still, np.zeros(1), np.zeros((1, size)))
     return jacobians[0][0], values[2][0]
 
 

@@ -17,8 +17,8 @@ import numpy as np
 from swelltree.effects.controllers.controllers import raise_faults
 from swelltree.effects.linear_hydro.frame import mean_yaw, out_of_axes
 from swelltree.effects.linear_hydro.known_radiation import KnownRadiation
-from swelltree.engine.backend import jax, jnp
-from swelltree.engine.in_numpy import in_numpy
+from swelltree.engine.backend import jnp
+from swelltree.engine.machine.points import point_program
 from swelltree.formulations import Formulation
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.formulations.equations import Phase, observe, start_phase
@@ -33,7 +33,7 @@ from swelltree.spatial.products import compact
 from swelltree.studies.given import study_of_model
 from swelltree.studies.periodic.error import enough_nodes, truncation_error
 from swelltree.studies.periodic.failure import failure
-from swelltree.studies.periodic.nodes import Nodes, in_chunks
+from swelltree.studies.periodic.nodes import Nodes
 from swelltree.studies.periodic.problem import Period, flat, sizes, state_at, unflat
 from swelltree.studies.periodic.set_up import (
     PeriodAsked,
@@ -196,7 +196,7 @@ def _observer(how: Formulation) -> Any:
         with compact():
             return observe(model, how, t, Phase(state, work, internal))
 
-    return in_numpy(jax.vmap(observed, in_axes=(None, 0, 0, 0, 0)))
+    return point_program(observed, many=True)
 
 
 @functools.lru_cache(maxsize=32)
@@ -208,7 +208,7 @@ def _rest(how: Formulation) -> Any:
             still = how.kinematics(period.model, jnp.zeros(()), period.rest).motion.pose
         return still.p, still.R
 
-    return in_numpy(pose)
+    return point_program(pose)
 
 
 def _to_dataset(
@@ -229,7 +229,7 @@ def _to_dataset(
     values, mu = nodes.at(nodes.inputs(solution.Y))
     off = nodes.imbalance(values, mu)
     y, y_rate, _ = series_at_nodes(periodic.basis, solution.Y)
-    channels = in_chunks(_observer(how), 2, nodes.bare, nodes.time, y, y_rate, mu)
+    channels = _observer(how)(nodes.bare, nodes.time, y, y_rate, mu)
     labelled = periodic.model.with_effect(KnownRadiation(np.zeros((model.layout.n_bodies, 6))))
     left_out = truncation_error(nodes if fine is periodic else Nodes(how, fine), solution.Y)
     names = [_pin_name(how, model, d) for d in np.asarray(periodic.pinned)]
@@ -246,6 +246,7 @@ def _to_dataset(
         "newton_error": solution.history[-1],
         "truncation_error": left_out,
         "estimated_error": max(solution.history[-1], left_out),
+        "engine": nodes.points.engine,
         "pinned": "; ".join(
             f"{name} held at its start, mean force {force:.4g} N left"
             for name, force in zip(names, off, strict=True)

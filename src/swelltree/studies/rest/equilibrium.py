@@ -9,8 +9,8 @@ import numpy as np
 
 from swelltree.effects.strokes.stroke_forces import stroke_forces
 from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.engine.backend import is_traced, jax, jnp
-from swelltree.engine.in_numpy import in_numpy
+from swelltree.engine.backend import is_traced, jnp
+from swelltree.engine.machine.points import point_program
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.formulations.equations import Phase, observe, settled_at, start_phase
@@ -23,6 +23,7 @@ from swelltree.solvers.newton import (
     NewtonResult,
     newton,
     newton_traced,
+    program_of,
     residual_and_jacobian,
 )
 from swelltree.solvers.solution import Code
@@ -170,7 +171,7 @@ def _settled(how: Formulation) -> Any:
         still = State(state.q, jnp.zeros_like(state.s), state.chart)
         return how.settle(model, jnp.zeros(()), how.retract(model, still, x))
 
-    return in_numpy(settled)
+    return point_program(settled, fixed=2)
 
 
 def find_rest(
@@ -225,7 +226,7 @@ def _imbalance(model: Model, how: Formulation, tau: np.ndarray) -> str:
 @functools.lru_cache(maxsize=32)
 def _observed(how: Formulation) -> Any:
     """Program for the channels at rest; one for all models of a layout."""
-    return jax.jit(lambda model, phase: observe(model, how, jnp.zeros(()), phase))
+    return point_program(lambda model, phase: observe(model, how, jnp.zeros(()), phase))
 
 
 def _to_dataset(
@@ -244,6 +245,7 @@ def _to_dataset(
         "study": "equilibrium",
         "formulation": how.name,
         "iterations": len(solution.history) - 1,
+        "engine": program_of(_balance(how)).engine,
         "largest_imbalance": float(np.abs(solution.residual).max(initial=0.0)),
         "message": f"Before: {_imbalance(model, how, before)}." if before.size else "",
     }

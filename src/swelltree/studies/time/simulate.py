@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import make_room
 from swelltree.formulations import Formulation
@@ -43,7 +41,7 @@ def simulate(
     *,
     duration: float = 0.0,
     output_step: float | None = None,
-    times: Sequence[float] | np.ndarray | None = None,
+    times: Array | None = None,
     extremes: Sequence[str] = (),
     formulation: str | Formulation | None = None,
     solver: str | None = None,

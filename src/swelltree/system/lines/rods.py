@@ -5,6 +5,7 @@ system makes these three, so a rod moves, is reported and takes lines as any oth
 """
 
 import functools
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -146,7 +147,7 @@ class Rod(Description):
             table |= {"A": list(self.A.position), "B": list(self.B.position)}
         return table
 
-    def parts(self, position: np.ndarray, rotation: np.ndarray) -> RodParts:
+    def parts(self, position: Sequence[float] | np.ndarray, rotation: np.ndarray) -> RodParts:
         """Its body, joint and member.
 
         Args:

@@ -15,7 +15,7 @@ import numpy as np
 
 from swelltree.effects.lines.dynamic.lines import DynamicLines
 from swelltree.engine.arrays import Array
-from swelltree.engine.in_numpy import in_numpy
+from swelltree.engine.machine.points import point_program
 from swelltree.model.kinematics import Pose, with_world
 from swelltree.model.model import Model
 from swelltree.spatial.vectors import cross, matvec, skew
@@ -106,7 +106,7 @@ def _program(form: Form) -> Callable[..., tuple[Ends, Array, Array]]:
         steady = replace(step, state=replace(state, lines=steady))
         return ends, v, junction_balance(steady, y + h * given.junctions)
 
-    return in_numpy(found)
+    return point_program(found, fixed=2)
 
 
 def with_inertia(sample: Sample, points: Points | None) -> Sample:

@@ -17,7 +17,7 @@ from swelltree.compiler.compile import compile as compile_system
 from swelltree.effects.weak_scatterer.effect import WeakScatterers
 from swelltree.effects.weak_scatterer.harmonic import harmonic
 from swelltree.effects.weak_scatterer.incident.interface import Still
-from swelltree.effects.weak_scatterer.incident.steep import steep_wave
+from swelltree.effects.weak_scatterer.incident.steep import SteepWave, steep_wave
 from swelltree.effects.weak_scatterer.mesh.shapes import ellipsoid, sphere
 from swelltree.effects.weak_scatterer.mesh.tank import Tank
 from swelltree.effects.weak_scatterer.motion.coupling import Mechanics, monolithic, schur
@@ -42,6 +42,7 @@ from swelltree.system import (
 )
 from swelltree.validation.table import Check, case
 from swelltree.waves.sea import realise
+from swelltree.waves.stream_function import StreamWave
 
 DEEP = Tank(60.0, 60.0, near=12.0, far=20.0, levels=3)  # m; far from the bodies
 ZERO = 7.015586669815619  # second zero of J1
@@ -130,12 +131,19 @@ def added_mass_of_an_ellipsoid() -> list[Check]:
     ]  # fmt: skip
 
 
+def _steep(sea: StreamFunctionWave, water: Water) -> SteepWave:
+    """A stream function wave as an incident wave."""
+    waves = realise(sea, water)
+    assert isinstance(waves, StreamWave)
+    return steep_wave(waves, water)
+
+
 @case("weak_scatterer", "quiet_water", source="invariant")
 def quiet_water() -> list[Check]:
     """Nothing moves without a body in an exact wave, nor around a body at rest in still water."""
     water = Water(depth=6.0)
     empty = build_scene(Tank(16.0, 6.0, near=3.0, far=5.0, levels=2), [], water)
-    wave = steep_wave(realise(StreamFunctionWave(height=0.8, omega=2.0, beta=0.4), water), water)
+    wave = _steep(StreamFunctionWave(height=0.8, omega=2.0, beta=0.4), water)
     ball = sphere(3)
     tank = Tank(16.0, 6.0, near=1.6, far=4.0, levels=2)
     still = build_scene(tank, [Floater("ball", ball, (0.4, 0.3, -2.5))], water)
@@ -166,7 +174,7 @@ def schur_and_monolithic() -> list[Check]:
         Floater("ball", sphere(2, 0.8), (-1.5, -0.3, -3.5)),
     ]
     scene = build_scene(tank, hulls, water)
-    wave = steep_wave(realise(StreamFunctionWave(height=0.6, omega=1.5, beta=0.5), water), water)
+    wave = _steep(StreamFunctionWave(height=0.6, omega=1.5, beta=0.5), water)
     J, v = jnp.asarray(rng.normal(size=(12, 3))), jnp.asarray(rng.normal(size=3))
     bodies = Bodies(scene.mean_position, scene.mean_rotation, (J @ v).reshape(2, 6))
     top = scene.boundary.surface
@@ -187,7 +195,7 @@ def cylinder_on_the_surface() -> list[Check]:
     body = Body("float", mass=64.4, inertia=(6, 2, 6), hull=HorizontalCylinder(0.2, 1.0, axis="y"))
     joint = SubsetJoint("afloat", WORLD, body, dofs=("Surge", "Heave"))
     tank = WeakScatterer(
-        "tank", 9.5, 0.2, ["float"], fine=0.3, far_spacing=1.0, panel_size=0.1, levels=3,
+        "tank", 9.5, 0.2, ("float",), fine=0.3, far_spacing=1.0, panel_size=0.1, levels=3,
         symmetric=True, mode="linear",
     )  # fmt: skip
     model = compile_system(System("cylinder", [body], [joint], [tank]))

@@ -1,10 +1,10 @@
-"""Traced programs in numpy: the same as compiled by JAX, for all kinds of operations."""
+"""Programs of arrays at one point and at many: the same as compiled by JAX, with derivatives."""
 
 import numpy as np
 import pytest
 
 from swelltree.engine.backend import jax, jnp
-from swelltree.engine.in_numpy import in_numpy, staged
+from swelltree.engine.machine.points import Points, point_program
 
 RNG = np.random.default_rng(4)
 X = RNG.standard_normal((5, 3))
@@ -75,7 +75,6 @@ FUNCTIONS = {
         jax.scipy.linalg.solve_triangular(jnp.asarray(A), x[:4], trans=1),
         jax.scipy.linalg.cho_solve(jax.scipy.linalg.cho_factor(A @ A.T, lower=True), x[:4]),
         jnp.abs(jnp.linalg.qr(x, mode="complete")[0]),
-        jnp.fft.irfft(jnp.fft.rfft(x[:, 0], n=8) * 2j, n=8),
     ),
     "loops": lambda x: (
         jax.lax.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, 2 * s[1] + x), (0, x))[1],
@@ -96,69 +95,34 @@ def assert_same(found, expected, tol=1e-13):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_in_numpy_gives_what_jax_gives(name):
-    program = in_numpy(FUNCTIONS[name])
+def test_program_gives_what_jax_gives(name):
+    program = point_program(FUNCTIONS[name], fixed=0)
     assert_same(program(X), jax.jit(FUNCTIONS[name])(X))
-    # nothing of this is compiled
-    assert None not in program.programs.values()
+    assert program.points.engine == "LLVM"
+    many = point_program(FUNCTIONS[name], fixed=0, many=True)
+    xs = X + 0.1 * RNG.standard_normal((4, 1, 1))
+    assert_same(many(xs), jax.jit(jax.vmap(FUNCTIONS[name]))(xs), 1e-12)
 
 
 @pytest.mark.parametrize("name", ["elements", "shapes", "sums", "products", "places"])
-def test_batches_and_derivatives(name):
-    def total(x):
-        parts = [y for y in jax.tree.leaves(FUNCTIONS[name](x)) if y.dtype == float]
-        return sum((jnp.sin(y) * jnp.arange(1.0, y.size + 1).reshape(y.shape)).sum() for y in parts)
+def test_derivatives_of_a_sum_of_everything(name):
+    def total(given, x):
+        parts = [y for y in jax.tree.leaves(FUNCTIONS[name](x.reshape(5, 3))) if y.dtype == float]
+        waves = [jnp.sin(y) * jnp.arange(1.0, y.size + 1).reshape(y.shape) for y in parts]
+        return given * sum(y.sum() for y in waves)
 
-    xs = X + 0.1 * RNG.standard_normal((4, 1, 1))
-    for made in (
-        jax.vmap(FUNCTIONS[name]),
-        jax.vmap(jax.jacfwd(total)),
-        jax.vmap(jax.jacfwd(jax.grad(staged(total)))),
-    ):
-        program = in_numpy(made)
-        assert_same(program(xs), jax.jit(made)(xs), 1e-11)
-        assert None not in program.programs.values()
-
-
-def test_every_member_of_a_batch_leaves_a_loop_in_its_own_time():
-    def halved(x):
-        return jax.lax.while_loop(
-            lambda s: jnp.abs(s[1]).max() > 0.5, lambda s: (s[0] + 1, 0.5 * s[1]), (0, x)
-        )
-
-    program = in_numpy(jax.vmap(halved))
-    found = program(np.exp(X))
-    assert_same(found, jax.jit(jax.vmap(halved))(np.exp(X)))
-    assert len(set(found[0])) > 1
-    assert None not in program.programs.values()
+    given, xs = np.array(1.3), (X + 0.1 * RNG.standard_normal((4, 1, 1))).reshape(4, 15)
+    points = Points(total, many=True)
+    slope = jax.jit(jax.vmap(jax.jacfwd(total, 1), (None, 0)))(given, xs)
+    assert_same(points.jacobians(given, xs)[1], slope, 1e-11)
+    assert points.engine == "LLVM"
+    bends = jax.jit(jax.vmap(jax.hessian(total, 1), (None, 0)))(given, xs)
+    assert_same(points.second(given, xs, weight=np.ones(4)), bends, 1e-10)
+    assert points.engine == "LLVM"
 
 
-def test_what_depends_on_fixed_arguments_is_computed_once():
-    program = in_numpy(lambda a, x: jnp.sin(a).sum() * x + a[0], fixed=1)
-    a = np.arange(3.0)
-    first = program(a, X)
-    kept = program.last[2]
-    assert program(a, 2 * X) is not first
-    assert program.last[2] is kept
-    assert_same(program(a, 2 * X), np.sin(a).sum() * 2 * X + a[0])
-    assert_same(program(a + 1, X), np.sin(a + 1).sum() * X + a[0] + 1)
-
-
-def test_unknown_operations_are_compiled():
-    program = in_numpy(lambda x: jnp.linalg.eigh(x @ x.T)[0])
-    assert list(program(X)) == pytest.approx(list(np.linalg.eigvalsh(X @ X.T)), abs=1e-12)
-    assert list(program.programs.values()) == [None]
-
-
-def test_inside_a_transformation_it_is_the_function_itself():
-    program = in_numpy(lambda x: (x**3).sum())
-    assert np.allclose(jax.grad(program)(X), 3 * X**2)
-
-
-def test_nothing_beside_a_number_stays_nothing():
-    def program(x):
-        none = jnp.zeros((0, 3)) * x[0]
-        wide = jnp.broadcast_to(x[1], (0, 3))
-        return jnp.concatenate([none, wide], axis=1), jnp.stack([x[:0], 2.0 * x[:0]])
-
-    assert_same(in_numpy(program)(X), jax.jit(program)(X))
+def test_operations_without_a_rule_run_by_xla():
+    program = point_program(lambda x: jnp.fft.irfft(jnp.fft.rfft(x[:, 0], n=8) * 2j, n=8), fixed=0)
+    found = program(X)
+    assert program.points.engine.startswith("XLA: ")
+    assert_same(found, np.fft.irfft(np.fft.rfft(X[:, 0], n=8) * 2j, n=8), 1e-12)

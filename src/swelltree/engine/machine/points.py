@@ -1,0 +1,476 @@
+"""A function of JAX at one point or at many: values, Jacobians and second derivatives.
+
+The function is traced once for all that is made of it. Its first argument holds numbers that rarely
+change: those that are used are loaded from memory, their zeros and ones are built in. The last
+argument are the unknowns. At many points one loop in machine code goes from point to point; what
+is the same at all of them is computed before it, and a program serves any number of them.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from swelltree.engine.backend import Tracer, jax, jaxpr_as_fun, jnp
+from swelltree.engine.machine.derivatives import Differentiating
+from swelltree.engine.machine.flatten import Flattening, count_numbers, needed
+from swelltree.engine.machine.graph import LONG, Buffer, Graph, NotFlattenedError, Region, kind_of
+from swelltree.engine.machine.native import Native, object_code
+from swelltree.engine.machine.program import (
+    KEPT,
+    LARGEST,
+    Key,
+    Writing,
+    packed,
+    pattern_of,
+    switched_off,
+    with_tables,
+)
+from swelltree.engine.machine.second_derivatives import NotHereError, second_derivatives
+from swelltree.engine.machine.statements import Leave, Loop, Stores
+from swelltree.engine.machine.text import Writer
+from swelltree.engine.machine.values import Value, places, stored
+
+VALUES, JACOBIANS, SECOND = "values", "jacobians", "second"
+LONG_TEXT = 4000  # lines: LLVM takes longer to improve such code than the few evaluations of it
+
+
+@dataclass
+class Traced:
+    """A function for arguments of some shapes.
+
+    Args:
+        closed: its program.
+        used: which arrays of the first argument it needs.
+        tree: of its results.
+        avals: shapes and types of its results.
+        given: shapes and types of the arrays of the other arguments.
+        weights: how many of these are weights, before the last.
+        number: of its own.
+    """
+
+    closed: Any
+    used: list[bool]
+    tree: Any
+    avals: list[Any]
+    given: list[Any]
+    weights: int = 0
+    number: int = field(default_factory=functools.partial(next, itertools.count()))
+
+
+@dataclass
+class Compiled:
+    """Machine code of one kind of results, for one pattern of zeros and ones."""
+
+    native: Native
+    tables: list[np.ndarray]
+    turns: list[tuple[int, tuple[int, ...]]]
+    outs: list[tuple[int, tuple[int, ...], Any]]
+    size: int  # numbers of a point's results
+    work: int
+    steady: list[bool]  # which results are the same at all points
+    shared: tuple[Any, int, dict[int, np.ndarray]] = (None, 0, {})
+    last: tuple[Any, Any] = (None, None)
+
+    def row(self, fixed: np.ndarray) -> np.ndarray:
+        """Fixed numbers with all that goes with them."""
+        if self.last[0] is not fixed:
+            self.last = fixed, with_tables(fixed, self.tables, self.turns)
+        return self.last[1]
+
+
+class Points:
+    """A function ``f(fixed, *others, unknowns)`` at points.
+
+    Args:
+        function: arguments and results are trees of arrays; the unknowns are one array (n,).
+        many: all arguments but the first have an axis of points before their own.
+        share: results that are the same at all points are the same objects from call to call,
+            which must not be changed.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], many: bool = False, share: bool = False
+    ) -> None:
+        self.function, self.many, self.share = function, many, share
+        self.traces: dict[Any, Traced] = {}
+        self.programs: dict[Any, Compiled | NotFlattenedError] = {}
+        self.patterns: dict[Any, tuple[Any, Any, np.ndarray]] = {}  # of the last fixed arguments
+        self.last: dict[str, Any] = {}  # what was found for the last arguments
+        self.by_xla = {kind: jax.jit(self._of_kind(kind)) for kind in (VALUES, JACOBIANS, SECOND)}
+        self.reason = ""  # why the last call ran by XLA; empty: it did not
+
+    def values(self, fixed: Any, *others: Any) -> Any:
+        """Results."""
+        return self._run(VALUES, fixed, others)
+
+    def jacobians(self, fixed: Any, *others: Any) -> tuple[Any, Any]:
+        """Results, and their derivatives in the unknowns, which have the last axis."""
+        return self._run(JACOBIANS, fixed, others)
+
+    def second(self, fixed: Any, *others: Any, weight: Any) -> Any:
+        """Second derivatives (..., n, n) of the sum of all results times their weights."""
+        *given, unknowns = others
+        return self._run(SECOND, fixed, ((*given, weight), unknowns))
+
+    def __call__(self, fixed: Any, *others: Any) -> Any:
+        return self.values(fixed, *others)
+
+    @property
+    def engine(self) -> str:
+        """What ran the last call, and why it was not LLVM where it was not."""
+        return f"XLA: {self.reason}" if self.reason else "LLVM"
+
+    # --- by JAX -------------------------------------------------------------------------------
+    def _single(self, kind: str) -> Callable[..., Any]:
+        """The function of one point that is traced."""
+        if kind != SECOND:
+            return self.function
+
+        def slope(fixed: Any, others: Any, unknowns: Any) -> Any:
+            *given, weight = others
+
+            def total(unknowns: Any) -> Any:
+                outs = self._staged(fixed, *given, unknowns)
+                pairs = zip(jax.tree.leaves(weight), jax.tree.leaves(outs), strict=True)
+                return sum(jnp.sum(a * b) for a, b in pairs)
+
+            return jax.grad(total)(unknowns)
+
+        return slope
+
+    def _staged(self, fixed: Any, *others: Any) -> Any:
+        """The function by its traced program, which JAX differentiates sooner than Python."""
+        traced = self._traced(VALUES, fixed, others)
+        leaves = jax.tree.leaves((fixed, *others))
+        return jax.tree.unflatten(traced.tree, jaxpr_as_fun(traced.closed)(*leaves))
+
+    def _of_kind(self, kind: str) -> Callable[..., Any]:
+        """What XLA compiles."""
+
+        def one(fixed: Any, *others: Any) -> Any:
+            if kind == VALUES:
+                return self.function(fixed, *others)
+            *given, unknowns = others
+            function = functools.partial(self._single(kind), fixed, *given)
+            if kind == SECOND:
+                return jax.jacfwd(function)(unknowns)
+
+            def twice(x: Any) -> Any:
+                y = function(x)
+                return y, y
+
+            jacobians, values = jax.jacfwd(twice, has_aux=True)(unknowns)
+            return values, jacobians
+
+        if not self.many:
+            return one
+        return lambda fixed, *others: jax.vmap(functools.partial(one, fixed))(*others)
+
+    # --- by LLVM ------------------------------------------------------------------------------
+    def _run(self, kind: str, fixed: Any, others: tuple[Any, ...]) -> Any:
+        program, traced, numbers = self._program(kind, fixed, others)
+        if isinstance(program, str):
+            self.reason = program
+            made = self.by_xla[kind](fixed, *others)
+            return made if program == INSIDE else jax.tree.map(np.asarray, made)
+        self.reason = ""
+        leaves = [np.asarray(x) for x in jax.tree.leaves(others)]
+        count = len(leaves[-1]) if self.many else 1
+        into = np.empty((count, sum(_size(x.shape) for x in traced.given)))
+        at = 0
+        for x, like in zip(leaves, traced.given, strict=True):
+            size = _size(like.shape)
+            x = x if x.dtype == np.float64 else x.astype(np.int64).view(np.float64)
+            into[:, at : at + size] = x.reshape(count, size)
+            at += size
+        out, work = np.zeros((count, program.size)), np.empty(program.work)
+        head = np.array([count], dtype=np.int64).view(np.float64)
+        rows = np.concatenate([head, into.reshape(-1)])
+        program.native(program.row(numbers), rows, out, work)
+        arrays = self._arrays(program, numbers, out)
+        if kind == SECOND:
+            return arrays[0]
+        half = len(traced.avals)
+        values = jax.tree.unflatten(traced.tree, arrays[:half])
+        if kind == VALUES:
+            return values
+        return values, jax.tree.unflatten(traced.tree, arrays[half:])
+
+    def _arrays(self, program: Compiled, numbers: np.ndarray, out: np.ndarray) -> list[np.ndarray]:
+        """Results; those that are the same at all points are the same objects, where asked for."""
+        if not self.share:
+            return [self._taken(out, place) for place in program.outs]
+        known, count, shared = program.shared
+        if known is not numbers or count != len(out):
+            shared = {}
+            program.shared = numbers, len(out), shared
+        arrays = []
+        for k, (place, steady) in enumerate(zip(program.outs, program.steady, strict=True)):
+            x = shared.get(k)
+            if x is None:
+                x = self._taken(out, place)
+                if steady:
+                    shared[k] = x = x.copy()  # else all of this call's results stay in memory
+                    x.flags.writeable = False
+            arrays.append(x)
+        return arrays
+
+    def _taken(self, out: np.ndarray, place: tuple[int, tuple[int, ...], Any]) -> np.ndarray:
+        start, shape, dtype = place
+        part = out[:, start : start + _size(shape)]
+        if dtype != np.float64:
+            part = np.ascontiguousarray(part).view(np.int64).astype(dtype)
+        return part.reshape(len(out), *shape) if self.many else part.reshape(shape)
+
+    def _program(self, kind: str, fixed: Any, others: tuple[Any, ...]) -> tuple[Any, Any, Any]:
+        """Machine code or why there is none, the traced function, numbers of the fixed argument."""
+        rest, rest_structure = jax.tree.flatten(others)
+        like = (rest_structure, tuple(map(self._kind, rest)), switched_off())
+        before = self.last.get(kind)
+        if before is not None and before[0] == like and before[1] is fixed:
+            return before[4]
+        leaves, structure = jax.tree.flatten(fixed)
+        if before is not None and before[0] == like:
+            same = before[2] == structure and _same_objects(before[3], leaves)
+            if same:
+                return before[4]
+        if any(isinstance(x, Tracer) for x in (*leaves, *rest)):
+            return INSIDE, None, None
+        if like[2]:
+            return like[2], None, None
+        found = self._found(kind, fixed, others, leaves)
+        self.last[kind] = like, fixed, structure, leaves, found
+        return found
+
+    def _kind(self, x: Any) -> tuple[Any, Any]:
+        """Shape and type of an array at one point."""
+        shape = np.shape(x)
+        return shape[1:] if self.many else shape, x.dtype if hasattr(x, "dtype") else type(x)
+
+    def _found(
+        self, kind: str, fixed: Any, others: tuple[Any, ...], leaves: list[Any]
+    ) -> tuple[Any, Any, Any]:
+        try:
+            if kind != SECOND:
+                return self._made(kind, self._traced(kind, fixed, others, self.many), leaves)
+            try:
+                return self._made(kind, self._weighted(fixed, others), leaves)
+            except NotHereError:  # JAX takes the first derivatives of the whole
+                return self._made(kind, self._traced(kind, fixed, others, self.many), leaves)
+        except NotFlattenedError as error:
+            return str(error), None, None
+
+    def _made(self, kind: str, traced: Traced, leaves: list[Any]) -> tuple[Any, Any, Any]:
+        """The program of a traced function; an error where there is none is remembered."""
+        key, numbers = self._pattern(kind, leaves, traced)
+        if key not in self.programs:
+            _make_room(self.programs)
+            try:
+                self.programs[key] = self._compiled(kind, traced, leaves)
+            except NotFlattenedError as error:
+                self.programs[key] = error
+        program = self.programs[key]
+        if isinstance(program, NotFlattenedError):
+            raise program
+        return program, traced, numbers
+
+    def _weighted(self, fixed: Any, others: tuple[Any, ...]) -> Traced:
+        """The function with weights of its results among its arguments."""
+        (*given, weight), unknowns = others
+        base = self._traced(VALUES, fixed, (*given, unknowns), self.many)
+        key = (SECOND, base.number)
+        if key not in self.traces:
+            like = [
+                jax.ShapeDtypeStruct(np.shape(x)[1:] if self.many else np.shape(x), np.dtype(float))
+                for x in jax.tree.leaves(weight)
+            ]
+            _make_room(self.traces)
+            *inputs, last = base.given
+            slope = jax.ShapeDtypeStruct(last.shape, np.dtype(float))
+            self.traces[key] = Traced(
+                base.closed, base.used, None, [slope], [*inputs, *like, last], len(like)
+            )
+        return self.traces[key]
+
+    def _traced(self, kind: str, fixed: Any, others: Any, points: bool = False) -> Any:
+        """The function traced for arguments like these."""
+        leaves, structure = jax.tree.flatten((fixed, *others))
+        skip = len(jax.tree.leaves(fixed))
+        shapes = [np.shape(x)[int(points and k >= skip) :] for k, x in enumerate(leaves)]
+        types = [x.dtype if hasattr(x, "dtype") else jnp.result_type(x) for x in leaves]
+        what = VALUES if kind == JACOBIANS else kind
+        key = (what, structure, tuple(shapes), tuple(types))
+        if key not in self.traces:
+            like = [jax.ShapeDtypeStruct(*x) for x in zip(shapes, types, strict=True)]
+            _make_room(self.traces)
+            one = self._single(kind)
+            closed, out = jax.make_jaxpr(
+                lambda *x: one(*jax.tree.unflatten(structure, x)), return_shape=True
+            )(*like)
+            used = _used(closed.jaxpr)
+            results, tree = jax.tree.flatten(out)
+            self.traces[key] = Traced(closed, used[:skip], tree, results, like[skip:])
+        return self.traces[key]
+
+    def _pattern(
+        self, kind: str, leaves: list[Any], traced: Traced
+    ) -> tuple[tuple[Any, ...], np.ndarray]:
+        """What shapes the program of the numbers of the fixed argument, and these."""
+        used = [x for x, u in zip(leaves, traced.used, strict=True) if u]
+        before = self.patterns.get(traced.number)
+        if before is None or not _same_objects(before[0], used):
+            arrays = [np.asarray(x) for x in used]
+            for x in arrays:
+                kind_of(x.dtype)
+            pattern = Key(b"".join(pattern_of(x).tobytes() for x in arrays))
+            before = used, pattern, packed(arrays)
+            _make_room(self.patterns)
+            self.patterns[traced.number] = before
+        return (traced.number, kind, before[1]), before[2]
+
+    def _compiled(self, kind: str, traced: Traced, leaves: list[Any]) -> Compiled:
+        count = count_numbers(traced.closed.jaxpr)
+        if count > LARGEST:
+            raise NotFlattenedError(f"{count} numbers, more than {LARGEST}")
+        writing = Writing()
+        graph = writing.graph
+        fixed: list[Value] = [
+            writing.argument("fixed", x, True) if u else stored(NOWHERE, 0, np.shape(x), graph.root)
+            for x, u in zip(leaves, traced.used, strict=True)
+        ]
+        head = Buffer("in", 0, 1, LONG)
+        end = int(places(graph, stored(head, 0, (), graph.root)))
+        counter = graph.room(1, LONG)
+        graph.state(Stores([(counter, 0, graph.constant(0, LONG))]))
+        with graph.inside() as region:
+            i = int(places(graph, stored(counter, 0, (), region)))
+            graph.state(Leave(graph.op("lt", i, end)))
+            given = self._given(graph, traced, i, region)
+            outs = self._flattened(kind, writing, traced, [*fixed, *given])
+            where, size = _places_of(self._shapes(kind, traced))
+            last = _stores(graph, i, outs, where, size)
+            last.single.append((counter, 0, graph.op("add", i, graph.constant(1, LONG))))
+            graph.state(last)
+        graph.state(Loop(region))
+        turns = writing.turns()
+        text = Writer(graph).function()
+        native = Native(object_code(text, 0 if text.count("\n") > LONG_TEXT else 2))
+        steady = [all(graph.home[a] is graph.root for a in x.reshape(-1).tolist()) for x in outs]
+        return Compiled(native, writing.tables, turns, where, size, graph.work, steady)
+
+    def _given(self, graph: Graph, traced: Traced, i: int, region: Region) -> list[np.ndarray]:
+        """Arrays of the other arguments at a point."""
+        row = sum(_size(x.shape) for x in traced.given)
+        first = graph.op("mul", i, graph.constant(row, LONG))
+        at, out = 1, []
+        for x in traced.given:
+            buffer = Buffer("in", at, _size(x.shape), kind_of(x.dtype))
+            array = stored(buffer, 0, x.shape, region)
+            numbers = [
+                graph.load_at(buffer, array.version, k, first, region) for k in range(array.size)
+            ]
+            out.append(np.array(numbers, dtype=int).reshape(x.shape))
+            at += array.size
+        return out
+
+    def _flattened(
+        self, kind: str, writing: Writing, traced: Traced, inputs: list[Value]
+    ) -> list[np.ndarray]:
+        """Results, and their derivatives behind them."""
+        graph, closed = writing.graph, traced.closed
+        if kind == VALUES:
+            flat = Flattening(graph, writing.table)
+            return [places(graph, x) for x in flat.run(closed.jaxpr, closed.consts, inputs)]
+        unknown = inputs[-1].reshape(-1).tolist()
+        flat = Differentiating(graph, writing.table, unknown)
+        if traced.weights:
+            weights = inputs[-1 - traced.weights : -1]
+            inputs = [*inputs[: -1 - traced.weights], inputs[-1]]
+            outs = [places(graph, x) for x in flat.run(closed.jaxpr, closed.consts, inputs)]
+            return [second_derivatives(flat, outs, weights, len(unknown))]
+        outs = [places(graph, x) for x in flat.run(closed.jaxpr, closed.consts, inputs)]
+        slopes = []
+        for x in outs:
+            rows = np.full((x.size, len(unknown)), graph.zero)
+            for k, a in enumerate(x.reshape(-1).tolist()):
+                for j, slope in flat.of(a).items():
+                    rows[k, j] = slope
+            slopes.append(rows.reshape(*x.shape, len(unknown)))
+        return slopes if kind == SECOND else [*outs, *slopes]
+
+    def _shapes(self, kind: str, traced: Traced) -> list[tuple[tuple[int, ...], Any]]:
+        values = [(tuple(x.shape), np.dtype(x.dtype)) for x in traced.avals]
+        if kind == VALUES:
+            return values
+        n = _size(traced.given[-1].shape)
+        slopes = [((*shape, n), np.dtype(float)) for shape, _ in values]
+        return slopes if kind == SECOND else values + slopes
+
+
+def point_program(function: Callable[..., Any], fixed: int = 1, many: bool = False) -> Any:
+    """The same function as a program, its results arrays of numpy.
+
+    Args:
+        function: as for `jax.jit`; arguments and results are trees of arrays.
+        fixed: so many first arguments rarely change. Their arrays must not be changed in place.
+        many: all other arguments have an axis of points before their own, and so have the results.
+    """
+    points = Points(lambda first, *others: function(*first, *others), many)
+
+    @functools.wraps(function)
+    def program(*args: Any) -> Any:
+        return points.values(args[:fixed], *args[fixed:])
+
+    program.points = points  # type: ignore[attr-defined]
+    return program
+
+
+INSIDE = "inside another program"
+NOWHERE = Buffer("nowhere", 0, 0, "f8")
+
+
+def _places_of(shapes: list[tuple[tuple[int, ...], Any]]) -> tuple[list[Any], int]:
+    """Where arrays of results lie, with shapes and types, and how many numbers there are."""
+    found, at = [], 0
+    for shape, dtype in shapes:
+        found.append((at, shape, dtype))
+        at += _size(shape)
+    return found, at
+
+
+def _stores(graph: Graph, i: int, outs: list[np.ndarray], where: list[Any], size: int) -> Stores:
+    """Results of point i go to their row; it is zero before."""
+    last, first = Stores(), graph.op("mul", i, graph.constant(size, LONG))
+    for x, (start, _, dtype) in zip(outs, where, strict=True):
+        row = Buffer("out", 0, size, kind_of(dtype))
+        for k, a in enumerate(x.reshape(-1).tolist()):
+            if graph.value(a) != 0:
+                last.moving.append((row, start + k, first, a))
+    return last
+
+
+def _size(shape: Any) -> int:
+    return math.prod(shape)
+
+
+def _make_room(known: dict[Any, Any]) -> None:
+    while len(known) >= KEPT:
+        known.pop(next(iter(known)))
+
+
+def _same_objects(a: list[Any], b: list[Any]) -> bool:
+    return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
+
+
+def _used(jaxpr: Any) -> list[bool]:
+    """Which arguments a program needs."""
+    wanted = {var for var in jaxpr.outvars if not hasattr(var, "val")}
+    wanted |= {var for eqn in needed(jaxpr) for var in eqn.invars if not hasattr(var, "val")}
+    return [var in wanted for var in jaxpr.invars]
