@@ -13,6 +13,7 @@ NO_DERIVATIVE = {"next", "orthogonal"}  # JAX has none
 NO_REVERSE = {"a row too far", "repeat", "rows", "swap"}  # loops without a fixed length
 NO_REVERSE |= {"running product, back", "running largest", "largest at"} | NO_DERIVATIVE
 NO_REVERSE |= {"exchanged rows"}  # rows sorted back
+NO_REVERSE |= {"factored by rows", "upper triangle by rows", "rows after rows"}  # too many numbers
 GIVEN = {"A": np.array([[1.0, 0.0, 2.0], [0.0, -1.0, 0.5], [0.3, 0.0, 0.0]]), "k": np.array(1.7)}
 
 
