@@ -63,7 +63,8 @@ def draw(runs: dict[str, Any], out: Path) -> None:
     axes[3].plot(tied.time, surge["cable"], "b", label="with cable and load")
     axes[3].set_ylabel("surge [m] (fig. 13)")
     axes[3].set_xlabel("time [s]")
-    axes[3].legend()
+    axes[3].margins(y=0.25)  # room below the curves
+    axes[3].legend(loc="lower right", ncol=2)
     plt.tight_layout()
     plt.savefig(out / "section_6_2.png")
 

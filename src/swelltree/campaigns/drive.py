@@ -127,6 +127,7 @@ class Driver:
             else:
                 self.again.append(job._replace(attempt=job.attempt + 1))
         elif job.attempt > self.retries or isinstance(done.error, SwelltreeError):
+            assert done.error is not None
             lanes.fail(job, sentence(done.error))
         else:
             self.again.append(job._replace(attempt=job.attempt + 1))

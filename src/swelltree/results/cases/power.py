@@ -69,9 +69,7 @@ def power_matrix(campaign: xr.Dataset, power: str = POWER) -> xr.Dataset:
             matrix[name] = _of_states(campaign[name])
     if "J" in matrix:
         length = matrix["power"] / matrix["J"]
-        matrix["capture_width"] = length.assign_attrs(
-            {"units": "m", "long_name": "capture width"}
-        )
+        matrix["capture_width"] = length.assign_attrs({"units": "m", "long_name": "capture width"})
     about = {key: campaign.attrs[key] for key in ("campaign", "system") if key in campaign.attrs}
     return matrix.assign_attrs(about | {"study": "power_matrix", "channel": power})
 
