@@ -7,6 +7,7 @@ import swelltree as sw
 from made_buoy import buoy
 from swelltree.campaigns.file import campaign_schema
 from swelltree.cli import app
+from swelltree.engine.machine.many_cases import cuda
 
 FILE = """
 [campaign]
@@ -57,6 +58,22 @@ def test_sweep_runs_refuses_and_resumes(tmp_path):
     assert run.invoke(app, ["sweep", str(file), *out, "--resume"]).exit_code == 0
 
 
+def test_sweep_takes_a_device_and_says_once_that_there_is_none(tmp_path, monkeypatch):
+    monkeypatch.setattr(cuda, "device", lambda: "there is no driver of NVIDIA here")
+    file = written(tmp_path, FILE.replace("step = 0.2", 'step = 0.2\ndevice = "gpu"'))
+    assert sw.load_campaign(file).device == "gpu"
+    sweep = ["sweep", str(file), "--workers", "0", "--no-report", "--out"]
+    told = CliRunner().invoke(app, [*sweep, str(tmp_path / "gpu")])
+    assert told.exit_code == 0, told.output
+    assert told.output.count("no driver of NVIDIA") == 1
+    quiet = CliRunner().invoke(app, [*sweep, str(tmp_path / "cpu"), "--device", "cpu"])
+    assert quiet.exit_code == 0
+    assert "NVIDIA" not in quiet.output
+    wrong = CliRunner().invoke(app, [*sweep, str(tmp_path / "wrong"), "--device", "tpu"])
+    assert wrong.exit_code == 2
+    assert "device 'tpu' is not known" in wrong.output
+
+
 def test_the_schema_knows_every_kind_of_variation():
     schema = campaign_schema()
     kinds = schema["properties"]["vary"]["items"]["oneOf"]
@@ -74,6 +91,8 @@ def test_the_schema_knows_every_kind_of_variation():
         ('study = "swell"', "", "there is no duration"),
         ("step = 0.2", "step = 0.0", "step 0.0 is not positive"),
         ("step = 0.2", "stepp = 0.2", "has no 'stepp'. Did you mean 'step'?"),
+        ("step = 0.2", 'device = "gpus"', "Did you mean 'gpu'?"),
+        ("step = 0.2", 'precision = "float32"', "precision 'float32' is for device 'gpu'"),
         ('type = "values"', 'type = "value"', "Did you mean 'values'?"),
         ("values = [1e4, 2e4]", 'values = "many"', "values"),
         ("values = [1e4, 2e4]", "values = [1e4", "not valid TOML"),

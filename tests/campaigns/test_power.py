@@ -98,6 +98,18 @@ def test_the_page_shows_matrices_and_says_how_to_replay(result, tmp_path):
     assert "<script" not in page
 
 
+def test_the_page_names_failed_cases_with_their_sentence(result, tmp_path):
+    first = np.zeros(result["state"].shape, bool)
+    first[0, 0, 0, 0] = True
+    failed = result.assign(
+        state=result["state"].where(~first, "failed"),
+        message=result["message"].where(~first, "the wave is too steep."),
+    )
+    page = sw.write_campaign_report(failed, tmp_path / "page.html").read_text()
+    assert page.count("the wave is too steep.") == 1
+    assert str(result["case_id"].values[0, 0, 0, 0]) in page
+
+
 def test_a_case_is_replayed_by_its_name(result):
     name = str(result["case_id"].sel(Hs=2.0, Tp=8.0, seed=1).values[0])
     run = small_campaign(reduce=("statistics", "peaks", "fatigue")).replay(name)

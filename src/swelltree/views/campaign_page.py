@@ -9,7 +9,7 @@ import base64
 from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsInt
 
 import numpy as np
 
@@ -136,6 +136,11 @@ def _picture(values: xr.DataArray) -> str:
     return f'<img alt="{about}" src="data:image/png;base64,{text}">'
 
 
+def _whole(place: Iterable[SupportsInt]) -> tuple[int, ...]:
+    """A place in the table, as numbers of Python."""
+    return tuple(int(k) for k in place)
+
+
 def _rows(
     campaign: xr.Dataset, places: Iterable[tuple[int, ...]]
 ) -> tuple[list[str], list[list[str]]]:
@@ -153,7 +158,7 @@ def _times(campaign: xr.Dataset, folder: Path) -> str:
     if not np.isfinite(seconds).any():
         return ""
     order = np.argsort(np.where(np.isfinite(seconds), -seconds, np.inf), axis=None)[:SHOWN]
-    places = [np.unravel_index(k, seconds.shape) for k in order]
+    places = [_whole(np.unravel_index(k, seconds.shape)) for k in order]
     places = [place for place in places if np.isfinite(seconds[place])]
     heads, rows = _rows(campaign, places)
     rows = [[*row, f"{seconds[place]:.3g}"] for row, place in zip(rows, places, strict=True)]
@@ -162,7 +167,7 @@ def _times(campaign: xr.Dataset, folder: Path) -> str:
 
 def _failed(campaign: xr.Dataset, folder: Path) -> str:
     state = campaign["state"].values
-    places = [tuple(row) for row in np.argwhere(state == "failed")]
+    places = [_whole(row) for row in np.argwhere(state == "failed")]
     if not places:
         return ""
     heads, rows = _rows(campaign, places[:SHOWN])
