@@ -10,14 +10,18 @@ body in one process and says what each costs besides its own computing, and the 
 from __future__ import annotations
 
 import argparse
+import json
 import resource
 import tempfile
 import time
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
 import swelltree as sw
+from swelltree.campaigns import campaign as campaigns
+from swelltree.campaigns.store import Store
 
 
 def power_matrix(states: int, seeds: int, duration: float, workers: int | None) -> None:
@@ -46,7 +50,25 @@ def power_matrix(states: int, seeds: int, duration: float, workers: int | None) 
     print(f"  {count * duration / ran:.3g} simulated s per s")
 
 
-def short_cases(count: int) -> None:
+def resident() -> float:
+    """Memory of this process now [MiB]."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 2**20
+
+
+class Watched(Store):
+    """A store that looks at the memory after every tenth of the blocks."""
+
+    memory: ClassVar[list[float]] = []
+    every = 1
+
+    def write(self, block: int, *rest: Any) -> None:
+        super().write(block, *rest)
+        if (block + 1) % self.every == 0:
+            self.memory.append(resident())
+
+
+def short_cases(count: int, workers: int, as_json: bool) -> None:
     body = sw.Body("float", 1000.0, (1.0, 1.0, 1.0))
     spring = sw.SpringDamper("spring", sw.WORLD.at(0, 0, 3), body, stiffness=4e3)
     rail = sw.Slider("rail", sw.WORLD, body, axis="z", position=0.1)
@@ -61,18 +83,36 @@ def short_cases(count: int) -> None:
         channels=["position"],
         name="short",
     )
+    campaigns.Store = Watched
+    Watched.every = max(1, count // 32 // 10)
     with tempfile.TemporaryDirectory() as folder:
         begin = time.perf_counter()
-        result = campaign.run(Path(folder) / "store", workers=0)
-        whole = time.perf_counter() - begin
+        cpu = time.process_time()
+        result = campaign.run(Path(folder) / "store", workers=workers)
+        whole, cpu = time.perf_counter() - begin, time.process_time() - cpu
         own = float(result["seconds"].sum())
         opened = time.perf_counter()
         sw.open_campaign(Path(folder) / "store")["position"].mean().compute()
         opened = time.perf_counter() - opened
+        files = [file for file in Path(folder).rglob("*") if file.is_file()]
+        size = sum(file.stat().st_size for file in files)
     top = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"{count} short cases: {whole:.1f} s, of these {own:.1f} s in the blocks")
-    print(f"  bookkeeping {1e3 * (whole - own) / count:.3g} ms per case")
+    if workers:
+        print(f"  {1e3 * cpu / count:.3g} ms per case of the driver and the scheduler")
+    else:
+        print(f"  bookkeeping {1e3 * (whole - own) / count:.3g} ms per case")
     print(f"  opened and averaged in {opened:.2f} s, largest memory {top:.0f} MiB")
+    print("  memory after each tenth: " + " ".join(f"{x:.0f}" for x in Watched.memory) + " MiB")
+    print(f"  store of {len(files)} files, {size / count:.0f} bytes per case")
+    if as_json:
+        numbers = {
+            "cases": count,
+            "bookkeeping_ms": 1e3 * (whole - own) / count,
+            "memory_mib": Watched.memory,
+            "seconds": whole,
+        }
+        print(json.dumps(numbers))
 
 
 def main() -> None:
@@ -82,9 +122,10 @@ def main() -> None:
     parser.add_argument("--duration", type=float, default=3600.0)
     parser.add_argument("--workers", type=int, default=None)
     parser.add_argument("--short", type=int, default=0)
+    parser.add_argument("--json", action="store_true", help="numbers of --short on the last line")
     given = parser.parse_args()
     if given.short:
-        short_cases(given.short)
+        short_cases(given.short, given.workers or 0, given.json)
     else:
         power_matrix(given.states, given.seeds, given.duration, given.workers)
 

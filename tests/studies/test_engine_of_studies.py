@@ -55,6 +55,7 @@ def test_optimal_control_leaves_nothing_to_xla(engines, method):
     assert set(engines) == {"LLVM"}
 
 
+@pytest.mark.slow  # XLA compiles for a minute
 @pytest.mark.filterwarnings("ignore::swelltree.SwelltreeWarning")
 @pytest.mark.parametrize("formulation", ["path_matrix", "lagrange"])
 def test_periodic_motion_by_llvm_is_that_by_xla(monkeypatch, formulation):

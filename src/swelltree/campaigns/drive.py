@@ -115,9 +115,9 @@ class Driver:
     def take(self, done: Done) -> None:
         """Keep what a job gave, or try again."""
         job, lanes = done.job, self.open[done.job.block]
-        if done.block is not None:
+        if done.error is None:
             lanes.add(done)
-            self.warn(done.block.warnings)
+            self.warn(() if done.block is None else done.block.warnings)
         elif len(job.cases) > 1:
             # a mistake in the input stays one; whatever else may have been bad luck
             if job.attempt > self.retries or isinstance(done.error, SwelltreeError):
@@ -127,6 +127,7 @@ class Driver:
             else:
                 self.again.append(job._replace(attempt=job.attempt + 1))
         elif job.attempt > self.retries or isinstance(done.error, SwelltreeError):
+            assert done.error is not None
             lanes.fail(job, sentence(done.error))
         else:
             self.again.append(job._replace(attempt=job.attempt + 1))

@@ -1,7 +1,8 @@
 r"""Power of a device in sea states, and its energy in a year, in the words of IEC TS 62600-100.
 
 The capture width (capture length in the first edition) is the mean power over that of a metre of
-wave crest, :math:`L = P / J`. With the occurrence f of the states the mean annual energy production is
+wave crest, :math:`L = P / J`. With the occurrence f of the states the mean annual energy production
+is
 
 .. math:: \mathrm{MAEP} = T \sum_i f_i\, P_i = T \sum_i f_i\, L_i J_i, \qquad T = 8766\ \mathrm{h}
 """
@@ -68,9 +69,7 @@ def power_matrix(campaign: xr.Dataset, power: str = POWER) -> xr.Dataset:
             matrix[name] = _of_states(campaign[name])
     if "J" in matrix:
         length = matrix["power"] / matrix["J"]
-        matrix["capture_width"] = length.assign_attrs(
-            {"units": "m", "long_name": "capture width"}
-        )
+        matrix["capture_width"] = length.assign_attrs({"units": "m", "long_name": "capture width"})
     about = {key: campaign.attrs[key] for key in ("campaign", "system") if key in campaign.attrs}
     return matrix.assign_attrs(about | {"study": "power_matrix", "channel": power})
 

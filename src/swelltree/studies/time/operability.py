@@ -16,7 +16,13 @@ import numpy as np
 
 from swelltree.model.model import Model
 from swelltree.results.dataset import provenance
-from swelltree.studies.time.operability_runs import LimitError, judged, run_in_seas
+from swelltree.studies.time.operability_runs import (
+    LimitError,
+    case_of,
+    conditions,
+    judged,
+    run_in_seas,
+)
 from swelltree.system.casefile.limits import ChannelLimit, as_limits
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
@@ -27,8 +33,8 @@ UNITS = {"Hs": "m", "Tp": "s", "Tz": "s", "beta": "rad", "speed": "m/s"}
 
 
 def operability(
-    run: Callable[..., Any] | Model,
-    over: Mapping[str, Sequence[float]],
+    run: Callable[..., Any] | Model | xr.Dataset,
+    over: Mapping[str, Sequence[float]] | None = None,
     judge: Callable[[Any], Mapping[str, float]] | None = None,
     limits: Mapping[str, Any] | Sequence[Any] = (),
     simulate: Mapping[str, Any] | None = None,
@@ -37,8 +43,10 @@ def operability(
 
     Args:
         run: function of the conditions by name, such as `lambda Hs, Tp: simulate(...)`; or a
-            compiled model, which is simulated with the conditions in its sea.
-        over: values of each condition, such as {"Hs": [1, 2, 3], "Tp": [6, 8, 10]}.
+            compiled model, which is simulated with the conditions in its sea; or a campaign from
+            `open_campaign` or `Campaign.run`, whose statistics are judged.
+        over: values of each condition, such as {"Hs": [1, 2, 3], "Tp": [6, 8, 10]}; a campaign has
+            its own.
         judge: function of what `run` returns: numbers by name.
         limits: for some of these numbers the largest that is allowed, or (lowest, largest); or a
             list of `ChannelLimit` or their tables, such as {"channel": "position", "body":
@@ -50,6 +58,16 @@ def operability(
     `utilisation`, the largest part of a limit that is used, one and less being operable;
     `governing`, whose limit that is; and `operable`, whether the state is that.
     """
+    import xarray as xr
+
+    campaign = run if isinstance(run, xr.Dataset) else None
+    if campaign is not None:
+        if over is not None:
+            raise SwelltreeError(
+                "operability: a campaign has its own conditions. Leave over, or choose of the "
+                "campaign with .sel()."
+            )
+        over = conditions(campaign)
     if not over or any(len(values) == 0 for values in over.values()):
         raise SwelltreeError("operability: there are no conditions. Give values of each, e.g. Hs.")
     rows = as_limits(limits)
@@ -63,7 +81,8 @@ def operability(
     if isinstance(run, Model):
         about, one = provenance(run), run_in_seas(run, cases, simulate)
     else:
-        about, one = {}, run
+        about = {} if campaign is None else dict(campaign.attrs)
+        one: Callable[..., Any] = run if campaign is None else case_of(campaign, rows)  # type: ignore[assignment]
         if simulate is not None:
             raise SwelltreeError(
                 "operability: simulate belongs to a compiled model. Give it inside of run."

@@ -47,6 +47,41 @@ def run_in_seas(
     return lambda **where: run(model, changed(sea, where), **options)
 
 
+def conditions(campaign: xr.Dataset) -> dict[str, list[float]]:
+    """What varies in a campaign, with its values.
+
+    Args:
+        campaign: from `open_campaign`.
+    """
+    if "state" not in campaign or "statistic" not in campaign.dims:
+        raise SwelltreeError(
+            "operability: this dataset is no campaign with statistics. Give one from "
+            "open_campaign, run with reduce=['statistics']; or a model, or a function."
+        )
+    return {str(dim): campaign[dim].values.tolist() for dim in campaign["state"].dims}
+
+
+def case_of(campaign: xr.Dataset, rows: tuple[ChannelLimit, ...]) -> Callable[..., xr.Dataset]:
+    """Function of the conditions that gives the statistics of a case of a campaign.
+
+    Args:
+        campaign: from `open_campaign`.
+        rows: limits, whose channels are read once.
+    """
+    wanted = {row.channel for row in rows} & {str(name) for name in campaign.data_vars}
+    known = campaign.assign({name: campaign[name].load() for name in wanted})
+
+    def one(**where: float) -> xr.Dataset:
+        case = known.sel(where)
+        state, message = str(case["state"].item()), str(case["message"].item())
+        if state != "done":
+            why = {"none": "the campaign has no such case.", "missing": "it has not run yet."}
+            raise SwelltreeError(message or why.get(state, "it has no result."))
+        return case.drop_attrs(deep=False)
+
+    return one
+
+
 def changed(sea: Sea, where: Mapping[str, float], study: str = "operability") -> Sea:
     """The sea with some of its fields, or of its spectrum's, at other values.
 
@@ -96,7 +131,8 @@ def _value(result: Any, numbers: Mapping[str, float], row: ChannelLimit) -> floa
     if row.channel in numbers:
         return float(numbers[row.channel])
     data = getattr(result, "data_vars", {})
-    channels = [name for name, x in data.items() if "time" in x.dims and x.dtype.kind == "f"]
+    kept = {"time", "statistic"}  # samples of a run, or what a campaign keeps of them
+    channels = [n for n, x in data.items() if kept & set(x.dims) and x.dtype.kind == "f"]
     if row.channel not in channels:
         known = [*numbers, *channels]
         word = "numbers and channels" if channels else "numbers"
@@ -127,5 +163,7 @@ def _value(result: Any, numbers: Mapping[str, float], row: ChannelLimit) -> floa
 
 def _statistic(channel: xr.DataArray, name: str) -> np.ndarray:
     if name == "abs_max":
-        return np.asarray(np.maximum(-statistic(channel, "min"), statistic(channel, "max")))
+        return np.asarray(np.maximum(-_statistic(channel, "min"), _statistic(channel, "max")))
+    if "statistic" in channel.dims:
+        return np.asarray(channel.sel(statistic=name).values)
     return statistic(channel, name)
