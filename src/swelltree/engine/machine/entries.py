@@ -103,6 +103,20 @@ class Entry:
         cache.write(self.folder, self.name, json.dumps({"refused": reason}).encode() + b"\n")
 
 
+class _Unnumbered(str):
+    """The place of a number among arguments; of its shape, which classes may look at."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+    @classmethod
+    def like(cls, place: int, number: Any) -> _Unnumbered:
+        """Of a number at a place."""
+        result = cls(f"number {place}")
+        result.shape, result.dtype = np.shape(number), np.asarray(number).dtype
+        return result
+
+
 def entry_of(
     functions: tuple[Callable[..., Any] | None, ...],
     args: tuple[Any, ...],
@@ -121,7 +135,8 @@ def entry_of(
     if folder is None:
         return None
     leaves, tree = jax.tree.flatten(args)
-    without_numbers = jax.tree.unflatten(tree, [f"number {k}" for k in range(len(leaves))])
+    names = [_Unnumbered.like(k, x) for k, x in enumerate(leaves)]
+    without_numbers = jax.tree.unflatten(tree, names)
     contents = Contents(all_code=True)
     parts = contents.of(functions), contents.of(without_numbers), str(kinds), pattern
     if contents.unsure:
