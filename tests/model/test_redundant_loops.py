@@ -148,9 +148,9 @@ def test_a_platform_on_three_cranks_goes_round_without_turning(how):
     spin = result["quaternion"].sel(body="platform")
     assert float(abs(spin - spin.isel(time=0)).max()) < 1e-7
     energy = float(result["kinetic_energy"].max())
-    assert (
-        float(abs(result["energy_residual"]).max()) < (1e-2 if how == "two_step" else 1e-5) * energy
-    )
+    # some fifty steps to 1e-6 each, as long as the accuracy allows
+    limit = 1e-2 if how == "two_step" else 1e-4
+    assert float(abs(result["energy_residual"]).max()) < limit * energy
 
 
 def test_reactions_of_redundant_bearings_are_the_least_ones():

@@ -194,8 +194,8 @@ def sweep_out(model: Model, s: Array, pose: Pose, frames: Frames) -> Links:
     slide_moves = follows[:, None]
     turn_rate = jnp.where(turn_moves, -cross(w_J[joint], turn), 0.0)
     slide_rate = jnp.where(slide_moves, -cross(w_J[joint], slide), 0.0)
-    slide_rate = _gathered(layout, slide * rate)[joint]
-    arm_rate = jnp.where(slide_moves, 0.0, -slide_rate)
+    sliding = _gathered(layout, slide * rate)[joint]
+    arm_rate = jnp.where(slide_moves, 0.0, -sliding)
     rates = sign * jnp.concatenate(
         [slide_rate + cross(turn_rate, arm) + cross(turn, arm_rate), turn_rate], -1
     )

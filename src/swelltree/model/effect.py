@@ -115,6 +115,7 @@ class Effect:
     has_unknowns: ClassVar[bool] = False  # solved for beside the bodies, by the two-step scheme
     turns_axes: ClassVar[bool] = False  # the axes of the hydro data follow its states
     has_added_mass: ClassVar[bool] = False  # solves for an added mass at every instant
+    is_sudden: ClassVar[bool] = False  # acts on short stretches that long steps could pass over
     turns_far: ClassVar[bool] = False  # fixed steps ask anew for its `derivatives`
     switches_between_steps: ClassVar[bool] = False  # its events may wait for the end of a step
     units: ClassVar[dict[str, str]] = {}  # of channels that results show beside the known ones

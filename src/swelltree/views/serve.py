@@ -11,9 +11,13 @@ from __future__ import annotations
 import secrets
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
 
 from swelltree.system.errors import SwelltreeError
-from swelltree.views.report import Results, page
+from swelltree.views.report import page
+
+if TYPE_CHECKING:
+    from swelltree.views.report import Results
 
 HOST = "127.0.0.1"
 # beside the rule in the head of the page, which says what may run in it

@@ -16,7 +16,7 @@ from swelltree.effects.weak_scatterer.motion.scene import vertices_at
 from swelltree.effects.weak_scatterer.motion.transfer import transferred
 from swelltree.effects.weak_scatterer.remeshed import carried
 from swelltree.engine.backend import jax, jnp
-from swelltree.solvers.fingerprint import content_key
+from swelltree.engine.contents import content_key
 
 rng = np.random.default_rng(11)
 

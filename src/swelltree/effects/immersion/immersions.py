@@ -62,6 +62,7 @@ class Immersions(Effect):
 
     kind: ClassVar[str] = "immersion"
     uses_sea: ClassVar[bool] = True
+    is_sudden: ClassVar[bool] = True
     adds_excitation: ClassVar[bool] = True
 
     point: Array  # (e, 3) whose depth counts, from the reference point, body axes

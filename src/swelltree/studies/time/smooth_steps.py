@@ -49,14 +49,17 @@ def options_of(task: Task) -> Options:
 def _free_until(task: Task, step: float | None) -> float:
     """Until when steps pass over samples: to the end of the run, or never [s].
 
-    Events are found between the ends of steps: where a run has them no step is longer than the time
-    between samples. Fixed steps land on samples that are
-    multiples of them, and so do those that are as long as the samples are apart.
+    Events are found between the ends of steps, and a body that dips into the water could do so
+    within one: where a run has such things no step is longer than the time between samples. Fixed
+    steps land on samples that are multiples of them, and so do those that are as long as the
+    samples are apart.
     """
     never, model = -np.inf, task.model
     if task.solver == "stiff" or coupled_effect(model) is not None or kept_step(model) is not None:
         return never
     if event_count(model) or task.by_hand:
+        return never
+    if any(effect.is_sudden for effect in model.effects):
         return never
     if task.solver == "rk4" and (step is None or _lie_on_steps(task, step)):
         return never
