@@ -167,7 +167,7 @@ def balance() -> list[Check]:
     system = System("fall", [stone], [Free("free", WORLD, stone)], [drag], water=Water(rho=RHO))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SwelltreeWarning)  # that it sinks is the point
-        run = simulate(compile_system(system), duration=60.0, progress=False)
+        run = simulate(compile_system(system), duration=60.0, rtol=1e-8, progress=False)
     ours = -float(run.velocity[-1, 0, 2])
     terminal = float(np.sqrt(1200 * G / (0.5 * RHO * 0.8 * 2.0)))
     return [
