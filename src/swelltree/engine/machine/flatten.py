@@ -50,7 +50,7 @@ def rule(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 @lru_cache(maxsize=1)
 def _read_rules() -> None:
     for name in FILES:
-        importlib.import_module(f"swelltree.engine.machine.rules_{name}")
+        importlib.import_module(f"swelltree.engine.machine.rules.{name}")
 
 
 class Flattening:

@@ -8,7 +8,7 @@ import numpy as np
 
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import LONG, Graph, NotFlattenedError, kind_of
-from swelltree.engine.machine.rules_numbers import each
+from swelltree.engine.machine.rules.numbers import each
 from swelltree.engine.machine.values import (
     Stored,
     Updated,

@@ -9,7 +9,7 @@ import numpy as np
 from swelltree.engine.machine.blocks import combined, dense_product, times_columns
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import Graph, NotFlattenedError, kind_of
-from swelltree.engine.machine.rules_numbers import each
+from swelltree.engine.machine.rules.numbers import each
 from swelltree.engine.machine.values import Product, Value, places
 
 REDUCED = {
