@@ -73,8 +73,10 @@ def test_flow_from_a_grid_is_that_of_the_wave_it_was_made_of_and_converges():
             top, want = surface(wave, t, x[:, :2]), surface(known, t, x[:, :2])
             np.testing.assert_allclose(top.level, want.level, atol=2e-3 * HEIGHT)
             np.testing.assert_allclose(top.slope, want.slope, atol=5e-3)
-        # Bernoulli's constant is ramped otherwise by the potential
-        np.testing.assert_allclose(ours.rate, theirs.rate, atol=2e-3 * np.abs(theirs.rate).max())
+            # the potential of a grid has a constant of its own while the wave grows, and squares of
+            # velocities are ramped otherwise
+            off, size = np.asarray(ours.rate - theirs.rate), np.abs(theirs.rate).max()
+            np.testing.assert_allclose(off, off.mean(), atol=(0.02 if t < 1.0 else 2e-3) * size)
         trace = np.trace(ours.hessian, axis1=1, axis2=2)
         assert np.abs(trace).max() < 0.05 * np.abs(ours.hessian).max()
         errors.append(np.max(row, axis=0))
@@ -104,7 +106,7 @@ def test_body_in_a_sea_on_a_grid_moves_as_in_the_wave_it_was_made_of():
     z = [run.joint_coordinate.values[:, 0] for run in (ours, theirs)]
     size = np.abs(z[1]).max()
     assert size > 0.01
-    # the ramps of the two differ in the constant of Bernoulli only, which lifts no closed body
+    # the ramps of the two differ in squares of velocities
     np.testing.assert_allclose(z[0], z[1], atol=0.01 * size)
 
 

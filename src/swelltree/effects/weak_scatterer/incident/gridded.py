@@ -4,7 +4,11 @@ Grids hold velocities and the dynamic pressure, not a potential. All that the so
 its derivatives, which follow from these: the velocity itself, its derivatives by those of the cubic
 interpolation, and by Bernoulli
 
-.. math:: \phi_t = -p/\rho - \tfrac12 |u|^2 .
+.. math:: \phi_t = -p/\rho - \tfrac12 |u|^2 + \dot r\,\phi .
+
+While a ramp r lasts the wave grows everywhere at once, which takes a pressure of its own: the last
+term, with the potential that the velocities are integrated to. Without it the rate of the potential
+and the accelerations would be those of two different flows.
 
 What the grid leaves of the conditions on its surface (all of it in a linear sea, else the error of
 the interpolation) forces the perturbation, as with Airy waves.
@@ -18,6 +22,7 @@ from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float
+from scipy.integrate import cumulative_trapezoid
 
 from swelltree.effects.weak_scatterer.incident.interface import Flow, Incident
 from swelltree.engine.arrays import Array, pytree
@@ -35,6 +40,7 @@ class GriddedWaves(Incident):
 
     Args:
         waves: elevation, head and velocities on the grid.
+        phi: potential on the grid (time, x, y, z) [m^2/s]; None: there is no ramp.
         factor: of all of them beside the ramp.
         ramp: [s].
         g: [m/s^2].
@@ -42,6 +48,7 @@ class GriddedWaves(Incident):
 
     exact: ClassVar[bool] = False
     waves: GridWaves
+    phi: Float[Array, "time x y z"] | None
     factor: Array | float
     ramp: Array | float
     g: float
@@ -62,7 +69,7 @@ class GriddedWaves(Incident):
             tx = jnp.concatenate([jnp.asarray(t, x.dtype)[None], x])
             by, u = jax.jacfwd(velocity, has_aux=True)(tx)
             head = self._size(tx[0]) * interpolated(self.waves, self.waves.head, tuple(tx))
-            return -self.g * head - 0.5 * (u * u).sum(), u, by
+            return -self.g * head - 0.5 * (u * u).sum() + self._growing(tx), u, by
 
         rate, u, by = jax.vmap(one)(points)
         gradient = by[..., 1:]
@@ -71,10 +78,17 @@ class GriddedWaves(Incident):
 
     def grown(self, t: Array) -> GriddedWaves:
         """With the heights of this time and no ramp."""
-        return replace(self, factor=self._size(jnp.asarray(t)), ramp=jnp.zeros(()))
+        return replace(self, phi=None, factor=self._size(jnp.asarray(t)), ramp=jnp.zeros(()))
 
     def _size(self, t: Array) -> Array:
         return self.factor * ramp(t, self.ramp)
+
+    def _growing(self, tx: Array) -> Array:
+        """Rate of the potential because the wave grows."""
+        if self.phi is None:
+            return jnp.zeros(())
+        rate = jax.jvp(self._size, (tx[0],), (jnp.ones(()),))[1]
+        return rate * interpolated(self.waves, self.phi, tuple(tx))
 
 
 def gridded_waves(
@@ -125,7 +139,21 @@ def gridded_waves(
             f"{item}: the sea on a grid varies along y or flows there, which the plane of symmetry "
             "y = 0 does not allow. Give a field without y, or symmetric=False."
         )
-    return GriddedWaves(waves, 1.0, waves.ramp, g)
+    phi = grid_potential(waves) if float(waves.ramp) > 0.0 else None
+    return GriddedWaves(waves, phi, 1.0, waves.ramp, g)
+
+
+def grid_potential(waves: GridWaves) -> Float[np.ndarray, "time x y z"]:
+    """Potential of the velocities: along x and y at the lowest level, from there upwards [m^2/s].
+
+    Its mean at the lowest level is zero.
+    """
+    u, v, w = np.moveaxis(np.asarray(waves.velocity, float), -1, 0)
+    _, dx, dy, dz = (float(step) for step in waves.spacing)
+    low = cumulative_trapezoid(u[:, :, :1, :1], dx=dx, axis=1, initial=0)
+    low = low + cumulative_trapezoid(v[..., :1], dx=dy, axis=2, initial=0)
+    low = low - low.mean(axis=(1, 2), keepdims=True)
+    return low + cumulative_trapezoid(w, dx=dz, axis=3, initial=0)
 
 
 def grid_frequency(waves: GridWaves) -> float:
