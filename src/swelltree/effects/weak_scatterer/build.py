@@ -9,7 +9,13 @@ import numpy as np
 
 from swelltree.effects.weak_scatterer.beach import FIRST, longest_wave, wanted_beach
 from swelltree.effects.weak_scatterer.checks import described_bodies, described_scatterer
-from swelltree.effects.weak_scatterer.effect import WeakScatterers
+from swelltree.effects.weak_scatterer.effect import (
+    BEACH,
+    MESHES,
+    SMOOTHING,
+    WATERLINE,
+    WeakScatterers,
+)
 from swelltree.effects.weak_scatterer.incident.interface import Still
 from swelltree.effects.weak_scatterer.mesh.hulls import hull_mesh
 from swelltree.effects.weak_scatterer.mesh.surface import Surface, checked_watertight
@@ -64,7 +70,7 @@ def build_weak_scatterers(system: System, layout: Layout) -> WeakScatterers | No
         wave=Still(),
         prepared=None,
         solution=None,
-        names=(water.name, f"{water.name} beach", *[f"{water.name} meshes"][: bool(mesher)]),
+        names=_terms(water.name, bool(scene.shells), mesher is not None),
         bodies=tuple(layout.bodies.index(name) for name in names),
         geometry=water.geometry,
         coupling=water.coupling,
@@ -75,6 +81,12 @@ def build_weak_scatterers(system: System, layout: Layout) -> WeakScatterers | No
         iterated=water.solve == "gmres",
         single=water.preconditioner == "float32",
     )
+
+
+def _terms(name: str, on_surface: bool, crossing: bool) -> tuple[str, ...]:
+    """Of the books: the water, its beach, waterlines that move, smoothing, new meshes."""
+    words = [BEACH, *[WATERLINE, SMOOTHING] * on_surface, *[MESHES] * crossing]
+    return (name, *(f"{name} {word}" for word in words))
 
 
 def _mesher(system: System, water: WeakScatterer, tank: Tank, beach: float, size: float) -> Mesher:

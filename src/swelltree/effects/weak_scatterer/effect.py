@@ -53,6 +53,8 @@ from swelltree.spatial.rotations import about_axis
 from swelltree.system.errors import SwelltreeError
 
 STEPS_PER_PERIOD = 30
+# terms of the books beside its own
+BEACH, WATERLINE, SMOOTHING, MESHES = "beach", "waterline", "smoothing", "meshes"
 prepared_once = jax.jit(prepare)
 kept_once = jax.jit(kept_for_run, static_argnums=(2, 3))
 
@@ -81,7 +83,7 @@ class WeakScatterers(Effect):
         wave: incident.
         prepared: matrices that hold for a step or a run; None: made at every instant.
         solution: of an instant; None: only the weight of the water is known.
-        names: of the effect and of its beach, in the books.
+        names: of the effect, and of the terms of its books that have words of their own.
         bodies: numbers of its bodies in the model.
         geometry: "full", "mid" or "start".
         coupling: "schur" or "monolithic".
@@ -103,6 +105,8 @@ class WeakScatterers(Effect):
         "force": "N, N m",
         "fluid_energy": "J",
         "beach_power": "W",
+        "waterline_power": "W",
+        "smoothing_power": "W",
         "displaced_mass": "kg",
         "surface_mass": "kg",
         "beach_mass_rate": "kg/s",
@@ -121,6 +125,8 @@ class WeakScatterers(Effect):
         "force": ("body", "dof"),
         "fluid_energy": (),
         "beach_power": (),
+        "waterline_power": (),
+        "smoothing_power": (),
         "displaced_mass": ("body",),
         "surface_mass": (),
         "beach_mass_rate": (),
@@ -399,12 +405,12 @@ class WeakScatterers(Effect):
         """Wrench of bodies without acceleration; at rest, before anything is solved, buoyancy."""
         bodies = self.bodies_of(now.motion)
         stored = hydrostatic_energy(self.scene, self.wave, now.t, bodies)
-        more, dry, lifted = np.zeros(len(self.names)), 0.0, 0.0
+        more, dry, lifted = self._books({}), 0.0, 0.0
         if self.mesher is not None:
             state = self.state_of(now.states(self))
             at = (self.scene, self.wave, now.t, bodies, state.reference[:, 0])
             dry, lifted = dry_weight(self.mesher, *at)
-            more = jnp.array([0.0, 0.0, -state.booked])
+            more = self._books({MESHES: -state.booked})
         if self.solution is None:
             wrench = buoyancy(self.scene, self.wave, now.t, bodies) + dry
             first = self._first(stored + lifted)
@@ -415,6 +421,8 @@ class WeakScatterers(Effect):
             "force": force,
             "fluid_energy": found.energies.fluid,
             "beach_power": found.energies.beach,
+            "waterline_power": found.energies.waterline,
+            "smoothing_power": found.energies.smoothing,
             **self._masses(model, now, bodies, dry),
             **shown(self, now, bodies),
         }
@@ -422,7 +430,13 @@ class WeakScatterers(Effect):
         if isinstance(self.wave, Still):
             # all that the wrench does to the bodies comes from the water, or goes to its beach
             stored = self._first(stored + lifted + found.energies.fluid) + more
-            return Loads(force, stored, jnp.roll(self._first(-found.energies.beach), 1), channels)
+            energies = found.energies
+            taken = {
+                BEACH: -energies.beach,
+                WATERLINE: -energies.waterline,
+                SMOOTHING: -energies.smoothing,
+            }
+            return Loads(force, stored, self._books(taken), channels)
         return Loads(force, 0.0 * self._first(power), self._first(power), channels)
 
     def _masses(self, model: Any, now: Now, bodies: Bodies, dry: Any) -> dict[str, Array]:
@@ -470,6 +484,15 @@ class WeakScatterers(Effect):
     def _first(self, value: Array) -> Array:
         """Books of all its terms with a value in the first."""
         return jnp.zeros(len(self.names)).at[0].set(value)
+
+    def _books(self, terms: dict[str, Array]) -> Array:
+        """Books of all its terms with values in those of these words; others it does not have."""
+        place = {name.removeprefix(f"{self.names[0]} "): k for k, name in enumerate(self.names)}
+        books = jnp.zeros(len(self.names))
+        for word, value in terms.items():
+            if word in place:
+                books = books.at[place[word]].set(value)
+        return books
 
     def _spread(self, model: Any, wrench: Float[Array, "body dof"]) -> Float[Array, "n dof"]:
         """Wrenches of all bodies."""

@@ -4,7 +4,11 @@ r"""Energy of the water, and what its beach takes.
     E = \tfrac12\rho \int_{F+B} \phi\, q\, dS + \tfrac12 \rho g \int_F \eta^2 dS, \qquad
     D = \rho \int_F \nu\, (\phi\, q + g\, \eta^2)\, dS
 
-With the conditions of the mean free surface dE/dt = -D - (power of the dynamic pressure on bodies),
+With the conditions of the mean free surface
+
+.. math:: \dot E = -D - P - \tfrac12\rho g \oint \eta^2\, w\cdot n\, ds
+
+with the power P of the dynamic pressure on bodies and what moving waterlines sweep over (`swept`),
 so that in still water the books close within the error of the mesh. In waves E is that of the
 perturbation alone, and the exchange with the incident wave is what is missing.
 """
@@ -21,6 +25,7 @@ from swelltree.effects.weak_scatterer.motion.hydrodynamics import (
     Water,
 )
 from swelltree.effects.weak_scatterer.motion.scene import Scene, vertices_at
+from swelltree.effects.weak_scatterer.swept import swept
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jnp
 
@@ -31,10 +36,14 @@ class Energies(NamedTuple):
     Args:
         fluid: kinetic, and of the elevation [J].
         beach: what the beach takes [W].
+        waterline: of the energy of the elevation, what moving waterlines sweep over [W].
+        smoothing: what smoothing takes around them [W].
     """
 
     fluid: Array
     beach: Array
+    waterline: Array
+    smoothing: Array
 
 
 def fluid_energies(
@@ -69,7 +78,15 @@ def fluid_energies(
     kinetic = kinetic + _integral(wet.area, on_body, flux)
     both = 2.0 if scene.boundary.mirrors.symmetric else 1.0
     half = 0.5 * both * scene.rho
-    return Energies(half * (kinetic + potential), both * scene.rho * taken)
+    covered = swept(scene, wave, t, state.eta, bodies, lambda height: scene.g * height**2)
+    smooth_phi, smooth_eta = (rate[top] for rate in water.surface.smoothing)
+    smoothed = _integral(area, smooth_phi, q) + scene.g * _integral(area, smooth_eta, eta)
+    return Energies(
+        fluid=half * (kinetic + potential),
+        beach=both * scene.rho * taken,
+        waterline=half * covered,
+        smoothing=both * scene.rho * smoothed,
+    )
 
 
 def hydrostatic_energy(scene: Scene, wave: Incident, t: Array, bodies: Bodies) -> Array:

@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from swelltree.effects.weak_scatterer.energy import fluid_energies, hydrostatic_energy
 from swelltree.effects.weak_scatterer.incident.interface import Still
-from swelltree.effects.weak_scatterer.masses import masses, vertex_areas
+from swelltree.effects.weak_scatterer.masses import masses
 from swelltree.effects.weak_scatterer.motion.crossing import (
     dry_weight,
     lowered,
@@ -23,6 +23,7 @@ from swelltree.effects.weak_scatterer.motion.crossing import (
 )
 from swelltree.effects.weak_scatterer.motion.hydrodynamics import Bodies, Water, evaluate, prepare
 from swelltree.effects.weak_scatterer.motion.scene import Scene, vertices_at
+from swelltree.effects.weak_scatterer.motion.smoothing import vertex_areas
 from swelltree.effects.weak_scatterer.motion.transfer import (
     inside,
     transferred,
@@ -129,8 +130,8 @@ def carried(
     fresh = jnp.zeros(n)
     for number in range(len(old.shells)):
         fresh = jnp.maximum(fresh, _closed(old, new, number, places))
-    volume = (vertex_areas(old, places[0]) * top[1]).sum()
-    return jnp.stack([phi, with_volume(eta, vertex_areas(new, places[1]), fresh, volume)])
+    volume = (vertex_areas(old, at[0]) * top[1]).sum()
+    return jnp.stack([phi, with_volume(eta, vertex_areas(new, at[1]), fresh, volume)])
 
 
 def _closed(old: Scene, new: Scene, number: int, places: list[Array]) -> Array:

@@ -11,7 +11,8 @@ On :math:`z = \eta_I`, with U the velocity of the incident wave and the beach :m
 (Letournel 2015); a node that rides on the incident surface sees
 :math:`d\phi/dt = \phi_t + \eta_{I,t}\phi_z`, and one that moves in plan with w around a waterline
 :math:`+ w\cdot\nabla\phi` along the surface. On the mean surface only
-:math:`\phi_t = -g\eta - \nu\phi` and :math:`\eta_t = \phi_z - \nu\eta` are left.
+:math:`\phi_t = -g\eta - \nu\phi` and :math:`\eta_t = \phi_z - \nu\eta` are left. Around waterlines
+that move the shortest waves are taken out (`smoothing`).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from swelltree.effects.weak_scatterer.incident.interface import (
 )
 from swelltree.effects.weak_scatterer.mesh.gradients import gradient
 from swelltree.effects.weak_scatterer.motion.scene import Scene
+from swelltree.effects.weak_scatterer.motion.smoothing import smoothing_rates
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jnp
 
@@ -40,11 +42,13 @@ class SurfaceRates(NamedTuple):
         elevation: at the nodes [m/s].
         fixed_potential: derivative of the potential by time at fixed points, for the second
             boundary value problem [m^2/s^2].
+        smoothing: what was taken from both around moving waterlines [m^2/s^2, m/s].
     """
 
     potential: Float[Array, " surface"]
     elevation: Float[Array, " surface"]
     fixed_potential: Float[Array, " surface"]
+    smoothing: Float[Array, "two surface"]
 
 
 def surface_rates(
@@ -76,9 +80,12 @@ def surface_rates(
     fixed = _rates(scene, wave, t, vertices, *along, phi, eta, q)
     if drift is not None:
         # the derivative of nodal values in plan follows the surface up and down
-        fixed = fixed._replace(
-            potential=fixed.potential + (drift * along[0]).sum(1),
-            elevation=fixed.elevation + (drift * along[1]).sum(1),
+        taken = smoothing_rates(scene, places, jnp.stack([phi, eta]))
+        fixed = SurfaceRates(
+            fixed.potential + (drift * along[0]).sum(1) - taken[0],
+            fixed.elevation + (drift * along[1]).sum(1) - taken[1],
+            fixed.fixed_potential - taken[0],
+            taken,
         )
     if scene.boundary.used is None:
         return fixed
@@ -101,7 +108,7 @@ def _rates(
     g, beach = scene.g, scene.beach
     if not scene.wavy:
         rate = -g * eta - beach * phi
-        return SurfaceRates(rate, q - beach * eta, rate)
+        return SurfaceRates(rate, q - beach * eta, rate, jnp.zeros((2, len(phi))))
     sea, top = flow(wave, t, vertices), surface(wave, t, vertices[:, :2])
     left_dynamic, left_kinematic = residuals(wave, t, vertices, g)
     velocity = potential_gradient(plan, top.slope, q)
@@ -122,7 +129,8 @@ def _rates(
         - beach * eta
         - left_kinematic
     )
-    return SurfaceRates(fixed + top.rate * velocity[:, 2], elevation, fixed)
+    rate = fixed + top.rate * velocity[:, 2]
+    return SurfaceRates(rate, elevation, fixed, jnp.zeros((2, len(phi))))
 
 
 def potential_gradient(
