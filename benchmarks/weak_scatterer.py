@@ -1,10 +1,13 @@
 """Cost of weak scatterers against the number of vertices: assembly, factorisation, one time step.
 
     python benchmarks/weak_scatterer.py 500 1000 2000
+    python benchmarks/weak_scatterer.py --gmres 500 1000 2000
 
 Each line is one size: a whole round tank with a submerged sphere in a steep regular wave, float64,
 no symmetry. A step has four stages with one assembly and one factorisation ("mid"). Times are the
-best of three; `stages` is the step without assembly and factorisation.
+best of three; `stages` is the step without assembly and factorisation. With --gmres the same step
+is solved with the factors of the mean geometry, float64 and float32, half a period of the wave
+later: `own_factors` tells whether these were too far away and the matrix got factors of its own.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import math
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +25,7 @@ import numpy as np
 from swelltree.effects.weak_scatterer.incident.steep import steep_wave
 from swelltree.effects.weak_scatterer.mesh.shapes import sphere
 from swelltree.effects.weak_scatterer.mesh.tank import Tank
+from swelltree.effects.weak_scatterer.motion.hydrodynamics import Kept, kept_for_run, prepare
 from swelltree.effects.weak_scatterer.motion.meshed import Floater
 from swelltree.effects.weak_scatterer.motion.scene import build_scene, vertices_at
 from swelltree.effects.weak_scatterer.motion.stand_ins import Rail
@@ -54,8 +59,8 @@ def best(work: Callable[..., Any], *arguments: Any) -> float:
     return min(times)
 
 
-def measure(vertices: int) -> dict[str, Any]:
-    """One line of the table."""
+def simulated(vertices: int) -> tuple[Simulation, Any]:
+    """The sphere on its rail in a steep wave, and its start."""
     scene = scene_of(vertices)
     wave = steep_wave(realise(StreamFunctionWave(height=1.0, omega=1.0), WATER), WATER)
     mass = WATER.rho * 4.0 / 3.0 * math.pi * 3.5**3
@@ -63,8 +68,14 @@ def measure(vertices: int) -> dict[str, Any]:
         jnp.array([0.0, 0.0, -7.0]), jnp.array([0.0, 0.0, 1.0]), mass, -mass * WATER.g, 3e5, 5e4
     )
     s = simulation(scene, wave, rail)
-    start = s.start(np.zeros(1), np.zeros(1))
-    bodies = rail.at(start.t, start.q, start.v).bodies
+    return s, s.start(np.zeros(1), np.zeros(1))
+
+
+def measure(vertices: int) -> dict[str, Any]:
+    """One line of the table."""
+    s, start = simulated(vertices)
+    scene, wave = s.scene, s.wave
+    bodies = s.system.at(start.t, start.q, start.v).bodies
     x = vertices_at(scene, wave, 0.0, bodies.position, bodies.rotation)
     made = jax.jit(assemble)
     matrix = made(scene.boundary, x).unknowns
@@ -81,6 +92,29 @@ def measure(vertices: int) -> dict[str, Any]:
     }
 
 
+def measure_gmres(vertices: int) -> dict[str, Any]:
+    """The same step by new factors and by old ones, half a period after the mean geometry."""
+    s, start = simulated(vertices)
+    later = replace(start, t=jnp.asarray(math.pi))
+    bodies = s.system.at(later.t, later.q, later.v).bodies
+    step, make = jax.jit(Simulation.step), jax.jit(prepare)
+    row: dict[str, Any] = {
+        "device": jax.devices()[0].device_kind,
+        "vertices": s.scene.boundary.vertices,
+    }
+    for name, single in (("direct", None), ("float64", False), ("float32", True)):
+        kept = Kept() if single is None else kept_for_run(s.scene, s.wave, True, single)
+        ready = make(s.scene, s.wave, later.t, bodies, kept)
+        row[f"{name}_prepare_s"] = round(best(make, s.scene, s.wave, later.t, bodies, kept), 5)
+        row[f"{name}_stages_s"] = round(best(step, s, later, 0.2, ready), 5)
+        if single is not None:
+            own = not bool(jnp.array_equal(ready.factors.factors.lu, kept.factors.lu))
+            row[f"{name}_own_factors"] = own
+    return row
+
+
 if __name__ == "__main__":
-    for size in sys.argv[1:] or ("500",):
-        print(json.dumps(measure(int(size))), flush=True)
+    sizes = [word for word in sys.argv[1:] if word != "--gmres"]
+    work = measure_gmres if "--gmres" in sys.argv else measure
+    for size in sizes or ("500",):
+        print(json.dumps(work(int(size))), flush=True)

@@ -2,21 +2,25 @@
 
 import pytest
 
-from swelltree.validation.waters import weak_scatterer, weak_scatterer_ladder
+from swelltree.validation.waters.weak_scatterers import ladder, second_order, submerged, systems
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "run",
     [
-        weak_scatterer.added_mass_of_a_sphere,
-        weak_scatterer.moment_of_munk,
-        weak_scatterer.submerged_sphere_on_a_spring,
-        weak_scatterer_ladder.standing_wave_in_a_round_tank,
-        weak_scatterer_ladder.added_mass_of_an_ellipsoid,
-        weak_scatterer_ladder.quiet_water,
-        weak_scatterer_ladder.schur_and_monolithic,
-        weak_scatterer_ladder.cylinder_on_the_surface,
+        submerged.added_mass_of_a_sphere,
+        submerged.moment_of_munk,
+        submerged.submerged_sphere_on_a_spring,
+        ladder.standing_wave_in_a_round_tank,
+        ladder.added_mass_of_an_ellipsoid,
+        ladder.quiet_water,
+        ladder.schur_and_monolithic,
+        ladder.cylinder_on_the_surface,
+        second_order.mean_force_on_a_fixed_sphere,
+        second_order.forced_heave_of_a_sphere,
+        systems.two_barges_on_a_hinge,
+        systems.crane_cable_and_load,
     ],
 )
 def test_case_passes(run):

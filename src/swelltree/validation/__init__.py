@@ -39,8 +39,10 @@ _MODULES = (
     "moorings.winches",
     "moorings.cables",
     "waters.splash",
-    "waters.weak_scatterer",
-    "waters.weak_scatterer_ladder",
+    "waters.weak_scatterers.submerged",
+    "waters.weak_scatterers.ladder",
+    "waters.weak_scatterers.second_order",
+    "waters.weak_scatterers.systems",
 )
 
 __all__ = ["Case", "Check", "all_cases", "run_validation", "validate"]

@@ -1,0 +1,1 @@
+"""Weak scatterers against closed forms, boundary elements in the frequency domain, invariants."""
