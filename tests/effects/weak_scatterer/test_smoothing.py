@@ -76,7 +76,7 @@ def test_moving_waterline_sweeps_over_the_energy_of_the_elevation():
         return float(energy), float(swept(scene, Still(), 0.0, eta, bodies, jnp.square))
 
     rate = (at(1e-5)[0] - at(-1e-5)[0]) / 2e-5
-    assert abs(rate) > 0.02
+    assert abs(rate) > 0.01
     assert at(0.0)[1] == pytest.approx(-rate, rel=1e-3)
 
 

@@ -13,6 +13,7 @@ from swelltree.effects.weak_scatterer.mesh.shapes import sphere
 from swelltree.effects.weak_scatterer.mesh.tank import Tank
 from swelltree.effects.weak_scatterer.motion.hydrodynamics import (
     Bodies,
+    Prepared,
     evaluate,
     prepare,
     surface_only,
@@ -21,6 +22,7 @@ from swelltree.effects.weak_scatterer.motion.hydrodynamics import Water as Surfa
 from swelltree.effects.weak_scatterer.motion.meshed import Floater
 from swelltree.effects.weak_scatterer.motion.scene import Scene, build_scene
 from swelltree.effects.weak_scatterer.motion.stepping import STAGES
+from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax, jnp
 from swelltree.studies.time.simulate import simulate
 from swelltree.system import (
@@ -64,17 +66,17 @@ def mean_lift(height: float, near: float, divisions: int) -> float:
     wave, dt = steep_wave(waves, WATER), 2.0 * math.pi / OMEGA / STEPS
     fixed = Bodies(scene.mean_position, scene.mean_rotation, jnp.zeros((1, 6)))
     # the geometry comes again in every period, and with it its matrices
-    made = jax.jit(lambda scene, t: prepare(scene, wave, t, fixed))
-    ready = [made(scene, (k + 0.5) * dt) for k in range(STEPS)]
+    prepared = jax.jit(lambda scene, t: prepare(scene, wave, t, fixed))
+    ready = [prepared(scene, (k + 0.5) * dt) for k in range(STEPS)]
 
     @jax.jit
-    def rate(scene: Scene, k: object, t: float, top: object) -> object:
-        found = surface_only(scene, wave, k, t, Surface(top[0], top[1]), fixed)
+    def rate(scene: Scene, made: Prepared, t: Array, top: Array) -> Array:
+        found = surface_only(scene, wave, made, t, Surface(top[0], top[1]), fixed)
         return jnp.stack([found.potential, found.elevation])
 
     @jax.jit
-    def lift(scene: Scene, k: object, t: float, top: object) -> object:
-        return evaluate(scene, wave, k, t, Surface(top[0], top[1]), fixed).wrench[2]
+    def lift(scene: Scene, made: Prepared, t: Array, top: Array) -> Array:
+        return evaluate(scene, wave, made, t, Surface(top[0], top[1]), fixed).wrench[2]
 
     top, lifted = jnp.zeros((2, scene.boundary.surface)), []
     for n in range(PERIODS * STEPS):

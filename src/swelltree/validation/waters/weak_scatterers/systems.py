@@ -43,7 +43,12 @@ if TYPE_CHECKING:
 AFLOAT = ("Surge", "Heave", "Pitch")
 # two barges at 2.2 rad/s: coupled data, panels of 0.2 m and of half that extrapolated
 # (tests/effects/weak_scatterer/test_ladder.py, by_nested_data) [m/m, rad/m]
-HINGED = {"surge": 0.0, "heave": 0.0, "pitch": 0.0, "hinge": 0.0}
+HINGED = {
+    "surge": -0.00849 + 0.45291j,
+    "heave": 0.64276 - 0.89643j,
+    "pitch": -0.02843 - 0.63915j,
+    "hinge": 0.09363 + 0.31439j,
+}
 
 
 def hinged_barges() -> System:
