@@ -276,11 +276,16 @@ def test_sphere_dropped_by_a_metre_decays_as_in_inwave(mode):
     assert gap.max() < 0.03
 
 
-@pytest.mark.parametrize("lift", [4.5, 5.0])
-def test_sphere_dropped_by_its_radius_runs_through(lift):
-    """Begins dry or nearly so, goes under but for its top, comes up again; the books close."""
-    how = {"spacing": 1.5, "far_spacing": 5.0, "panel_size": 1.2, "levels": 3, "step": 0.06}
-    times, heave, run = dropped(lift, 6.0, crossing=["ball"], **how)
+@pytest.mark.parametrize(("lift", "spacing", "step"), [(4.5, 1.5, 0.06), (5.0, 1.0, 0.049)])
+def test_sphere_dropped_by_its_radius_runs_through(lift, spacing, step):
+    """Begins dry or nearly so, goes under but for its top, comes up again; the books close.
+
+    With the meshes of benchmarks/weak_scatterer_drop.py, where 0.083 and 0.065 were missing. (By
+    5 m on 1.5 m it is 0.109 at the top of the next rise, and a tenth ends with `energy_lost`.)
+    """
+    how = {"far_spacing": 5.0, "panel_size": 0.8 * spacing, "levels": 3}
+    where = {"spacing": spacing, "step": step, "crossing": ["ball"]}
+    times, heave, run = dropped(lift, 6.0, **how, **where)
     moved = float(np.abs(run.kinetic_energy.sum("body")).max())
     lost = float(np.abs(run.energy_residual).max()) / moved
     print("drop", lift, heave.min(), heave[times > 3.0].max(), lost)
@@ -289,7 +294,7 @@ def test_sphere_dropped_by_its_radius_runs_through(lift):
     assert run.weak_scatterer_state.values[0, 0] == 0.0
     assert -lift < heave.min() < -0.8 * lift
     assert 0.55 * lift < heave[times > 3.0].max() < 0.8 * lift
-    assert lost < 0.12
+    assert lost < 0.1
     # no change of the mesh brings more than a twentieth of the largest kinetic energy
     jump = np.abs(np.diff(run.weak_scatterer_remeshing.values)).max() / moved
     print("drop, largest change by a mesh", jump)
