@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,8 @@ from swelltree.effects.strokes.laws.damper import Damper
 from swelltree.effects.strokes.stroke_forces import LIMITLESS, stroke_forces
 from swelltree.engine.backend import jax
 from swelltree.model.model import Model
+from swelltree.studies.control.goal import Limit
+from swelltree.studies.control.limited import STROKE
 
 Place = tuple[int, ...]  # numbers of elements on strokes
 
@@ -85,7 +88,7 @@ def machine_limits(model: Model, names: tuple[str, ...], place: Place) -> dict[s
 
 
 def off_the_stops(
-    of_machines: dict[str, Any], limits: tuple[Any, ...], names: Any
+    of_machines: dict[str, Any], limits: tuple[Limit, ...], names: Sequence[str]
 ) -> frozenset[str]:
     """Names of the driven elements whose stroke is limited to within their stops.
 
@@ -94,7 +97,7 @@ def off_the_stops(
         limits: that the search keeps.
         names: of the driven elements.
     """
-    strokes = {names[x.port]: (x.low, x.high) for x in limits if x.kind == "stroke"}
+    strokes = {names[x.port]: (x.low, x.high) for x in limits if x.quantity is STROKE}
     free = (-np.inf, np.inf)
     return frozenset(
         name

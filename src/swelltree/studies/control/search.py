@@ -10,6 +10,7 @@ import numpy as np
 from swelltree.solvers.fourier import from_complex
 from swelltree.solvers.programming.sequential import Optimum, minimise
 from swelltree.studies.control.goal import ControlProgram, Goal
+from swelltree.studies.control.limited import AtRest
 from swelltree.studies.control.limits import why_not
 from swelltree.studies.control.linear import Port
 from swelltree.studies.control.series import Response
@@ -117,8 +118,8 @@ def check_found(
         force_rows = (
             np.diag(port.mean.astype(float)) - port.ports.stiffness[:, None] * port.compliance
         )
-        static = (port.rest_stroke, port.compliance, port.rest_force, force_rows)
-        raise SwelltreeError(why_not(program, port.ports, optimum.point, static))
+        rest = AtRest(port.rest_stroke, port.compliance, port.rest_force, force_rows)
+        raise SwelltreeError(why_not(program, port.ports, optimum.point, rest))
     if len(optimum.history) >= asked.max_iterations:
         advice = f"Raise max_iterations above {asked.max_iterations}"
     elif stops:
