@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from swelltree.system.errors import SwelltreeError, error_in_file
+from swelltree.system.named_values import NamedValues
 
 _COMMENT = re.compile(r"""(?:^|\s)#(?=(?:[^"']|"[^"]*"|'[^']*')*$).*""")
 _KEY = re.compile(r"""^("[^"]*"|'[^']*'|[^\s\[\]{}"',#&*!|>][^:]*?)\s*:(?:\s+(.*))?$""")
@@ -83,8 +84,8 @@ def _list(lines: _Lines, indent: int) -> list[Any]:
     return items
 
 
-def _map(lines: _Lines, indent: int) -> dict[str, Any]:
-    items: dict[str, Any] = {}
+def _map(lines: _Lines, indent: int) -> NamedValues:
+    items: NamedValues = {}
     while lines.place < len(lines.rows):
         _, at, text = lines.rows[lines.place]
         if at != indent or text.startswith("- "):

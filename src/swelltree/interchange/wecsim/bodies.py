@@ -11,6 +11,7 @@ import numpy as np
 from swelltree.interchange.wecsim.findings import Findings
 from swelltree.interchange.wecsim.given import Given
 from swelltree.interchange.wecsim.hydro_data import HydroData, plain_name
+from swelltree.system.named_values import NamedValues
 
 UNKNOWN = "unknown until the hydrodynamic data are there: import again"
 DOFS = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
@@ -41,9 +42,9 @@ def names_of(bodies: dict[int, Given], hydro: HydroData, blocks: dict[int, str])
 
 def body_table(
     n: int, body: Given, name: str, hydro: HydroData, rho: float, findings: Findings
-) -> dict[str, Any]:
+) -> NamedValues:
     """One body, its frame at the origin of the world, as WEC-Sim's frames are."""
-    table: dict[str, Any] = {"name": name}
+    table: NamedValues = {"name": name}
     wet = n in hydro.names
     waits = hydro.file is not None and hydro.data is None and not body.number("nonHydro", 0.0)
     center = center_of(n, body, hydro)
@@ -114,10 +115,10 @@ def _inertia(body: Given, findings: Findings) -> list[float]:
     return result + (body.numbers("inertiaProducts", 3, default=[]) or [])
 
 
-def body_forces(body: Given, name: str, rho: float, center: Any) -> dict[str, Any]:
+def body_forces(body: Given, name: str, rho: float, center: Any) -> NamedValues:
     """Drag, Morison elements and linear damping of a body: rows of `forces` and of `moorings`."""
-    forces: list[dict[str, Any]] = []
-    moorings: list[dict[str, Any]] = []
+    forces: list[NamedValues] = []
+    moorings: list[NamedValues] = []
     drag = body.matrix("quadDrag.drag")
     cd = body.numbers("quadDrag.cd", 6, default=[0.0] * 6)
     area = body.numbers("quadDrag.area", 6, default=[0.0] * 6)
@@ -143,7 +144,7 @@ def body_forces(body: Given, name: str, rho: float, center: Any) -> dict[str, An
     return {"forces": forces, "moorings": moorings}
 
 
-def _morison(body: Given, name: str, center: Any) -> list[dict[str, Any]]:
+def _morison(body: Given, name: str, center: Any) -> list[NamedValues]:
     """Drag of Morison elements that are given by areas; their inertia has no counterpart."""
     option = body.number("morisonElement.option", 0.0)
     parts = ("cd", "ca", "area", "VME", "rgME", "z")
@@ -186,7 +187,7 @@ def _row3(value: Any, k: int) -> list[float]:
     return plain(value[min(k, len(value) - 1)])
 
 
-def hull_table(body: Given, folder: Path, out: Path, center: Any) -> dict[str, Any] | None:
+def hull_table(body: Given, folder: Path, out: Path, center: Any) -> NamedValues | None:
     """The mesh of a body, where its buoyancy and wave pressure are taken on the wetted hull."""
     geometry = body.text("geometryFile")
     path = folder / geometry.replace("\\", "/")
@@ -197,7 +198,7 @@ def hull_table(body: Given, folder: Path, out: Path, center: Any) -> dict[str, A
             missing=True,
         )
         return None
-    table: dict[str, Any] = {"shape": "mesh", "path": relative(path, out)}
+    table: NamedValues = {"shape": "mesh", "path": relative(path, out)}
     if center is not None and np.any(center):
         table["offset"] = plain(center)  # WEC-Sim's meshes are about the centre of gravity
     return table

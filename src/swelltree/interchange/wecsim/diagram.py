@@ -15,6 +15,7 @@ from typing import Any
 
 from swelltree.interchange.wecsim.package import LINE, read_package
 from swelltree.system.errors import SwelltreeError, error_in_file
+from swelltree.system.named_values import NamedValues
 from swelltree.system.topology import Groups
 
 MOST_BLOCKS = 5_000
@@ -118,7 +119,7 @@ class _Within:
 class _Reading:
     """Collects blocks and frames of systems and of those within them."""
 
-    def __init__(self, path: Path, parts: dict[str, Any]) -> None:
+    def __init__(self, path: Path, parts: NamedValues) -> None:
         self.path, self.parts = path, parts
         self.blocks: dict[str, Block] = {}
         self.frames = Groups(())
@@ -231,7 +232,7 @@ def _fail(path: Path, text: str) -> SwelltreeError:
     return error_in_file(f"Simulink model '{path}': {text}. Check the model in Simulink.")
 
 
-def _top_system(parts: dict[str, Any], path: Path) -> tuple[str, Any]:
+def _top_system(parts: NamedValues, path: Path) -> tuple[str, Any]:
     """The system at the top, in a part of its own (newer files) or within the diagram."""
     name = "simulink/systems/system_root.xml"
     if name in parts and parts[name].tag == "System":
@@ -245,7 +246,7 @@ def _top_system(parts: dict[str, Any], path: Path) -> tuple[str, Any]:
     raise _fail(path, "it has no blocks at its top")
 
 
-def _system_of(element: Any, parts: dict[str, Any], part: str) -> tuple[str, Any, bool]:
+def _system_of(element: Any, parts: NamedValues, part: str) -> tuple[str, Any, bool]:
     """The system of a subsystem's block, the part that it is in, and whether that is another."""
     system = element.find("System")
     name = None if system is None else system.get("Ref")

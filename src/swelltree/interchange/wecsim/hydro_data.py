@@ -17,6 +17,7 @@ import numpy as np
 from swelltree.interchange.wecsim.findings import Findings
 from swelltree.interchange.wecsim.given import Given
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.named_values import NamedValues
 
 SCALED = (
     *("added_mass", "radiation_damping", "hydrostatic_stiffness"),
@@ -247,7 +248,7 @@ def _together(pieces: list[Any]) -> Any:
                     "cannot be used together. Compute them at the same ones."
                 )
     shared = set.intersection(*(set(map(str, piece.data_vars)) for piece in pieces))
-    made: dict[str, Any] = {}
+    made: NamedValues = {}
     for name in sorted(shared):
         parts = [piece[name] for piece in pieces]
         if "radiating_dof" in parts[0].dims:

@@ -13,6 +13,7 @@ from swelltree.studies.control.goal import ControlProgram, Limit
 from swelltree.studies.control.limited import FORCE, FORCE_RATE, POWER, STROKE, AtRest
 from swelltree.studies.control.ports import Ports
 from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.named_values import NamedValues
 
 QUANTITIES = {
     "force_max": FORCE,
@@ -70,9 +71,7 @@ def read_losses(ports: Ports, given: float | Mapping[str, float]) -> np.ndarray:
     return np.array(out, dtype=float)
 
 
-def with_machine_limits(
-    given: dict[str, Any], of_machines: dict[str, dict[str, Any]]
-) -> dict[str, Any]:
+def with_machine_limits(given: NamedValues, of_machines: dict[str, NamedValues]) -> NamedValues:
     """Limits as given, and those of the machines themselves where nothing is said."""
     out = dict(given)
     for name, by_pto in of_machines.items():

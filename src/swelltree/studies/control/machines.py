@@ -14,6 +14,7 @@ from swelltree.engine.backend import jax
 from swelltree.model.model import Model
 from swelltree.studies.control.goal import Limit
 from swelltree.studies.control.limited import STROKE
+from swelltree.system.named_values import NamedValues
 
 Place = tuple[int, ...]  # numbers of elements on strokes
 
@@ -71,7 +72,7 @@ def with_damping(model: Model, place: Place, damping: Any) -> Model:
     return model.with_effect(replace(forces, laws=tuple(laws)))
 
 
-def machine_limits(model: Model, names: tuple[str, ...], place: Place) -> dict[str, Any]:
+def machine_limits(model: Model, names: tuple[str, ...], place: Place) -> NamedValues:
     """Limits that the machines have of their own, by argument and name."""
     forces = stroke_forces(model)
     force, stroke, power = {}, {}, {}
@@ -88,7 +89,7 @@ def machine_limits(model: Model, names: tuple[str, ...], place: Place) -> dict[s
 
 
 def off_the_stops(
-    of_machines: dict[str, Any], limits: tuple[Limit, ...], names: Sequence[str]
+    of_machines: NamedValues, limits: tuple[Limit, ...], names: Sequence[str]
 ) -> frozenset[str]:
     """Names of the driven elements whose stroke is limited to within their stops.
 

@@ -15,6 +15,7 @@ from swelltree.studies.control.limits import why_not
 from swelltree.studies.control.linear import Port
 from swelltree.studies.control.series import Response
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.named_values import NamedValues
 
 SHARPER = (0.3, 0.1, 0.03, 0.01, 0.003)  # of the typical power
 
@@ -23,7 +24,7 @@ SHARPER = (0.3, 0.1, 0.03, 0.01, 0.003)  # of the typical power
 class Asked:
     """What the user wants."""
 
-    limits: dict[str, Any]
+    limits: NamedValues
     efficiency: float
     copper: np.ndarray  # (p,)
     tol: float
@@ -48,7 +49,7 @@ class ControlSolution:
     notes: tuple[str, ...] = ()
 
 
-def scales(port: Port, waves_alone: np.ndarray, limits: dict[str, Any]) -> tuple[Any, float]:
+def scales(port: Port, waves_alone: np.ndarray, limits: NamedValues) -> tuple[Any, float]:
     """Typical force of every element and typical power."""
     size = np.abs(
         np.linalg.inv(port.mobility + 1e-12 * np.abs(port.mobility).max() * np.eye(len(port.ports)))

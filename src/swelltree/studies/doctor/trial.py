@@ -24,6 +24,7 @@ from swelltree.studies.time.two_step.stepper import TwoStepStepper, two_step_ste
 from swelltree.studies.time.winch_findings import refuse_what_cannot_be_obeyed
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.system.findings import Finding
+from swelltree.system.named_values import NamedValues
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import AnySea
 
@@ -49,7 +50,7 @@ def trial_run(
     period = wave_period(model, sea, case)
     length = TRIAL * period
     began = time.perf_counter()
-    options: dict[str, Any] = {"formulation": formulation, "case": case, "progress": False}
+    options: NamedValues = {"formulation": formulation, "case": case, "progress": False}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SwelltreeWarning)  # told already

@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import SwelltreeError, listed, shown, suggest
+from swelltree.system.named_values import NamedValues
 from swelltree.system.values import Number, Numbers, as_number, one_of, row_of
 
 INTERPOLATIONS = ("spline", "monotone", "linear")
@@ -179,7 +180,7 @@ def resolve(signal: Any) -> Any:
 
 _numbers = {"type": "array", "items": {"type": "number"}}
 _path_schema = {"type": "string", "pattern": f"^{PATH.pattern}$"}
-SIGNAL_SCHEMA: dict[str, Any] = {
+SIGNAL_SCHEMA: NamedValues = {
     "anyOf": [
         {"type": "number"},
         _path_schema,

@@ -14,6 +14,7 @@ from swelltree.system.bodies.body import POINT_SCHEMA, Point, as_point
 from swelltree.system.describe import Description, description, differs, parts_of, plain, within
 from swelltree.system.errors import shown
 from swelltree.system.lines.line_types import LineType
+from swelltree.system.named_values import NamedValues
 from swelltree.system.values import (
     Count,
     Flag,
@@ -148,7 +149,7 @@ class Section(Description):
     """
 
     kind: ClassVar[str] = "section"
-    type: TypeLike = dataclasses.field()  # pyright: ignore
+    type: TypeLike = dataclasses.field()
     length: Number
     segments: Count | None = None
 
@@ -158,7 +159,7 @@ class Section(Description):
         if self.segments is not None and self.segments < 1:
             raise self.fail("segments 0 is too few. Give one or more.")
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> NamedValues:
         """This item as a TOML table."""
         table = {"type": plain(self.type), "length": self.length}
         return table if self.segments is None else table | {"segments": self.segments}
@@ -206,7 +207,7 @@ class Line(Description):
     A: EndLike
     B: EndLike
     rest_length: MaybeNumber = None
-    type: TypeLike = None  # pyright: ignore
+    type: TypeLike = None
     model: Annotated[str, _model[0], _model[1]] = "dynamic"
     segments: Count | None = None
     axial: Annotated[str, _axial[0], _axial[1]] = "elastic"
@@ -284,9 +285,9 @@ class Line(Description):
             part.segments or max(1, int(np.round(left * part.length / length))) for part in parts
         )
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> NamedValues:
         """This item as a TOML table."""
-        fields = {field.name: field.default for field in dataclasses.fields(self)}  # pyright: ignore
+        fields = {field.name: field.default for field in dataclasses.fields(self)}
         table = {
             name: plain(getattr(self, name))
             for name, default in fields.items()

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import listed, shown, suggest
+from swelltree.system.named_values import NamedValues
 from swelltree.system.values import (
     Flag,
     Number,
@@ -43,7 +44,7 @@ class OmegaRange(Description):
                 "0 < from < to in rad/s and at least two."
             )
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> NamedValues:
         """As a TOML table."""
         return {"from": self.start, "to": self.stop, "count": self.count}
 
@@ -215,7 +216,7 @@ class HydroSpec(Description):
                 raise self.fail(f"{name} {value} is not positive. Give more than zero.")
 
     @property
-    def compile_options(self) -> dict[str, Any]:
+    def compile_options(self) -> NamedValues:
         """Keyword arguments of `compile` that say how the data are used."""
         return {
             "radiation": self.radiation,

@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.casefile.schema import SchemaOf, choice_schema
 from swelltree.system.describe import Description, description
+from swelltree.system.named_values import NamedValues
 from swelltree.system.values import (
     Count,
     Flag,
@@ -75,7 +76,7 @@ class Sea(Description):
         }
         return super().replace(**{**partners, **changes})
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> NamedValues:
         """This sea as a TOML table; of two words for one quantity the shorter number is written."""
         table = super().table()
         for outside, inside in PAIRS.items():
@@ -360,7 +361,7 @@ class GriddedSea(Sea):
     def __post_init__(self) -> None:
         self.check_ramp()
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> NamedValues:
         """This sea as a TOML table, which can only name a file."""
         if not isinstance(self.data, str):
             raise self.fail("data in memory cannot be written as TOML. Save them as netCDF first.")

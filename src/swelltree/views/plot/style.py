@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.files.whole_files import write_whole
+from swelltree.system.named_values import NamedValues
 from swelltree.views.scene import COLORS
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def figure(
 ) -> tuple[Figure, np.ndarray]:
     """A figure with quiet axes, (rows, columns) of them."""
     fig = Picture(figsize=(width, height), layout="constrained", facecolor="white")
-    options: dict[str, Any] = {"sharex": True} | more
+    options: NamedValues = {"sharex": True} | more
     axes = fig.subplots(rows, columns, squeeze=False, **options)
     for ax in axes.flat:
         ax.spines[["top", "right"]].set_visible(False)

@@ -9,6 +9,7 @@ import numpy as np
 
 from swelltree.results.angles import turning, unwrapped
 from swelltree.system.errors import SwelltreeError, suggest
+from swelltree.system.named_values import NamedValues
 from swelltree.views.plot.style import below, color, figure, heading, legend, no_tiny_range, style
 from swelltree.views.units import prefixed, readable, unit_of
 
@@ -66,7 +67,7 @@ def variable(dataset: xr.Dataset, name: str) -> xr.DataArray:
 
 
 def panels_of(
-    dataset: xr.Dataset, name: str, selection: dict[str, Any]
+    dataset: xr.Dataset, name: str, selection: NamedValues
 ) -> list[tuple[str, str, list[tuple[str, np.ndarray]]]]:
     """Lines of one variable, by unit."""
     values = variable(dataset, name)

@@ -17,6 +17,7 @@ from swelltree.interchange.wecsim.script.values import (
     spaced,
     whole,
 )
+from swelltree.system.named_values import NamedValues
 
 CONSTANTS = {
     "pi": np.pi,
@@ -29,7 +30,7 @@ CONSTANTS = {
     "false": 0.0,
 }
 
-EACH: dict[str, Any] = {
+EACH: NamedValues = {
     **{name: getattr(np, name) for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
     **{f"a{name}": getattr(np, f"arc{name}") for name in ("sin", "cos", "tan")},
     **{f"a{name}": getattr(np, f"arc{name}") for name in ("sinh", "cosh", "tanh")},
@@ -46,7 +47,7 @@ EACH: dict[str, Any] = {
     "logical": lambda x: np.not_equal(x, 0),
     "real": lambda x: x,
 }
-PAIRS: dict[str, Any] = {
+PAIRS: NamedValues = {
     "atan2": np.arctan2,
     "mod": lambda a, b: np.where(b == 0, a, np.mod(a, np.where(b == 0, 1.0, b))),
     "power": np.power,
@@ -236,7 +237,7 @@ def _colon(given: tuple[Any, ...], work: Work) -> np.ndarray:
     return spaced(first, step, last, work)
 
 
-OTHERS: dict[str, Any] = {
+OTHERS: NamedValues = {
     "linspace": _linspace,
     "reshape": _reshape,
     "meshgrid": lambda given, work: meshgrid(given, work)[0],

@@ -42,6 +42,7 @@ from swelltree.interchange.wecsim.script.values import (
     spaced,
     whole,
 )
+from swelltree.system.named_values import NamedValues
 
 MOST_STATEMENTS = 5_000
 # they show, print and tidy up
@@ -65,7 +66,7 @@ class Script:
     """
 
     def __init__(self, text: str) -> None:
-        self.variables: dict[str, Any] = {}
+        self.variables: NamedValues = {}
         self.unread: dict[int, str] = {}  # by line
         self._work = Work()
         self._left = MOST_STATEMENTS

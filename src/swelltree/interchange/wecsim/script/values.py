@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.interchange.wecsim.script.tree import CannotRead
+from swelltree.system.named_values import NamedValues
 
 LARGEST = 1_000_000  # entries of a matrix
 MOST_WORK = 10_000_000  # entries computed by a script
@@ -27,7 +28,7 @@ class Object:
     made_by: str = ""
     arguments: tuple[Any, ...] = ()
     line: int = 0
-    fields: dict[str, Any] = field(default_factory=dict)
+    fields: NamedValues = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
 
 
@@ -271,7 +272,7 @@ def _entrywise(act: Any, a: Any, b: Any, work: Work) -> np.ndarray:
     return elementwise(a, b, act, work)
 
 
-TWO: dict[str, Any] = {
+TWO: NamedValues = {
     "+": entrywise(np.add),
     "-": entrywise(np.subtract),
     ".*": entrywise(np.multiply),
