@@ -166,7 +166,7 @@ class _Yaml:
         )
         return PointRow(str(number), attached, (x, y, z), mass, volume, drag, added)
 
-    def _segments(self, name: Any, value: Any) -> int:
+    def _segments(self, name: object, value: object) -> int:
         return to_whole(
             value, "segments", lambda text: self.fail("lines", name, text), 1, MOST_SEGMENTS
         )

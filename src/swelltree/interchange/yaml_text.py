@@ -33,7 +33,7 @@ class _Lines:
         return error_in_file(f"{self.source}, line {number}: {text}")
 
 
-def read_yaml(text: str, source: str) -> Any:
+def read_yaml(text: str, source: str) -> object:
     """Parse a text.
 
     Args:
@@ -58,7 +58,7 @@ def read_yaml(text: str, source: str) -> Any:
     return value
 
 
-def _block(lines: _Lines, indent: int) -> Any:
+def _block(lines: _Lines, indent: int) -> object:
     """A map or list whose rows begin at one indent."""
     return (_list if lines.rows[lines.place][2].startswith("-") else _map)(lines, indent)
 
@@ -103,7 +103,7 @@ def _map(lines: _Lines, indent: int) -> NamedValues:
     return items
 
 
-def _nested(lines: _Lines, indent: int) -> Any:
+def _nested(lines: _Lines, indent: int) -> object:
     """What stands below a key or a dash; a list may stand at the indent of its key."""
     if lines.place >= len(lines.rows):
         return None
@@ -113,7 +113,7 @@ def _nested(lines: _Lines, indent: int) -> Any:
     return None
 
 
-def _inline(lines: _Lines, text: str) -> Any:
+def _inline(lines: _Lines, text: str) -> object:
     """A value on one row, or none; brackets may go on over several rows."""
     if not text:
         return None
@@ -144,7 +144,7 @@ def _split(text: str) -> list[str]:
     return [part.strip() for part in [*parts, word] if part.strip()]
 
 
-def _scalar(text: str) -> Any:
+def _scalar(text: str) -> object:
     if text[0] in "\"'" and text[-1] == text[0]:
         return text[1:-1]
     if text.lower() in ("true", "false"):

@@ -174,7 +174,7 @@ def as_name(value: object) -> str:
     return value
 
 
-def as_axis(value: object) -> Any:
+def as_axis(value: object) -> object:
     """An axis: 'x', 'y', 'z' or a direction that is not zero."""
     if isinstance(value, str):
         if value not in AXES:

@@ -7,7 +7,7 @@ A channel is one row of numbers in time with a name, a unit and an owner (a body
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -216,7 +216,7 @@ class Channels:
         """Nodes reach to end B, segments end half a segment before it."""
         return "at end B" if name == "line_node_tension" else "of the last segment"
 
-    def plot(self, section: str, title: str, numbers: list[int], **more: Any) -> None:
+    def plot(self, section: str, title: str, numbers: list[int], **more: object) -> None:
         """A plot of channels of one unit; nothing when there is no channel that moves."""
         numbers = [k for k in numbers if _alive(self.rows[k]["stats"])][:MOST_LINES]
         if not numbers:

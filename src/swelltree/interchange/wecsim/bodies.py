@@ -22,7 +22,7 @@ def plain(values: Any) -> list[Any]:
     return [float(x) + 0.0 for x in np.asarray(values, dtype=float).reshape(-1)]
 
 
-def rows6(matrix: np.ndarray) -> Any:
+def rows6(matrix: np.ndarray) -> object:
     """A 6 x 6 matrix for TOML: its diagonal by name where there is no more."""
     if np.array_equal(matrix, np.diag(np.diag(matrix))):
         return {dof: float(x) for dof, x in zip(DOFS, np.diag(matrix), strict=True) if x}
@@ -115,7 +115,7 @@ def _inertia(body: Given, findings: Findings) -> list[float]:
     return result + (body.numbers("inertiaProducts", 3, default=[]) or [])
 
 
-def body_forces(body: Given, name: str, rho: float, center: Any) -> NamedValues:
+def body_forces(body: Given, name: str, rho: float, center: object) -> NamedValues:
     """Drag, Morison elements and linear damping of a body: rows of `forces` and of `moorings`."""
     forces: list[NamedValues] = []
     moorings: list[NamedValues] = []
@@ -181,7 +181,7 @@ def _morison(body: Given, name: str, center: Any) -> list[NamedValues]:
     return made
 
 
-def _row3(value: Any, k: int) -> list[float]:
+def _row3(value: object, k: int) -> list[float]:
     if not isinstance(value, np.ndarray) or value.shape[1] != 3 or not np.isfinite(value).all():
         return [0.0, 0.0, 0.0]
     return plain(value[min(k, len(value) - 1)])

@@ -149,7 +149,7 @@ class _Reader:
         values, _ = self.numbers(content, at)
         return "".join(chr(int(c)) for c in values[:100_000] if 0 <= c < 0xD800)
 
-    def compound(self, content: bytes, at: int, kind: int, count: int, depth: int) -> Any:
+    def compound(self, content: bytes, at: int, kind: int, count: int, depth: int) -> object:
         """A cell as a list, a structure as a dict."""
         names = [""]
         if kind == STRUCTURE:

@@ -352,6 +352,6 @@ class Translator:
         return study | ({"sea": condition.table} if condition.table else {})
 
 
-def end_name(value: Any) -> str:
+def end_name(value: object) -> str:
     """The body of a joint's end."""
     return value["body"] if isinstance(value, dict) else str(value)

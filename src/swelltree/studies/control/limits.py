@@ -47,7 +47,7 @@ def read_limits(ports: Ports, given: dict[str, LimitLike], power_scale: float) -
     return tuple(out)
 
 
-def check_names(ports: Ports, name: str, value: Any) -> None:
+def check_names(ports: Ports, name: str, value: object) -> None:
     """Refuse an option by PTO that names what is not driven."""
     for key in value if isinstance(value, dict) else ():
         if key not in ports.names:

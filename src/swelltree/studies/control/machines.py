@@ -116,7 +116,7 @@ def with_tips(model: Model, share: float) -> Model | None:
     return model.with_effect(replace(forces, stops=replace(forces.stops, tip=tip)))
 
 
-def _reach(lower: Any, upper: Any) -> np.ndarray:
+def _reach(lower: object, upper: object) -> np.ndarray:
     """Half the distance of the stops, or that of the only one from zero."""
     ends = np.abs(np.stack([np.asarray(lower, float), np.asarray(upper, float)]))
     there = np.isfinite(ends)

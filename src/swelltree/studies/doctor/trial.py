@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -140,7 +139,7 @@ class TrialOnLines:
         return [Finding("note", "time", text, numbers), *_stiff(step, self.period, numbers)]
 
 
-def _failed(length: float, why: Any) -> Finding:
+def _failed(length: float, why: object) -> Finding:
     return Finding("error", "trial run", f"a trial run of {length:.3g} s failed: {why}")
 
 

@@ -64,7 +64,7 @@ def _stiffness(model: Model, pose: Pose) -> tuple[Array, Array]:
 
 
 @jax.jit
-def _curve(model: Model, pose: Pose, xi: Array) -> Any:
+def _curve(model: Model, pose: Pose, xi: Array) -> object:
     return jax.vmap(lambda step: _mooring_loads(model, pose, step))(xi)
 
 

@@ -34,7 +34,7 @@ HOMOGENEOUS = "homogeneous"
 def _or_word(word: str, read: Callable[[object], object], what: str = "numbers") -> BeforeValidator:
     """Reader of a value that may also be left to the hull by a word."""
 
-    def read_either(value: object) -> Any:
+    def read_either(value: object) -> object:
         if value is None or (isinstance(value, str) and value == word):
             return value
         if isinstance(value, str):

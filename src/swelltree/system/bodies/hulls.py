@@ -395,7 +395,7 @@ HULL_SHAPES: NamedValues = {
 }
 
 
-def as_hull(value: object, required: bool = False) -> Any:
+def as_hull(value: object, required: bool = False) -> object:
     """A hull; a TOML table with a `shape` becomes its hull."""
     if (value is None and not required) or isinstance(value, Hull):
         return value

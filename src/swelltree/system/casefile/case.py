@@ -166,7 +166,7 @@ def loads(text: str, source: str = "case", folder: Path | None = None) -> Case:
     return Case(_system(document["system"], source), studies, text=text, hydro=spec)
 
 
-def _find_files(table: Any, folder: Path) -> None:
+def _find_files(table: object, folder: Path) -> None:
     """Make paths of meshes, data and records relative to the case file, in place."""
     if isinstance(table, list):
         for row in table:

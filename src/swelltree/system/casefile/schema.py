@@ -16,7 +16,7 @@ class SchemaOf:
     def __init__(self, make: Callable[[], NamedValues]) -> None:
         self.make = make
 
-    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> NamedValues:
+    def __get_pydantic_json_schema__(self, core_schema: object, handler: object) -> NamedValues:
         return self.make()
 
 

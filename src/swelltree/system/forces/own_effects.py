@@ -16,7 +16,7 @@ from swelltree.system.values import Name, as_number, row_of
 Pairs = tuple[tuple[str, Any], ...]
 
 
-def _as_parameter(key: str, value: Any) -> Any:
+def _as_parameter(key: str, value: object) -> object:
     """A number, a text, a truth value, or rows of numbers."""
     if isinstance(value, str | bool):
         return value

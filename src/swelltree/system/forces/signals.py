@@ -100,7 +100,7 @@ def as_path(value: str) -> str:
     return value
 
 
-def as_signal(value: object) -> Any:
+def as_signal(value: object) -> object:
     """A signal in its stored form; a TOML table with a `type` becomes its signal."""
     if isinstance(value, str):
         return as_path(value)
@@ -117,7 +117,7 @@ def as_signal(value: object) -> Any:
         ) from None
 
 
-def _from_table(table: dict[Any, Any]) -> Any:
+def _from_table(table: dict[Any, Any]) -> object:
     kind = table.get("type")
     if not isinstance(kind, str) or kind not in SIGNAL_TYPES:
         raise ValueError(
@@ -127,7 +127,7 @@ def _from_table(table: dict[Any, Any]) -> Any:
     return within(SIGNAL_TYPES[kind], {key: entry for key, entry in table.items() if key != "type"})
 
 
-def as_signals(value: object) -> Any:
+def as_signals(value: object) -> object:
     """Three signals, the components of a vector."""
     row = row_of(value)
     if row is None or len(row) != 3:
@@ -135,7 +135,7 @@ def as_signals(value: object) -> Any:
     return tuple(as_signal(entry) for entry in row)
 
 
-def as_function(value: object) -> Any:
+def as_function(value: object) -> object:
     """A function, or the text "module:name" of one."""
     if isinstance(value, str):
         return as_path(value)

@@ -122,7 +122,7 @@ EndLike = Annotated[
 ]
 
 
-def as_line_type(value: object) -> Any:
+def as_line_type(value: object) -> object:
     """A line type, its table, or its name in `System(line_types=...)`."""
     if isinstance(value, dict):
         return within(LineType, value)
@@ -165,7 +165,7 @@ class Section(Description):
         return table if self.segments is None else table | {"segments": self.segments}
 
 
-def _as_clamp(value: object) -> Any:
+def _as_clamp(value: object) -> object:
     return None if value is None else as_axis(value)
 
 

@@ -54,7 +54,7 @@ class RadiationFit(Description):
         return self.table()
 
 
-def _as_fit(value: object) -> Any:
+def _as_fit(value: object) -> object:
     if isinstance(value, RadiationFit):
         return value
     if not isinstance(value, dict):

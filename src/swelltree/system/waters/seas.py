@@ -38,7 +38,7 @@ _interpolation = one_of(("linear", "cubic"), "interpolation")
 Interpolation = Annotated[str, _interpolation[0], _interpolation[1]]
 
 
-def as_field(value: object) -> Any:
+def as_field(value: object) -> object:
     """A dataset, or the path of its file."""
     if hasattr(value, "data_vars"):
         return value
@@ -383,7 +383,7 @@ SEA_TYPES: dict[str, type] = {
 as_sea = read_type(SEA_TYPES, Sea, "wave", "RegularWave(amplitude=1.0, period=8.0)")
 
 
-def as_trains(value: object) -> Any:
+def as_trains(value: object) -> object:
     """Several seas."""
     trains = row_of(value)
     if not trains:

@@ -144,7 +144,7 @@ def _application(server: Server, text: str, ask: Callable[[Any], None]) -> Any:
             if not secrets.compare_digest(self.request.path.encode(), server.path.encode()):
                 raise tornado.web.HTTPError(404)
 
-        def write_error(self, status_code: int, **_: Any) -> None:
+        def write_error(self, status_code: int, **_: object) -> None:
             self.finish(f"{status_code}\n")
 
     class Page(Guarded):

@@ -102,7 +102,7 @@ def _places(shape: tuple[int, ...]) -> list[str]:
     return ["".join(f"[{i}]" for i in place) for place in np.ndindex(shape)]
 
 
-def _numbers_below(item: Any, path: str = "") -> Iterator[str]:
+def _numbers_below(item: object, path: str = "") -> Iterator[str]:
     """Paths of the numbers of a sea."""
     if is_dataclass(item):
         for field in fields(item):
@@ -144,7 +144,7 @@ def _held(run: SteppedRun, name: str) -> float:
     return run.forces[name]
 
 
-def _value_at(run: SteppedRun, path: str) -> Any:
+def _value_at(run: SteppedRun, path: str) -> object:
     if not path.startswith(SEA):
         return run.model.value(path)
     value: Any = run.sea

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -32,7 +32,7 @@ class Picture(Figure):
 
 
 def figure(
-    rows: int, columns: int = 1, width: float = 9.6, height: float = 4.0, **more: Any
+    rows: int, columns: int = 1, width: float = 9.6, height: float = 4.0, **more: object
 ) -> tuple[Figure, np.ndarray]:
     """A figure with quiet axes, (rows, columns) of them."""
     fig = Picture(figsize=(width, height), layout="constrained", facecolor="white")

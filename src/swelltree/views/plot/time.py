@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MOST_LINES = 24
 
 
-def timeseries(data: xr.Dataset | xr.DataArray, *names: str, **selection: Any) -> Figure:
+def timeseries(data: xr.Dataset | xr.DataArray, *names: str, **selection: object) -> Figure:
     """Channels in time, a panel for each variable and unit.
 
     Args:
