@@ -79,8 +79,8 @@ def surface_rates(
     along = jnp.stack(slopes(phi), -1), jnp.stack(slopes(eta), -1)
     fixed = _rates(scene, wave, t, vertices, *along, phi, eta, q)
     if drift is not None:
-        # the derivative of nodal values in plan follows the surface up and down
         taken = smoothing_rates(scene, places, jnp.stack([phi, eta]))
+        # the derivative of nodal values in plan follows the surface up and down
         fixed = SurfaceRates(
             fixed.potential + (drift * along[0]).sum(1) - taken[0],
             fixed.elevation + (drift * along[1]).sum(1) - taken[1],
@@ -89,8 +89,8 @@ def surface_rates(
         )
     if scene.boundary.used is None:
         return fixed
-    taken = scene.boundary.used.vertices[: scene.boundary.surface]
-    return SurfaceRates(*(taken * rate for rate in fixed))
+    used = scene.boundary.used.vertices[: scene.boundary.surface]
+    return SurfaceRates(*(used * rate for rate in fixed))
 
 
 def _rates(

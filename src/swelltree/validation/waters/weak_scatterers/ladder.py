@@ -2,7 +2,9 @@
 
 What takes minutes is not run here: BEM data of floaters are frozen numbers, and hulls on the
 surface are compared at one frequency (`harmonic`), to which runs of the linear mode come within
-0.1 % after a long time.
+0.1 % after a long time. Tests alone have the integrals over triangles against quadrature
+(test_triangles), the submerged sphere on its moving mesh in a small wave (test_motion) and in a
+steep one (test_ladder), decays, drops, and runs in time of floaters (test_ladder).
 """
 
 from __future__ import annotations
