@@ -9,17 +9,21 @@ import numpy as np
 from swelltree.engine.backend import jax
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import LONG, Buffer, Graph, NotFlattenedError, kind_of
+from swelltree.engine.machine.rules.sums import joined
 from swelltree.engine.machine.statements import Choice, Leave, Loop, Stores
 from swelltree.engine.machine.values import (
     Stored,
     Updated,
     Value,
+    constants,
     in_memory,
     numbers,
     places,
     stored,
     stores,
 )
+
+LONGEST = 128  # numbers of a row that is read number by number
 
 
 def _slots(graph: Graph, avals: Any) -> list[Buffer]:
@@ -138,13 +142,93 @@ def _sizes(params: Any) -> tuple[int, int]:
     return len(consts), len(carry)
 
 
-def _row(graph: Graph, x: Stored, at: int) -> np.ndarray:
+def _row(graph: Graph, x: Stored, at: int, axis: int = 0) -> np.ndarray:
     """One row of a table, the place of which is computed."""
-    shape = x.shape[1:]
-    size = int(np.prod(shape, dtype=int))
-    first = graph.op("mul", at, graph.constant(size, LONG))
-    row = [graph.load_at(x.buffer, x.version, x.start + k, first, x.home) for k in range(size)]
-    return np.array(row, dtype=int).reshape(shape)
+    step = int(np.prod(x.shape[axis + 1 :], dtype=int))
+    first = graph.op("mul", at, graph.constant(step, LONG))
+    offsets = np.arange(x.size).reshape(x.shape).take(0, axis)
+    row = [
+        graph.load_at(x.buffer, x.version, x.start + k, first, x.home)
+        for k in offsets.reshape(-1).tolist()
+    ]
+    return np.array(row, dtype=int).reshape(offsets.shape)
+
+
+@rule("each")
+def _each(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
+    """One body for every row; sums are added up on the way."""
+    graph, p = flat.graph, eqn.params
+    body, axes, length, summed = p["jaxpr"], p["axes"], int(p["length"]), p["summed"]
+    outs = [var.aval for var in eqn.outvars]
+    if not length:
+        return [constants(graph, np.zeros(x.shape, x.dtype)) for x in outs]
+    of_rows = [v for v, axis in zip(body.jaxpr.invars, axes, strict=True) if axis is not None]
+    if length == 1 or any(v.aval.size > LONGEST for v in of_rows):
+        return _one_by_one(flat, body, axes, length, summed, values)
+    inputs = list(values)
+    for k, axis in enumerate(axes):
+        if axis is not None:
+            inputs[k] = in_memory(graph, values[k], kind_of(eqn.invars[k].aval.dtype))
+    slots, counter = _slots(graph, outs), graph.room(1, LONG)
+    sums = [k for k, s in enumerate(summed) if s]
+    zeros = [constants(graph, np.zeros(outs[k].shape, outs[k].dtype)) for k in sums]
+    first = [slots[k] for k in sums]
+    _begin(graph, [*first, counter], [*zeros, np.array(graph.constant(0, LONG))])
+    with graph.inside() as region:
+        i = int(places(graph, stored(counter, 0, (), region)))
+        graph.state(Leave(graph.op("lt", i, graph.constant(length, LONG))))
+        now = [
+            x if axis is None else _row(graph, x, i, axis)
+            for x, axis in zip(inputs, axes, strict=True)
+        ]
+        last = Stores()
+        for k, x in enumerate(flat.closed(body, now)):
+            new = places(graph, x).reshape(-1).tolist()
+            if summed[k]:
+                before = places(graph, stored(slots[k], 0, (len(new),), region)).tolist()
+                added = [graph.op("add", a, b) for a, b in zip(before, new, strict=True)]
+                last.single += [(slots[k], j, a) for j, a in enumerate(added)]
+            else:
+                at = graph.op("mul", i, graph.constant(len(new), LONG))
+                last.moving += [(slots[k], j, at, a) for j, a in enumerate(new)]
+        last.single.append((counter, 0, graph.op("add", i, graph.constant(1, LONG))))
+        graph.state(last)
+    graph.state(Loop(region))
+    return [stored(slot, 0, x.shape, graph.here) for slot, x in zip(slots, outs, strict=True)]
+
+
+def _one_by_one(
+    flat: Flattening, body: Any, axes: Any, length: int, summed: Any, values: Any
+) -> list[Value]:
+    """The same written out: rows so long that loops go over them in turn, or a single one."""
+    graph = flat.graph
+    found = []
+    for i in range(length):
+        now = [
+            x if axis is None else _known_row(graph, x, i, axis)
+            for x, axis in zip(values, axes, strict=True)
+        ]
+        found.append(flat.closed(body, now))
+    results = []
+    for s, *rows in zip(summed, *found, strict=True):
+        if length == 1 and s:
+            results.append(rows[0])
+            continue
+        whole = np.stack([places(graph, x) for x in rows])
+        if s:
+            columns = whole.reshape(length, -1).T.tolist()
+            total = [joined(graph, "add", column) for column in columns]
+            whole = np.array(total, dtype=int).reshape(whole.shape[1:])
+        results.append(whole)
+    return results
+
+
+def _known_row(graph: Graph, x: Value, i: int, axis: int) -> Value:
+    """A row whose place is known."""
+    if isinstance(x, Stored) and axis == 0:
+        size = int(np.prod(x.shape[1:], dtype=int))
+        return x.part(i * size, x.shape[1:])
+    return np.asarray(places(graph, x).take(i, axis))
 
 
 @rule("cond")
