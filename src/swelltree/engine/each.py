@@ -46,9 +46,23 @@ def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
 
 
 def _all_rows(*args: Any, jaxpr: Any, axes: Any, length: int, summed: Any) -> list[Any]:
-    """The same by `jax.vmap`."""
-    outs = jax.vmap(jaxpr_as_fun(jaxpr), axes, axis_size=length)(*args)
-    return [x.sum(0, dtype=x.dtype) if s else x for x, s in zip(outs, summed, strict=True)]
+    """The same by `jax.vmap`; a single row as it is."""
+    if length == 1:
+        row = [x if k is None else jnp.squeeze(x, k) for x, k in zip(args, axes, strict=True)]
+        outs = jaxpr_as_fun(jaxpr)(*row)
+        return [x if s else jnp.expand_dims(x, 0) for x, s in zip(outs, summed, strict=True)]
+    # what is summed keeps its axis where it is in the rows: XLA needs not turn it
+    last = any(axis for axis in axes)
+    places = [-1 if s and last else 0 for s in summed]
+    outs = jax.vmap(jaxpr_as_fun(jaxpr), axes, places, axis_size=length)(*args)
+    return [_total(x, k) if s else x for x, k, s in zip(outs, places, summed, strict=True)]
+
+
+def _total(x: Any, axis: int) -> Any:
+    """Sum over an axis; over the first as a product, so that XLA makes its terms by vectors."""
+    if axis or x.ndim == 1 or not jnp.issubdtype(x.dtype, jnp.floating):
+        return x.sum(axis, dtype=x.dtype)
+    return jnp.tensordot(jnp.ones(len(x), x.dtype), x, 1)
 
 
 _compiled = jax.jit(_all_rows, static_argnames=("jaxpr", "axes", "length", "summed"))

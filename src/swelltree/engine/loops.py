@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from swelltree.engine.arrays import namespace
 
 
@@ -49,6 +51,49 @@ def each_sum(function: Callable[..., Any], *rows: Any, axis: int = 0) -> Any:
         axis: as of `each`.
     """
     return _over_rows(function, rows, axis, summed=True)
+
+
+def rows_of(xp: Any, function: Callable[..., Any], *rows: Any) -> Any:
+    """`each` of JAX along the first axis; for numpy one row after the other.
+
+    Args:
+        xp: array library of all that the function uses.
+        function: of one row of each array; gives a tuple of arrays.
+        rows: tuples of arrays, or arrays.
+    """
+    if xp.__name__ != "numpy":
+        return each(function, *rows)
+    count = len(rows[-1])
+    found = [function(*(_row_of(x, i) for x in rows)) for i in range(count)]
+    return tuple(np.stack(parts) for parts in zip(*found, strict=True))
+
+
+def _row_of(x: Any, i: int) -> Any:
+    return tuple(a[i] for a in x) if isinstance(x, tuple) else x[i]
+
+
+def along(xp: Any, function: Callable[..., Any], *rows: Any) -> Any:
+    """`each` of JAX along the last axis; for numpy all of it at once.
+
+    Args:
+        xp: array library of all that the function uses.
+        function: of arrays without that axis or with it; gives a tuple of numbers.
+        rows: arrays.
+    """
+    return function(*rows) if xp.__name__ == "numpy" else each(function, *rows, axis=-1)
+
+
+def sum_along(xp: Any, function: Callable[..., Any], *rows: Any) -> Any:
+    """Sums of what `along` gives, which may be arrays here.
+
+    Args:
+        xp: as of `along`.
+        function: as of `along`.
+        rows: as of `along`.
+    """
+    if xp.__name__ == "numpy":
+        return tuple(x.sum(-1) for x in function(*rows))
+    return each_sum(function, *rows, axis=-1)
 
 
 def _over_rows(function: Callable[..., Any], rows: Any, axis: int, summed: bool) -> Any:

@@ -10,7 +10,7 @@ from swelltree.engine.backend import jax
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import LONG, Buffer, Graph, NotFlattenedError, kind_of
 from swelltree.engine.machine.rules.sums import joined
-from swelltree.engine.machine.statements import Choice, Leave, Loop, Stores
+from swelltree.engine.machine.statements import Choice, Each, Leave, Loop, Stores
 from swelltree.engine.machine.values import (
     Stored,
     Updated,
@@ -176,14 +176,17 @@ def _each(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
     _begin(graph, [*first, counter], [*zeros, np.array(graph.constant(0, LONG))])
     with graph.inside() as region:
         i = int(places(graph, stored(counter, 0, (), region)))
-        graph.state(Leave(graph.op("lt", i, graph.constant(length, LONG))))
+        leave = Leave(graph.op("lt", i, graph.constant(length, LONG)))
+        graph.state(leave)
         now = [
             x if axis is None else _row(graph, x, i, axis)
             for x, axis in zip(inputs, axes, strict=True)
         ]
         last = Stores()
+        kept: tuple[list[Any], list[Any]] = [], []  # rows, and what is added up
         for k, x in enumerate(flat.closed(body, now)):
             new = places(graph, x).reshape(-1).tolist()
+            kept[summed[k]].extend((slots[k], j, a) for j, a in enumerate(new))
             if summed[k]:
                 before = places(graph, stored(slots[k], 0, (len(new),), region)).tolist()
                 added = [graph.op("add", a, b) for a, b in zip(before, new, strict=True)]
@@ -193,7 +196,7 @@ def _each(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
                 last.moving += [(slots[k], j, at, a) for j, a in enumerate(new)]
         last.single.append((counter, 0, graph.op("add", i, graph.constant(1, LONG))))
         graph.state(last)
-    graph.state(Loop(region))
+    graph.state(Each(region, counter, i, length, leave, last, *kept))
     return [stored(slot, 0, x.shape, graph.here) for slot, x in zip(slots, outs, strict=True)]
 
 
