@@ -19,6 +19,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from swelltree.engine.backend import jax, jnp
+from swelltree.engine.loops import each
 from swelltree.solvers.problem import Attempt, Carry, Options, Problem
 from swelltree.solvers.stepping.tableaus import KVAERNO5
 
@@ -83,14 +84,14 @@ def _chord(problem: Problem, args: Any, carry: Carry, h: Any, latest: Any) -> Ch
     x, z = _parts(problem, args, carry.y)
     resolvent, follows = None, jnp.zeros((len(x), 0))
     columns = jnp.zeros((len(x), len(flat))).at[np.arange(len(x)), x].set(1.0)
-    moved = jax.vmap(tangent)(columns)  # (m, n)
+    moved = each(tangent, columns)  # (m, n)
     if len(z):
         block = problem.block
         assert block is not None
         resolvent = jnp.linalg.inv(np.eye(len(z)) - hg * jax.lax.stop_gradient(block.matrix(args)))
         follows = hg * moved[:, z] @ resolvent.T  # change of z with each x
         with_block = jnp.zeros_like(columns).at[:, z].set(follows)
-        moved = moved + jax.vmap(tangent)(with_block)
+        moved = moved + each(tangent, with_block)
     factored = jax.scipy.linalg.lu_factor(np.eye(len(x)) - hg * moved[:, x].T)
 
     def solve(right: Any) -> Any:
