@@ -144,6 +144,12 @@ ARRAYS = {
     "triangle of it": lambda x: jnp.linalg.qr(spd(x))[1],
     "exchanged rows": lambda x: jnp.linalg.solve(jnp.outer(x, x**2) + jnp.eye(4)[::-1], x),
     "factors of it": lambda x: jax.lax.linalg.lu(jnp.outer(x, x**2) + jnp.eye(4)[::-1] * x)[0],
+    "exchanged by loops": lambda x: jnp.linalg.solve(
+        jnp.sin(7.3 * jnp.arange(289.0).reshape(17, 17) ** 0.7 + x[0]), jnp.tile(x, 5)[:17]
+    ),
+    "factors by loops": lambda x: jax.lax.linalg.lu(
+        jnp.sin(7.3 * jnp.arange(256.0).reshape(16, 16) ** 0.7 + x[0])
+    )[0],
     "split": lambda x: jnp.split(x, 2)[1] * jnp.split(x, 2)[0],
     "iota": lambda x: x * jnp.arange(4),
     "chosen": lambda x: jax.lax.cond(x[0] > 0.1, jnp.sin, lambda x: x[0] * x, x),

@@ -1,12 +1,21 @@
 """Runs by machine code of our own against the same runs by XLA."""
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import swelltree as sw
+from swelltree.effects.linear_hydro.in_sea import in_waves
+from swelltree.engine.backend import jax
+from swelltree.engine.machine.points import Points
 from swelltree.engine.machine.program import ASKED
+from swelltree.formulations import State, equations, formulation
+from swelltree.formulations.base import Phase
 from swelltree.studies.time.engines import engine_of
 from swelltree.validation.machines.pto_systems import oscillator
+from swelltree.waves.sea import realise
 
 
 def chain():
@@ -133,28 +142,46 @@ def test_hulls_run_by_llvm_as_by_xla(monkeypatch, name):
 @pytest.mark.parametrize("name", WAVES)
 def test_rates_and_jacobians_of_hulls_are_those_of_xla(name):
     """At a pose and speed in general position."""
-    model = hulls()
+    model, how = hulls(), formulation("path_matrix")
     if WAVES[name] is not None:
-        model = in_waves(model, realise(WAVES[name], model.water))
-    form, state = formulation(model, None), model.start
-    rng = np.random.default_rng(4)
-    q = np.asarray(state.q) + 0.05 * rng.standard_normal(np.shape(state.q))
-    s = 0.3 * rng.standard_normal(np.shape(state.s))
+        model = in_waves(model, realise(WAVES[name], model.water), 20.0)
+    begin = equations.start_phase(model, how)
+    start = np.concatenate([begin.state.q, begin.state.s])
+    w = start + 0.05 * np.random.default_rng(4).standard_normal((2, len(start)))
+    t, n = np.array([3.3, 4.1]), len(begin.state.q)
 
-    def rates(model, q, s):
-        return form.rates(model, np.array(3.3), replace(state, q=q, s=s))
+    def rates(model, t, w):
+        y = Phase(State(w[:n], w[n:], begin.state.chart), begin.work, begin.internal)
+        found = equations.rates(model, how, t, y)
+        return found.state.q, found.state.s, found.work
 
-    for function in (rates, jax.jacfwd(rates, (1, 2))):
-        program = Program(function)
-        assert program.engine(model, q, s) == "LLVM"
-        pairs = zip(
-            jax.tree.leaves(program(model, q, s)),
-            jax.tree.leaves(program.by_xla(model, q, s)),
-            strict=True,
-        )
-        for ours, theirs in pairs:
-            size = max(1.0, float(np.abs(theirs).max(initial=0.0)))
-            np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12 * size)
+    points = Points(rates, many=True)
+    ours = points.jacobians(model, t, w)
+    assert points.engine == "LLVM"
+    values = jax.vmap(rates, (None, 0, 0))
+    theirs = values(model, t, w), jax.vmap(jax.jacfwd(rates, 2), (None, 0, 0))(model, t, w)
+    for a, b in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True):
+        size = max(1.0, float(np.abs(b).max(initial=0.0)))
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-12 * size)
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.filterwarnings("ignore::swelltree.SwelltreeWarning")
+def test_examples_with_hulls_are_machine_code(monkeypatch):
+    """A barge that is rolled over, a sphere that is dropped: none is left to XLA."""
+    monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
+    barge = runpy.run_path(str(EXAMPLES / "capsizing_barge.py"))["barge"](0.0)
+    case = sw.load(EXAMPLES / "dropped_sphere.toml")
+    beam = sw.RegularWave(height=3.0, period=7.0, beta=np.pi / 2, ramp=7.0)
+    runs = [
+        (sw.compile(barge, nonlinear=True), sw.SimulateStudy("still", duration=60.0)),
+        (sw.compile(barge, nonlinear=True), sw.SimulateStudy("beam", duration=60.0, sea=beam)),
+        *((sw.compile(case.system, nonlinear=True), run) for run in case.studies),
+    ]
+    engines = [engine_of(model, run) for model, run in runs]
+    assert engines == ["LLVM"] * 4
 
 
 def test_what_cannot_be_flattened_runs_by_xla_and_says_why(monkeypatch):

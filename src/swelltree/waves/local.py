@@ -233,16 +233,16 @@ class Expansion:
                 sign of the exponential in it.
         """
         x, y, z, sign = place
-        radius = self.waves.radius
+        near = 1.0 / self.waves.radius
         xi = (x - self.centre[0]) * cos + (y - self.centre[1]) * sin
         sine, cosine = sin_cos(carrier * xi)
-        u = xi / radius
+        u = xi * near
         f, g = re[-1], im[-1]
         if z is None:
             for m in range(re.shape[0] - 2, -1, -1):
                 f, g = re[m] + u * f, im[m] + u * g
             return f * cosine - g * sine, f * sine + g * cosine
-        v = -sign * z / radius
+        v = -sign * z * near
         for m in range(re.shape[0] - 2, -1, -1):
             f, g = re[m] + u * f - v * g, im[m] + u * g + v * f
         decay = namespace(carrier, z).exp(sign * carrier * z)

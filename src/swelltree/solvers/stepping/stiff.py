@@ -40,7 +40,7 @@ def implicit(
         return ravel_pytree(problem.rate(args, jnp.minimum(t, latest), unravel(y)))[0]
 
     rate0 = rate(carry.t, y0)
-    chord = _chord(problem, args, carry, h, latest)
+    chord = newton_matrix(problem, args, carry, h, latest)
     A, c = jnp.asarray(KVAERNO5.A), jnp.asarray(KVAERNO5.c)
 
     def stage(state: Any, i: Any) -> Any:
@@ -74,8 +74,12 @@ def implicit(
     )
 
 
-def _chord(problem: Problem, args: Any, carry: Carry, h: Any, latest: Any) -> Chord:
-    """Newton's matrix of the stages, factored: its linear block and its integrals eliminated."""
+def newton_matrix(problem: Problem, args: Any, carry: Carry, h: Any, latest: Any) -> Chord:
+    """Solve with Newton's matrix of the stages: its linear block and its integrals eliminated.
+
+    Its Jacobian is one linearisation of the right-hand side along as many directions as are solved
+    for; in machine code both are parts of one graph.
+    """
     args, y = jax.lax.stop_gradient((args, carry.y))
     flat, unravel = ravel_pytree(y)
     t = jax.lax.stop_gradient(jnp.minimum(carry.t, latest))
