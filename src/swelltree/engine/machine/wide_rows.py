@@ -235,10 +235,25 @@ class RowWriter(LaneWriter):
     # --- expressions ------------------------------------------------------------------------
     def _expression(self, a: int, names: dict[int, str]) -> None:
         op, kind = self.graph.ops[a], self.graph.kinds[a]
-        beside = op[0] == "load_at" and self.row is not None and op[3] == self.row.index
-        if not beside or self._is_many(op[1]):
+        beside = op[0] == "load_at" and self._is_beside(op[3]) and not self._is_many(op[1])
+        if not beside:
             super()._expression(a, names)
             return
-        names[a] = self._wide_load(kind, self._place(op[1], op[2], self.first))
+        place = self._place(op[1], op[2], self.first)
+        for more in self._offset(op[3]):
+            place = self.line(f"getelementptr double, ptr {place}, i64 {self._name(more, names)}")
+        names[a] = self._wide_load(kind, place)
         if a in self.kept:
             self._wide_store(kind, names[a], self._place(self.kept[a], 0), False)
+
+    def _is_beside(self, index: int) -> bool:
+        """Do places of rows that go together lie side by side?"""
+        return self.row is not None and (index == self.row.index or bool(self._offset(index)))
+
+    def _offset(self, index: int) -> list[int]:
+        """What is added to the number of the row, the same for all of them."""
+        op = self.graph.ops[index]
+        if self.row is None or op[0] != "add" or self.row.index not in op[1:]:
+            return []
+        other = op[2] if op[1] == self.row.index else op[1]
+        return [] if self.lanes.varies(other) else [other]

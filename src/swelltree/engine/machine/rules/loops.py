@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,9 @@ import numpy as np
 from swelltree.engine.backend import jax
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import LONG, Buffer, Graph, NotFlattenedError, kind_of
-from swelltree.engine.machine.rules.sums import joined
 from swelltree.engine.machine.statements import Choice, Each, Leave, Loop, Stores
 from swelltree.engine.machine.values import (
+    Shifted,
     Stored,
     Updated,
     Value,
@@ -23,7 +24,7 @@ from swelltree.engine.machine.values import (
     stores,
 )
 
-LONGEST = 128  # numbers of a row that is read number by number
+LONGEST = 128  # numbers of a row that is read number by number; longer ones stay in memory
 
 
 def _slots(graph: Graph, avals: Any) -> list[Buffer]:
@@ -142,10 +143,14 @@ def _sizes(params: Any) -> tuple[int, int]:
     return len(consts), len(carry)
 
 
-def _row(graph: Graph, x: Stored, at: int, axis: int = 0) -> np.ndarray:
+def _row(graph: Graph, x: Stored | Shifted, at: int, axis: int = 0) -> Value:
     """One row of a table, the place of which is computed."""
     step = int(np.prod(x.shape[axis + 1 :], dtype=int))
     first = graph.op("mul", at, graph.constant(step, LONG))
+    if isinstance(x, Shifted):
+        x, first = x.base, graph.op("add", x.index, first)
+    if step > LONGEST and axis == 0:
+        return Shifted(replace(x.part(0, x.shape[1:]), special=None), first)
     offsets = np.arange(x.size).reshape(x.shape).take(0, axis)
     row = [
         graph.load_at(x.buffer, x.version, x.start + k, first, x.home)
@@ -162,13 +167,13 @@ def _each(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
     outs = [var.aval for var in eqn.outvars]
     if not length:
         return [constants(graph, np.zeros(x.shape, x.dtype)) for x in outs]
-    of_rows = [v for v, axis in zip(body.jaxpr.invars, axes, strict=True) if axis is not None]
-    if length == 1 or any(v.aval.size > LONGEST for v in of_rows):
-        return _one_by_one(flat, body, axes, length, summed, values)
+    if length == 1:
+        return _single(flat, body, axes, summed, values)
     inputs = list(values)
     for k, axis in enumerate(axes):
         if axis is not None:
-            inputs[k] = in_memory(graph, values[k], kind_of(eqn.invars[k].aval.dtype))
+            x, kind = values[k], kind_of(eqn.invars[k].aval.dtype)
+            inputs[k] = x if isinstance(x, Shifted) else in_memory(graph, x, kind)
     slots, counter = _slots(graph, outs), graph.room(1, LONG)
     sums = [k for k, s in enumerate(summed) if s]
     zeros = [constants(graph, np.zeros(outs[k].shape, outs[k].dtype)) for k in sums]
@@ -200,38 +205,21 @@ def _each(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
     return [stored(slot, 0, x.shape, graph.here) for slot, x in zip(slots, outs, strict=True)]
 
 
-def _one_by_one(
-    flat: Flattening, body: Any, axes: Any, length: int, summed: Any, values: Any
-) -> list[Value]:
-    """The same written out: rows so long that loops go over them in turn, or a single one."""
+def _single(flat: Flattening, body: Any, axes: Any, summed: Any, values: Any) -> list[Value]:
+    """The same of a single row: no loop."""
     graph = flat.graph
-    found = []
-    for i in range(length):
-        now = [
-            x if axis is None else _known_row(graph, x, i, axis)
-            for x, axis in zip(values, axes, strict=True)
-        ]
-        found.append(flat.closed(body, now))
-    results = []
-    for s, *rows in zip(summed, *found, strict=True):
-        if length == 1 and s:
-            results.append(rows[0])
-            continue
-        whole = np.stack([places(graph, x) for x in rows])
-        if s:
-            columns = whole.reshape(length, -1).T.tolist()
-            total = [joined(graph, "add", column) for column in columns]
-            whole = np.array(total, dtype=int).reshape(whole.shape[1:])
-        results.append(whole)
-    return results
-
-
-def _known_row(graph: Graph, x: Value, i: int, axis: int) -> Value:
-    """A row whose place is known."""
-    if isinstance(x, Stored) and axis == 0:
-        size = int(np.prod(x.shape[1:], dtype=int))
-        return x.part(i * size, x.shape[1:])
-    return np.asarray(places(graph, x).take(i, axis))
+    row = []
+    for x, axis in zip(values, axes, strict=True):
+        if isinstance(x, Stored) and axis is not None:  # an axis of one row may stand anywhere
+            x = x.part(0, (*x.shape[:axis], *x.shape[axis + 1 :]))
+        elif isinstance(x, Shifted) and axis is not None:
+            shape = (*x.shape[:axis], *x.shape[axis + 1 :])
+            x = Shifted(x.base.part(0, shape), x.index)
+        elif axis is not None:
+            x = np.asarray(places(graph, x).take(0, axis))
+        row.append(x)
+    found = flat.closed(body, row)
+    return [x if s else places(graph, x)[None] for x, s in zip(found, summed, strict=True)]
 
 
 @rule("cond")

@@ -1,4 +1,4 @@
-"""Lower and upper factors, rows exchanged as LAPACK does: small ones written out, others by loops."""
+"""Lower and upper factors, rows exchanged as by LAPACK: small ones written out, others in loops."""
 
 from __future__ import annotations
 
