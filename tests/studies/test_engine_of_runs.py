@@ -59,6 +59,7 @@ def hulls():
     return sw.compile(system, nonlinear=True)
 
 
+slow = pytest.mark.slow
 WAVES = {
     "still water": None,
     "a regular wave": sw.RegularWave(0.6, period=6.0, beta=0.3, ramp=5.0),
@@ -68,6 +69,8 @@ WAVES = {
     ),
     "a steep wave": sw.StreamFunctionWave(2.0, period=6.0),
 }
+FEW = "a regular wave"  # the others where time is no matter
+SOME = [FEW, *(pytest.param(name, marks=slow) for name in WAVES if name != FEW)]
 SEA = sw.IrregularSea(sw.Jonswap(Hs=2.5, Tp=8.5), omega_max=2.2, seed=3)
 CASES = {
     "chain, tsit5": (lambda: sw.compile(chain()), None, {"solver": "tsit5"}),
@@ -116,7 +119,6 @@ def test_run_by_llvm_is_that_by_xla(monkeypatch, name):
     same(found, right, 1e-8 if "events" in right.attrs else 1e-9)
 
 
-slow = pytest.mark.slow
 GALLERY = ["sphere", "oswec", "rm3", "spar", "tank", "barges", "hinge_barge"]
 
 
@@ -129,7 +131,7 @@ def test_runs_of_the_gallery_are_machine_code(monkeypatch, name):
 
 
 @pytest.mark.filterwarnings("ignore::swelltree.SwelltreeWarning")
-@pytest.mark.parametrize("name", WAVES)
+@pytest.mark.parametrize("name", SOME)
 def test_hulls_run_by_llvm_as_by_xla(monkeypatch, name):
     found, right = both(monkeypatch, hulls, WAVES[name], {})
     assert found.attrs["engine"] == "LLVM"
@@ -139,7 +141,7 @@ def test_hulls_run_by_llvm_as_by_xla(monkeypatch, name):
 
 
 @pytest.mark.filterwarnings("ignore::swelltree.SwelltreeWarning")
-@pytest.mark.parametrize("name", WAVES)
+@pytest.mark.parametrize("name", SOME)
 def test_rates_and_jacobians_of_hulls_are_those_of_xla(name):
     """At a pose and speed in general position."""
     model, how = hulls(), formulation("path_matrix")
@@ -185,8 +187,11 @@ def test_examples_with_hulls_are_machine_code(monkeypatch):
 
 
 def test_what_cannot_be_flattened_runs_by_xla_and_says_why(monkeypatch):
+    """A law in plain Python."""
     monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
-    model = barges()
-    run = sw.SimulateStudy("run", duration=1.0, solver="stiff")
-    assert engine_of(model, run).startswith("XLA: ")
-    assert "numbers, more than" in engine_of(model, run)
+    law = {"law": lambda t, y: -3.0 * y, "plain": True}
+    control = sw.Controller("brake", ["rail.Surge.rate"], ["pto"], **law)
+    pto = sw.LinearPto("pto", joint="rail", stiffness=16.0)
+    model = sw.compile(oscillator(pto, controllers=[control]))
+    result = sw.simulate(model, duration=0.2, output_step=0.1)
+    assert result.attrs["engine"].startswith("XLA: the operation 'pure_callback'")
