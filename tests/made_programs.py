@@ -31,6 +31,12 @@ def large(x):
     return rows @ rows.T + 3.0 * jnp.eye(14) + 0.1 * x[1]
 
 
+def exchanging(n, x):
+    """Well conditioned once its rows have changed places."""
+    rows = jnp.sin(7.3 * jnp.arange(float(n * n)).reshape(n, n) ** 0.7 + x[0])
+    return rows + 20.0 * jnp.roll(jnp.eye(n), 3, axis=0)
+
+
 def spd(x):
     return jnp.outer(x, x) + jnp.diag(2.0 + x * x)
 
@@ -145,11 +151,9 @@ ARRAYS = {
     "exchanged rows": lambda x: jnp.linalg.solve(jnp.outer(x, x**2) + jnp.eye(4)[::-1], x),
     "factors of it": lambda x: jax.lax.linalg.lu(jnp.outer(x, x**2) + jnp.eye(4)[::-1] * x)[0],
     "exchanged by loops": lambda x: jnp.linalg.solve(
-        jnp.sin(7.3 * jnp.arange(289.0).reshape(17, 17) ** 0.7 + x[0]), jnp.tile(x, 5)[:17]
+        exchanging(17, x), jnp.concatenate([x] * 5)[:17]
     ),
-    "factors by loops": lambda x: jax.lax.linalg.lu(
-        jnp.sin(7.3 * jnp.arange(256.0).reshape(16, 16) ** 0.7 + x[0])
-    )[0],
+    "factors by loops": lambda x: jax.lax.linalg.lu(exchanging(16, x))[0],
     "split": lambda x: jnp.split(x, 2)[1] * jnp.split(x, 2)[0],
     "iota": lambda x: x * jnp.arange(4),
     "chosen": lambda x: jax.lax.cond(x[0] > 0.1, jnp.sin, lambda x: x[0] * x, x),
