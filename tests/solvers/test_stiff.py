@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from swelltree.engine.backend import jax, jnp
+from swelltree.engine.machine.program import Program
 from swelltree.solvers.problem import LinearBlock
 from swelltree.solvers.stepping.smooth import Options, Problem, compiled, integrate, start
-from swelltree.solvers.stepping.stiff import GAMMA
+from swelltree.solvers.stepping.stiff import GAMMA, newton_matrix
 from swelltree.solvers.stepping.tableaus import KVAERNO5
 
 
@@ -160,3 +161,44 @@ def test_forward_derivatives_are_those_of_the_solved_stages():
     slope = jax.jit(jax.jacfwd(end))(50.0)
     f = jax.jit(end)
     assert slope[-1] == pytest.approx(float((f(50.01) - f(49.99))[-1] / 0.02), rel=1e-4)
+
+
+@pytest.mark.parametrize("block", [True, False], ids=["eliminated", "whole"])
+def test_newton_matrix_by_machine_code_is_that_of_jacfwd(block):
+    """Changes of a stage solve (I - h gamma J) x = r with the Jacobian of JAX."""
+    problem, h = swinging(block), np.array(0.13)
+    y = Swing(np.array(0.9), np.array(-0.4), np.array(0.2), np.linspace(-1.0, 1.0, 6))
+    right = np.cos(np.arange(9.0))
+
+    def change(h, y, right):
+        carry = start(0.3, y)
+        return newton_matrix(problem, None, carry, h, np.array(1e9))(right)
+
+    program = Program(change, fixed=0)
+    assert program.engine(h, y, right) == "LLVM"
+    flat, unravel = jax.flatten_util.ravel_pytree(y)
+
+    def rate(x):
+        return jax.flatten_util.ravel_pytree(problem.rate(None, 0.3, unravel(x)))[0]
+
+    J = np.array(jax.jacfwd(rate)(flat))
+    exact = np.linalg.solve(np.eye(9) - h * GAMMA * J, right)
+    np.testing.assert_allclose(program(h, y, right), exact, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["van der Pol", "Robertson", "pendulum"])
+def test_runs_by_machine_code_are_those_by_xla(name, monkeypatch):
+    cases = {
+        "van der Pol": (Problem(van_der_pol), 1000.0, (2.0, 0.0), np.linspace(0.0, 1500.0, 4)),
+        "Robertson": (Problem(robertson), None, np.array([1.0, 0.0, 0.0]), np.array([0.0, 40.0])),
+        "pendulum": (swinging(), None, REST, np.array([0.0, 0.7, 2.0])),
+    }
+    problem, args, y, times = cases[name]
+    monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
+    program, options = compiled(problem, "stiff"), Options(rtol=1e-7, atol=1e-9)
+    given = args, options, start(0.0, y), times
+    assert program.engine(*given) == "LLVM"
+    (ours, found), (theirs, right) = program(*given), program.by_xla(*given)
+    assert int(ours.n_accepted) == int(theirs.n_accepted)
+    for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(right), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)

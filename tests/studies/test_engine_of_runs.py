@@ -1,12 +1,21 @@
 """Runs by machine code of our own against the same runs by XLA."""
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import swelltree as sw
+from swelltree.effects.linear_hydro.in_sea import in_waves
+from swelltree.engine.backend import jax
+from swelltree.engine.machine.points import Points
 from swelltree.engine.machine.program import ASKED
+from swelltree.formulations import State, equations, formulation
+from swelltree.formulations.base import Phase
 from swelltree.studies.time.engines import engine_of
 from swelltree.validation.machines.pto_systems import oscillator
+from swelltree.waves.sea import realise
 
 
 def chain():
@@ -35,11 +44,39 @@ def barges():
     return sw.gallery.barges().model(fit={"error": 0.2})
 
 
+def hulls():
+    """Two floats on their actual wetted hulls, of different panels, with a hinge between them."""
+    bodies = [
+        sw.Body("box", hull=sw.Box(8.0, 5.0, 4.0, 2.0, panel_size=1.2), com=(0.0, 0.0, -0.4)),
+        sw.Body("can", hull=sw.Cylinder(2.5, 2.0, 4.0, panel_size=0.9), position=(8.0, 0.0, 0.0)),
+    ]
+    joints = [
+        sw.Free("free", sw.WORLD, bodies[0]),
+        sw.Hinge("hinge", bodies[0].at(4.6, 0, 0), bodies[1].at(-3.4, 0, 0), axis="y"),
+    ]
+    moorings = [sw.LinearMooring("m", bodies[0], stiffness={"Surge": 2e4, "Sway": 2e4, "Yaw": 1e5})]
+    system = sw.System("hulls", bodies, joints, moorings=moorings, water=sw.Water(depth=25.0))
+    return sw.compile(system, nonlinear=True)
+
+
+slow = pytest.mark.slow
+WAVES = {
+    "still water": None,
+    "a regular wave": sw.RegularWave(0.6, period=6.0, beta=0.3, ramp=5.0),
+    "a sea": sw.IrregularSea(sw.Jonswap(Hs=1.5, Tp=7.0), beta=0.3, components=60, seed=3),
+    "a spread sea": sw.IrregularSea(
+        sw.Jonswap(Hs=1.5, Tp=7.0), beta=0.3, spreading=sw.Cos2s(25.0), components=60, seed=3
+    ),
+    "a steep wave": sw.StreamFunctionWave(2.0, period=6.0),
+}
+FEW = "a regular wave"  # the others where time is no matter
+SOME = [FEW, *(pytest.param(name, marks=slow) for name in WAVES if name != FEW)]
 SEA = sw.IrregularSea(sw.Jonswap(Hs=2.5, Tp=8.5), omega_max=2.2, seed=3)
 CASES = {
     "chain, tsit5": (lambda: sw.compile(chain()), None, {"solver": "tsit5"}),
     "chain, dopri5": (lambda: sw.compile(chain()), None, {"solver": "dopri5"}),
     "chain, rk4": (lambda: sw.compile(chain()), None, {"solver": "rk4", "step": 0.01}),
+    "chain, stiff": (lambda: sw.compile(chain()), None, {"solver": "stiff"}),
     "latch": (lambda: sw.compile(latched()), None, {"duration": 6.0}),
     "barges in a sea": (barges, SEA, {}),
     "barges in a sea, rk4": (barges, SEA, {"solver": "rk4", "step": 0.05}),
@@ -82,7 +119,6 @@ def test_run_by_llvm_is_that_by_xla(monkeypatch, name):
     same(found, right, 1e-8 if "events" in right.attrs else 1e-9)
 
 
-slow = pytest.mark.slow
 GALLERY = ["sphere", "oswec", "rm3", "spar", "tank", "barges", "hinge_barge"]
 
 
@@ -94,10 +130,68 @@ def test_runs_of_the_gallery_are_machine_code(monkeypatch, name):
     assert engine_of(device.model(), run) == "LLVM"
 
 
-def test_what_cannot_be_flattened_runs_by_xla_and_says_why(monkeypatch):
+@pytest.mark.filterwarnings("ignore::swelltree.SwelltreeWarning")
+@pytest.mark.parametrize("name", SOME)
+def test_hulls_run_by_llvm_as_by_xla(monkeypatch, name):
+    found, right = both(monkeypatch, hulls, WAVES[name], {})
+    assert found.attrs["engine"] == "LLVM"
+    assert right.attrs["engine"] == f"XLA: {ASKED}"
+    same(found, right, 1e-9)
+    assert found.attrs["rate_evaluations"] == right.attrs["rate_evaluations"]
+
+
+@pytest.mark.filterwarnings("ignore::swelltree.SwelltreeWarning")
+@pytest.mark.parametrize("name", SOME)
+def test_rates_and_jacobians_of_hulls_are_those_of_xla(name):
+    """At a pose and speed in general position."""
+    model, how = hulls(), formulation("path_matrix")
+    if WAVES[name] is not None:
+        model = in_waves(model, realise(WAVES[name], model.water), 20.0)
+    begin = equations.start_phase(model, how)
+    start = np.concatenate([begin.state.q, begin.state.s])
+    w = start + 0.05 * np.random.default_rng(4).standard_normal((2, len(start)))
+    t, n = np.array([3.3, 4.1]), len(begin.state.q)
+
+    def rates(model, t, w):
+        y = Phase(State(w[:n], w[n:], begin.state.chart), begin.work, begin.internal)
+        found = equations.rates(model, how, t, y)
+        return found.state.q, found.state.s, found.work
+
+    points = Points(rates, many=True)
+    ours = points.jacobians(model, t, w)
+    assert points.engine == "LLVM"
+    values = jax.vmap(rates, (None, 0, 0))
+    theirs = values(model, t, w), jax.vmap(jax.jacfwd(rates, 2), (None, 0, 0))(model, t, w)
+    for a, b in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True):
+        size = max(1.0, float(np.abs(b).max(initial=0.0)))
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-12 * size)
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.filterwarnings("ignore::swelltree.SwelltreeWarning")
+def test_examples_with_hulls_are_machine_code(monkeypatch):
+    """A barge that is rolled over, a sphere that is dropped: none is left to XLA."""
     monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
-    model = sw.compile(chain())
-    run = sw.SimulateStudy("run", duration=1.0, solver="stiff")
-    assert engine_of(model, run) == "XLA: the implicit solver"
-    result = sw.simulate(model, duration=0.2, output_step=0.1, solver="stiff")
-    assert result.attrs["engine"] == "XLA: the implicit solver"
+    barge = runpy.run_path(str(EXAMPLES / "capsizing_barge.py"))["barge"](0.0)
+    case = sw.load(EXAMPLES / "dropped_sphere.toml")
+    beam = sw.RegularWave(height=3.0, period=7.0, beta=np.pi / 2, ramp=7.0)
+    runs = [
+        (sw.compile(barge, nonlinear=True), sw.SimulateStudy("still", duration=60.0)),
+        (sw.compile(barge, nonlinear=True), sw.SimulateStudy("beam", duration=60.0, sea=beam)),
+        *((sw.compile(case.system, nonlinear=True), run) for run in case.studies),
+    ]
+    engines = [engine_of(model, run) for model, run in runs]
+    assert engines == ["LLVM"] * 4
+
+
+def test_what_cannot_be_flattened_runs_by_xla_and_says_why(monkeypatch):
+    """A law in plain Python."""
+    monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
+    law = {"law": lambda t, y: -3.0 * y, "plain": True}
+    control = sw.Controller("brake", ["rail.Surge.rate"], ["pto"], **law)
+    pto = sw.LinearPto("pto", joint="rail", stiffness=16.0)
+    model = sw.compile(oscillator(pto, controllers=[control]))
+    result = sw.simulate(model, duration=0.2, output_step=0.1)
+    assert result.attrs["engine"].startswith("XLA: the operation 'pure_callback'")

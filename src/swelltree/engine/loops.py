@@ -1,9 +1,14 @@
-"""Loops and implicit functions for numpy and JAX alike."""
+"""Loops and implicit functions for numpy and JAX alike.
+
+`each` and `each_sum` are one body over an axis: `jax.vmap` where XLA runs, a loop in machine code.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from swelltree.engine.arrays import namespace
 
@@ -17,6 +22,94 @@ def repeat_while(go_on: Callable[[Any], Any], step: Callable[[Any], Any], state:
     from swelltree.engine.backend import jax
 
     return jax.lax.while_loop(go_on, step, state)
+
+
+def each(function: Callable[..., Any], *rows: Any, axis: int = 0) -> Any:
+    """Results of a function for every row of some arrays, stacked along their first axis.
+
+    As `jax.vmap`, with its derivatives; in machine code it is a loop, so that an axis of a
+    thousand rows is no thousand equations.
+
+    Args:
+        function: of one row of each argument; gives a tree of arrays. What else it uses is the
+            same for all rows.
+        rows: trees of arrays, all of one length along the axis.
+        axis: of the rows, counted from the end where it is negative. Numbers of the last axis lie
+            side by side in memory, which machine code reads quickest.
+    """
+    return _over_rows(function, rows, axis, summed=False)
+
+
+def each_sum(function: Callable[..., Any], *rows: Any, axis: int = 0) -> Any:
+    """Sums of the results of a function over all rows of some arrays.
+
+    As `each` with a sum over its first axis, of which no row is ever kept.
+
+    Args:
+        function: as of `each`.
+        rows: as of `each`.
+        axis: as of `each`.
+    """
+    return _over_rows(function, rows, axis, summed=True)
+
+
+def rows_of(xp: Any, function: Callable[..., Any], *rows: Any) -> Any:
+    """`each` of JAX along the first axis; for numpy one row after the other.
+
+    Args:
+        xp: array library of all that the function uses.
+        function: of one row of each array; gives a tuple of arrays.
+        rows: tuples of arrays, or arrays.
+    """
+    if xp.__name__ != "numpy":
+        return each(function, *rows)
+    count = len(rows[-1])
+    found = [function(*(_row_of(x, i) for x in rows)) for i in range(count)]
+    return tuple(np.stack(parts) for parts in zip(*found, strict=True))
+
+
+def _row_of(x: Any, i: int) -> Any:
+    return tuple(a[i] for a in x) if isinstance(x, tuple) else x[i]
+
+
+def along(xp: Any, function: Callable[..., Any], *rows: Any) -> Any:
+    """`each` of JAX along the last axis; for numpy all of it at once.
+
+    Args:
+        xp: array library of all that the function uses.
+        function: of arrays without that axis or with it; gives a tuple of numbers.
+        rows: arrays.
+    """
+    return function(*rows) if xp.__name__ == "numpy" else each(function, *rows, axis=-1)
+
+
+def sum_along(xp: Any, function: Callable[..., Any], *rows: Any) -> Any:
+    """Sums of what `along` gives, which may be arrays here.
+
+    Args:
+        xp: as of `along`.
+        function: as of `along`.
+        rows: as of `along`.
+    """
+    if xp.__name__ == "numpy":
+        return tuple(x.sum(-1) for x in function(*rows))
+    return each_sum(function, *rows, axis=-1)
+
+
+def _over_rows(function: Callable[..., Any], rows: Any, axis: int, summed: bool) -> Any:
+    from swelltree.engine.backend import jax
+    from swelltree.engine.each import bind_each
+
+    leaves, kind = jax.tree.flatten(rows)
+    results = None
+
+    def flat(*row: Any) -> list[Any]:
+        nonlocal results
+        found, results = jax.tree.flatten(function(*jax.tree.unflatten(kind, row)))
+        return found
+
+    outs = bind_each(flat, leaves, axis, summed)
+    return jax.tree.unflatten(results, outs)
 
 
 def stop_gradient(tree: Any) -> Any:

@@ -19,11 +19,14 @@ the mirrored exponential. A regular wave has one term, and is exact.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.engine.loops import each_sum, rows_of, sum_along
 from swelltree.waves.airy import Components, Kinematics
 from swelltree.waves.dispersion import is_deep
 from swelltree.waves.quick_trig import sin_cos
@@ -34,6 +37,7 @@ TOLERANCE = 3e-5  # of the elevation's rms
 SELDOM = 5.0  # times the rms: elevations that are hardly ever seen
 MOST_TERMS = 48
 MOST_HEADINGS = 24
+Weight = Callable[[Array, Array], Array]  # of a component: of its wavenumber and frequency
 DEEP = 1e-7  # of the amplitude: weaker reflections from the bottom are left out
 
 
@@ -50,7 +54,7 @@ class LocalWaves:
         omega: (h, c) [rad/s].
         wavenumber: (h, c) [1/m].
         phase: (h, c) [rad].
-        taylor: ((k - carrier) radius)^m / m! (h, c, m).
+        taylor: ((k - carrier) radius)^m / m! (h, m, c).
         mirrored: the bottom is felt.
     """
 
@@ -130,9 +134,9 @@ def local_waves(
         return out
 
     K = padded(k, 1.0)
-    taylor = np.ones((len(rows), width, terms))
+    taylor = np.ones((len(rows), terms, width))
     for m in range(1, terms):
-        taylor[..., m] = taylor[..., m - 1] * (K - carrier[:, None]) * radius / m
+        taylor[:, m] = taylor[:, m - 1] * (K - carrier[:, None]) * radius / m
     echo = np.exp(-2.0 * k * max(water.depth - radius, 0.0))
     return LocalWaves(
         components=waves,
@@ -155,65 +159,94 @@ def roomy(near: LocalWaves, water: AnyWater) -> LocalWaves:
     """
     if len(near.components) == 1:
         return near
-    empty = MOST_TERMS - near.taylor.shape[-1]
-    taylor = np.pad(near.taylor, ((0, 0), (0, 0), (0, empty)))
+    empty = MOST_TERMS - near.taylor.shape[1]
+    taylor = np.pad(near.taylor, ((0, 0), (0, empty), (0, 0)))
     return replace(near, taylor=taylor, mirrored=not is_deep(water.depth))
 
 
-def over_headings(x: Array) -> Array:
-    """Sum of (b, h, v) over the headings; as a product, so that XLA makes its terms by vectors."""
-    if x.shape[1] == 1:
-        return x[:, 0]
-    return (np.ones((x.shape[0], 1, x.shape[1])) @ x)[:, 0]
-
-
 class Expansion:
-    """The sea about centres (b, 3) at one time: coefficients, and points relative to them."""
+    """The sea about one centre (3,) at one time."""
 
-    def __init__(self, waves: LocalWaves, t: Array, centre: Array, x: Array, y: Array) -> None:
-        xp = namespace(waves.amplitude, t, centre, x)
-        self.waves, self.xp = waves, xp
-        self.cos, self.sin = waves.ahead[0], waves.ahead[1]
-        cos, sin = self.cos[:, None], self.sin[:, None]
-        ahead = centre[:, 0, None] * self.cos + centre[:, 1, None] * self.sin
-        theta = waves.wavenumber * ahead[:, :, None] - waves.omega * t + waves.phase
-        a = ramp(t, waves.components.ramp) * waves.amplitude
-        sine, cosine = sin_cos(theta)
-        self.wave = a * cosine, a * sine  # (b, h, c)
-        # distance ahead of the centre (b, h, v)
-        self.xi = (x - centre[:, 0, None])[:, None] * cos + (y - centre[:, 1, None])[:, None] * sin
-        carried = sin_cos(waves.carrier[:, None] * self.xi)
-        self.carried = carried[1], carried[0]
+    def __init__(self, waves: LocalWaves, t: Array, centre: Array) -> None:
+        self.waves, self.t, self.centre = waves, t, centre
+        self.xp = namespace(waves.amplitude, t, centre)
+        self.ahead = centre[0] * waves.ahead[0] + centre[1] * waves.ahead[1]  # (h,)
 
-    def heights(
-        self, centre: Array, z: Array, eta: Array, depth: Array, stretching: str
-    ) -> tuple[Array, Array]:
-        """Stretched height of the centres (b, 1, 1), and of the points above them (b, 1, v)."""
-        middle = self.wave[0].sum((1, 2))
-        z0 = stretched(centre[:, 2], middle, depth, stretching)
-        z = stretched(z, eta, depth, stretching)
-        return z0[:, None, None], (z - z0[:, None])[:, None]
+    def coefficients(self, *weights: Callable[[Array, Array], Array]) -> tuple[Array, ...]:
+        """Real and imaginary parts (h, m) of the sums over components, each times a weight.
 
-    def sum(self, weight: Array, z: Array | float, sign: float = 1.0) -> tuple[Array, Array]:
-        """Real and imaginary part of sum_c weight_c A_c exp(i k xi + sign k z), (b, h, v)."""
-        waves, xp = self.waves, self.xp
-        C = [part * weight for part in self.wave]
-        C = [(part[:, :, None, :] @ waves.taylor)[:, :, 0] for part in C]  # (b, h, m)
+        Args:
+            weights: of a wavenumber and a frequency.
+        """
+        waves, t = self.waves, self.t
+        start = ramp(t, waves.components.ramp)
         # times i^m
-        turn = np.arange(waves.taylor.shape[2]) % 4
+        turn = np.arange(waves.taylor.shape[1]) % 4
         real = np.array([1.0, 0.0, -1.0, 0.0])[turn]
         imag = np.array([0.0, 1.0, 0.0, -1.0])[turn]
-        re, im = C[0] * real - C[1] * imag, C[0] * imag + C[1] * real
-        u, v = self.xi / waves.radius, -sign * z / waves.radius
-        f, g = re[..., -1, None], im[..., -1, None]
-        for m in range(waves.taylor.shape[2] - 2, -1, -1):
-            f, g = re[..., m, None] + u * f - v * g, im[..., m, None] + u * g + v * f
-        # XLA keeps the result of a division, where it would evaluate a sum again for every panel
-        # around a vertex
-        decay = waves.radius * xp.exp(sign * waves.carrier[:, None] * z)
-        cos, sin = self.carried
-        real, imag = decay * (f * cos - g * sin), decay * (f * sin + g * cos)
-        return real / waves.radius, imag / waves.radius
+
+        def heading(rows: Any, ahead: Array) -> tuple[Array, ...]:
+            def component(
+                a: Array, omega: Array, k: Array, phase: Array, taylor: Array
+            ) -> tuple[Array, ...]:
+                sine, cosine = sin_cos(k * ahead - omega * t + phase)
+                parts = [(a * w(k, omega)) for w in weights]
+                return tuple(x * y * taylor for x in parts for y in (cosine, sine))
+
+            sums = sum_along(self.xp, component, *rows)
+            pairs = [(start * sums[j], start * sums[j + 1]) for j in range(0, len(sums), 2)]
+            return tuple(
+                part for re, im in pairs for part in (re * real - im * imag, re * imag + im * real)
+            )
+
+        rows = waves.amplitude, waves.omega, waves.wavenumber, waves.phase, waves.taylor
+        return rows_of(self.xp, heading, rows, self.ahead)
+
+    def over_headings(self, function: Callable[..., tuple[Array, ...]], *rows: Array) -> Any:
+        """Sums of a function of cosine, sine and carrier of a heading, and of a row of each array.
+
+        Args:
+            function: gives a tuple of arrays.
+            rows: first axis for the headings.
+        """
+        waves = self.waves
+        rows = waves.ahead[0], waves.ahead[1], waves.carrier, *rows
+        if len(rows[0]) == 1:
+            return function(*(row[0] for row in rows))
+        if self.xp is not np:
+            return each_sum(function, *rows)
+        parts = [function(*row) for row in zip(*rows, strict=True)]
+        return tuple(sum(x) for x in zip(*parts, strict=True))
+
+    def wave(
+        self, cos: Array, sin: Array, carrier: Array, re: Array, im: Array, *place: Any
+    ) -> tuple[Array, Array]:
+        """Real and imaginary part of sum_c C_c exp(i k xi + sign k z) of one heading.
+
+        Args:
+            cos: of the heading.
+            sin: of the heading.
+            carrier: its wavenumber [1/m].
+            re: real parts of the coefficients (m,).
+            im: imaginary parts (m,).
+            place: x and y [m], height above the centre [m] or None at the still water, and the
+                sign of the exponential in it.
+        """
+        x, y, z, sign = place
+        near = 1.0 / self.waves.radius
+        xi = (x - self.centre[0]) * cos + (y - self.centre[1]) * sin
+        sine, cosine = sin_cos(carrier * xi)
+        u = xi * near
+        f, g = re[-1], im[-1]
+        if z is None:
+            for m in range(re.shape[0] - 2, -1, -1):
+                f, g = re[m] + u * f, im[m] + u * g
+            return f * cosine - g * sine, f * sine + g * cosine
+        v = -sign * z * near
+        for m in range(re.shape[0] - 2, -1, -1):
+            f, g = re[m] + u * f - v * g, im[m] + u * g + v * f
+        decay = namespace(carrier, z).exp(sign * carrier * z)
+        return decay * (f * cosine - g * sine), decay * (f * sine + g * cosine)
 
 
 def stretched(z: Array, eta: Array, depth: Array, stretching: str) -> Array:
@@ -222,6 +255,59 @@ def stretched(z: Array, eta: Array, depth: Array, stretching: str) -> Array:
     if stretching == "wheeler":
         z = z - eta if is_deep(depth) else (z - eta) / (1.0 + eta / depth)
     return z if stretching == "extrapolate" else xp.minimum(z, 0.0)
+
+
+def surface_about(
+    waves: LocalWaves, t: Array, centre: Array, water: AnyWater, stretching: str = "wheeler"
+) -> Callable[[Array, Array, Array], tuple[Array, Array]]:
+    """Elevation and dynamic pressure head p / rho g [m] as a function of x, y and z near a centre.
+
+    Args:
+        waves: from `local_waves`.
+        t: one time [s].
+        centre: points lie within the radius of it, (3,) [m].
+        water: depth.
+        stretching: "wheeler", "constant" or "extrapolate".
+    """
+    near = Expansion(waves, t, centre)
+    level, z0, (down, up) = _about(near, water.depth, stretching)
+    of_head = near.coefficients(down, up) if waves.mirrored else near.coefficients(down)
+
+    def at(x: Array, y: Array, z: Array) -> tuple[Array, Array]:
+        def rise(*heading: Array) -> tuple[Array, ...]:
+            return near.wave(*heading, x, y, None, 1.0)[:1]
+
+        (eta,) = near.over_headings(rise, *level)
+        above = stretched(z, eta, water.depth, stretching) - z0
+
+        def pressed(cos: Array, sin: Array, carrier: Array, *parts: Array) -> tuple[Array, ...]:
+            head = near.wave(cos, sin, carrier, *parts[:2], x, y, above, 1.0)[0]
+            if waves.mirrored:
+                head = head + near.wave(cos, sin, carrier, *parts[2:], x, y, above, -1.0)[0]
+            return (head,)
+
+        return eta, near.over_headings(pressed, *of_head)[0]
+
+    return at
+
+
+def _about(
+    near: Expansion, depth: Array, stretching: str
+) -> tuple[tuple[Array, ...], Array, tuple[Weight, Weight]]:
+    """Coefficients of the elevation, stretched height of the centre, weights of exponentials."""
+    level = near.coefficients(lambda k, omega: np.ones(()))
+    z0 = stretched(near.centre[2], level[0][:, 0].sum(), depth, stretching)
+    exp = near.xp.exp
+
+    def down(k: Array, omega: Array) -> Array:
+        return exp(k * z0) if is_deep(depth) else exp(k * z0) / (1.0 + exp(-2.0 * k * depth))
+
+    def up(k: Array, omega: Array) -> Array:
+        if is_deep(depth):
+            return 0.0 * k
+        return exp(-k * (z0 + 2.0 * depth)) / (1.0 + exp(-2.0 * k * depth))
+
+    return level, z0, (down, up)
 
 
 def surface_head(
@@ -246,24 +332,13 @@ def surface_head(
         water: depth.
         stretching: "wheeler", "constant" or "extrapolate".
     """
-    near = Expansion(waves, t, centre, x, y)
-    eta = over_headings(near.sum(np.ones(()), np.zeros(()))[0])
-    z0, z = near.heights(centre, z, eta, water.depth, stretching)
-    xp, k = near.xp, waves.wavenumber
-    down, up = _weights(k, z0, water.depth, xp)
-    head = near.sum(down, z)[0]
-    if waves.mirrored:
-        head = head + near.sum(up, z, -1.0)[0]
-    return eta, over_headings(head)
-
-
-def _weights(k: Array, z0: Array, depth: Array, xp: object) -> tuple[Array, Array]:
-    """Factors of the direct and of the mirrored exponential at the centre."""
-    down = xp.exp(k * z0)  # pyright: ignore
-    if is_deep(depth):
-        return down, 0.0 * down
-    whole = 1.0 + xp.exp(-2.0 * k * depth)  # pyright: ignore
-    return down / whole, xp.exp(-k * (z0 + 2.0 * depth)) / whole  # pyright: ignore
+    xp = namespace(waves.amplitude, t, centre, x)
+    found = [
+        surface_about(waves, t, centre[i], water, stretching)(x[i], y[i], z[i])
+        for i in range(len(x))
+    ]
+    eta, head = zip(*found, strict=True)
+    return xp.stack(eta), xp.stack(head)
 
 
 def kinematics(
@@ -277,26 +352,61 @@ def kinematics(
     stretching: str = "wheeler",
 ) -> tuple[Array, Kinematics]:
     """Elevation and motion of the water at points (b, v) near centres (b, 3)."""
-    near = Expansion(waves, t, centre, x, y)
-    xp, k = near.xp, waves.wavenumber
-    eta = over_headings(near.sum(np.ones(()), np.zeros(()))[0])
-    z0, z = near.heights(centre, z, eta, water.depth, stretching)
-    down, up = _weights(k, z0, water.depth, xp)
+    xp = namespace(waves.amplitude, t, centre, x)
+    places = zip(centre, x, y, z, strict=True)
+    found = [_motion(waves, t, *place, water, stretching) for place in places]
+    eta, velocity, acceleration, head = (xp.stack(part) for part in zip(*found, strict=True))
+    return eta, Kinematics(velocity, acceleration, water.rho * water.g * head)
 
-    def both(scale: Array) -> tuple[Array, Array, Array, Array]:
-        """Sums with C cos, C sin, S cos and S sin of linear theory."""
-        c, s = near.sum(scale * down, z)
-        c_up, s_up = near.sum(scale * up, z, -1.0) if waves.mirrored else (0.0, 0.0)
-        return c + c_up, s + s_up, c - c_up, s - s_up
 
-    gk = water.g * k
-    head = near.sum(down, z)[0] + (near.sum(up, z, -1.0)[0] if waves.mirrored else 0.0)
-    flow, push = both(gk / waves.omega), both(gk)
-    cos, sin = near.cos[:, None], near.sin[:, None]
-    velocity = [over_headings(part * flow[0]) for part in (cos, sin)]
-    acceleration = [over_headings(part * push[1]) for part in (cos, sin)]
-    return eta, Kinematics(
-        xp.stack([*velocity, over_headings(flow[3])], -1),
-        xp.stack([*acceleration, -over_headings(push[2])], -1),
-        water.rho * water.g * over_headings(head),
+def _motion(
+    waves: LocalWaves,
+    t: Array,
+    centre: Array,
+    x: Array,
+    y: Array,
+    z: Array,
+    water: AnyWater,
+    stretching: str,
+) -> tuple[Array, Array, Array, Array]:
+    """Elevation, velocity, acceleration and pressure head at points (v,) near one centre."""
+    near = Expansion(waves, t, centre)
+    xp, g = near.xp, water.g
+    level, z0, weights = _about(near, water.depth, stretching)
+
+    def rise(*heading: Array) -> tuple[Array, ...]:
+        return near.wave(*heading, x, y, None, 1.0)[:1]
+
+    (eta,) = near.over_headings(rise, *level)
+    above = stretched(z, eta, water.depth, stretching) - z0
+    # of the pressure, of velocities and of accelerations
+    scales: tuple[Weight, ...] = (
+        lambda k, omega: 1.0,
+        lambda k, omega: g * k / omega,
+        lambda k, omega: g * k,
     )
+    signs = (1.0, -1.0) if waves.mirrored else (1.0,)
+
+    def scaled(scale: Weight, weight: Weight) -> Weight:
+        return lambda k, omega: scale(k, omega) * weight(k, omega)
+
+    every = [scaled(scale, weight) for scale in scales for weight in weights[: len(signs)]]
+    parts = near.coefficients(*every)
+
+    def moved(cos: Array, sin: Array, carrier: Array, *parts: Array) -> tuple[Array, ...]:
+        rows = iter(parts)
+        sums = []  # C cos, C sin, S cos and S sin of linear theory
+        for _ in scales:
+            waves_up_down = [
+                near.wave(cos, sin, carrier, next(rows), next(rows), x, y, above, sign)
+                for sign in signs
+            ]
+            (c, s), *echo = waves_up_down
+            c_up, s_up = echo[0] if echo else (0.0, 0.0)
+            sums.append((c + c_up, s + s_up, c - c_up, s - s_up))
+        pressure, flow, push = sums
+        velocity = cos * flow[0], sin * flow[0], flow[3]
+        return (pressure[0], *velocity, cos * push[1], sin * push[1], -push[2])
+
+    head, *motion = near.over_headings(moved, *parts)
+    return eta, xp.stack(motion[:3], -1), xp.stack(motion[3:], -1), head

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from swelltree.engine.arrays import Array
 from swelltree.system.waters.seas import GriddedSea, Sea, SeaOf, StreamFunctionWave
 from swelltree.waves import airy, gridded, local, stream_function
@@ -79,6 +81,31 @@ def kinematics(
     return airy.kinematics(waves, t, x, y, z, water, stretching)
 
 
+def surface_about(
+    waves: RealisedSea | LocalWaves,
+    t: Array,
+    centre: Array,
+    water: AnyWater,
+    stretching: str = "wheeler",
+) -> Callable[[Array, Array, Array], tuple[Array, Array]]:
+    """Elevation and dynamic pressure head p / rho g [m] as a function of x, y and z near a body.
+
+    Args:
+        waves: a realised sea, or one of `local_waves`.
+        t: one time [s].
+        centre: place of the body (3,) [m].
+        water: the same as for `realise`.
+        stretching: of linear waves above the still water.
+    """
+    if isinstance(waves, LocalWaves):
+        return local.surface_about(waves, t, centre, water, stretching)
+
+    def at(x: Array, y: Array, z: Array) -> tuple[Array, Array]:
+        return _surface_head(waves, t, x, y, z, water, stretching)
+
+    return at
+
+
 def surface_head(
     waves: RealisedSea | LocalWaves,
     t: Array,
@@ -103,6 +130,13 @@ def surface_head(
     """
     if isinstance(waves, LocalWaves):
         return local.surface_head(waves, t, centre, x, y, z, water, stretching)
+    return _surface_head(waves, t, x, y, z, water, stretching)
+
+
+def _surface_head(
+    waves: RealisedSea, t: Array, x: Array, y: Array, z: Array, water: AnyWater, stretching: str
+) -> tuple[Array, Array]:
+    """Elevation and pressure head of a sea that is not expanded."""
     eta = elevation(waves, t, x, y)
     if isinstance(waves, GridWaves):
         return eta, gridded.head(waves, t, x, y, z)

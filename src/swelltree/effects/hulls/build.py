@@ -105,7 +105,7 @@ def build_hulls(system: System, layout: Layout, names: tuple[str, ...]) -> Hulls
         None,
         tuple(f"hull {name}" for name in names),
         tuple(layout.bodies.index(name) for name in names),
-        float(np.sqrt((triangles.vertices**2).sum(0)).max()),
+        float(np.sqrt((triangles.vertices**2).sum(1)).max()),
     )
 
 
@@ -136,12 +136,11 @@ def _triangles(bodies: list[Body], reference: np.ndarray) -> Triangles:
     sides = np.stack([np.pad(x, ((0, t - len(x)), (0, 0))) for x in faces])
     corner = np.stack([points[i][side] for i, side in enumerate(sides)])  # (b, t, 3, 3)
     area = 0.5 * np.cross(corner[:, :, 1] - corner[:, :, 0], corner[:, :, 2] - corner[:, :, 0])
-    number = sides + v * np.arange(len(bodies))[:, None, None]
     return Triangles(
-        np.ascontiguousarray(np.moveaxis(points, 2, 0)),
-        np.ascontiguousarray(np.moveaxis(number, 2, 0).astype(np.int32)),
-        np.ascontiguousarray(np.transpose(corner, (2, 3, 0, 1))),
-        np.ascontiguousarray(np.moveaxis(area, 2, 0)),
+        np.ascontiguousarray(np.moveaxis(points, 2, 1)),
+        np.ascontiguousarray(np.moveaxis(sides, 2, 1).astype(np.int32)),
+        np.ascontiguousarray(np.transpose(corner, (0, 2, 3, 1))),
+        np.ascontiguousarray(np.moveaxis(area, 2, 1)),
     )
 
 

@@ -7,13 +7,21 @@ from typing import ClassVar
 
 import numpy as np
 
-from swelltree.effects.hulls.wetted_hull import Triangles, places, wetted
-from swelltree.engine.arrays import known, namespace, pytree
+from swelltree.effects.hulls.wetted_hull import (
+    Panels,
+    Triangles,
+    place,
+    pressed,
+    under_water,
+    wetted,
+)
+from swelltree.engine.arrays import Array, known, namespace, pytree
+from swelltree.engine.loops import along, rows_of
 from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.model import Model
 from swelltree.waves.airy import Components
 from swelltree.waves.local import LocalWaves, local_waves, roomy
-from swelltree.waves.sea import RealisedSea, surface_head
+from swelltree.waves.sea import RealisedSea, surface_about
 
 
 @pytree("names", "bodies", "radius")
@@ -54,19 +62,43 @@ class Hulls(Effect):
         p, R = pose.p[body], pose.R[body]
         hull, sea = self.triangles, model.sea
         rho_g = -model.rho * model.gravity[2]
-        surface = None
-        if sea.waves is not None:
-            waves = sea.waves if self.near is None else self.near
-            place = places(hull, p, R)
-            surface = surface_head(waves, now.t, p, *place, model.water, sea.stretching)
-        wet = wetted(hull, p, R, rho_g, surface)
-        power = (wet.wrench * now.motion.v[body]).sum(-1)
         # of all bodies, zero where there is no such hull
         row = (np.arange(pose.p.shape[0])[:, None] == body[None, :]).astype(float)
-        wrench = (row[:, :, None] * wet.wrench[None]).sum(1)
-        channels = {"force": wrench, "volume": (row * wet.volume[None]).sum(1)}
-        if surface is None:
+
+        def of_all(x: Array) -> Array:
+            return (row[:, :, None] * x[None]).sum(1)
+
+        if sea.waves is None:
+            wet = wetted(hull, p, R, rho_g)
+            wrench, power = of_all(wet.wrench), (wet.wrench * now.motion.v[body]).sum(-1)
+            channels = {"force": wrench, "volume": (row * wet.volume[None]).sum(1)}
             return Loads(wrench, wet.potential, 0.0 * power, channels)
-        level = wetted(hull, p, R, rho_g, (surface[0], 0.0 * surface[1])).wrench
-        channels["froude_krylov"] = (row[:, :, None] * (wet.wrench - level)[None]).sum(1)
-        return Loads(wrench, xp.zeros(len(body)), power, channels)
+        waves = sea.waves if self.near is None else self.near
+
+        def in_waves(p: Array, R: Array, *parts: Array) -> Panels:
+            """Panels with the sea at their vertices."""
+            vertices, corner, point, area = parts
+            at = surface_about(waves, now.t, p, model.water, sea.stretching)
+
+            def vertex(x: Array) -> tuple[Array, ...]:
+                # XLA keeps the result of a division, where it would evaluate the sea again for
+                # every panel around a vertex
+                return tuple(rho_g * field / rho_g for field in at(*place(p, R, x)))
+
+            return Panels(corner, point, area, *along(xp, vertex, vertices))
+
+        def load(p: Array, R: Array, *parts: Array) -> tuple[Array]:
+            return (pressed(in_waves(p, R, *parts), p, R, rho_g),)
+
+        def shown(p: Array, R: Array, *parts: Array) -> tuple[Array, Array]:
+            """Volume, and the wrench without the dynamic pressure."""
+            panels = in_waves(p, R, *parts)
+            return under_water(panels, p, R), pressed(panels._replace(head=None), p, R, rho_g)
+
+        parts = hull.vertices, hull.corner, hull.point, hull.area
+        (own,) = rows_of(xp, load, p, R, *parts)
+        volume, level = rows_of(xp, shown, p, R, *parts)
+        channels = {"force": of_all(own), "volume": (row * volume[None]).sum(1)}
+        channels["froude_krylov"] = of_all(own - level)
+        power = (own * now.motion.v[body]).sum(-1)
+        return Loads(channels["force"], xp.zeros(len(body)), power, channels)

@@ -18,8 +18,10 @@ and neither jumps when a panel crosses the surface.
 from __future__ import annotations
 
 from types import ModuleType
+from typing import Any, NamedTuple
 
 from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.engine.loops import rows_of, sum_along
 
 THIN = 1e-9  # m: flatter panels at the surface become wet over this height
 
@@ -28,10 +30,10 @@ THIN = 1e-9  # m: flatter panels at the surface become wet over this height
 class Triangles:
     """Closed hulls of b bodies in body axes from their reference points, padded to one size."""
 
-    vertices: Array  # (3, b, v)
-    corner: Array  # (3, b, t) number of the vertex at each corner, counted over all bodies
-    point: Array  # (3 corners, 3, b, t)
-    area: Array  # (3, b, t) area times outward normal; zero where padded
+    vertices: Array  # (b, 3, v)
+    corner: Array  # (b, 3, t) number of the vertex at each corner
+    point: Array  # (b, 3 corners, 3, t)
+    area: Array  # (b, 3, t) area times outward normal; zero where padded
 
 
 @pytree()
@@ -89,22 +91,16 @@ def wet_shares(d: tuple[Array, ...], f: tuple[Array, ...]) -> tuple[Array, Array
     return g1, g2, g3
 
 
-def heights(hull: Triangles, p: Array, R: Array) -> tuple[Array, Array, Array]:
-    """Height of the three corners of every triangle above z = 0, (b, t) each."""
-    up = [R[:, 2, k, None] for k in range(3)]
-    return tuple(
-        p[:, 2, None] + up[0] * point[0] + up[1] * point[1] + up[2] * point[2]
-        for point in (hull.point[0], hull.point[1], hull.point[2])
-    )
+def place(p: Array, R: Array, x: Array) -> tuple[Array, Array, Array]:
+    """World coordinates of points of a body: x (3, ...) in body axes."""
+    return tuple(p[i] + R[i, 0] * x[0] + R[i, 1] * x[1] + R[i, 2] * x[2] for i in range(3))
 
 
 def places(hull: Triangles, p: Array, R: Array) -> tuple[Array, Array, Array]:
     """World coordinates x, y, z of the vertices, (b, v) each."""
-    x = hull.vertices
-    return tuple(
-        p[:, i, None] + R[:, i, 0, None] * x[0] + R[:, i, 1, None] * x[1] + R[:, i, 2, None] * x[2]
-        for i in range(3)
-    )
+    xp = namespace(p, R)
+    found = [place(p[i], R[i], hull.vertices[i]) for i in range(len(p))]
+    return tuple(xp.stack(part) for part in zip(*found, strict=True))
 
 
 def wetted(
@@ -125,36 +121,109 @@ def wetted(
             each; still water if not given.
     """
     xp = namespace(p, R)
-    z = heights(hull, p, R)
-    d, head = z, tuple(-h for h in z)
-    if surface is not None:
-        # XLA keeps the result of a division, where it would evaluate the sea again for every
-        # panel around a vertex
-        eta, dynamic = ((rho_g * field / rho_g).reshape(-1) for field in surface)
-        # clipping the numbers, which are all in range, saves XLA a test of each of them
-        pick = [xp.take(eta, hull.corner[i], mode="clip") for i in range(3)]
-        d = tuple(h - e for h, e in zip(z, pick, strict=True))
-        pick = [xp.take(dynamic, hull.corner[i], mode="clip") for i in range(3)]
-        head = tuple(e - h for h, e in zip(z, pick, strict=True))
-    share = wet_shares(d, head)
-    n = hull.area
-    total = share[0] + share[1] + share[2]
-    # integral of head times r, in body axes
-    m = [sum(g * hull.point[j][k] for j, g in enumerate(share)) for k in range(3)]
-    force = [-(total * n[k]).sum(-1) for k in range(3)]
-    moment = [-(m[k - 2] * n[k - 1] - m[k - 1] * n[k - 2]).sum(-1) for k in range(3)]
-    wrench = rho_g * xp.concatenate([_turned(R, force, xp), _turned(R, moment, xp)], axis=-1)
-    up = R[:, 2, 0, None] * n[0] + R[:, 2, 1, None] * n[1] + R[:, 2, 2, None] * n[2]
-    if surface is None:
-        volume = -(total * up).sum(-1)
+    panels = hull.corner, hull.point, hull.area
+
+    def body(*row: Array) -> tuple[Array, ...]:
+        corner, point, area, p, R, *fields = row
+        own = Panels(corner, point, area, *fields)
+        if not fields:
+            return in_still_water(own, p, R, rho_g)
+        volume = under_water(own, p, R)
+        return pressed(own, p, R, rho_g), volume, 0.0 * volume
+
+    return Wetted(*rows_of(xp, body, *panels, p, R, *(surface or ())))
+
+
+class Panels(NamedTuple):
+    """Triangles of one body, with elevation and dynamic pressure head at the vertices (v,)."""
+
+    corner: Array  # (3, t)
+    point: Array  # (3, 3, t)
+    area: Array  # (3, t)
+    elevation: Array = None
+    head: Array = None  # None: no dynamic pressure
+
+
+def pressed(hull: Panels, p: Array, R: Array, rho_g: Array) -> Array:
+    """Wrench (6,) of the total pressure in waves.
+
+    Args:
+        hull: panels of a body; without a head only the weight of the water presses.
+        p: reference point (3,) [m].
+        R: rotation (3, 3).
+        rho_g: [N/m^3].
+    """
+    xp = namespace(p, R)
+
+    def panel(corner: Array, point: Array, area: Array) -> tuple[Array, ...]:
+        z = _heights(p, R, point)
+        d = tuple(h - e for h, e in zip(z, _picked(hull.elevation, corner, xp), strict=True))
+        head = tuple(-h for h in z)
+        if hull.head is not None:
+            head = tuple(e + h for h, e in zip(head, _picked(hull.head, corner, xp), strict=True))
+        return _load(wet_shares(d, head), point, area)
+
+    return rho_g * _turned(R, sum_along(xp, panel, *hull[:3]), xp)
+
+
+def under_water(hull: Panels, p: Array, R: Array) -> Array:
+    """Volume under the incident surface [m^3]."""
+    xp = namespace(p, R)
+
+    def panel(corner: Array, point: Array, area: Array) -> tuple[Array, ...]:
+        z = _heights(p, R, point)
+        d = tuple(h - e for h, e in zip(z, _picked(hull.elevation, corner, xp), strict=True))
+        return (sum(wet_shares(d, d)) * _up(R, area),)
+
+    return sum_along(xp, panel, *hull[:3])[0]
+
+
+def in_still_water(hull: Panels, p: Array, R: Array, rho_g: Array) -> tuple[Array, Array, Array]:
+    """Wrench (6,), volume [m^3] and potential energy [J]."""
+    xp = namespace(p, R)
+
+    def panel(point: Array, area: Array) -> tuple[Array, ...]:
+        z = _heights(p, R, point)
+        share = wet_shares(z, tuple(-h for h in z))
+        up = _up(R, area)
         squares = sum(g * h for g, h in zip(share, z, strict=True))
-        return Wetted(wrench, volume, 0.5 * rho_g * (squares * up).sum(-1))
-    volume = (sum(wet_shares(d, d)) * up).sum(-1)
-    return Wetted(wrench, volume, 0.0 * volume)
+        return (*_load(share, point, area), -sum(share) * up, squares * up)
+
+    *load, volume, squares = sum_along(xp, panel, hull.point, hull.area)
+    return rho_g * _turned(R, load, xp), volume, 0.5 * rho_g * squares
 
 
-def _turned(R: Array, rows: list[Array], xp: ModuleType) -> Array:
-    """Vectors of the bodies from body to world axes."""
+def _heights(p: Array, R: Array, point: Array) -> tuple[Array, Array, Array]:
+    """Height of the three corners of a triangle above z = 0."""
+    return tuple(p[2] + R[2, 0] * x[0] + R[2, 1] * x[1] + R[2, 2] * x[2] for x in point)
+
+
+def _up(R: Array, area: Array) -> Array:
+    return R[2, 0] * area[0] + R[2, 1] * area[1] + R[2, 2] * area[2]
+
+
+def _picked(field: Array, corner: Array, xp: ModuleType) -> list[Array]:
+    """Values at the three corners."""
+    # clipping the numbers, which are all in range, saves XLA a test of each of them
+    return [xp.take(field, corner[i], mode="clip") for i in range(3)]
+
+
+def _load(share: tuple[Array, ...], point: Array, area: Array) -> tuple[Array, ...]:
+    """Force and moment of a triangle in body axes for shares of the pressure head."""
+    total = share[0] + share[1] + share[2]
+    # integral of head times r
+    m = [sum(g * point[j][k] for j, g in enumerate(share)) for k in range(3)]
+    force = [-total * area[k] for k in range(3)]
+    moment = [m[k - 1] * area[k - 2] - m[k - 2] * area[k - 1] for k in range(3)]
+    return (*force, *moment)
+
+
+def _turned(R: Array, load: Any, xp: ModuleType) -> Array:
+    """Force and moment of a body from body to world axes."""
     return xp.stack(
-        [R[:, i, 0] * rows[0] + R[:, i, 1] * rows[1] + R[:, i, 2] * rows[2] for i in range(3)], -1
+        [
+            R[i, 0] * row[0] + R[i, 1] * row[1] + R[i, 2] * row[2]
+            for row in (load[:3], load[3:])
+            for i in range(3)
+        ]
     )

@@ -34,8 +34,8 @@ from swelltree.engine.machine.program import (
 )
 from swelltree.engine.machine.second_derivatives import NotHereError, second_derivatives
 from swelltree.engine.machine.statements import Leave, Loop, Stores
-from swelltree.engine.machine.text import Writer
 from swelltree.engine.machine.values import Value, places, stored
+from swelltree.engine.machine.wide_rows import text_of
 
 VALUES, JACOBIANS, SECOND = "values", "jacobians", "second"
 LONG_TEXT = 4000  # lines: LLVM takes longer to improve such code than the few evaluations of it
@@ -360,7 +360,7 @@ class Points:
             graph.state(last)
         graph.state(Loop(region))
         turns = writing.turns()
-        text = Writer(graph).function()
+        text = text_of(graph)
         native = Native(object_code(text, 0 if text.count("\n") > LONG_TEXT else 2))
         steady = [all(graph.home[a] is graph.root for a in x.reshape(-1).tolist()) for x in outs]
         return Compiled(native, writing.tables, turns, where, size, graph.work, steady)

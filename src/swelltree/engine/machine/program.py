@@ -15,8 +15,8 @@ from swelltree.engine.machine.flatten import Flattening, count_numbers
 from swelltree.engine.machine.graph import Buffer, Graph, NotFlattenedError, kind_of
 from swelltree.engine.machine.native import Native, object_code, object_name
 from swelltree.engine.machine.statements import Stores
-from swelltree.engine.machine.text import Writer
 from swelltree.engine.machine.values import Stored, stored, stores
+from swelltree.engine.machine.wide_rows import text_of
 
 KEPT = 64  # programs of one function, for as many shapes and patterns
 LARGEST = 70_000  # numbers of a program, counted before it is written: as `graph.MOST`
@@ -188,7 +188,7 @@ class Program:
         outs = flat.run(closed.jaxpr, closed.consts, inputs)
         places = writing.results(outs, [var.aval for var in closed.jaxpr.outvars])
         turns = writing.turns()
-        text = Writer(writing.graph).function()
+        text = text_of(writing.graph)
         code, tree = object_code(text), jax.tree.structure(traced.out_info)
         layout = Layout(
             object_name(text),

@@ -51,6 +51,32 @@ class Loop(Statement):
 
 
 @dataclass
+class Each(Loop):
+    """A region for every row of some arrays; none depends on another, so several may go together.
+
+    Written as any loop it counts the rows, leaves after the last, and stores results at the end.
+
+    Args:
+        counter: where the number of the row lies.
+        index: its expression in the region.
+        count: rows.
+        leave: the statement that ends the loop.
+        last: stores at the end of a pass: results, sums so far and the next number.
+        rows: (buffer, place, number): results that are kept; a row has as many places as it has
+            numbers.
+        sums: (buffer, place, number): results that are added up.
+    """
+
+    counter: Buffer
+    index: int
+    count: int
+    leave: Leave
+    last: Stores
+    rows: list[tuple[Buffer, int, int]]
+    sums: list[tuple[Buffer, int, int]]
+
+
+@dataclass
 class Choice(Statement):
     """One of several regions, by a number from zero on."""
 

@@ -54,6 +54,29 @@ class Stored:
 
 
 @dataclass(eq=False)
+class Shifted:
+    """An array in memory that begins at a place that is computed.
+
+    Args:
+        base: the array as it would be at the place zero.
+        index: number of the expression (LONG) of the place.
+    """
+
+    base: Stored
+    index: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the array."""
+        return self.base.shape
+
+    @property
+    def size(self) -> int:
+        """Count of its numbers."""
+        return self.base.size
+
+
+@dataclass(eq=False)
 class Updated:
     """An array in memory but for some numbers that lie together.
 
@@ -103,7 +126,7 @@ class Product:
         return self.matrix.size
 
 
-Value = Any  # np.ndarray of places, Stored, Updated or Product
+Value = Any  # np.ndarray of places, Stored, Shifted, Updated or Product
 
 
 def stored(buffer: Buffer, start: int, shape: Any, home: Region, special: Any = None) -> Stored:
@@ -117,6 +140,13 @@ def places(graph: Graph, x: Value) -> np.ndarray:
         return x
     if x.size > LARGEST:
         raise NotFlattenedError(f"an array of {x.size} numbers")
+    if isinstance(x, Shifted):
+        row = x.base
+        out = [
+            graph.load_at(row.buffer, row.version, row.start + j, x.index, row.home)
+            for j in range(x.size)
+        ]
+        return np.array(out, dtype=int).reshape(x.shape)
     if isinstance(x, Updated):
         old = places(graph, x.base).reshape(-1).tolist()
         out = [_new_or_old(graph, x, j, a) for j, a in enumerate(old)]

@@ -176,7 +176,7 @@ def compiled(
 ) -> Program:
     """``advance(args, options, carry, times) -> (carry, outputs)``, compiled once.
 
-    Explicit methods run as machine code of their own where all can be flattened, else by XLA.
+    It runs as machine code of its own where all can be flattened, else by XLA.
     """
     how = {"method": method, "observe": observe, "kept": kept, "free": free}
 
@@ -187,5 +187,4 @@ def compiled(
         return carry, carry.y
 
     known = observe is None and kept is None
-    refused = "the implicit solver" if method == "stiff" else ""
-    return Program(advance, refused=refused, like=like if known else None)
+    return Program(advance, like=like if known else None)

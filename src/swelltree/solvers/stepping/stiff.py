@@ -19,6 +19,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from swelltree.engine.backend import jax, jnp
+from swelltree.engine.loops import each
 from swelltree.solvers.problem import Attempt, Carry, Options, Problem
 from swelltree.solvers.stepping.tableaus import KVAERNO5
 
@@ -39,7 +40,7 @@ def implicit(
         return ravel_pytree(problem.rate(args, jnp.minimum(t, latest), unravel(y)))[0]
 
     rate0 = rate(carry.t, y0)
-    chord = _chord(problem, args, carry, h, latest)
+    chord = newton_matrix(problem, args, carry, h, latest)
     A, c = jnp.asarray(KVAERNO5.A), jnp.asarray(KVAERNO5.c)
 
     def stage(state: Any, i: Any) -> Any:
@@ -73,8 +74,12 @@ def implicit(
     )
 
 
-def _chord(problem: Problem, args: Any, carry: Carry, h: Any, latest: Any) -> Chord:
-    """Newton's matrix of the stages, factored: its linear block and its integrals eliminated."""
+def newton_matrix(problem: Problem, args: Any, carry: Carry, h: Any, latest: Any) -> Chord:
+    """Solve with Newton's matrix of the stages: its linear block and its integrals eliminated.
+
+    Its Jacobian is one linearisation of the right-hand side along as many directions as are solved
+    for; in machine code both are parts of one graph.
+    """
     args, y = jax.lax.stop_gradient((args, carry.y))
     flat, unravel = ravel_pytree(y)
     t = jax.lax.stop_gradient(jnp.minimum(carry.t, latest))
@@ -83,14 +88,14 @@ def _chord(problem: Problem, args: Any, carry: Carry, h: Any, latest: Any) -> Ch
     x, z = _parts(problem, args, carry.y)
     resolvent, follows = None, jnp.zeros((len(x), 0))
     columns = jnp.zeros((len(x), len(flat))).at[np.arange(len(x)), x].set(1.0)
-    moved = jax.vmap(tangent)(columns)  # (m, n)
+    moved = each(tangent, columns)  # (m, n)
     if len(z):
         block = problem.block
         assert block is not None
         resolvent = jnp.linalg.inv(np.eye(len(z)) - hg * jax.lax.stop_gradient(block.matrix(args)))
         follows = hg * moved[:, z] @ resolvent.T  # change of z with each x
         with_block = jnp.zeros_like(columns).at[:, z].set(follows)
-        moved = moved + jax.vmap(tangent)(with_block)
+        moved = moved + each(tangent, with_block)
     factored = jax.scipy.linalg.lu_factor(np.eye(len(x)) - hg * moved[:, x].T)
 
     def solve(right: Any) -> Any:

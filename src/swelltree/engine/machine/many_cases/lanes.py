@@ -32,9 +32,17 @@ class LaneWriter(Writer):
         super().__init__(graph)
         self.wide = Operations(self.line, Types(width))
         self.types, self.width = self.wide.types, width
-        self.lanes = Lanes(graph, self.live)
+        self.lanes = self._lanes()
         self.mask: str | None = None  # lanes that are on their way; None: all
         self.slot: Buffer | None = None  # where the mask of the loop being written lies
+
+    def _lanes(self) -> Lanes:
+        """What differs from lane to lane."""
+        return Lanes(self.graph, self.live)
+
+    def _mask_slot(self) -> Buffer:
+        """Memory of a mask."""
+        return self.graph.room(1, LONG)
 
     def functions(self) -> str:
         """Text of the functions that are used."""
@@ -47,7 +55,7 @@ class LaneWriter(Writer):
         if not self.lanes.is_masked(loop.body):
             super()._loop(loop)
             return
-        outer, slot = (self.mask, self.slot), self.graph.room(1, LONG)
+        outer, slot = (self.mask, self.slot), self._mask_slot()
         place = self._place(slot, 0)
         self._put_mask(self.mask or self.types.constant(True, TRUTH), place)
         head, end = self._label(), self._label()

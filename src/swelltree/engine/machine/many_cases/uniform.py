@@ -20,7 +20,7 @@ from swelltree.engine.machine.statements import (
     inner_regions,
 )
 
-VARYING = {"lanes", "out"}  # memory with a number for each lane in any case
+VARYING = frozenset({"lanes", "out"})  # memory with a number for each lane in any case
 
 
 class Lanes:
@@ -29,10 +29,11 @@ class Lanes:
     Args:
         graph: of the program; it is complete.
         live: expressions that are needed.
+        everywhere: memory with a number for each lane in any case.
     """
 
-    def __init__(self, graph: Graph, live: set[int]) -> None:
-        self.graph, self.live = graph, sorted(live)
+    def __init__(self, graph: Graph, live: set[int], everywhere: frozenset[str] = VARYING) -> None:
+        self.graph, self.live, self.everywhere = graph, sorted(live), everywhere
         self.parent: dict[int, Region] = {}
         self.regions: list[Region] = []
         self._walk(graph.root)
@@ -43,8 +44,16 @@ class Lanes:
         self.expressions: set[int] = set()
         self.buffers: set[int] = set()
         self.masked_regions: set[int] = set()
+        self._begin()
         while self._spread():
             pass
+
+    def _begin(self) -> None:
+        """What differs besides arguments."""
+
+    def _counts(self, item: Any) -> bool:
+        """Does a statement tell what differs?"""
+        return True
 
     # --- questions --------------------------------------------------------------------------
     def varies(self, a: int) -> bool:
@@ -53,7 +62,7 @@ class Lanes:
 
     def buffer_varies(self, buffer: Buffer) -> bool:
         """Has each lane numbers of its own there?"""
-        return buffer.where in VARYING or id(buffer) in self.buffers
+        return buffer.where in self.everywhere or id(buffer) in self.buffers
 
     def is_masked(self, region: Region) -> bool:
         """Do some lanes go through a loop or a branch, and others not?"""
@@ -112,6 +121,8 @@ class Lanes:
                 self.expressions.add(a)
         for region in self.regions:
             for item in region.items:
+                if not self._counts(item):
+                    continue
                 if isinstance(item, Leave) and self.varies(item.condition):
                     self.masked_regions.add(id(region))
                 elif isinstance(item, Choice) and self.varies(item.which):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,17 +10,21 @@ import numpy as np
 from swelltree.engine.backend import jax
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import LONG, Buffer, Graph, NotFlattenedError, kind_of
-from swelltree.engine.machine.statements import Choice, Leave, Loop, Stores
+from swelltree.engine.machine.statements import Choice, Each, Leave, Loop, Stores
 from swelltree.engine.machine.values import (
+    Shifted,
     Stored,
     Updated,
     Value,
+    constants,
     in_memory,
     numbers,
     places,
     stored,
     stores,
 )
+
+LONGEST = 128  # numbers of a row that is read number by number; longer ones stay in memory
 
 
 def _slots(graph: Graph, avals: Any) -> list[Buffer]:
@@ -138,13 +143,83 @@ def _sizes(params: Any) -> tuple[int, int]:
     return len(consts), len(carry)
 
 
-def _row(graph: Graph, x: Stored, at: int) -> np.ndarray:
+def _row(graph: Graph, x: Stored | Shifted, at: int, axis: int = 0) -> Value:
     """One row of a table, the place of which is computed."""
-    shape = x.shape[1:]
-    size = int(np.prod(shape, dtype=int))
-    first = graph.op("mul", at, graph.constant(size, LONG))
-    row = [graph.load_at(x.buffer, x.version, x.start + k, first, x.home) for k in range(size)]
-    return np.array(row, dtype=int).reshape(shape)
+    step = int(np.prod(x.shape[axis + 1 :], dtype=int))
+    first = graph.op("mul", at, graph.constant(step, LONG))
+    if isinstance(x, Shifted):
+        x, first = x.base, graph.op("add", x.index, first)
+    if step > LONGEST and axis == 0:
+        return Shifted(replace(x.part(0, x.shape[1:]), special=None), first)
+    offsets = np.arange(x.size).reshape(x.shape).take(0, axis)
+    row = [
+        graph.load_at(x.buffer, x.version, x.start + k, first, x.home)
+        for k in offsets.reshape(-1).tolist()
+    ]
+    return np.array(row, dtype=int).reshape(offsets.shape)
+
+
+@rule("each")
+def _each(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
+    """One body for every row; sums are added up on the way."""
+    graph, p = flat.graph, eqn.params
+    body, axes, length, summed = p["jaxpr"], p["axes"], int(p["length"]), p["summed"]
+    outs = [var.aval for var in eqn.outvars]
+    if not length:
+        return [constants(graph, np.zeros(x.shape, x.dtype)) for x in outs]
+    if length == 1:
+        return _single(flat, body, axes, summed, values)
+    inputs = list(values)
+    for k, axis in enumerate(axes):
+        if axis is not None:
+            x, kind = values[k], kind_of(eqn.invars[k].aval.dtype)
+            inputs[k] = x if isinstance(x, Shifted) else in_memory(graph, x, kind)
+    slots, counter = _slots(graph, outs), graph.room(1, LONG)
+    sums = [k for k, s in enumerate(summed) if s]
+    zeros = [constants(graph, np.zeros(outs[k].shape, outs[k].dtype)) for k in sums]
+    first = [slots[k] for k in sums]
+    _begin(graph, [*first, counter], [*zeros, np.array(graph.constant(0, LONG))])
+    with graph.inside() as region:
+        i = int(places(graph, stored(counter, 0, (), region)))
+        leave = Leave(graph.op("lt", i, graph.constant(length, LONG)))
+        graph.state(leave)
+        now = [
+            x if axis is None else _row(graph, x, i, axis)
+            for x, axis in zip(inputs, axes, strict=True)
+        ]
+        last = Stores()
+        kept: tuple[list[Any], list[Any]] = [], []  # rows, and what is added up
+        for k, x in enumerate(flat.closed(body, now)):
+            new = places(graph, x).reshape(-1).tolist()
+            kept[summed[k]].extend((slots[k], j, a) for j, a in enumerate(new))
+            if summed[k]:
+                before = places(graph, stored(slots[k], 0, (len(new),), region)).tolist()
+                added = [graph.op("add", a, b) for a, b in zip(before, new, strict=True)]
+                last.single += [(slots[k], j, a) for j, a in enumerate(added)]
+            else:
+                at = graph.op("mul", i, graph.constant(len(new), LONG))
+                last.moving += [(slots[k], j, at, a) for j, a in enumerate(new)]
+        last.single.append((counter, 0, graph.op("add", i, graph.constant(1, LONG))))
+        graph.state(last)
+    graph.state(Each(region, counter, i, length, leave, last, *kept))
+    return [stored(slot, 0, x.shape, graph.here) for slot, x in zip(slots, outs, strict=True)]
+
+
+def _single(flat: Flattening, body: Any, axes: Any, summed: Any, values: Any) -> list[Value]:
+    """The same of a single row: no loop."""
+    graph = flat.graph
+    row = []
+    for x, axis in zip(values, axes, strict=True):
+        if isinstance(x, Stored) and axis is not None:  # an axis of one row may stand anywhere
+            x = x.part(0, (*x.shape[:axis], *x.shape[axis + 1 :]))
+        elif isinstance(x, Shifted) and axis is not None:
+            shape = (*x.shape[:axis], *x.shape[axis + 1 :])
+            x = Shifted(x.base.part(0, shape), x.index)
+        elif axis is not None:
+            x = np.asarray(places(graph, x).take(0, axis))
+        row.append(x)
+    found = flat.closed(body, row)
+    return [x if s else places(graph, x)[None] for x, s in zip(found, summed, strict=True)]
 
 
 @rule("cond")
