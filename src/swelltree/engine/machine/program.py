@@ -66,6 +66,8 @@ class Program:
         fixed: so many first arguments shape the program: zeros and ones in them are built in. Their
             arrays must not be changed in place.
         refused: a reason to run by XLA in any case.
+        lengths: gives, for some arguments, lengths of axes along which arrays are computed in
+            loops; see `row_loops`.
         like: a tree of the structure of the results for some arguments, so that nothing needs to be
             traced to know it; None: only results that are a dictionary of arrays are found on disk
             without tracing.
@@ -77,8 +79,10 @@ class Program:
         fixed: int = 1,
         refused: str = "",
         like: Callable[..., Any] | None = None,
+        lengths: Callable[..., frozenset[int]] | None = None,
     ) -> None:
         self.function, self.fixed, self.refused, self.like = function, fixed, refused, like
+        self.lengths = lengths
         self.by_xla = jax.jit(function)
         self.programs: dict[Any, Compiled | str] = {}
         self.last: tuple[Any, Any, Any] = (None, None, None)
@@ -145,7 +149,7 @@ class Program:
         self, args: tuple[Any, ...], fixed: list[Any], leaves: list[Any], key: Key
     ) -> Compiled | str:
         """The program from the disk, or made now; or why there is none."""
-        functions = self.function, self.like
+        functions = self.function, self.like, self.lengths
         entry = entry_of(functions, args, key.parts[2], (key.parts[1], _kinds(leaves)))
         found = None if entry is None else entry.read()
         if isinstance(found, str):
@@ -178,13 +182,14 @@ class Program:
         """Memory, object code and structure of the results, by tracing."""
         traced = self.by_xla.trace(*args)  # where it is refused, XLA goes on with the same
         closed = traced.jaxpr
-        count = count_numbers(closed.jaxpr)
+        lengths = frozenset() if self.lengths is None else self.lengths(*args)
+        count = count_numbers(closed.jaxpr, lengths)
         if count > LARGEST:
             raise NotFlattenedError(f"{count} numbers, more than {LARGEST}")
         writing = Writing()
         inputs = [writing.argument("fixed", x, True) for x in fixed]
         inputs += [writing.argument("in", x, False) for x in leaves]
-        flat = Flattening(writing.graph, writing.table)
+        flat = Flattening(writing.graph, writing.table, lengths)
         outs = flat.run(closed.jaxpr, closed.consts, inputs)
         places = writing.results(outs, [var.aval for var in closed.jaxpr.outvars])
         turns = writing.turns()

@@ -16,15 +16,17 @@ class Stores(Statement):
         single: (buffer, place, number).
         moving: (buffer, place, number of the index behind it, number).
         rows: (buffer, place, from buffer, from place, count): whole rows, not overlapping.
+        moving_rows: the same with the number of the index behind the first place.
     """
 
     single: list[tuple[Buffer, int, int]] = field(default_factory=list)
     moving: list[tuple[Buffer, int, int, int]] = field(default_factory=list)
     rows: list[tuple[Buffer, int, Buffer, int, int]] = field(default_factory=list)
+    moving_rows: list[tuple[Buffer, int, int, Buffer, int, int]] = field(default_factory=list)
 
     def numbers(self) -> list[int]:
         """Expressions that are needed."""
-        out = [x[2] for x in self.single]
+        out = [x[2] for x in (*self.single, *self.moving_rows)]
         return out + [a for x in self.moving for a in x[2:]]
 
 

@@ -227,10 +227,15 @@ class Writer:
         moving = [
             (b, at, self._name(i, names), a, self._name(a, names)) for b, at, i, a in stores.moving
         ]
-        for buffer, at, origin, start, count in stores.rows:
+        rows = [(b, at, None, origin, start, n) for b, at, origin, start, n in stores.rows]
+        rows += [
+            (b, at, self._name(i, names), origin, start, n)
+            for b, at, i, origin, start, n in stores.moving_rows
+        ]
+        for buffer, at, index, origin, start, count in rows:
             if not count:
                 continue
-            to, source = self._address(buffer, at), self._address(origin, start)
+            to, source = self._address(buffer, at, index), self._address(origin, start)
             self.lines.append(
                 f"  call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {source}, i64 {8 * count}, "
                 "i1 false)"

@@ -11,9 +11,13 @@ from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import LONG, Buffer, Graph, NotFlattenedError, kind_of
 from swelltree.engine.machine.statements import Choice, Leave, Loop, Stores
 from swelltree.engine.machine.values import (
+    FEW,
+    Kept,
+    Replaced,
     Stored,
     Updated,
     Value,
+    View,
     in_memory,
     numbers,
     places,
@@ -45,13 +49,26 @@ def _carry_on(
             for k, a in enumerate(x.new.reshape(-1).tolist()):
                 last.moving.append((buffer, x.base.start + k, x.index, a))
             continue
+        if isinstance(x, Replaced) and x.base.version == before.version:
+            row = x.new.buffer, x.new.start, x.new.size
+            last.moving_rows.append((buffer, x.base.start, x.index, *row))
+            continue
+        if isinstance(x, Kept) and x.size > FEW:
+            x = x.memory(graph)
         if isinstance(x, Stored):
             if x.buffer is buffer and x.start == before.start:
                 continue  # as it was
             if id(x.buffer) in own:  # will be overwritten meanwhile: read first
-                x = places(graph, x)
+                x = _set_aside(graph, x) if x.size > FEW else places(graph, x)
         stores(graph, buffer, x, last)
     return last
+
+
+def _set_aside(graph: Graph, x: Stored) -> Stored:
+    """A copy of an array, which holds while that is overwritten."""
+    copy = graph.room(x.size, x.kind)
+    graph.state(Stores(rows=[(copy, 0, x.buffer, x.start, x.size)]))
+    return stored(copy, 0, x.shape, graph.here)
 
 
 def _unchanged(body: Any, first: int) -> list[bool]:
@@ -96,9 +113,7 @@ def _scan(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
     slots = _slots(graph, [outs[k].aval for k in moving])
     counter = graph.room(1, LONG)
     results = _slots(graph, [var.aval for var in outs[m:]])
-    tables = [
-        in_memory(graph, x, kind_of(v.aval.dtype)) for x, v in zip(rows, of_rows, strict=True)
-    ]
+    tables = [_table(graph, x, v.aval.dtype) for x, v in zip(rows, of_rows, strict=True)]
     zero = np.array(graph.constant(0, LONG))
     _begin(graph, [*slots, counter], [*(init[k] for k in moving), zero])
     with graph.inside() as region:
@@ -110,11 +125,16 @@ def _scan(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
         end = graph.constant(length, LONG)
         graph.state(Leave(graph.op("lt", i, end)))
         at = graph.op("sub", graph.constant(length - 1, LONG), i) if p["reverse"] else i
-        now = [_row(graph, x, at) for x in tables]
+        now = [_row(flat, x, at) for x in tables]
         new = flat.closed(body, [*consts, *carry, *now])
         before = [carry[k] for k in moving]
         last = _carry_on(graph, slots, before, [new[k] for k in moving])
         for buffer, x in zip(results, new[m:], strict=True):
+            if isinstance(x, Kept) and x.size > FEW:
+                row = x.memory(graph)
+                first = graph.op("mul", at, graph.constant(row.size, LONG))
+                last.moving_rows.append((buffer, 0, first, row.buffer, row.start, row.size))
+                continue
             flat_x = places(graph, x).reshape(-1).tolist()
             first = graph.op("mul", at, graph.constant(len(flat_x), LONG))
             last.moving += [(buffer, k, first, a) for k, a in enumerate(flat_x)]
@@ -138,11 +158,22 @@ def _sizes(params: Any) -> tuple[int, int]:
     return len(consts), len(carry)
 
 
-def _row(graph: Graph, x: Stored, at: int) -> np.ndarray:
+def _table(graph: Graph, x: Value, dtype: Any) -> Stored | View:
+    """Rows that a loop goes through, in memory."""
+    return x if isinstance(x, View) else in_memory(graph, x, kind_of(dtype))
+
+
+def _row(flat: Flattening, x: Stored | View, at: int) -> Value:
     """One row of a table, the place of which is computed."""
-    shape = x.shape[1:]
+    graph, shape = flat.graph, tuple(x.shape[1:])
     size = int(np.prod(shape, dtype=int))
+    if isinstance(x, View):
+        return flat.rows.at(x, at, x.shape[0]).reshape(shape)
     first = graph.op("mul", at, graph.constant(size, LONG))
+    if flat.rows.axes(shape) is not None:
+        offsets = x.start + np.arange(size).reshape(shape)
+        same = x.home, x.version, first
+        return View(x.buffer, offsets, *same, lay_out=flat.rows.laid_out)
     row = [graph.load_at(x.buffer, x.version, x.start + k, first, x.home) for k in range(size)]
     return np.array(row, dtype=int).reshape(shape)
 
