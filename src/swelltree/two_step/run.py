@@ -202,20 +202,22 @@ def _results(
 
 def _long_axes(
     model: Model, setup: Setup, run_state: RunState, table: Array, *rest: Array
-) -> frozenset[int]:
+) -> dict[int, int]:
     """Lengths of axes that are computed in loops: nodes and segments of lines, rows of samples."""
-    lengths = {table.shape[1]} if table.shape[1] > SHORT else set()
+    lengths = [table.shape[1]] if table.shape[1] > SHORT else []
     state = run_state.state
     if state.log is not None:
-        lengths.add(len(state.log.rows))
+        lengths.append(len(state.log.rows))
     if state.lines is None or state.lines.mu.shape[-1] < FEW_SEGMENTS:
-        return frozenset(lengths)
+        return {k: k for k in lengths}
     count, n = state.lines.mu.shape
     # of lines that bend the points beyond the ends count too
-    per_line = {n - 1, n, n + 1, n + 2, n + 3}
+    most = n + 3 if model.dynamic_lines.nodes.bending else n + 1
+    per_line = range(n - 1, most + 1)
     whole = {lines * k for k in per_line for lines in range(1, count + 1)}
-    points = {count * (n + 1) + state.lines.y.shape[0]}
-    return frozenset(lengths | per_line | whole | points | {3 * k for k in whole})
+    points = count * (n + 1) + state.lines.y.shape[0]
+    lengths += [points, *whole, *(3 * k for k in whole)]
+    return {k: k for k in lengths} | dict.fromkeys(per_line, most)
 
 
 def _row(sample: Sample) -> Array:

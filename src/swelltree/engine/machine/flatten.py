@@ -6,8 +6,9 @@ Derivatives are not taken here: JAX takes them before, so that they are JAX's ow
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -61,14 +62,15 @@ class Flattening:
     Args:
         graph: where expressions go.
         table: makes memory of a large constant; None: such a constant is refused.
-        lengths: of axes along which arrays are computed in loops; see `row_loops`.
+        lengths: of axes along which arrays are computed in loops, each with its pitch; see
+            `row_loops`.
     """
 
     def __init__(
         self,
         graph: Graph,
         table: Callable[[np.ndarray], Value] | None = None,
-        lengths: frozenset[int] = frozenset(),
+        lengths: Mapping[int, int] = MappingProxyType({}),
     ) -> None:
         _read_rules()
         self.graph, self.table = graph, table
@@ -133,7 +135,7 @@ class Flattening:
         raise NotFlattenedError(f"the call '{eqn.primitive.name}'")
 
 
-def count_numbers(jaxpr: Any, lengths: frozenset[int] = frozenset()) -> int:
+def count_numbers(jaxpr: Any, lengths: Mapping[int, int] = MappingProxyType({})) -> int:
     """How many numbers a program computes, the bodies of its loops once.
 
     Operations without a rule are refused here, before anything is written. Branches are not looked

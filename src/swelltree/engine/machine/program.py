@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from swelltree.engine.machine.values import Stored, stored, stores
 
 KEPT = 64  # programs of one function, for as many shapes and patterns
 LARGEST = 70_000  # numbers of a program, counted before it is written: as `graph.MOST`
+BEYOND = 16  # places behind working memory that registers may read
 PATTERNED = 20_000  # numbers of one array whose zeros and ones shape the program
 
 
@@ -69,7 +70,7 @@ class Program:
             arrays must not be changed in place.
         refused: a reason to run by XLA in any case.
         lengths: gives, for some arguments, lengths of axes along which arrays are computed in
-            loops; see `row_loops`.
+            loops, each with its pitch; see `row_loops`.
         options: of XLA's compiler.
         like: a tree of the structure of the results for some arguments, so that nothing needs to be
             traced to know it; None: only results that are a dictionary of arrays are found on disk
@@ -82,7 +83,7 @@ class Program:
         fixed: int = 1,
         refused: str = "",
         like: Callable[..., Any] | None = None,
-        lengths: Callable[..., frozenset[int]] | None = None,
+        lengths: Callable[..., Mapping[int, int]] | None = None,
         options: dict[str, Any] | None = None,
     ) -> None:
         self.function, self.fixed, self.refused, self.like = function, fixed, refused, like
@@ -202,7 +203,7 @@ class Program:
         """Memory, object code and structure of the results, by tracing."""
         traced = self.by_xla.trace(*args)  # where it is refused, XLA goes on with the same
         closed = traced.jaxpr
-        lengths = frozenset() if self.lengths is None else self.lengths(*args)
+        lengths = {} if self.lengths is None else self.lengths(*args)
         count = count_numbers(closed.jaxpr, lengths)
         if count > LARGEST:
             raise NotFlattenedError(f"{count} numbers, more than {LARGEST}")
@@ -221,7 +222,7 @@ class Program:
             turns,
             places,
             writing.numbers["out"],
-            writing.graph.work,
+            writing.graph.work + BEYOND,
             names_of(tree),
         )
         return layout, code, tree

@@ -53,6 +53,47 @@ class Loop(Statement):
 
 
 @dataclass
+class Rows(Loop):
+    """A region for each of some rows, several at once; see `row_loops`.
+
+    Args:
+        body: without a `Leave`.
+        index: number of the expression of the number of the row.
+        count: of rows; the last few at once may go beyond.
+        width: rows at once.
+    """
+
+    index: int
+    count: int
+    width: int
+
+
+@dataclass
+class Reduction(Statement):
+    """Numbers that lie side by side brought together in one, for each of some rows of memory.
+
+    Args:
+        name: "add", "max" or "min".
+        out: where the results go, one for each row.
+        rows: (buffer, place) of each row.
+        count: numbers of a row.
+        width: numbers at once.
+        empty: what leaves every number as it is.
+    """
+
+    name: str
+    out: Buffer
+    rows: list[tuple[Buffer, int]]
+    count: int
+    width: int
+    empty: float
+
+    def numbers(self) -> list[int]:
+        """Expressions that are needed."""
+        return []
+
+
+@dataclass
 class Choice(Statement):
     """One of several regions, by a number from zero on."""
 
@@ -87,7 +128,7 @@ class Combination(Statement):
 
 def arguments(op: tuple[Any, ...]) -> tuple[int, ...]:
     """Expressions that an expression is made of."""
-    if op[0] in ("is", "load"):
+    if op[0] in ("is", "load", "row"):
         return ()
     return (op[3],) if op[0] == "load_at" else op[1:]
 

@@ -26,23 +26,23 @@ from swelltree.engine.machine.values import (
 )
 
 
-def _slots(graph: Graph, avals: Any) -> list[Buffer]:
-    sizes = [int(np.prod(a.shape, dtype=int)) for a in avals]
-    return [graph.room(n, kind_of(a.dtype)) for n, a in zip(sizes, avals, strict=True)]
+def _slots(flat: Flattening, avals: Any) -> list[Buffer]:
+    return [flat.rows.slot(tuple(a.shape), kind_of(a.dtype)) for a in avals]
 
 
-def _begin(graph: Graph, slots: list[Buffer], values: list[Value]) -> None:
-    """First values go to their slots."""
-    first = Stores()
+def _put(flat: Flattening, slots: list[Buffer], values: list[Value]) -> None:
+    """Values go to their slots."""
+    last = Stores()
     for buffer, x in zip(slots, values, strict=True):
-        stores(graph, buffer, x, first)
-    graph.state(first)
+        stores(flat.graph, buffer, flat.rows.for_slot(x, tuple(x.shape)), last)
+    flat.graph.state(last)
 
 
 def _carry_on(
-    graph: Graph, slots: list[Buffer], carried: list[Stored], values: list[Value]
+    flat: Flattening, slots: list[Buffer], carried: list[Stored | View], values: list[Value]
 ) -> Stores:
     """Values at the end of a pass go to the slots; where only a few differ, only those."""
+    graph = flat.graph
     last, own = Stores(), {id(x.buffer) for x in carried}
     for buffer, before, x in zip(slots, carried, values, strict=True):
         if isinstance(x, Updated) and x.base.version == before.version:
@@ -53,10 +53,10 @@ def _carry_on(
             row = x.new.buffer, x.new.start, x.new.size
             last.moving_rows.append((buffer, x.base.start, x.index, *row))
             continue
-        if isinstance(x, Kept) and x.size > FEW:
-            x = x.memory(graph)
+        if not isinstance(x, Updated | Replaced):
+            x = flat.rows.for_slot(x, tuple(x.shape))
         if isinstance(x, Stored):
-            if x.buffer is buffer and x.start == before.start:
+            if x.buffer is buffer and x.version == before.version and x.start == 0:
                 continue  # as it was
             if id(x.buffer) in own:  # will be overwritten meanwhile: read first
                 x = _set_aside(graph, x) if x.size > FEW else places(graph, x)
@@ -84,20 +84,20 @@ def _while(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
     of_cond, of_body, init = values[:nc], values[nc : nc + nb], list(values[nc + nb :])
     fixed = _unchanged(body.jaxpr, nb)
     moving = [k for k, same in enumerate(fixed) if not same]
-    slots = _slots(graph, [eqn.outvars[k].aval for k in moving])
-    _begin(graph, slots, [init[k] for k in moving])
+    slots = _slots(flat, [eqn.outvars[k].aval for k in moving])
+    _put(flat, slots, [init[k] for k in moving])
     with graph.inside() as region:
         carry = list(init)
         for k, buffer in zip(moving, slots, strict=True):
-            carry[k] = stored(buffer, 0, eqn.outvars[k].aval.shape, region)
+            carry[k] = flat.rows.in_slot(buffer, tuple(eqn.outvars[k].aval.shape), region)
         (go,) = flat.closed(cond, [*of_cond, *carry])
         graph.state(Leave(int(places(graph, go))))
         new = flat.closed(body, [*of_body, *carry])
         before = [carry[k] for k in moving]
-        graph.state(_carry_on(graph, slots, before, [new[k] for k in moving]))
+        graph.state(_carry_on(flat, slots, before, [new[k] for k in moving]))
     graph.state(Loop(region))
     for k, buffer in zip(moving, slots, strict=True):
-        init[k] = stored(buffer, 0, eqn.outvars[k].aval.shape, graph.here)
+        init[k] = flat.rows.in_slot(buffer, tuple(eqn.outvars[k].aval.shape), graph.here)
     return init
 
 
@@ -110,16 +110,19 @@ def _scan(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
     of_rows, outs = eqn.invars[n + m :], eqn.outvars
     fixed = _unchanged(body.jaxpr, n)[:m]
     moving = [k for k, same in enumerate(fixed) if not same]
-    slots = _slots(graph, [outs[k].aval for k in moving])
+    slots = _slots(flat, [outs[k].aval for k in moving])
     counter = graph.room(1, LONG)
-    results = _slots(graph, [var.aval for var in outs[m:]])
+    results = [
+        graph.room(int(np.prod(var.aval.shape, dtype=int)), kind_of(var.aval.dtype))
+        for var in outs[m:]
+    ]
     tables = [_table(graph, x, v.aval.dtype) for x, v in zip(rows, of_rows, strict=True)]
     zero = np.array(graph.constant(0, LONG))
-    _begin(graph, [*slots, counter], [*(init[k] for k in moving), zero])
+    _put(flat, [*slots, counter], [*(init[k] for k in moving), zero])
     with graph.inside() as region:
         carry = list(init)
         for k, buffer in zip(moving, slots, strict=True):
-            carry[k] = stored(buffer, 0, outs[k].aval.shape, region)
+            carry[k] = flat.rows.in_slot(buffer, tuple(outs[k].aval.shape), region)
         count = stored(counter, 0, (), region)
         i = int(places(graph, count))
         end = graph.constant(length, LONG)
@@ -128,7 +131,7 @@ def _scan(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
         now = [_row(flat, x, at) for x in tables]
         new = flat.closed(body, [*consts, *carry, *now])
         before = [carry[k] for k in moving]
-        last = _carry_on(graph, slots, before, [new[k] for k in moving])
+        last = _carry_on(flat, slots, before, [new[k] for k in moving])
         for buffer, x in zip(results, new[m:], strict=True):
             if isinstance(x, Kept) and x.size > FEW:
                 row = x.memory(graph)
@@ -143,7 +146,7 @@ def _scan(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
         graph.state(last)
     graph.state(Loop(region))
     for k, buffer in zip(moving, slots, strict=True):
-        init[k] = stored(buffer, 0, outs[k].aval.shape, graph.here)
+        init[k] = flat.rows.in_slot(buffer, tuple(outs[k].aval.shape), graph.here)
     return init + [
         stored(buffer, 0, var.aval.shape, graph.here)
         for buffer, var in zip(results, outs[m:], strict=True)
@@ -186,22 +189,19 @@ def _cond(flat: Flattening, eqn: Any, which: Value, *values: Value) -> list[Valu
     most = len(branches) - 1
     if known is not None:
         return flat.closed(branches[int(np.clip(int(known), 0, most))], list(values))
-    slots = _slots(graph, [var.aval for var in eqn.outvars])
+    slots = _slots(flat, [var.aval for var in eqn.outvars])
     regions = []
     for branch in branches:
         with graph.inside() as region:
             outs = flat.closed(branch, list(values))
-            last = Stores()
-            for buffer, x in zip(slots, outs, strict=True):
-                stores(graph, buffer, x, last)
-            graph.state(last)
+            _put(flat, slots, outs)
         regions.append(region)
     index = graph.typed("convert", LONG, int(which))
     index = graph.op("max", index, graph.constant(0, LONG))
     index = graph.op("min", index, graph.constant(most, LONG))
     graph.state(Choice(index, regions))
     return [
-        stored(buffer, 0, var.aval.shape, graph.here)
+        flat.rows.in_slot(buffer, tuple(var.aval.shape), graph.here)
         for buffer, var in zip(slots, eqn.outvars, strict=True)
     ]
 

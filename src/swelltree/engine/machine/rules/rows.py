@@ -16,7 +16,7 @@ from swelltree.engine.machine.row_loops import Looped, Moved, RowLoops
 from swelltree.engine.machine.rules.indices import clipped_start, strides_of, window_of
 from swelltree.engine.machine.rules.numbers import SAME_NAME, each
 from swelltree.engine.machine.rules.sums import REDUCED, extreme, joined
-from swelltree.engine.machine.statements import Stores
+from swelltree.engine.machine.statements import Reduction, Stores
 from swelltree.engine.machine.values import (
     FEW,
     Kept,
@@ -144,16 +144,13 @@ def _joined(flat: Flattening, loops: RowLoops, eqn: Any, *parts: Value) -> Value
 def _side_by_side(
     loops: RowLoops, shape: tuple[int, ...], kind: str, parts: list[Value], count: int, axis: int
 ) -> Looped:
-    rows = int(np.prod(shape[:count], dtype=int))
-    ready = [loops.ready(x, rows) for x in parts]
-    loop = loops.loop(rows)
-    row = np.concatenate([loops.row(loop, x, count) for x in ready], axis - count)
-    return Looped(loops, loop, row, shape, kind)
+    loop, rows = loops.together(shape, parts)
+    return Looped(loops, loop, np.concatenate(rows, axis - count), shape, kind)
 
 
 def _put_together(
     loops: RowLoops, eqn: Any, parts: list[Value], shape: tuple[int, ...], axis: int
-) -> Stored:
+) -> Value:
     where = np.arange(int(np.prod(shape, dtype=int))).reshape(shape)
     ends = np.cumsum([x.shape[axis] for x in parts]).tolist()
     pairs = []
@@ -177,48 +174,88 @@ def _padded(flat: Flattening, loops: RowLoops, eqn: Any, x: Value, fill: Value) 
     return loops.gathered(shape, _kind(eqn), [(filled, where), (x, where[index])])
 
 
-@_rule("reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_and", "reduce_or")
+@_rule("reduce_sum", "reduce_max", "reduce_min", "reduce_and", "reduce_or", "reduce_prod")
 def _reduced(flat: Flattening, loops: RowLoops, eqn: Any, x: Value) -> Value | None:
-    """Sums along rows in the loop itself; over rows by numbers that the loop carries on."""
-    count = loops.axes(tuple(x.shape))
+    """Along rows in the loop itself; over rows from memory."""
+    count, graph = loops.axes(tuple(x.shape)), flat.graph
     if count is None or not x.size or (isinstance(x, np.ndarray) and x.size <= FEW):
         return None
-    graph, (name, empty) = flat.graph, REDUCED[eqn.primitive.name]
     if isinstance(x, np.ndarray) and numbers(graph, x) is not None:
         return None
+    name, empty = REDUCED[eqn.primitive.name]
     axes, shape, kind = [int(d) for d in eqn.params["axes"]], _shape(eqn), _kind(eqn)
-    rows = int(np.prod(x.shape[:count], dtype=int))
-    x = loops.ready(x, rows)
-    loop = loops.loop(rows)
-    row = loops.row(loop, x, count)
-    behind = [d - count for d in axes if d >= count]
+    behind, over = [d - count for d in axes if d >= count], [d for d in axes if d < count]
     if behind:
-        kept = [d for d in range(row.ndim) if d not in behind]
-        left = tuple(row.shape[d] for d in kept)
-        flat_row = row.transpose([*kept, *behind]).reshape(int(np.prod(left, dtype=int)), -1)
+        loop, (row,) = loops.together(tuple(x.shape), [x])
+        left = [d for d in range(row.ndim) if d not in behind]
+        whole = (*x.shape[:count], *(row.shape[d] for d in left))
+        flat_row = row.transpose([*left, *behind]).reshape(int(np.prod(whole[count:], dtype=int)), -1)
         row = np.array([joined(graph, name, a) for a in flat_row.tolist()], dtype=int)
-        row = row.reshape(left)
-    if all(d >= count for d in axes):
-        if loops.axes(shape) == count:
-            return Looped(loops, loop, row, shape, kind)
-        return Looped(loops, loop, row, shape, kind).memory(graph)
+        x = Looped(loops, loop, row.reshape(whole[count:]), whole, kind)
+    if not over:
+        return x
     if empty is None:
         empty = extreme(np.dtype(eqn.outvars[0].aval.dtype), lowest=name == "max")
-    whole = np.arange(rows).reshape(x.shape[:count])
-    over = tuple(d for d in axes if d < count)
-    kept_axes = [d for d in range(count) if d not in over]
-    sizes = tuple(x.shape[d] for d in kept_axes)
+    return _over_rows(loops, x, over, count, (name, empty), shape, kind)
+
+
+def _over_rows(
+    loops: RowLoops,
+    x: Value,
+    over: list[int],
+    count: int,
+    how: tuple[str, Any],
+    shape: tuple[int, ...],
+    kind: str,
+) -> Value:
+    """Numbers of equal place in all rows, or in those along some axes, brought together."""
+    graph, (name, empty) = loops.graph, how
+    x = x.view() if isinstance(x, Looped) else x
+    view = view_of(graph, in_memory(graph, x, kind) if isinstance(x, np.ndarray) else x)
+    last = count - 1
+    if kind != "f8" or name not in ("add", "max", "min") or last not in over:
+        return _one_by_one(loops, view, over, count, how, shape, kind)
+    # the last of the axes lies side by side
+    front = np.moveaxis(view.offsets, last, -1)
+    starts = front[..., 0]
+    if view.base is not None or not (front - starts[..., None] == np.arange(front.shape[-1])).all():
+        return _one_by_one(loops, view, over, count, how, shape, kind)
+    if view.buffer.where != "work" or view.special is not None:
+        return _one_by_one(loops, view, over, count, how, shape, kind)
+    out = graph.room(starts.size, kind)
+    rows = [(view.buffer, at) for at in starts.reshape(-1).tolist()]
+    here = Reduction(name, out, rows, front.shape[-1], loops.width, float(empty))
+    graph.state(here)
+    sums = stored(out, 0, starts.shape, graph.here)
+    rest = [d for d in over if d != last]
+    if not rest:
+        return sums
+    found = places(graph, sums)
+    left = [d for d in range(found.ndim) if d not in rest]
+    flat = found.transpose([*left, *rest]).reshape(int(np.prod(shape, dtype=int)), -1)
+    return np.array([joined(graph, name, a) for a in flat.tolist()], dtype=int).reshape(shape)
+
+
+def _one_by_one(
+    loops: RowLoops,
+    view: View,
+    over: list[int],
+    count: int,
+    how: tuple[str, Any],
+    shape: tuple[int, ...],
+    kind: str,
+) -> Stored:
+    """The same, row after row."""
+    graph, (name, empty) = loops.graph, how
+    sizes = tuple(n for d, n in enumerate(view.shape[:count]) if d not in over)
     numbers_of = np.arange(int(np.prod(sizes, dtype=int))).reshape(sizes)
-    target = np.broadcast_to(np.expand_dims(numbers_of, over), whole.shape).reshape(-1)
-    offsets = target[:, None] * row.size + np.arange(row.size)[None]
+    target = np.broadcast_to(np.expand_dims(numbers_of, tuple(over)), view.shape[:count])
+    width = view.size // target.size
+    offsets = target.reshape(-1)[:, None] * width + np.arange(width)[None]
     total = graph.room(int(np.prod(shape, dtype=int)), kind)
     start = graph.constant(empty, kind)
     graph.state(Stores([(total, k, start) for k in range(total.size)]))
-    sums = stored(total, 0, (total.size,), loop.region)
-    before = loops.at(view_of(graph, sums).with_offsets(offsets), loop.index, rows)
-    after = each(graph, name, before, row.reshape(-1))
-    loops.put(loop, after, total, offsets)
-    loops.close(loop)
+    loops.accumulated(view, target.size, total, offsets, name)
     return stored(total, 0, shape, graph.here)
 
 
