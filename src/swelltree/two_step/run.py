@@ -29,7 +29,8 @@ PER_LINE = tuple(
 )
 FAR = np.iinfo(np.int64).max  # a step that no run comes to
 SHORT = 64  # numbers of a sample that are written one by one
-FEW_SEGMENTS = 6  # of a line, whose nodes are written one by one
+FEW_SEGMENTS = 3  # of a line, whose nodes are written one by one
+MOST = 120_000  # expressions of a program: XLA compiles slowly what steps in a loop
 PER_WINCH = ("length", "speed", "tension", "power", "work", "brought", "lost")
 
 
@@ -114,7 +115,7 @@ class CompiledRun:
         options = None if form.optimised else {"xla_backend_optimization_level": 0}
         # machine code is the same however XLA would compile
         steps = _steps(replace(form, optimised=True))
-        self.program = Program(steps, like=_results, lengths=_long_axes, options=options)
+        self.program = Program(steps, like=_results, rows=_rows, options=options, most=MOST)
 
     def __call__(
         self,
@@ -200,24 +201,40 @@ def _results(
     return run_state, table
 
 
-def _long_axes(
+def _rows(
     model: Model, setup: Setup, run_state: RunState, table: Array, *rest: Array
-) -> dict[int, int]:
-    """Lengths of axes that are computed in loops: nodes and segments of lines, rows of samples."""
-    lengths = [table.shape[1]] if table.shape[1] > SHORT else []
+) -> dict[tuple[int, ...], int]:
+    """First axes of arrays that are computed in loops: over nodes and segments, and of samples."""
     state = run_state.state
+    flat = [table.shape[1]] if table.shape[1] > SHORT else []
     if state.log is not None:
-        lengths.append(len(state.log.rows))
-    if state.lines is None or state.lines.mu.shape[-1] < FEW_SEGMENTS:
-        return {k: k for k in lengths}
-    count, n = state.lines.mu.shape
+        flat.append(len(state.log.rows))
+    axes = {(k,): k for k in flat}
+    if state.lines is None:
+        return axes
+    points = state.lines.q.shape[0] * state.lines.q.shape[1] + state.lines.y.shape[0]
+    return axes | node_axes(model, state.lines.mu.shape) | ({(points,): points} if points > SHORT else {})
+
+
+def node_axes(model: Model, shape: tuple[int, ...]) -> dict[tuple[int, ...], int]:
+    """First axes of arrays over nodes and segments that are computed in loops; see `row_loops`.
+
+    Args:
+        model: with lines.
+        shape: count of lines and of their segments.
+    """
+    count, n = shape
+    if n < FEW_SEGMENTS:
+        return {}
     # of lines that bend the points beyond the ends count too
     most = n + 3 if model.dynamic_lines.nodes.bending else n + 1
-    per_line = range(n - 1, most + 1)
-    whole = {lines * k for k in per_line for lines in range(1, count + 1)}
-    points = count * (n + 1) + state.lines.y.shape[0]
-    lengths += [points, *whole, *(3 * k for k in whole)]
-    return {k: k for k in lengths} | dict.fromkeys(per_line, most)
+    winches = model.dynamic_lines.winches
+    axes: dict[tuple[int, ...], int] = {}
+    for lines in {count, count if winches is None else winches.count}:
+        for k in range(n - 1, most + 1):
+            axes |= {(lines, k): most, (lines, 2, k): most}
+            axes |= {(m,): m for m in (lines * k, 3 * lines * k) if m > SHORT // 4}
+    return axes
 
 
 def _row(sample: Sample) -> Array:

@@ -6,7 +6,7 @@ Derivatives are not taken here: JAX takes them before, so that they are JAX's ow
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.machine.graph import Graph, NotFlattenedError, kind_of
-from swelltree.engine.machine.row_loops import RowLoops, first_axes
+from swelltree.engine.machine.row_loops import Axes, RowLoops, first_axes
 from swelltree.engine.machine.values import LARGEST, Value, constants
 
+NONE: Axes = MappingProxyType({})
 RULES: dict[str, Callable[..., Any]] = {}
 ROW_RULES: dict[str, Callable[..., Any]] = {}  # the same for arrays of rows: see `rules.rows`
 CALLS = ("jaxpr", "call_jaxpr", "fun_jaxpr")
@@ -62,19 +63,18 @@ class Flattening:
     Args:
         graph: where expressions go.
         table: makes memory of a large constant; None: such a constant is refused.
-        lengths: of axes along which arrays are computed in loops, each with its pitch; see
-            `row_loops`.
+        named: lengths of the first axes of arrays that are computed in loops; see `row_loops`.
     """
 
     def __init__(
         self,
         graph: Graph,
         table: Callable[[np.ndarray], Value] | None = None,
-        lengths: Mapping[int, int] = MappingProxyType({}),
+        named: Axes = NONE,
     ) -> None:
         _read_rules()
         self.graph, self.table = graph, table
-        self.rows = RowLoops(graph, lengths, table)
+        self.rows = RowLoops(graph, named, table)
 
     def known(self, value: Any) -> Value:
         """A constant of the program."""
@@ -112,7 +112,7 @@ class Flattening:
         for var in (*eqn.invars, *eqn.outvars):
             kind_of(var.aval.dtype)
         try:
-            outs = self._by_rows(eqn, values) if self.rows.lengths else None
+            outs = self._by_rows(eqn, values) if self.rows.named else None
             if outs is None:
                 outs = RULES[name](self, eqn, *values)
         except UNEXPECTED as error:  # another version of JAX describes it by other words
@@ -135,7 +135,7 @@ class Flattening:
         raise NotFlattenedError(f"the call '{eqn.primitive.name}'")
 
 
-def count_numbers(jaxpr: Any, lengths: Mapping[int, int] = MappingProxyType({})) -> int:
+def count_numbers(jaxpr: Any, named: Axes = NONE) -> int:
     """How many numbers a program computes, the bodies of its loops once.
 
     Operations without a rule are refused here, before anything is written. Branches are not looked
@@ -143,7 +143,7 @@ def count_numbers(jaxpr: Any, lengths: Mapping[int, int] = MappingProxyType({}))
 
     Args:
         jaxpr: the program.
-        lengths: of axes along which arrays are computed in loops.
+        named: lengths of the first axes of arrays that are computed in loops.
     """
     _read_rules()
     count = 0
@@ -155,10 +155,10 @@ def count_numbers(jaxpr: Any, lengths: Mapping[int, int] = MappingProxyType({}))
             raise NotFlattenedError(f"the operation '{name}'")
         inner = [eqn.params[word] for word in BODIES if eqn.params.get(word) is not None]
         if inner:
-            count += sum(count_numbers(getattr(body, "jaxpr", body), lengths) for body in inner)
+            count += sum(count_numbers(getattr(body, "jaxpr", body), named) for body in inner)
         elif name not in FREE:
             for var in eqn.outvars:
-                first = first_axes(var.aval.shape, lengths) or 0
+                first = first_axes(tuple(var.aval.shape), named) or 0
                 count += int(np.prod(var.aval.shape[first:], dtype=int))
     return count
 

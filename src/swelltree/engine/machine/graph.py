@@ -66,9 +66,14 @@ class Region:
 
 
 class Graph:
-    """Expressions in the order in which they can be computed."""
+    """Expressions in the order in which they can be computed.
 
-    def __init__(self) -> None:
+    Args:
+        most: so many of them.
+    """
+
+    def __init__(self, most: int = MOST) -> None:
+        self.most = most
         self.ops: list[tuple[Any, ...]] = []
         self.kinds: list[str] = []
         self.home: list[Region] = []
@@ -116,8 +121,8 @@ class Graph:
         number = self.known.get(key)
         if number is None:
             number = len(self.ops)
-            if number > MOST:
-                raise NotFlattenedError(f"more than {MOST} operations")
+            if number > self.most:
+                raise NotFlattenedError(f"more than {self.most} operations")
             self.known[key] = number
             self.ops.append(op)
             self.kinds.append(kind)

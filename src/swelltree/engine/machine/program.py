@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,10 @@ import numpy as np
 
 from swelltree.engine.backend import Tracer, jax
 from swelltree.engine.machine.entries import Layout, entry_of, names_of
-from swelltree.engine.machine.flatten import Flattening, count_numbers
-from swelltree.engine.machine.graph import Buffer, Graph, NotFlattenedError, kind_of
+from swelltree.engine.machine.flatten import NONE, Flattening, count_numbers
+from swelltree.engine.machine.graph import MOST, Buffer, Graph, NotFlattenedError, kind_of
 from swelltree.engine.machine.native import Native, object_code, object_name
+from swelltree.engine.machine.row_loops import Axes
 from swelltree.engine.machine.statements import Stores
 from swelltree.engine.machine.text import Writer
 from swelltree.engine.machine.values import Stored, stored, stores
@@ -69,9 +70,10 @@ class Program:
         fixed: so many first arguments shape the program: zeros and ones in them are built in. Their
             arrays must not be changed in place.
         refused: a reason to run by XLA in any case.
-        lengths: gives, for some arguments, lengths of axes along which arrays are computed in
-            loops, each with its pitch; see `row_loops`.
+        rows: gives, for some arguments, lengths of the first axes of arrays whose rows are computed
+            in loops; see `row_loops`.
         options: of XLA's compiler.
+        most: expressions that it may have; XLA compiles larger ones.
         like: a tree of the structure of the results for some arguments, so that nothing needs to be
             traced to know it; None: only results that are a dictionary of arrays are found on disk
             without tracing.
@@ -83,11 +85,12 @@ class Program:
         fixed: int = 1,
         refused: str = "",
         like: Callable[..., Any] | None = None,
-        lengths: Callable[..., Mapping[int, int]] | None = None,
+        rows: Callable[..., Axes] | None = None,
         options: dict[str, Any] | None = None,
+        most: int = MOST,
     ) -> None:
         self.function, self.fixed, self.refused, self.like = function, fixed, refused, like
-        self.lengths = lengths
+        self.rows, self.most = rows, most
         self.by_xla = jax.jit(function, compiler_options=options)
         self.programs: dict[Any, Compiled | str] = {}
         self.last: tuple[Any, Any, Any] = (None, None, None)
@@ -170,7 +173,7 @@ class Program:
         self, args: tuple[Any, ...], fixed: list[Any], leaves: list[Any], key: Key
     ) -> Compiled | str:
         """The program from the disk, or made now; or why there is none."""
-        functions = self.function, self.like, self.lengths
+        functions = self.function, self.like, self.rows
         entry = entry_of(functions, args, key.parts[2], (key.parts[1], _kinds(leaves)))
         found = None if entry is None else entry.read()
         if isinstance(found, str):
@@ -203,14 +206,15 @@ class Program:
         """Memory, object code and structure of the results, by tracing."""
         traced = self.by_xla.trace(*args)  # where it is refused, XLA goes on with the same
         closed = traced.jaxpr
-        lengths = {} if self.lengths is None else self.lengths(*args)
-        count = count_numbers(closed.jaxpr, lengths)
-        if count > LARGEST:
-            raise NotFlattenedError(f"{count} numbers, more than {LARGEST}")
-        writing = Writing()
+        named = NONE if self.rows is None else self.rows(*args)
+        count = count_numbers(closed.jaxpr, named)
+        largest = LARGEST * self.most // MOST
+        if count > largest:
+            raise NotFlattenedError(f"{count} numbers, more than {largest}")
+        writing = Writing(self.most)
         inputs = [writing.argument("fixed", x, True) for x in fixed]
         inputs += [writing.argument("in", x, False) for x in leaves]
-        flat = Flattening(writing.graph, writing.table, lengths)
+        flat = Flattening(writing.graph, writing.table, named)
         outs = flat.run(closed.jaxpr, closed.consts, inputs)
         places = writing.results(outs, [var.aval for var in closed.jaxpr.outvars])
         turns = writing.turns()
@@ -243,8 +247,8 @@ def check_kinds(arrays: list[Any]) -> None:
 class Writing:
     """The graph of one program with the memory of its arguments and results."""
 
-    def __init__(self) -> None:
-        self.graph = Graph()
+    def __init__(self, most: int = MOST) -> None:
+        self.graph = Graph(most)
         self.numbers = {"fixed": 0, "in": 0, "lanes": 0, "out": 0}
         self.tables: list[np.ndarray] = []
 

@@ -1,7 +1,7 @@
 """Long arrays stay arrays: their rows are computed in loops, several at once.
 
 Arrays over nodes, points or samples would be many numbers. Rows of such an array are those along
-its first axes up to one of a length that was named. An operation on rows is written once, in the
+its first axes, whose lengths were named. An operation on rows is written once, in the
 body of a loop over them; operations on as many rows share a loop as long as none needs what another
 row computes. What is needed elsewhere is stored by the loop, which then ends. Everything that only
 moves numbers about (slices, transposed or repeated axes) moves places.
@@ -36,17 +36,18 @@ from swelltree.engine.machine.values import (
     view_of,
 )
 
-AXES = 4  # first axes, one of which has a length that was named
+AXES = 3  # first axes, at most, that count rows
 TYPES = {"f8": np.float64, "i4": np.int32, "u4": np.uint32, "b1": np.bool_, LONG: np.int64}
 
+Axes = Mapping[tuple[int, ...], int]  # lengths of first axes -> pitch of the last of them
 Moved = Callable[[np.ndarray], np.ndarray]  # numbers moved about, as numpy moves them
 
 
-def first_axes(shape: tuple[int, ...], lengths: Mapping[int, int]) -> int | None:
-    """How many first axes count rows: up to one of a length that was named."""
-    for k, n in enumerate(shape[:AXES]):
-        if n in lengths:
-            return k + 1
+def first_axes(shape: tuple[int, ...], named: Axes) -> int | None:
+    """How many first axes count rows: those whose lengths were named."""
+    for k in range(1, AXES + 1):
+        if shape[:k] in named and len(shape) >= k:
+            return k
     return None
 
 
@@ -107,32 +108,32 @@ class RowLoops:
 
     Args:
         graph: of the program.
-        lengths: of axes that make an array one of rows, each with its pitch.
+        named: lengths of the first axes of arrays of rows, with the pitch of the last of them.
         table: makes memory of a constant.
     """
 
     graph: Graph
-    lengths: Mapping[int, int]
+    named: Axes
     table: Callable[[np.ndarray], Value] | None
     open: dict[tuple[int, int], RowLoop] = field(default_factory=dict)
     tables: dict[Any, Stored] = field(default_factory=dict)
     copies: dict[Any, View] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.width = lane_width() if self.lengths else 1
+        self.width = lane_width() if self.named else 1
 
     # --- which arrays, and how they lie -----------------------------------------------------
     def axes(self, shape: tuple[int, ...]) -> int | None:
         """How many first axes of an array count its rows; None where it has none."""
-        return first_axes(shape, self.lengths)
+        return first_axes(shape, self.named)
 
     def count(self, shape: tuple[int, ...]) -> int:
         """Rows of an array of some first axes, places that hold nothing included."""
-        return int(np.prod(shape[:-1], dtype=int)) * self.lengths[shape[-1]]
+        return int(np.prod(shape[:-1], dtype=int)) * self.named[shape]
 
     def rows(self, shape: tuple[int, ...]) -> np.ndarray:
         """Number of every row of an array of some first axes, one after another."""
-        lines, pitch = int(np.prod(shape[:-1], dtype=int)), self.lengths[shape[-1]]
+        lines, pitch = int(np.prod(shape[:-1], dtype=int)), self.named[shape]
         return (pitch * np.arange(lines)[:, None] + np.arange(shape[-1])).reshape(-1)
 
     def layout(self, shape: tuple[int, ...]) -> tuple[np.ndarray, int]:
