@@ -3,10 +3,12 @@
 import numpy as np
 
 from swelltree.engine.backend import jax, jnp
+from swelltree.engine.loops import each, each_sum
 
 BESIDE = 0.0123  # keeps steps away from ties that rounding decides
 TABLE = np.linspace(-1.0, 1.0, 5000) ** 3
 XS, YS = np.linspace(-1.5, 1.5, 7), np.cos(np.linspace(0.0, 3.0, 7))
+INDEX = np.array([2, 0, 3, 1])
 SOLVE = jax.scipy.linalg
 
 
@@ -156,6 +158,18 @@ ARRAYS = {
     "scan of scans": lambda x: jax.lax.scan(
         lambda c, r: (jax.lax.scan(lambda d, q: (d + q * r, d), c, x)[0], c), 0.1, x
     )[0],
+    "each": lambda x: each(lambda r, c: jnp.sin(r) * x[1] + c[0], x, jnp.outer(x, x[:3])),
+    "each of columns": lambda x: each(lambda c: (c @ c) * x[:2], jnp.outer(x[:3], x), axis=-1),
+    "sum of each": lambda x: each_sum(lambda r, k: r[k] * x[1:] + r[0], jnp.outer(x, x), INDEX),
+    "each of each": lambda x: each(
+        lambda r: each_sum(lambda s: jnp.where(s > r, s * r, jnp.sin(s)), x), x
+    ),
+    "each with loops": lambda x: each(
+        lambda r: jax.lax.fori_loop(0, 3, lambda k, y: jnp.cos(y) + r * x[k], r), x
+    ),
+    "counted by each": lambda x: (
+        x * each_sum(lambda r: (1 * (r > 0.0), jnp.astype(3.0 * r, int)), x)[1]
+    ),
     "repeat": lambda x: jax.lax.fori_loop(0, 5, lambda k, y: jnp.cos(y) + 0.1 * k, x),
     "swap": lambda x: jnp.stack(
         jax.lax.fori_loop(0, 3, lambda k, ab: (ab[1], ab[0] * 0.5), (x, x[::-1] + 1.0))

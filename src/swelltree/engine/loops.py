@@ -1,4 +1,7 @@
-"""Loops and implicit functions for numpy and JAX alike."""
+"""Loops and implicit functions for numpy and JAX alike.
+
+`each` and `each_sum` are one body over an axis: `jax.vmap` where XLA runs, a loop in machine code.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,51 @@ def repeat_while(go_on: Callable[[Any], Any], step: Callable[[Any], Any], state:
     from swelltree.engine.backend import jax
 
     return jax.lax.while_loop(go_on, step, state)
+
+
+def each(function: Callable[..., Any], *rows: Any, axis: int = 0) -> Any:
+    """Results of a function for every row of some arrays, stacked along their first axis.
+
+    As `jax.vmap`, with its derivatives; in machine code it is a loop, so that an axis of a
+    thousand rows is no thousand equations.
+
+    Args:
+        function: of one row of each argument; gives a tree of arrays. What else it uses is the
+            same for all rows.
+        rows: trees of arrays, all of one length along the axis.
+        axis: of the rows, counted from the end where it is negative. Numbers of the last axis lie
+            side by side in memory, which machine code reads quickest.
+    """
+    return _over_rows(function, rows, axis, summed=False)
+
+
+def each_sum(function: Callable[..., Any], *rows: Any, axis: int = 0) -> Any:
+    """Sums of the results of a function over all rows of some arrays.
+
+    As `each` with a sum over its first axis, of which no row is ever kept.
+
+    Args:
+        function: as of `each`.
+        rows: as of `each`.
+        axis: as of `each`.
+    """
+    return _over_rows(function, rows, axis, summed=True)
+
+
+def _over_rows(function: Callable[..., Any], rows: Any, axis: int, summed: bool) -> Any:
+    from swelltree.engine.backend import jax
+    from swelltree.engine.each import bind_each
+
+    leaves, kind = jax.tree.flatten(rows)
+    results = None
+
+    def flat(*row: Any) -> list[Any]:
+        nonlocal results
+        found, results = jax.tree.flatten(function(*jax.tree.unflatten(kind, row)))
+        return found
+
+    outs = bind_each(flat, leaves, axis, summed)
+    return jax.tree.unflatten(results, outs)
 
 
 def stop_gradient(tree: Any) -> Any:

@@ -16,6 +16,7 @@ from swelltree.engine.extremes import as_channels, known_now, nothing_known, wit
 from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import Pose
 from swelltree.model.model import Model
+from swelltree.two_step.lines.node_axes import node_axes
 from swelltree.two_step.lines.report import LineReport
 from swelltree.two_step.lines.winch_step import WinchSample
 from swelltree.two_step.samples import LineSample, Sample
@@ -29,7 +30,6 @@ PER_LINE = tuple(
 )
 FAR = np.iinfo(np.int64).max  # a step that no run comes to
 SHORT = 64  # numbers of a sample that are written one by one
-FEW_SEGMENTS = 3  # of a line, whose nodes are written one by one
 MOST = 120_000  # expressions of a program: XLA compiles slowly what steps in a loop
 PER_WINCH = ("length", "speed", "tension", "power", "work", "brought", "lost")
 
@@ -214,27 +214,6 @@ def _rows(
         return axes
     points = state.lines.q.shape[0] * state.lines.q.shape[1] + state.lines.y.shape[0]
     return axes | node_axes(model, state.lines.mu.shape) | ({(points,): points} if points > SHORT else {})
-
-
-def node_axes(model: Model, shape: tuple[int, ...]) -> dict[tuple[int, ...], int]:
-    """First axes of arrays over nodes and segments that are computed in loops; see `row_loops`.
-
-    Args:
-        model: with lines.
-        shape: count of lines and of their segments.
-    """
-    count, n = shape
-    if n < FEW_SEGMENTS:
-        return {}
-    # of lines that bend the points beyond the ends count too
-    most = n + 3 if model.dynamic_lines.nodes.bending else n + 1
-    winches = model.dynamic_lines.winches
-    axes: dict[tuple[int, ...], int] = {}
-    for lines in {count, count if winches is None else winches.count}:
-        for k in range(n - 1, most + 1):
-            axes |= {(lines, k): most, (lines, 2, k): most}
-            axes |= {(m,): m for m in (lines * k, 3 * lines * k) if m > SHORT // 4}
-    return axes
 
 
 def _row(sample: Sample) -> Array:

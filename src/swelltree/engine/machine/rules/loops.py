@@ -9,6 +9,7 @@ import numpy as np
 from swelltree.engine.backend import jax
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import LONG, Buffer, Graph, NotFlattenedError, kind_of
+from swelltree.engine.machine.rules.sums import joined
 from swelltree.engine.machine.statements import Choice, Leave, Loop, Stores
 from swelltree.engine.machine.values import (
     FEW,
@@ -18,6 +19,7 @@ from swelltree.engine.machine.values import (
     Updated,
     Value,
     View,
+    constants,
     in_memory,
     numbers,
     places,
@@ -25,8 +27,24 @@ from swelltree.engine.machine.values import (
     stores,
 )
 
+LONGEST = 128  # numbers of a row that is read number by number
 
-def _slots(flat: Flattening, avals: Any) -> list[Buffer]:
+
+def _slots(graph: Graph, avals: Any) -> list[Buffer]:
+    sizes = [int(np.prod(a.shape, dtype=int)) for a in avals]
+    return [graph.room(n, kind_of(a.dtype)) for n, a in zip(sizes, avals, strict=True)]
+
+
+def _begin(graph: Graph, slots: list[Buffer], values: list[Value]) -> None:
+    """First values go to their slots."""
+    first = Stores()
+    for buffer, x in zip(slots, values, strict=True):
+        stores(graph, buffer, x, first)
+    graph.state(first)
+
+
+def _carried(flat: Flattening, avals: Any) -> list[Buffer]:
+    """Slots of what is carried on, as loops over rows lay it out."""
     return [flat.rows.slot(tuple(a.shape), kind_of(a.dtype)) for a in avals]
 
 
@@ -84,7 +102,7 @@ def _while(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
     of_cond, of_body, init = values[:nc], values[nc : nc + nb], list(values[nc + nb :])
     fixed = _unchanged(body.jaxpr, nb)
     moving = [k for k, same in enumerate(fixed) if not same]
-    slots = _slots(flat, [eqn.outvars[k].aval for k in moving])
+    slots = _carried(flat, [eqn.outvars[k].aval for k in moving])
     _put(flat, slots, [init[k] for k in moving])
     with graph.inside() as region:
         carry = list(init)
@@ -110,12 +128,9 @@ def _scan(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
     of_rows, outs = eqn.invars[n + m :], eqn.outvars
     fixed = _unchanged(body.jaxpr, n)[:m]
     moving = [k for k, same in enumerate(fixed) if not same]
-    slots = _slots(flat, [outs[k].aval for k in moving])
+    slots = _carried(flat, [outs[k].aval for k in moving])
     counter = graph.room(1, LONG)
-    results = [
-        graph.room(int(np.prod(var.aval.shape, dtype=int)), kind_of(var.aval.dtype))
-        for var in outs[m:]
-    ]
+    results = _slots(graph, [var.aval for var in outs[m:]])
     tables = [_table(graph, x, v.aval.dtype) for x, v in zip(rows, of_rows, strict=True)]
     zero = np.array(graph.constant(0, LONG))
     _put(flat, [*slots, counter], [*(init[k] for k in moving), zero])
@@ -128,7 +143,7 @@ def _scan(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
         end = graph.constant(length, LONG)
         graph.state(Leave(graph.op("lt", i, end)))
         at = graph.op("sub", graph.constant(length - 1, LONG), i) if p["reverse"] else i
-        now = [_row(flat, x, at) for x in tables]
+        now = [_row_of(flat, x, at) for x in tables]
         new = flat.closed(body, [*consts, *carry, *now])
         before = [carry[k] for k in moving]
         last = _carry_on(flat, slots, before, [new[k] for k in moving])
@@ -166,7 +181,7 @@ def _table(graph: Graph, x: Value, dtype: Any) -> Stored | View:
     return x if isinstance(x, View) else in_memory(graph, x, kind_of(dtype))
 
 
-def _row(flat: Flattening, x: Stored | View, at: int) -> Value:
+def _row_of(flat: Flattening, x: Stored | View, at: int) -> Value:
     """One row of a table, the place of which is computed."""
     graph, shape = flat.graph, tuple(x.shape[1:])
     size = int(np.prod(shape, dtype=int))
@@ -176,9 +191,98 @@ def _row(flat: Flattening, x: Stored | View, at: int) -> Value:
     if flat.rows.axes(shape) is not None:
         offsets = x.start + np.arange(size).reshape(shape)
         same = x.home, x.version, first
-        return View(x.buffer, offsets, *same, lay_out=flat.rows.laid_out)
+        return View(x.buffer, offsets, *same, lay_out=flat.rows.in_order)
     row = [graph.load_at(x.buffer, x.version, x.start + k, first, x.home) for k in range(size)]
     return np.array(row, dtype=int).reshape(shape)
+
+
+def _row(graph: Graph, x: Stored, at: int, axis: int = 0) -> np.ndarray:
+    """One row of a table, the place of which is computed."""
+    step = int(np.prod(x.shape[axis + 1 :], dtype=int))
+    first = graph.op("mul", at, graph.constant(step, LONG))
+    offsets = np.arange(x.size).reshape(x.shape).take(0, axis)
+    row = [
+        graph.load_at(x.buffer, x.version, x.start + k, first, x.home)
+        for k in offsets.reshape(-1).tolist()
+    ]
+    return np.array(row, dtype=int).reshape(offsets.shape)
+
+
+@rule("each")
+def _each(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
+    """One body for every row; sums are added up on the way."""
+    graph, p = flat.graph, eqn.params
+    body, axes, length, summed = p["jaxpr"], p["axes"], int(p["length"]), p["summed"]
+    outs = [var.aval for var in eqn.outvars]
+    if not length:
+        return [constants(graph, np.zeros(x.shape, x.dtype)) for x in outs]
+    of_rows = [v for v, axis in zip(body.jaxpr.invars, axes, strict=True) if axis is not None]
+    if length == 1 or any(v.aval.size > LONGEST for v in of_rows):
+        return _one_by_one(flat, body, axes, length, summed, values)
+    inputs = list(values)
+    for k, axis in enumerate(axes):
+        if axis is not None:
+            inputs[k] = in_memory(graph, values[k], kind_of(eqn.invars[k].aval.dtype))
+    slots, counter = _slots(graph, outs), graph.room(1, LONG)
+    sums = [k for k, s in enumerate(summed) if s]
+    zeros = [constants(graph, np.zeros(outs[k].shape, outs[k].dtype)) for k in sums]
+    first = [slots[k] for k in sums]
+    _begin(graph, [*first, counter], [*zeros, np.array(graph.constant(0, LONG))])
+    with graph.inside() as region:
+        i = int(places(graph, stored(counter, 0, (), region)))
+        graph.state(Leave(graph.op("lt", i, graph.constant(length, LONG))))
+        now = [
+            x if axis is None else _row(graph, x, i, axis)
+            for x, axis in zip(inputs, axes, strict=True)
+        ]
+        last = Stores()
+        for k, x in enumerate(flat.closed(body, now)):
+            new = places(graph, x).reshape(-1).tolist()
+            if summed[k]:
+                before = places(graph, stored(slots[k], 0, (len(new),), region)).tolist()
+                added = [graph.op("add", a, b) for a, b in zip(before, new, strict=True)]
+                last.single += [(slots[k], j, a) for j, a in enumerate(added)]
+            else:
+                at = graph.op("mul", i, graph.constant(len(new), LONG))
+                last.moving += [(slots[k], j, at, a) for j, a in enumerate(new)]
+        last.single.append((counter, 0, graph.op("add", i, graph.constant(1, LONG))))
+        graph.state(last)
+    graph.state(Loop(region))
+    return [stored(slot, 0, x.shape, graph.here) for slot, x in zip(slots, outs, strict=True)]
+
+
+def _one_by_one(
+    flat: Flattening, body: Any, axes: Any, length: int, summed: Any, values: Any
+) -> list[Value]:
+    """The same written out: rows so long that loops go over them in turn, or a single one."""
+    graph = flat.graph
+    found = []
+    for i in range(length):
+        now = [
+            x if axis is None else _known_row(graph, x, i, axis)
+            for x, axis in zip(values, axes, strict=True)
+        ]
+        found.append(flat.closed(body, now))
+    results = []
+    for s, *rows in zip(summed, *found, strict=True):
+        if length == 1 and s:
+            results.append(rows[0])
+            continue
+        whole = np.stack([places(graph, x) for x in rows])
+        if s:
+            columns = whole.reshape(length, -1).T.tolist()
+            total = [joined(graph, "add", column) for column in columns]
+            whole = np.array(total, dtype=int).reshape(whole.shape[1:])
+        results.append(whole)
+    return results
+
+
+def _known_row(graph: Graph, x: Value, i: int, axis: int) -> Value:
+    """A row whose place is known."""
+    if isinstance(x, Stored) and axis == 0:
+        size = int(np.prod(x.shape[1:], dtype=int))
+        return x.part(i * size, x.shape[1:])
+    return np.asarray(places(graph, x).take(i, axis))
 
 
 @rule("cond")
@@ -189,7 +293,7 @@ def _cond(flat: Flattening, eqn: Any, which: Value, *values: Value) -> list[Valu
     most = len(branches) - 1
     if known is not None:
         return flat.closed(branches[int(np.clip(int(known), 0, most))], list(values))
-    slots = _slots(flat, [var.aval for var in eqn.outvars])
+    slots = _carried(flat, [var.aval for var in eqn.outvars])
     regions = []
     for branch in branches:
         with graph.inside() as region:

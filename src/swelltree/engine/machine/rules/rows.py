@@ -275,7 +275,7 @@ def _cut(
     if known is not None:
         return View(view.buffer, offsets + known, view.home, view.version).simplest()
     same = view.home, view.version
-    return View(view.buffer, offsets, *same, start, lay_out=loops.laid_out)
+    return View(view.buffer, offsets, *same, start, lay_out=loops.in_order)
 
 
 def _in_order(x: View) -> bool:

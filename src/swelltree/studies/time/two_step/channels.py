@@ -22,7 +22,7 @@ from swelltree.model.solved import coupled_effect, solved_at, with_accelerations
 from swelltree.model.total import total_loads
 from swelltree.spatial.products import compact
 from swelltree.two_step.lines.channels import solved_loads
-from swelltree.two_step.run import node_axes
+from swelltree.two_step.lines.node_axes import node_axes
 from swelltree.two_step.samples import Sample
 from swelltree.two_step.state import Form
 
