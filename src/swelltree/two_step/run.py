@@ -209,7 +209,7 @@ def _rows(
     flat = [table.shape[1]] if table.shape[1] > SHORT else []
     if state.log is not None:
         flat.append(len(state.log.rows))
-    axes = {(k,): k for k in flat}
+    axes = {first: k for k in flat for first in ((k,), (1, k))}
     if state.lines is None:
         return axes
     points = state.lines.q.shape[0] * state.lines.q.shape[1] + state.lines.y.shape[0]

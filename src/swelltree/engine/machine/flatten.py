@@ -157,7 +157,9 @@ def count_numbers(jaxpr: Any, named: Axes = NONE) -> int:
         if inner:
             count += sum(count_numbers(getattr(body, "jaxpr", body), named) for body in inner)
         elif name not in FREE:
-            for var in eqn.outvars:
+            # of what is replaced in an array only that is computed
+            replaced = name == "dynamic_update_slice"
+            for var in eqn.invars[1:2] if replaced else eqn.outvars:
                 first = first_axes(tuple(var.aval.shape), named) or 0
                 count += int(np.prod(var.aval.shape[first:], dtype=int))
     return count
