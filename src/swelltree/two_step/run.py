@@ -20,7 +20,7 @@ from swelltree.two_step.lines.node_axes import node_axes
 from swelltree.two_step.lines.report import LineReport
 from swelltree.two_step.lines.winch_step import WinchSample
 from swelltree.two_step.samples import LineSample, Sample
-from swelltree.two_step.state import Form, Setup, Sizes, StepperState
+from swelltree.two_step.state import Form, LineState, Setup, Sizes, StepperState
 from swelltree.two_step.step import advance
 
 PER_LINE = tuple(
@@ -210,10 +210,17 @@ def _rows(
     if state.log is not None:
         flat.append(len(state.log.rows))
     axes = {first: k for k in flat for first in ((k,), (1, k))}
-    if state.lines is None:
-        return axes
-    points = state.lines.q.shape[0] * state.lines.q.shape[1] + state.lines.y.shape[0]
-    return axes | node_axes(model, state.lines.mu.shape) | ({(points,): points} if points > SHORT else {})
+    if state.lines is not None:
+        axes |= _of_lines(model, state.lines)
+    # samples stay where they are, one row after another
+    axes.pop((table.shape[0],), None)
+    return axes
+
+
+def _of_lines(model: Model, lines: LineState) -> dict[tuple[int, ...], int]:
+    """The same of lines, and of the points at which they ask for the water."""
+    points = lines.q.shape[0] * lines.q.shape[1] + lines.y.shape[0]
+    return node_axes(model, lines.mu.shape) | {(points,): points}
 
 
 def _row(sample: Sample) -> Array:

@@ -141,6 +141,24 @@ def _joined(flat: Flattening, loops: RowLoops, eqn: Any, *parts: Value) -> Value
     return _put_together(loops, eqn, list(parts), shape, axis)
 
 
+@_rule("stack")
+def _stacked(flat: Flattening, loops: RowLoops, eqn: Any, *parts: Value) -> Value | None:
+    shape, axis = _shape(eqn), int(eqn.params["axis"])
+    count = loops.axes(shape)
+    if count is None or all(isinstance(x, np.ndarray) for x in parts):
+        return None
+    longer = []
+    for x in parts:
+        new = (*x.shape[:axis], 1, *x.shape[axis:])
+        if isinstance(x, np.ndarray):
+            longer.append(x.reshape(new))
+        else:
+            longer.append(loops.moved(x, lambda a, new=new: a.reshape(new)))
+    if axis >= count:
+        return _side_by_side(loops, shape, _kind(eqn), longer, count, axis)
+    return _put_together(loops, eqn, longer, shape, axis)
+
+
 def _side_by_side(
     loops: RowLoops, shape: tuple[int, ...], kind: str, parts: list[Value], count: int, axis: int
 ) -> Looped:
@@ -263,6 +281,8 @@ def _one_by_one(
 def _cut(
     flat: Flattening, loops: RowLoops, eqn: Any, x: Value, *indices: Value
 ) -> Value | None:
+    if isinstance(x, Kept) and loops.axes(_shape(eqn)) is None:
+        return _row_at(flat, loops, eqn, x, indices)
     if isinstance(x, np.ndarray) or loops.axes(_shape(eqn)) is None:
         return None
     graph, sizes = flat.graph, eqn.params["slice_sizes"]
@@ -278,6 +298,17 @@ def _cut(
     return View(view.buffer, offsets, *same, start, lay_out=loops.in_order)
 
 
+def _row_at(
+    flat: Flattening, loops: RowLoops, eqn: Any, x: Kept, indices: tuple[Value, ...]
+) -> Value | None:
+    """One row of an array that loops have laid out."""
+    if tuple(eqn.params["slice_sizes"]) != (1, *x.shape[1:]):
+        return None
+    view = x.view() if isinstance(x, Looped) else view_of(flat.graph, x)
+    index = clipped_start(flat.graph, x.shape[:1], (1,), indices[:1])
+    return loops.at(view, index, x.shape[0]).reshape(_shape(eqn))
+
+
 def _in_order(x: View) -> bool:
     return isinstance(x.simplest(), Stored)
 
@@ -287,6 +318,8 @@ def _replaced(
     flat: Flattening, loops: RowLoops, eqn: Any, x: Value, new: Value, *indices: Value
 ) -> Value | None:
     """Rows of memory that are replaced where the array is carried on."""
+    if isinstance(x, Kept) and loops.axes(tuple(x.shape)) == 1 and isinstance(new, np.ndarray):
+        return _row_replaced(flat, loops, eqn, x, new, indices)
     if loops.axes(tuple(new.shape)) is None or isinstance(new, np.ndarray):
         return None
     if not isinstance(x, Stored):
@@ -296,6 +329,19 @@ def _replaced(
         return None
     start = clipped_start(flat.graph, x.shape, new.shape, indices)
     return Replaced(x, start, in_memory(flat.graph, new, _kind(eqn)))
+
+
+def _row_replaced(
+    flat: Flattening, loops: RowLoops, eqn: Any, x: Kept, new: np.ndarray, indices: Any
+) -> Value | None:
+    """One row of many replaced: each is looked at."""
+    graph, shape = flat.graph, tuple(x.shape)
+    if new.shape != (1, *shape[1:]):
+        return None
+    index = clipped_start(graph, shape[:1], (1,), indices[:1])
+    loop, (old,) = loops.together(shape, [x])
+    hit = np.full(old.shape, graph.op("eq", loop.index, index))
+    return Looped(loops, loop, each(graph, "where", hit, new[0], old), shape, _kind(eqn))
 
 
 @_rule("gather")
