@@ -1,5 +1,8 @@
 """Runs by the two-step scheme in machine code against the same runs by XLA."""
 
+import importlib.util
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -149,9 +152,7 @@ def both(monkeypatch, name):
 
 
 @pytest.mark.filterwarnings("ignore::swelltree.SwelltreeWarning")
-@pytest.mark.parametrize(
-    "name", [x if x in USUAL else pytest.param(x, marks=slow) for x in CASES]
-)
+@pytest.mark.parametrize("name", [x if x in USUAL else pytest.param(x, marks=slow) for x in CASES])
 def test_run_by_llvm_is_that_by_xla(monkeypatch, name):
     found, right = both(monkeypatch, name)
     assert found.attrs["engine"] == "LLVM"
@@ -160,7 +161,7 @@ def test_run_by_llvm_is_that_by_xla(monkeypatch, name):
         right.attrs["iterations_per_step"], rel=0.02
     )
     energy = max(
-        float(np.abs(right[x]).max(initial=0.0)) for x in ("kinetic_energy", "potential_energy")
+        float(np.abs(right[x].values).max(initial=0.0)) for x in ("kinetic_energy", "potential_energy")
     )
     for channel, x in right.data_vars.items():
         if x.dtype.kind != "f" or not x.size or channel in ("residual", "complementarity"):
@@ -170,3 +171,42 @@ def test_run_by_llvm_is_that_by_xla(monkeypatch, name):
         np.testing.assert_allclose(
             found[channel], x, rtol=1e-9, atol=1e-9 * size, err_msg=str(channel)
         )
+
+
+@pytest.mark.filterwarnings("ignore::swelltree.SwelltreeWarning")
+def test_resumed_run_by_llvm_is_the_same_to_the_bit(monkeypatch):
+    monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
+    model = compiled(lambda: moored(8))
+    how = {"output_step": 0.08, "step": 0.04}
+    whole = sw.simulate(model, SEA, duration=1.6, **how)
+    first = sw.simulate(model, SEA, duration=0.8, **how)
+    rest = sw.simulate(model, SEA, duration=0.8, start=first, **how)
+    assert rest.attrs["engine"] == "LLVM"
+    count = rest.sizes["time"]
+    assert count > 5
+    for name in ("position", "line_position", "line_tension"):
+        later = whole[name].values[-count:]
+        np.testing.assert_array_equal(rest[name].values[1:], later[1:], err_msg=name)
+
+
+EXAMPLES = {
+    "moorings of the benchmark": lambda: moored(20),
+    "network": lambda: _example("mooring_network").network(),
+}
+
+
+def _example(name):
+    path = Path(__file__).parents[2] / "examples" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@slow
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_with_dynamic_lines_are_machine_code(monkeypatch, name):
+    monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
+    model = sw.compile(EXAMPLES[name]())
+    run = sw.SimulateStudy("run", duration=5.0, output_step=0.5, sea=SEA)
+    assert engine_of(model, run) == "LLVM"

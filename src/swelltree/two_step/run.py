@@ -11,8 +11,8 @@ import numpy as np
 
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
-from swelltree.engine.machine.program import Program
 from swelltree.engine.extremes import as_channels, known_now, nothing_known, with_step
+from swelltree.engine.machine.program import Program
 from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import Pose
 from swelltree.model.model import Model

@@ -50,10 +50,10 @@ class Compiled:
 class Key:
     """What shapes a program of its fixed arguments; its hash is found once."""
 
-    floats: list[tuple[bool, int]] = []  # of each array: whether of floats, and bytes of its pattern
-
     def __init__(self, *parts: Any) -> None:
         self.parts, self.hash = parts, hash(parts)
+        # of each array: whether of floats, and bytes of its pattern
+        self.floats: list[tuple[bool, int]] = []
 
     def __hash__(self) -> int:
         return self.hash

@@ -200,7 +200,7 @@ class RowLoops:
         return self.tables[key]
 
     def at(self, x: View, index: int, count: int) -> np.ndarray:
-        """Expressions of one of so many rows of an array in memory, the number of which is given."""
+        """Expressions of the row of a given number, of an array of so many rows in memory."""
         graph = self.graph
         offsets = x.offsets.reshape(count, -1)
         special = None if x.special is None else x.special.reshape(count, -1)
@@ -224,7 +224,6 @@ class RowLoops:
         self, x: View, count: int, buffer: Buffer, where: np.ndarray, home: Region
     ) -> None:
         """Copy rows one by one to places (row, number of a row)."""
-        graph = self.graph
         loop = self._new(count, 1, home)
         last = Stores()
         together = (where - where[:1] == (where - where[:1])[:, :1]).all()

@@ -162,7 +162,9 @@ def _reduced(writer: Writer, item: Reduction, buffer: Buffer, start: int) -> str
         parts = []
         for first in (0, half):
             places = ", ".join(f"i32 {first + m}" for m in range(half))
-            parts.append(line(f"shufflevector {of} {total}, {of} poison, <{half} x i32> <{places}>"))
+            parts.append(
+                line(f"shufflevector {of} {total}, {of} poison, <{half} x i32> <{places}>")
+            )
         if half == 1:
             parts = [line(f"extractelement <1 x double> {x}, i32 0") for x in parts]
         operations: Operations = writer.several(half) if half > 1 else writer.operations

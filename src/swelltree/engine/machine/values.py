@@ -223,9 +223,7 @@ class View(Kept):
         return np.array(out, dtype=int).reshape(self.shape)
 
 
-def view_of(
-    graph: Graph, x: Value, lay_out: Callable[[View], Stored] | None = None
-) -> View:
+def view_of(graph: Graph, x: Value, lay_out: Callable[[View], Stored] | None = None) -> View:
     """Places of the numbers of an array in memory, which may then be moved about."""
     if isinstance(x, View):
         return x

@@ -30,6 +30,7 @@ def _clipped(graph: Graph, index: int, high: int) -> int:
 
 
 def strides_of(shape: tuple[int, ...]) -> np.ndarray:
+    """How far apart neighbours along each axis lie."""
     return np.array([int(np.prod(shape[d + 1 :], dtype=int)) for d in range(len(shape))], dtype=int)
 
 

@@ -207,7 +207,9 @@ def _reduced(flat: Flattening, loops: RowLoops, eqn: Any, x: Value) -> Value | N
         loop, (row,) = loops.together(tuple(x.shape), [x])
         left = [d for d in range(row.ndim) if d not in behind]
         whole = (*x.shape[:count], *(row.shape[d] for d in left))
-        flat_row = row.transpose([*left, *behind]).reshape(int(np.prod(whole[count:], dtype=int)), -1)
+        flat_row = row.transpose([*left, *behind]).reshape(
+            int(np.prod(whole[count:], dtype=int)), -1
+        )
         row = np.array([joined(graph, name, a) for a in flat_row.tolist()], dtype=int)
         x = Looped(loops, loop, row.reshape(whole[count:]), whole, kind)
     if not over:
@@ -278,9 +280,7 @@ def _one_by_one(
 
 
 @_rule("dynamic_slice")
-def _cut(
-    flat: Flattening, loops: RowLoops, eqn: Any, x: Value, *indices: Value
-) -> Value | None:
+def _cut(flat: Flattening, loops: RowLoops, eqn: Any, x: Value, *indices: Value) -> Value | None:
     if isinstance(x, Kept) and loops.axes(_shape(eqn)) is None:
         return _row_at(flat, loops, eqn, x, indices)
     if isinstance(x, np.ndarray) or loops.axes(_shape(eqn)) is None:
@@ -375,9 +375,7 @@ def _picked(flat: Flattening, loops: RowLoops, eqn: Any, x: Value, indices: Valu
 
 
 @_rule("scatter")
-def _set(
-    flat: Flattening, loops: RowLoops, eqn: Any, x: Value, indices: Value, new: Value
-) -> Any:
+def _set(flat: Flattening, loops: RowLoops, eqn: Any, x: Value, indices: Value, new: Value) -> Any:
     """Rows replaced at places that are known."""
     if loops.axes(tuple(x.shape)) is None or isinstance(x, np.ndarray):
         return None
