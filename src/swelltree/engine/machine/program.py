@@ -208,7 +208,7 @@ class Program:
         closed = traced.jaxpr
         named = NONE if self.rows is None else self.rows(*args)
         count = count_numbers(closed.jaxpr, named)
-        largest = LARGEST * self.most // MOST
+        largest = max(LARGEST, 3 * self.most // 2)
         if count > largest:
             raise NotFlattenedError(f"{count} numbers, more than {largest}")
         writing = Writing(self.most)
