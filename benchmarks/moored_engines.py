@@ -24,7 +24,7 @@ import swelltree as sw
 
 SHORT, LONG, STEP = 10.0, 60.0, 0.05
 REPEATS = 5
-SEA = sw.RegularWave(height=2.0, period=10.0)
+SEA = sw.RegularWave(height=2.2, period=10.0)
 
 
 def floating(segments: int) -> sw.System:
