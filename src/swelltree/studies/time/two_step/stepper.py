@@ -12,6 +12,7 @@ from swelltree.compiler.step_means import with_step_means
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax
 from swelltree.engine.extremes import as_channels, known_now
+from swelltree.engine.machine.program import switched_off
 from swelltree.model.model import Model
 from swelltree.solvers.solution import Code, describe
 from swelltree.solvers.stepper import Stepper
@@ -68,8 +69,9 @@ class TwoStepStepper(Stepper):
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """Model, solver and plan."""
-        return self.task.model, self.task.solver, self.plan, self.task.extremes
+        """Model, solver, plan and engine."""
+        numbers = self.task.model, self.task.solver, self.plan, self.task.extremes
+        return *numbers, switched_off()
 
     @property
     def coordinates(self) -> str:
