@@ -133,7 +133,7 @@ CASES = {
     ),
     "pipe": (pipe, None, {"duration": 2.5, "step": 0.01}),
 }
-USUAL = ("dropped", "moored")
+USUAL = ("dropped",)
 
 
 def compiled(make):
