@@ -161,7 +161,8 @@ def test_run_by_llvm_is_that_by_xla(monkeypatch, name):
         right.attrs["iterations_per_step"], rel=0.02
     )
     energy = max(
-        float(np.abs(right[x].values).max(initial=0.0)) for x in ("kinetic_energy", "potential_energy")
+        float(np.abs(right[x].values).max(initial=0.0))
+        for x in ("kinetic_energy", "potential_energy")
     )
     for channel, x in right.data_vars.items():
         if x.dtype.kind != "f" or not x.size or channel in ("residual", "complementarity"):

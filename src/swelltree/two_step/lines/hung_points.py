@@ -15,6 +15,7 @@ import numpy as np
 
 from swelltree.effects.lines.dynamic.lines import DynamicLines
 from swelltree.engine.arrays import Array, Tree
+from swelltree.engine.backend import jax
 from swelltree.engine.machine.program import Program
 from swelltree.model.kinematics import Pose, with_world
 from swelltree.model.model import Model
@@ -79,7 +80,8 @@ def hung(
     moving, junctions = _velocities(lines, state, points, given.junctions, first.v)
     given = given._replace(v=first.v, junctions=junctions)
     report = first.lines.report
-    ends, v, needed = _program(form)(model, setup, state, given, moving, report.tension)
+    found = _program(form)(model, setup, state, given, moving, report.tension)
+    ends, v, needed = jax.tree.map(np.asarray, found)
     # what hangs on junctions that move alone stays as the first step says
     alone = np.array(lines.end_junction).reshape(-1, lines.n_points) < len(lines.junctions)
     force = np.where(alone[:, :, None], report.end_force, ends.force)
