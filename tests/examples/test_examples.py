@@ -26,9 +26,9 @@ def example(name: str):
     return importlib.import_module(name)
 
 
-# runs that are not machine code, and why: two-step, many panels or strips times wave components,
-# water that is meshed anew
-BY_XLA = ("XLA: the two-step scheme", "numbers, more than 70000", "operation 'pure_callback'")
+# runs that are not machine code, and why: many panels or strips times wave components, of the
+# two-step scheme too, and water that is meshed anew
+BY_XLA = ("numbers, more than 70000", "numbers, more than 180000", "operation 'pure_callback'")
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ import numpy as np
 
 from swelltree.effects.applied import Applied
 from swelltree.effects.lines.winches import SetSpeed
-from swelltree.engine.arrays import Array, Tree, pytree
+from swelltree.engine.arrays import Array, Tree, namespace, pytree
 from swelltree.engine.backend import jax, jnp
 from swelltree.model.model import Model
 from swelltree.model.points import PointMotion
@@ -35,7 +35,10 @@ class MeanPieces:
 
     def __call__(self, t: Array) -> Array:
         integral, half = self.pieces.integral, 0.5 * self.h
-        return (integral(t + half) - integral(t - half)) / self.h
+        xp = namespace(t, self.h)
+        none = self.h == 0.0
+        mean = (integral(t + half) - integral(t - half)) / xp.where(none, 1.0, self.h)
+        return xp.where(none, self.pieces(t), mean)
 
 
 @pytree()
@@ -63,7 +66,10 @@ class MeanForce:
 
 
 def with_step_means(model: Model, h: float) -> Model:
-    """The model whose loads in time are their means over steps of h [s]."""
+    """The model whose loads in time are their means over steps of h [s].
+
+    With h = 0 they are their values, in a model of the same structure: one program serves both.
+    """
 
     def known(part: object) -> bool:
         return isinstance(part, Pieces | UserFunction | ZeroOrderHold | Applied | SetSpeed)

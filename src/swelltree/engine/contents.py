@@ -14,6 +14,7 @@ import functools
 import importlib.metadata
 import sys
 import sysconfig
+import threading
 import types
 from collections.abc import Iterator
 from hashlib import sha256
@@ -25,6 +26,7 @@ import numpy as np
 from swelltree.engine.backend import jax
 
 PACKAGE = Path(__file__).resolve().parents[1]
+_parser = threading.Lock()  # Python's own counts its depth in one place for all threads
 PLAIN = (type(None), bool, int, float, complex, str, bytes, slice, range, type(Ellipsis))
 
 
@@ -187,7 +189,8 @@ def _sources(name: str) -> dict[str, str]:
 def _imports(text: str, module: str) -> list[str]:
     """Modules that a text imports, at its top or inside functions."""
     try:
-        tree = ast.parse(text)
+        with _parser:
+            tree = ast.parse(text)
     except SyntaxError:
         return []
     names: list[str] = []

@@ -5,20 +5,22 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import fields, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
 from swelltree.engine.extremes import as_channels, known_now, nothing_known, with_step
+from swelltree.engine.machine.program import Program
 from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import Pose
 from swelltree.model.model import Model
+from swelltree.two_step.lines.node_axes import node_axes
 from swelltree.two_step.lines.report import LineReport
 from swelltree.two_step.lines.winch_step import WinchSample
 from swelltree.two_step.samples import LineSample, Sample
-from swelltree.two_step.state import Form, Setup, Sizes, StepperState
+from swelltree.two_step.state import Form, LineState, Setup, Sizes, StepperState
 from swelltree.two_step.step import advance
 
 PER_LINE = tuple(
@@ -27,6 +29,8 @@ PER_LINE = tuple(
     if field.name not in ("tension", "end_force", "slack", "grounded")
 )
 FAR = np.iinfo(np.int64).max  # a step that no run comes to
+SHORT = 64  # numbers of a sample that are written one by one
+MOST = 120_000  # expressions of a program: XLA compiles slowly what steps in a loop
 PER_WINCH = ("length", "speed", "tension", "power", "work", "brought", "lost")
 
 
@@ -95,11 +99,72 @@ def after_step(
 
 
 @functools.lru_cache(maxsize=32)
-def compiled_run(form: Form) -> Callable[..., tuple[Array, ...]]:
-    """Steps up to an index, compiled: (model, setup, run state, samples, marks, last).
+def compiled_run(form: Form) -> CompiledRun:
+    """Steps up to an index, compiled."""
+    return CompiledRun(form)
 
-    Samples are taken of the instants that `marks` counts from the start of the run, in order.
+
+class CompiledRun:
+    """Steps up to an index, compiled.
+
+    Args:
+        form: coordinates and equations.
     """
+
+    def __init__(self, form: Form) -> None:
+        options = None if form.optimised else {"xla_backend_optimization_level": 0}
+        # machine code is the same however XLA would compile
+        steps = _steps(replace(form, optimised=True))
+        self.program = Program(steps, like=_results, rows=_rows, options=options, most=MOST)
+
+    def __call__(
+        self,
+        model: Model,
+        setup: Setup,
+        run_state: RunState,
+        samples: Sample,
+        marks: np.ndarray,
+        last: int,
+    ) -> tuple[RunState, Sample]:
+        """The run after its steps, with the samples of the instants that were wanted.
+
+        Args:
+            model: in its sea.
+            setup: constants of the run.
+            run_state: where it is.
+            samples: room for them.
+            marks: numbers of the instants that are wanted, counted from the start of the run, in
+                order.
+            last: number of the instant that ends the run.
+        """
+        args = self._arguments(model, setup, run_state, samples, marks, last)
+        after, table = self.program(*args)
+        return after, from_table(np.asarray(table), samples)
+
+    def engine(
+        self, model: Model, setup: Setup, run_state: RunState, samples: Sample, marks: np.ndarray
+    ) -> str:
+        """What runs arguments like these, and why: see `Program.engine`."""
+        return self.program.engine(
+            *self._arguments(model, setup, run_state, samples, marks, int(run_state.index))
+        )
+
+    def _arguments(
+        self,
+        model: Model,
+        setup: Setup,
+        run_state: RunState,
+        samples: Sample,
+        marks: np.ndarray,
+        last: int,
+    ) -> tuple[Any, ...]:
+        slot = np.searchsorted(marks, int(run_state.index))
+        return model, setup, run_state, as_table(samples), marks, np.array(slot), np.array(last)
+
+
+@functools.lru_cache(maxsize=32)
+def _steps(form: Form) -> Callable[..., tuple[RunState, Array]]:
+    """Function that steps to an index: (model, setup, run state, samples, marks, slot, last)."""
 
     def run(
         model: Model,
@@ -126,23 +191,36 @@ def compiled_run(form: Form) -> Callable[..., tuple[Array, ...]]:
 
         return jax.lax.while_loop(more, body, (run_state, table, slot))[:2]
 
-    options = None if form.optimised else {"xla_backend_optimization_level": 0}
-    program = jax.jit(run, compiler_options=options)
+    return run
 
-    def stepped(
-        model: Model,
-        setup: Setup,
-        run_state: RunState,
-        samples: Sample,
-        marks: np.ndarray,
-        last: int,
-    ) -> tuple[RunState, Sample]:
-        slot = np.searchsorted(marks, int(run_state.index))
-        limits = marks, np.array(slot), np.array(last)
-        after, table = program(model, setup, run_state, as_table(samples), *limits)
-        return after, from_table(np.asarray(table), samples)
 
-    return stepped
+def _results(
+    model: Model, setup: Setup, run_state: RunState, table: Array, *rest: Array
+) -> tuple[RunState, Array]:
+    """Structure of the results: that of what goes in."""
+    return run_state, table
+
+
+def _rows(
+    model: Model, setup: Setup, run_state: RunState, table: Array, *rest: Array
+) -> dict[tuple[int, ...], int]:
+    """First axes of arrays that are computed in loops: over nodes and segments, and of samples."""
+    state = run_state.state
+    flat = [table.shape[1]] if table.shape[1] > SHORT else []
+    if state.log is not None:
+        flat.append(len(state.log.rows))
+    axes = {first: k for k in flat for first in ((k,), (1, k))}
+    if state.lines is not None:
+        axes |= _of_lines(model, state.lines)
+    # samples stay where they are, one row after another
+    axes.pop((table.shape[0],), None)
+    return axes
+
+
+def _of_lines(model: Model, lines: LineState) -> dict[tuple[int, ...], int]:
+    """The same of lines, and of the points at which they ask for the water."""
+    points = lines.q.shape[0] * lines.q.shape[1] + lines.y.shape[0]
+    return node_axes(model, lines.mu.shape) | {(points,): points}
 
 
 def _row(sample: Sample) -> Array:

@@ -8,14 +8,18 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from swelltree.engine.machine.graph import Graph, NotFlattenedError, kind_of
+from swelltree.engine.machine.row_loops import Axes, RowLoops, first_axes
 from swelltree.engine.machine.values import LARGEST, Value, constants
 
+NONE: Axes = MappingProxyType({})
 RULES: dict[str, Callable[..., Any]] = {}
+ROW_RULES: dict[str, Callable[..., Any]] = {}  # the same for arrays of rows: see `rules.rows`
 CALLS = ("jaxpr", "call_jaxpr", "fun_jaxpr")
 BODIES = (*CALLS, "cond_jaxpr", "body_jaxpr")
 FREE = {"broadcast_in_dim", "reshape", "slice", "squeeze", "transpose"}  # no number is computed
@@ -33,7 +37,7 @@ INLINED = {
     "checkpoint",
 }
 UNEXPECTED = (KeyError, AttributeError, TypeError, ValueError, IndexError)
-FILES = ("numbers", "shapes", "indices", "sums", "loops", "algebra", "pivots")
+FILES = ("numbers", "shapes", "indices", "sums", "loops", "algebra", "pivots", "rows")
 
 
 def rule(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -59,11 +63,18 @@ class Flattening:
     Args:
         graph: where expressions go.
         table: makes memory of a large constant; None: such a constant is refused.
+        named: lengths of the first axes of arrays that are computed in loops; see `row_loops`.
     """
 
-    def __init__(self, graph: Graph, table: Callable[[np.ndarray], Value] | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        table: Callable[[np.ndarray], Value] | None = None,
+        named: Axes = NONE,
+    ) -> None:
         _read_rules()
         self.graph, self.table = graph, table
+        self.rows = RowLoops(graph, named, table)
 
     def known(self, value: Any) -> Value:
         """A constant of the program."""
@@ -101,11 +112,18 @@ class Flattening:
         for var in (*eqn.invars, *eqn.outvars):
             kind_of(var.aval.dtype)
         try:
-            outs = RULES[name](self, eqn, *values)
+            outs = self._by_rows(eqn, values) if self.rows.named else None
+            if outs is None:
+                outs = RULES[name](self, eqn, *values)
         except UNEXPECTED as error:  # another version of JAX describes it by other words
             what = f"{type(error).__name__}: {error}"
             raise NotFlattenedError(f"the operation '{name}' as it is here ({what})") from error
         return outs if isinstance(outs, list) else [outs]
+
+    def _by_rows(self, eqn: Any, values: list[Value]) -> Any:
+        """Results by loops over rows; None where there are none."""
+        rule = ROW_RULES.get(eqn.primitive.name)
+        return None if rule is None else rule(self, self.rows, eqn, *values)
 
     def _inner(self, eqn: Any, values: list[Value]) -> list[Value]:
         for word in CALLS:
@@ -117,11 +135,15 @@ class Flattening:
         raise NotFlattenedError(f"the call '{eqn.primitive.name}'")
 
 
-def count_numbers(jaxpr: Any) -> int:
+def count_numbers(jaxpr: Any, named: Axes = NONE) -> int:
     """How many numbers a program computes, the bodies of its loops once.
 
     Operations without a rule are refused here, before anything is written. Branches are not looked
     into: which is taken may be known while it is written.
+
+    Args:
+        jaxpr: the program.
+        named: lengths of the first axes of arrays that are computed in loops.
     """
     _read_rules()
     count = 0
@@ -133,9 +155,13 @@ def count_numbers(jaxpr: Any) -> int:
             raise NotFlattenedError(f"the operation '{name}'")
         inner = [eqn.params[word] for word in BODIES if eqn.params.get(word) is not None]
         if inner:
-            count += sum(count_numbers(getattr(body, "jaxpr", body)) for body in inner)
+            count += sum(count_numbers(getattr(body, "jaxpr", body), named) for body in inner)
         elif name not in FREE:
-            count += sum(int(np.prod(var.aval.shape, dtype=int)) for var in eqn.outvars)
+            # of what is replaced in an array only that is computed
+            replaced = name == "dynamic_update_slice"
+            for var in eqn.invars[1:2] if replaced else eqn.outvars:
+                first = first_axes(tuple(var.aval.shape), named) or 0
+                count += int(np.prod(var.aval.shape[first:], dtype=int))
     return count
 
 

@@ -28,7 +28,7 @@ KINDS = {"float64": FLOAT, "int32": SHORT, "int64": LONG, "bool": TRUTH}
 KINDS |= {"uint32": UNSIGNED}
 MOST = 45_000  # expressions of one graph: XLA compiles larger programs sooner (measured)
 COMPARISONS = {"lt", "le", "gt", "ge", "eq", "ne"}
-LEAVES = {"is", "load", "load_at"}  # no arguments that are expressions only
+LEAVES = {"is", "load", "load_at", "row"}  # no arguments that are expressions only
 
 
 class NotFlattenedError(Exception):
@@ -66,9 +66,14 @@ class Region:
 
 
 class Graph:
-    """Expressions in the order in which they can be computed."""
+    """Expressions in the order in which they can be computed.
 
-    def __init__(self) -> None:
+    Args:
+        most: so many of them.
+    """
+
+    def __init__(self, most: int = MOST) -> None:
+        self.most = most
         self.ops: list[tuple[Any, ...]] = []
         self.kinds: list[str] = []
         self.home: list[Region] = []
@@ -116,8 +121,8 @@ class Graph:
         number = self.known.get(key)
         if number is None:
             number = len(self.ops)
-            if number > MOST:
-                raise NotFlattenedError(f"more than {MOST} operations")
+            if number > self.most:
+                raise NotFlattenedError(f"more than {self.most} operations")
             self.known[key] = number
             self.ops.append(op)
             self.kinds.append(kind)
@@ -153,6 +158,10 @@ class Graph:
         key = ("load_at", id(buffer), version, at, index)
         inner = self.home[index] if self.home[index].depth > home.depth else home
         return self._put(key, ("load_at", buffer, at, index), buffer.kind, inner)
+
+    def row_number(self, region: Region) -> int:
+        """The number of the row in a loop over rows."""
+        return self._put(("row", id(region)), ("row",), LONG, region)
 
     def op(self, name: str, *args: int) -> int:
         """An operation, simplified; its kind is that of its last argument, or truth."""

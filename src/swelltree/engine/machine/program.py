@@ -11,15 +11,17 @@ import numpy as np
 
 from swelltree.engine.backend import Tracer, jax
 from swelltree.engine.machine.entries import Layout, entry_of, names_of
-from swelltree.engine.machine.flatten import Flattening, count_numbers
-from swelltree.engine.machine.graph import Buffer, Graph, NotFlattenedError, kind_of
+from swelltree.engine.machine.flatten import NONE, Flattening, count_numbers
+from swelltree.engine.machine.graph import MOST, Buffer, Graph, NotFlattenedError, kind_of
 from swelltree.engine.machine.native import Native, object_code, object_name
+from swelltree.engine.machine.row_loops import Axes
 from swelltree.engine.machine.statements import Stores
 from swelltree.engine.machine.values import Stored, stored, stores
 from swelltree.engine.machine.wide_rows import text_of
 
 KEPT = 64  # programs of one function, for as many shapes and patterns
 LARGEST = 70_000  # numbers of a program, counted before it is written: as `graph.MOST`
+BEYOND = 16  # places behind working memory that registers may read
 PATTERNED = 20_000  # numbers of one array whose zeros and ones shape the program
 
 
@@ -50,6 +52,8 @@ class Key:
 
     def __init__(self, *parts: Any) -> None:
         self.parts, self.hash = parts, hash(parts)
+        # of each array: whether of floats, and bytes of its pattern
+        self.floats: list[tuple[bool, int]] = []
 
     def __hash__(self) -> int:
         return self.hash
@@ -66,6 +70,10 @@ class Program:
         fixed: so many first arguments shape the program: zeros and ones in them are built in. Their
             arrays must not be changed in place.
         refused: a reason to run by XLA in any case.
+        rows: gives, for some arguments, lengths of the first axes of arrays whose rows are computed
+            in loops; see `row_loops`.
+        options: of XLA's compiler.
+        most: expressions that it may have; XLA compiles larger ones.
         like: a tree of the structure of the results for some arguments, so that nothing needs to be
             traced to know it; None: only results that are a dictionary of arrays are found on disk
             without tracing.
@@ -77,9 +85,13 @@ class Program:
         fixed: int = 1,
         refused: str = "",
         like: Callable[..., Any] | None = None,
+        rows: Callable[..., Axes] | None = None,
+        options: dict[str, Any] | None = None,
+        most: int = MOST,
     ) -> None:
         self.function, self.fixed, self.refused, self.like = function, fixed, refused, like
-        self.by_xla = jax.jit(function)
+        self.rows, self.most = rows, most
+        self.by_xla = jax.jit(function, compiler_options=options)
         self.programs: dict[Any, Compiled | str] = {}
         self.last: tuple[Any, Any, Any] = (None, None, None)
 
@@ -118,7 +130,7 @@ class Program:
         try:
             key, numbers = self._fixed(fixed, fixed_tree)
             whole = (key, tree, _kinds(leaves))
-            program = self.programs.get(whole)
+            program = self.programs.get(whole) or self._more_general(key, whole)
             if program is None:
                 check_kinds(leaves)
         except NotFlattenedError as error:
@@ -130,6 +142,19 @@ class Program:
             self.programs[whole] = program
         return program, numbers, leaves
 
+    def _more_general(self, key: Key, whole: tuple[Any, ...]) -> Compiled | None:
+        """A program that was made for other numbers, but takes nothing for granted but what holds.
+
+        So the one of a run serves its start too, where the water is still.
+        """
+        for (other, tree, kinds), program in self.programs.items():
+            if isinstance(program, str) or (tree, kinds) != whole[1:]:
+                continue
+            if other.parts[:2] == key.parts[:2] and holds(other.parts[2], key.parts[2], key.floats):
+                self.programs[whole] = program
+                return program
+        return None
+
     def _fixed(self, leaves: list[Any], tree: Any) -> tuple[Any, np.ndarray]:
         """What shapes the program of the fixed arguments, and their numbers."""
         before, before_tree, found = self.last
@@ -137,7 +162,10 @@ class Program:
             check_kinds(leaves)
             arrays = [np.asarray(x) for x in leaves]
             pattern = b"".join(pattern_of(x).tobytes() for x in arrays)
-            found = Key(tree, _kinds(arrays), pattern), packed(arrays)
+            key = Key(tree, _kinds(arrays), pattern)
+            # one byte for each float
+            key.floats = [(x.dtype.kind == "f", len(pattern_of(x).tobytes())) for x in arrays]
+            found = key, packed(arrays)
             self.last = leaves, tree, found
         return found
 
@@ -145,7 +173,7 @@ class Program:
         self, args: tuple[Any, ...], fixed: list[Any], leaves: list[Any], key: Key
     ) -> Compiled | str:
         """The program from the disk, or made now; or why there is none."""
-        functions = self.function, self.like
+        functions = self.function, self.like, self.rows
         entry = entry_of(functions, args, key.parts[2], (key.parts[1], _kinds(leaves)))
         found = None if entry is None else entry.read()
         if isinstance(found, str):
@@ -178,13 +206,15 @@ class Program:
         """Memory, object code and structure of the results, by tracing."""
         traced = self.by_xla.trace(*args)  # where it is refused, XLA goes on with the same
         closed = traced.jaxpr
-        count = count_numbers(closed.jaxpr)
-        if count > LARGEST:
-            raise NotFlattenedError(f"{count} numbers, more than {LARGEST}")
-        writing = Writing()
+        named = NONE if self.rows is None else self.rows(*args)
+        count = count_numbers(closed.jaxpr, named)
+        largest = max(LARGEST, 3 * self.most // 2)
+        if count > largest:
+            raise NotFlattenedError(f"{count} numbers, more than {largest}")
+        writing = Writing(self.most)
         inputs = [writing.argument("fixed", x, True) for x in fixed]
         inputs += [writing.argument("in", x, False) for x in leaves]
-        flat = Flattening(writing.graph, writing.table)
+        flat = Flattening(writing.graph, writing.table, named)
         outs = flat.run(closed.jaxpr, closed.consts, inputs)
         places = writing.results(outs, [var.aval for var in closed.jaxpr.outvars])
         turns = writing.turns()
@@ -196,7 +226,7 @@ class Program:
             turns,
             places,
             writing.numbers["out"],
-            writing.graph.work,
+            writing.graph.work + BEYOND,
             names_of(tree),
         )
         return layout, code, tree
@@ -217,8 +247,8 @@ def check_kinds(arrays: list[Any]) -> None:
 class Writing:
     """The graph of one program with the memory of its arguments and results."""
 
-    def __init__(self) -> None:
-        self.graph = Graph()
+    def __init__(self, most: int = MOST) -> None:
+        self.graph = Graph(most)
         self.numbers = {"fixed": 0, "in": 0, "lanes": 0, "out": 0}
         self.tables: list[np.ndarray] = []
 
@@ -287,6 +317,14 @@ def pattern_of(x: np.ndarray) -> np.ndarray:
     if x.dtype.kind == "f":
         return np.where((flat == 0.0) | (np.abs(flat) == 1.0), flat, UNKNOWN).astype("i1")
     return flat.astype("i8")
+
+
+def holds(assumed: bytes, pattern: bytes, floats: list[tuple[bool, int]]) -> bool:
+    """Are numbers of a pattern such as another assumes?"""
+    a, b = np.frombuffer(assumed, "i1"), np.frombuffer(pattern, "i1")
+    parts = [np.full(count, of_floats) for of_floats, count in floats]
+    free = np.concatenate([np.zeros(0, bool), *parts]) & (a == UNKNOWN)
+    return bool(((a == b) | free).all())
 
 
 def with_tables(

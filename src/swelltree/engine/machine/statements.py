@@ -16,15 +16,17 @@ class Stores(Statement):
         single: (buffer, place, number).
         moving: (buffer, place, number of the index behind it, number).
         rows: (buffer, place, from buffer, from place, count): whole rows, not overlapping.
+        moving_rows: the same with the number of the index behind the first place.
     """
 
     single: list[tuple[Buffer, int, int]] = field(default_factory=list)
     moving: list[tuple[Buffer, int, int, int]] = field(default_factory=list)
     rows: list[tuple[Buffer, int, Buffer, int, int]] = field(default_factory=list)
+    moving_rows: list[tuple[Buffer, int, int, Buffer, int, int]] = field(default_factory=list)
 
     def numbers(self) -> list[int]:
         """Expressions that are needed."""
-        out = [x[2] for x in self.single]
+        out = [x[2] for x in (*self.single, *self.moving_rows)]
         return out + [a for x in self.moving for a in x[2:]]
 
 
@@ -77,6 +79,47 @@ class Each(Loop):
 
 
 @dataclass
+class Rows(Loop):
+    """A region for each of some rows, several at once; see `row_loops`.
+
+    Args:
+        body: without a `Leave`.
+        index: number of the expression of the number of the row.
+        count: of rows; the last few at once may go beyond.
+        width: rows at once.
+    """
+
+    index: int
+    count: int
+    width: int
+
+
+@dataclass
+class Reduction(Statement):
+    """Numbers that lie side by side brought together in one, for each of some rows of memory.
+
+    Args:
+        name: "add", "max" or "min".
+        out: where the results go, one for each row.
+        rows: (buffer, place) of each row.
+        count: numbers of a row.
+        width: numbers at once.
+        empty: what leaves every number as it is.
+    """
+
+    name: str
+    out: Buffer
+    rows: list[tuple[Buffer, int]]
+    count: int
+    width: int
+    empty: float
+
+    def numbers(self) -> list[int]:
+        """Expressions that are needed."""
+        return []
+
+
+@dataclass
 class Choice(Statement):
     """One of several regions, by a number from zero on."""
 
@@ -111,7 +154,7 @@ class Combination(Statement):
 
 def arguments(op: tuple[Any, ...]) -> tuple[int, ...]:
     """Expressions that an expression is made of."""
-    if op[0] in ("is", "load"):
+    if op[0] in ("is", "load", "row"):
         return ()
     return (op[3],) if op[0] == "load_at" else op[1:]
 

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from swelltree.engine.machine.functions.written import written
+from swelltree.engine.machine.functions.written import REDUCED, written
 from swelltree.engine.machine.graph import FLOAT, LONG, Buffer, Graph, Region
-from swelltree.engine.machine.number_types import NOT_NEGATIVE, SINGLE
+from swelltree.engine.machine.number_types import NOT_NEGATIVE, SINGLE, Types
 from swelltree.engine.machine.operations import FLAGS, Operations
+from swelltree.engine.machine.row_text import write_reduction, write_rows
 from swelltree.engine.machine.statements import (
     Choice,
     Combination,
     Leave,
     Loop,
+    Reduction,
+    Rows,
     Stores,
     arguments,
     inner_regions,
@@ -39,6 +42,7 @@ class Writer:
         self.graph = graph
         self.lines: list[str] = []
         self.operations = Operations(self.line)
+        self.on_several: dict[int, Operations] = {}
         self.count = 0
         self.kept: dict[int, Buffer] = {}  # working memory of numbers used in deeper regions
         self.live: set[int] = set()
@@ -118,7 +122,16 @@ class Writer:
 
     def functions(self) -> str:
         """Text of the functions that are used."""
-        return written(self.operations.functions)
+        names, several = set(self.operations.functions), list(self.on_several.values())
+        for x in several:
+            names |= x.functions & REDUCED
+        return "\n".join([written(names), *(written(x.functions, x.types) for x in several)])
+
+    def several(self, width: int) -> Operations:
+        """Operations on several numbers at once."""
+        if width not in self.on_several:
+            self.on_several[width] = Operations(self.line, Types(width))
+        return self.on_several[width]
 
     def function(self) -> str:
         """The whole text."""
@@ -144,6 +157,10 @@ class Writer:
                 self._stores(item, names)
             elif isinstance(item, Leave):
                 self._leave(item.condition, names)
+            elif isinstance(item, Rows):
+                write_rows(self, item)
+            elif isinstance(item, Reduction):
+                write_reduction(self, item)
             elif isinstance(item, Loop):
                 self._loop(item)
             elif isinstance(item, Combination):
@@ -166,11 +183,11 @@ class Writer:
 
     def _leave(self, condition: int, names: dict[int, str]) -> None:
         """On with the loop only where a condition holds."""
-        more, go = self._label(), self._name(condition, names)
+        more, go = self._label(), self.name(condition, names)
         self.lines += [f"  br i1 {go}, label %{more}, label %{self.end}", f"{more}:"]
 
     def _choice(self, choice: Choice, names: dict[int, str]) -> None:
-        which = self._name(choice.which, names)
+        which = self.name(choice.which, names)
         labels = [self._label() for _ in choice.branches]
         end = self._label()
         cases = " ".join(f"i64 {k}, label %{label}" for k, label in enumerate(labels[:-1]))
@@ -187,17 +204,25 @@ class Writer:
             for k in range(count):
                 one(None, k)
             return
+        self.counted(count, 1, lambda j: one(j, 0))
+
+    def counted(self, count: int, step: int, one: Callable[[str], None]) -> None:
+        """Write `one` once, in a loop with the name of its counter."""
         before, head, back, end = (self._label() for _ in range(4))
         j, following, go = f"%j{self.count}", f"%k{self.count}", f"%go{self.count}"
         self.lines += [f"  br label %{before}", f"{before}:", f"  br label %{head}", f"{head}:"]
         self.lines.append(f"  {j} = phi i64 [ 0, %{before} ], [ {following}, %{back} ]")
-        one(j, 0)
-        self.lines += [f"  br label %{back}", f"{back}:", f"  {following} = add i64 {j}, 1"]
+        one(j)
+        self.lines += [f"  br label %{back}", f"{back}:", f"  {following} = add i64 {j}, {step}"]
         self.lines.append(f"  {go} = icmp slt i64 {following}, {count}")
         self.lines += [f"  br i1 {go}, label %{head}, label %{end}", f"{end}:"]
 
+    def region_with(self, region: Region, names: dict[int, str]) -> None:
+        """A region in which some names are known."""
+        self._region(region, names)
+
     # --- memory -----------------------------------------------------------------------------
-    def _address(self, buffer: Buffer, at: int, index: str | None = None) -> str:
+    def address(self, buffer: Buffer, at: int, index: str | None = None) -> str:
         place = buffer.start + at
         base = self.line(f"getelementptr double, ptr %{buffer.where}, i64 {place}")
         return (
@@ -223,35 +248,40 @@ class Writer:
 
     def _stores(self, stores: Stores, names: dict[int, str]) -> None:
         kinds = self.graph.kinds
-        singles = [(b, at, a, self._name(a, names)) for b, at, a in stores.single]
+        singles = [(b, at, a, self.name(a, names)) for b, at, a in stores.single]
         moving = [
-            (b, at, self._name(i, names), a, self._name(a, names)) for b, at, i, a in stores.moving
+            (b, at, self.name(i, names), a, self.name(a, names)) for b, at, i, a in stores.moving
         ]
-        for buffer, at, origin, start, count in stores.rows:
+        rows = [(b, at, None, origin, start, n) for b, at, origin, start, n in stores.rows]
+        rows += [
+            (b, at, self.name(i, names), origin, start, n)
+            for b, at, i, origin, start, n in stores.moving_rows
+        ]
+        for buffer, at, index, origin, start, count in rows:
             if not count:
                 continue
-            to, source = self._address(buffer, at), self._address(origin, start)
+            to, source = self.address(buffer, at, index), self.address(origin, start)
             self.lines.append(
                 f"  call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {source}, i64 {8 * count}, "
                 "i1 false)"
             )
         for buffer, at, a, name in singles:
-            self._store(kinds[a], name, self._address(buffer, at))
+            self._store(kinds[a], name, self.address(buffer, at))
         for buffer, at, index, a, name in moving:
-            self._store(kinds[a], name, self._address(buffer, at, index))
+            self._store(kinds[a], name, self.address(buffer, at, index))
 
     def _combination(self, item: Combination, names: dict[int, str]) -> None:
         """Some numbers of the sum at once, in several partial sums that do not wait for another."""
-        weights = [self._name(a, names) for a in item.weights]
+        weights = [self.name(a, names) for a in item.weights]
 
         def some(width: int, at: int, index: str | None = None) -> None:
             vector = f"<{width} x double>" if width > 1 else "double"
             rows = (
-                self.line(f"load {vector}, ptr {self._address(buffer, start + at, index)}, align 8")
+                self.line(f"load {vector}, ptr {self.address(buffer, start + at, index)}, align 8")
                 for buffer, start in item.rows
             )
             total = self.weighted(vector, [self._splat(width, w) for w in weights], rows)
-            address = self._address(item.out, at, index)
+            address = self.address(item.out, at, index)
             self.lines.append(f"  store {vector} {total}, ptr {address}, align 8")
 
         def whole(j: str | None, k: int) -> None:
@@ -290,7 +320,7 @@ class Writer:
         return self.line(f"shufflevector {vector} {one}, {vector} poison, {zeros}")
 
     # --- expressions ------------------------------------------------------------------------
-    def _name(self, a: int, names: dict[int, str]) -> str:
+    def name(self, a: int, names: dict[int, str]) -> str:
         """Name of a number in this region; it is loaded where it comes from outside."""
         if a in names:
             return names[a]
@@ -298,24 +328,24 @@ class Writer:
         if op[0] == "is":
             return SINGLE.constant(op[1], graph.kinds[a])
         if op[0] == "load":
-            name = self._load(graph.kinds[a], self._address(op[1], op[2]))
+            name = self._load(graph.kinds[a], self.address(op[1], op[2]))
         elif a in self.late:
             self._expression(a, names)
             return names[a]
         else:
-            name = self._load(graph.kinds[a], self._address(self.kept[a], 0))
+            name = self._load(graph.kinds[a], self.address(self.kept[a], 0))
         names[a] = name
         return name
 
     def _expression(self, a: int, names: dict[int, str]) -> None:
         op, kind = self.graph.ops[a], self.graph.kinds[a]
-        if op[0] in ("is", "load"):  # where they are used
+        if op[0] in ("is", "load", "row"):  # where they are used
             return
         if op[0] == "load_at":
-            index = self._name(op[3], names)
-            names[a] = self._load(kind, self._address(op[1], op[2], index))
+            index = self.name(op[3], names)
+            names[a] = self._load(kind, self.address(op[1], op[2], index))
         else:
-            args = [self._name(b, names) for b in op[1:]]
+            args = [self.name(b, names) for b in op[1:]]
             names[a] = self.operations.write(op[0], kind, self.graph.kinds[op[1]], args)
         if a in self.kept:
-            self._store(kind, names[a], self._address(self.kept[a], 0))
+            self._store(kind, names[a], self.address(self.kept[a], 0))

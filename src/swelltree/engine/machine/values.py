@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +14,7 @@ from swelltree.engine.machine.graph import Buffer, Graph, NotFlattenedError, Reg
 from swelltree.engine.machine.statements import Stores
 
 LARGEST = 20_000  # numbers of one array that become expressions
+FEW = 24  # numbers that are stored one by one where they could be in a loop
 _versions = itertools.count()
 
 
@@ -102,6 +105,31 @@ class Updated:
 
 
 @dataclass(eq=False)
+class Replaced:
+    """An array in memory but for a row of memory that replaces a part of it.
+
+    Args:
+        base: the array.
+        index: number of the expression (LONG) of the first place that differs.
+        new: what stands there.
+    """
+
+    base: Stored
+    index: int
+    new: Stored
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the array."""
+        return self.base.shape
+
+    @property
+    def size(self) -> int:
+        """Count of its numbers."""
+        return self.base.size
+
+
+@dataclass(eq=False)
 class Product:
     """A matrix in memory times a vector along one of its axes, not written out yet.
 
@@ -126,7 +154,110 @@ class Product:
         return self.matrix.size
 
 
-Value = Any  # np.ndarray of places, Stored, Shifted, Updated or Product
+class Kept(ABC):
+    """An array that is no row of memory, but can become one."""
+
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """Count of its numbers."""
+        return int(np.prod(self.shape, dtype=int))
+
+    @abstractmethod
+    def memory(self, graph: Graph) -> Stored:
+        """The array in memory, its last axis quickest."""
+
+
+@dataclass(eq=False)
+class View(Kept):
+    """Numbers of a buffer in any order.
+
+    Args:
+        buffer: where they lie.
+        offsets: place of each in the buffer, in the shape of the array.
+        home: region in which they hold their values.
+        version: of the buffer.
+        base: expression (LONG) of a place that is added to all; or None.
+        special: numbers that are known beforehand, NaN where they are not; or None.
+        lay_out: puts many numbers side by side in a loop; None: one by one.
+    """
+
+    buffer: Buffer
+    offsets: np.ndarray
+    home: Region
+    version: int
+    base: int | None = None
+    special: np.ndarray | None = None
+    lay_out: Callable[[View], Stored] | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # type: ignore[override]
+        """Of the array."""
+        return self.offsets.shape
+
+    @property
+    def kind(self) -> str:
+        """Of its numbers."""
+        return self.buffer.kind
+
+    def moved(self, move: Callable[[np.ndarray], np.ndarray]) -> View | Stored:
+        """The numbers moved about as numpy moves them."""
+        special = None if self.special is None else move(self.special)
+        after = move(self.offsets)
+        same = self.home, self.version, self.base
+        return View(self.buffer, after, *same, special, self.lay_out).simplest()
+
+    def with_offsets(self, offsets: np.ndarray) -> View:
+        """Other numbers of the same buffer."""
+        return View(self.buffer, offsets, self.home, self.version, self.base)
+
+    def simplest(self) -> View | Stored:
+        """A row of memory where the numbers lie side by side."""
+        flat = self.offsets.reshape(-1)
+        if self.base is not None or not flat.size:
+            return self
+        if not np.array_equal(flat, flat[0] + np.arange(flat.size)):
+            return self
+        special = None if self.special is None else self.special.reshape(-1)
+        start = int(flat[0])
+        return Stored(self.buffer, start, self.shape, self.home, self.version, special)
+
+    def memory(self, graph: Graph) -> Stored:
+        """The numbers side by side, in new memory where they are not."""
+        x = self.simplest()
+        if isinstance(x, Stored):
+            return x
+        if self.lay_out is not None and self.size > FEW:
+            return self.lay_out(self)
+        return in_memory(graph, self.places(graph), self.kind)
+
+    def places(self, graph: Graph) -> np.ndarray:
+        """Expressions of all of them."""
+        known = [np.nan] * self.size if self.special is None else self.special.reshape(-1).tolist()
+        out = []
+        for at, value in zip(self.offsets.reshape(-1).tolist(), known, strict=True):
+            if value == value:
+                out.append(graph.constant(value, self.kind))
+            elif self.base is None:
+                out.append(graph.load(self.buffer, self.version, at, self.home))
+            else:
+                out.append(graph.load_at(self.buffer, self.version, at, self.base, self.home))
+        return np.array(out, dtype=int).reshape(self.shape)
+
+
+def view_of(graph: Graph, x: Value, lay_out: Callable[[View], Stored] | None = None) -> View:
+    """Places of the numbers of an array in memory, which may then be moved about."""
+    if isinstance(x, View):
+        return x
+    if not isinstance(x, Stored):
+        x = x.memory(graph)
+    offsets = x.start + np.arange(x.size).reshape(x.shape)
+    special = None if x.special is None else x.special.reshape(x.shape)
+    return View(x.buffer, offsets, x.home, x.version, None, special, lay_out)
+
+
+Value = Any  # np.ndarray of places, Stored, Shifted, Updated, Product or Kept
 
 
 def stored(buffer: Buffer, start: int, shape: Any, home: Region, special: Any = None) -> Stored:
@@ -147,6 +278,12 @@ def places(graph: Graph, x: Value) -> np.ndarray:
             for j in range(x.size)
         ]
         return np.array(out, dtype=int).reshape(x.shape)
+    if isinstance(x, View):
+        return x.places(graph)
+    if isinstance(x, Kept):
+        x = x.memory(graph)
+    if isinstance(x, Replaced):
+        x = Updated(x.base, x.index, places(graph, x.new).reshape(-1))
     if isinstance(x, Updated):
         old = places(graph, x.base).reshape(-1).tolist()
         out = [_new_or_old(graph, x, j, a) for j, a in enumerate(old)]
@@ -205,6 +342,8 @@ def in_memory(graph: Graph, x: Value, kind: str) -> Stored:
     """The array in memory: where it is, or in new working memory from here on."""
     if isinstance(x, Stored):
         return x
+    if isinstance(x, Kept):
+        return x.memory(graph)
     flat = places(graph, x).reshape(-1)
     buffer = graph.room(flat.size, kind)
     # what is known outside of a loop is stored outside of it
@@ -215,6 +354,8 @@ def in_memory(graph: Graph, x: Value, kind: str) -> Stored:
 
 def stores(graph: Graph, buffer: Buffer, x: Value, into: Stores, start: int = 0) -> None:
     """Let an array be stored at a place of a buffer."""
+    if isinstance(x, Kept) and x.size > FEW:
+        x = x.memory(graph)
     if isinstance(x, Stored) and x.special is None:
         into.rows.append((buffer, start, x.buffer, x.start, x.size))
         return

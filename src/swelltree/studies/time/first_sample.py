@@ -9,6 +9,7 @@ first step says.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ import numpy as np
 from swelltree.effects.immersion.immersions import with_immersed_mass
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax
+from swelltree.engine.machine.program import Program
 from swelltree.model.constraints import evaluate_rows
 from swelltree.model.effect import Now
 from swelltree.model.inertia import dense_inertia, gyroscopic, world_inertia
@@ -79,10 +81,19 @@ def _solved(
     rows = evaluate_rows(
         model, model.all_rows, first.pose, motion.frames, first.v, first.angles, drives
     )
-    mass, force, J, gamma = (jax.numpy.asarray(x) for x in (M, f, rows.jacobian, rows.gamma))
-    a, lam = constrained_solve(mass, force, J, gamma, model.surplus)
+    a, lam = _solver(model.surplus)(M, f, np.asarray(rows.jacobian), np.asarray(rows.gamma))
     of_form = np.array([model.all_rows.index(row) for row in form.rows], dtype=int)
     return np.asarray(a).reshape(-1, 6), np.asarray(lam)[of_form]
+
+
+@functools.lru_cache(maxsize=32)
+def _solver(surplus: int) -> Program:
+    """Acceleration and multipliers of a constrained system; see `constrained_solve`."""
+
+    def solve(M: Array, f: Array, J: Array, gamma: Array) -> tuple[Array, Array]:
+        return constrained_solve(M, f, J, gamma, surplus)
+
+    return Program(solve, fixed=0, like=lambda M, f, J, gamma: (f, gamma))
 
 
 def _written(rows: Array, row: Array) -> np.ndarray:

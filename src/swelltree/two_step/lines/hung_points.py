@@ -14,8 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from swelltree.effects.lines.dynamic.lines import DynamicLines
-from swelltree.engine.arrays import Array
-from swelltree.engine.machine.points import point_program
+from swelltree.engine.arrays import Array, Tree
+from swelltree.engine.backend import jax
+from swelltree.engine.machine.program import Program
 from swelltree.model.kinematics import Pose, with_world
 from swelltree.model.model import Model
 from swelltree.spatial.vectors import cross, matvec, skew
@@ -24,6 +25,7 @@ from swelltree.two_step.equations import junction_balance
 from swelltree.two_step.first_half_step import Given, given_by
 from swelltree.two_step.instant import step_from
 from swelltree.two_step.lines.instant import Ends, ends_now
+from swelltree.two_step.lines.node_axes import node_axes
 from swelltree.two_step.samples import Sample
 from swelltree.two_step.state import Form, Setup, StepperState
 from swelltree.two_step.step_rows import with_ends
@@ -78,7 +80,8 @@ def hung(
     moving, junctions = _velocities(lines, state, points, given.junctions, first.v)
     given = given._replace(v=first.v, junctions=junctions)
     report = first.lines.report
-    ends, v, needed = _program(form)(model, setup, state, given, moving, report.tension)
+    found = _program(form)(model, setup, state, given, moving, report.tension)
+    ends, v, needed = jax.tree.map(np.asarray, found)
     # what hangs on junctions that move alone stays as the first step says
     alone = np.array(lines.end_junction).reshape(-1, lines.n_points) < len(lines.junctions)
     force = np.where(alone[:, :, None], report.end_force, ends.force)
@@ -106,7 +109,20 @@ def _program(form: Form) -> Callable[..., tuple[Ends, Array, Array]]:
         steady = replace(step, state=replace(state, lines=steady))
         return ends, v, junction_balance(steady, y + h * given.junctions)
 
-    return point_program(found, fixed=2)
+    return Program(found, like=_like, rows=_rows)
+
+
+def _like(*args: Tree) -> tuple[Ends, Array, Array]:
+    """Structure of the results."""
+    none = np.zeros(0)
+    return Ends(none, none, none), none, none
+
+
+def _rows(
+    model: Model, setup: Setup, state: StepperState, *rest: Array
+) -> dict[tuple[int, ...], int]:
+    """First axes of arrays that are computed in loops: over nodes and segments."""
+    return node_axes(model, state.lines.mu.shape)
 
 
 def with_inertia(sample: Sample, points: Points | None) -> Sample:

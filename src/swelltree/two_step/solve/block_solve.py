@@ -133,7 +133,7 @@ def inverse3(K: Array) -> Array:
     """Inverse of a well-conditioned 3 x 3 matrix by its cofactors."""
     a, b, c = K[0], K[1], K[2]
     adjugate = jnp.stack([jnp.cross(b, c), jnp.cross(c, a), jnp.cross(a, b)], 1)
-    return adjugate / jnp.sum(a * adjugate[:, 0])
+    return adjugate * (1.0 / jnp.sum(a * adjugate[:, 0]))
 
 
 def _eliminate_one(rows: LineRows, anchored: bool) -> tuple[Tree, ...]:
@@ -164,27 +164,28 @@ def _eliminate_one(rows: LineRows, anchored: bool) -> tuple[Tree, ...]:
         if bed:
             # Sherman and Morrison: the contact force of the node
             push, press = dot(inverse, column), dot(row, inverse)
-            bed_pivot = bed_c + dot(row, push)
-            press = press / bed_pivot
-            shift = -push * (bed_F / bed_pivot)
+            # one quotient for all: divisions are what a sweep waits for
+            bed_pivot = 1.0 / (bed_c + dot(row, push))
+            press = press * bed_pivot
+            shift = -push * (bed_F * bed_pivot)
             inverse = inverse - push[:, None] * press[None, :]
         u, w = dot(inverse, gt), dot(ht, inverse)
-        pivot = ct + dot(ht, u)
-        w = w / pivot
+        pivot = 1.0 / (ct + dot(ht, u))
+        w = w * pivot
         Z_new = inverse - u[:, None] * w[None, :]
         rho = E * p - R
-        gap = (dot(ht, shift) - F - dot(gb, p)) / pivot
+        gap = (dot(ht, shift) - F - dot(gb, p)) * pivot
         p_new = dot(Z_new, rho) + shift - u * gap
         pm = dot(w, rho) + gap
         new, from_A, pressed = (p_new, Z_new), (), ()
         if bed:
             pressed = (
-                -bed_F / bed_pivot - dot(press, rho - gt * pm),
+                -bed_F * bed_pivot - dot(press, rho - gt * pm),
                 dot(press, gt) * w - press,
             )
         if not anchored:
             P, kp, KP, KZ = through
-            gap_A = -dot(gb, P) / pivot
+            gap_A = -dot(gb, P) * pivot
             P_new = E * dot(Z_new, P) - u[:, None] * gap_A[None, :]
             Pm = E * dot(w, P) + gap_A
             from_A = (P_new, Pm, -E * dot(press, P) + dot(press, gt) * Pm)

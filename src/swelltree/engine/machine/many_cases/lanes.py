@@ -83,7 +83,7 @@ class LaneWriter(Writer):
             super()._leave(condition, names)
             return
         assert self.slot is not None
-        go = self._name(condition, names)
+        go = self.name(condition, names)
         self.mask = self._and(go)
         self._put_mask(self.mask, self._place(self.slot, 0))
         more = self._label()
@@ -99,7 +99,7 @@ class LaneWriter(Writer):
         if not self.lanes.varies(choice.which):
             super()._choice(choice, names)
             return
-        which, outer = self._name(choice.which, names), self.mask
+        which, outer = self.name(choice.which, names), self.mask
         for k, branch in enumerate(choice.branches):
             number = self.types.constant(k, LONG)
             hit = self.line(f"icmp eq {self.types.of(LONG)} {which}, {number}")
@@ -182,14 +182,14 @@ class LaneWriter(Writer):
         lanes, kinds = self.lanes, self.graph.kinds
         into = [lanes.buffer_varies(x[0]) for x in stores.single]
         singles = [
-            (self._wide_name if wide else self._name)(a, names)
+            (self._wide_name if wide else self.name)(a, names)
             for (_, _, a), wide in zip(stores.single, into, strict=True)
         ]
         moving = []
         for buffer, _, index, a in stores.moving:
             wide = lanes.buffer_varies(buffer)
-            value = (self._wide_name if wide else self._name)(a, names)
-            moving.append((self._name(index, names), value, wide))
+            value = (self._wide_name if wide else self.name)(a, names)
+            moving.append((self.name(index, names), value, wide))
         for row in stores.rows:
             self._copied(*row)
         for (buffer, at, a), name, wide in zip(stores.single, singles, into, strict=True):
@@ -231,7 +231,7 @@ class LaneWriter(Writer):
     def _combination(self, item: Combination, names: dict[int, str]) -> None:
         lanes = self.lanes
         wide = lanes.buffer_varies(item.out)
-        weights = [(self._wide_name if wide else self._name)(a, names) for a in item.weights]
+        weights = [(self._wide_name if wide else self.name)(a, names) for a in item.weights]
         back = lanes.keeps_back(item.out, self.region)
         T = self.types.of(FLOAT) if wide else "double"
 
@@ -265,21 +265,21 @@ class LaneWriter(Writer):
         if op[0] == "is":
             return self.types.constant(op[1], kind)
         if self.lanes.varies(a):
-            return self._name(a, names)
+            return self.name(a, names)
         wide = names.get(-a - 1)  # places of names: those in all lanes are negative
         if wide is None:
-            wide = names[-a - 1] = self._splatted(SINGLE.of(kind), self._name(a, names))
+            wide = names[-a - 1] = self._splatted(SINGLE.of(kind), self.name(a, names))
         return wide
 
-    def _name(self, a: int, names: dict[int, str]) -> str:
+    def name(self, a: int, names: dict[int, str]) -> str:
         op = self.graph.ops[a]
         if a in names or op[0] == "is" or a in self.late or not self.lanes.varies(a):
-            return super()._name(a, names)
+            return super().name(a, names)
         place = self._place(*op[1:]) if op[0] == "load" else self._place(self.kept[a], 0)
         names[a] = self._wide_load(self.graph.kinds[a], place)
         return names[a]
 
-    def _address(self, buffer: Buffer, at: int, index: str | None = None) -> str:
+    def address(self, buffer: Buffer, at: int, index: str | None = None) -> str:
         return self._place(buffer, at, index)
 
     def _expression(self, a: int, names: dict[int, str]) -> None:
@@ -289,7 +289,7 @@ class LaneWriter(Writer):
             super()._expression(a, names)
             return
         if op[0] == "load_at":
-            index = self._name(op[3], names)
+            index = self.name(op[3], names)
             if self.lanes.varies(op[3]):
                 names[a] = self._gathered(kind, self._places(op[1], op[2], index))
             else:

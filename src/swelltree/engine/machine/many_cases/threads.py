@@ -51,7 +51,7 @@ class ThreadWriter(Writer):
         return one + _on_cpu() if self.on_cpu else f'target triple = "{TRIPLE}"\n{one}{_kernel()}'
 
     # --- memory -----------------------------------------------------------------------------
-    def _address(self, buffer: Buffer, at: int, index: str | None = None) -> str:
+    def address(self, buffer: Buffer, at: int, index: str | None = None) -> str:
         place, stride = buffer.start + at, 1
         if buffer.where not in SHARED:
             place, stride = GROUP * place, GROUP
@@ -72,10 +72,10 @@ class ThreadWriter(Writer):
     def _stores(self, stores: Stores, names: dict[int, str]) -> None:
         kept = Stores(stores.single, stores.moving, [])
         for _, _, a in kept.single:
-            self._name(a, names)
+            self.name(a, names)
         for _, _, index, a in kept.moving:
-            self._name(index, names)
-            self._name(a, names)
+            self.name(index, names)
+            self.name(a, names)
         for row in stores.rows:
             self._copied(*row)
         super()._stores(kept, names)
@@ -84,29 +84,29 @@ class ThreadWriter(Writer):
         kind = FLOAT if buffer.kind == FLOAT else LONG
 
         def one(j: str | None, k: int) -> None:
-            value = self._load(kind, self._address(origin, start + k, j))
-            self._store(kind, value, self._address(buffer, at + k, j))
+            value = self._load(kind, self.address(origin, start + k, j))
+            self._store(kind, value, self.address(buffer, at + k, j))
 
         self.repeated(count, one)
 
     def _combination(self, item: Combination, names: dict[int, str]) -> None:
-        weights = [self._name(a, names) for a in item.weights]
+        weights = [self.name(a, names) for a in item.weights]
 
         def one(j: str | None, at: int) -> None:
             rows = (
-                self._load(FLOAT, self._address(buffer, start + at, j))
+                self._load(FLOAT, self.address(buffer, start + at, j))
                 for buffer, start in item.rows
             )
             total = self.weighted(self.float, weights, rows)
-            self._store(FLOAT, total, self._address(item.out, at, j))
+            self._store(FLOAT, total, self.address(item.out, at, j))
 
         self.repeated(item.count, one)
 
-    def _name(self, a: int, names: dict[int, str]) -> str:
+    def name(self, a: int, names: dict[int, str]) -> str:
         op = self.graph.ops[a]
         if op[0] == "is":
             return self.types.constant(op[1], self.graph.kinds[a])
-        return super()._name(a, names)
+        return super().name(a, names)
 
 
 def _placed(group: str, lane: str) -> list[str]:

@@ -29,7 +29,8 @@ def _clipped(graph: Graph, index: int, high: int) -> int:
     return graph.op("min", low, graph.constant(high, LONG))
 
 
-def _strides(shape: tuple[int, ...]) -> np.ndarray:
+def strides_of(shape: tuple[int, ...]) -> np.ndarray:
+    """How far apart neighbours along each axis lie."""
     return np.array([int(np.prod(shape[d + 1 :], dtype=int)) for d in range(len(shape))], dtype=int)
 
 
@@ -49,6 +50,13 @@ def _start(graph: Graph, indices: list[int], room: list[int], strides: list[int]
             for a, high, s in zip(indices, room, strides, strict=True)
         ],
     )
+
+
+def clipped_start(graph: Graph, shape: Any, sizes: Any, indices: Any) -> int:
+    """Flat place of the corner of a window at indices, pushed into the array."""
+    room = [n - m for n, m in zip(shape, sizes, strict=True)]
+    corner = [int(places(graph, i)) for i in indices]
+    return _start(graph, corner, room, strides_of(tuple(shape)).tolist())
 
 
 def looked_up(graph: Graph, x: Value, kind: str, start: np.ndarray, offsets: np.ndarray) -> Any:
@@ -86,9 +94,9 @@ def _among_few(graph: Graph, row: list[int], start: np.ndarray, offsets: np.ndar
     return np.array(out, dtype=int).reshape(offsets.shape)
 
 
-def _window(shape: tuple[int, ...], sizes: Any) -> np.ndarray:
+def window_of(shape: tuple[int, ...], sizes: Any) -> np.ndarray:
     """Flat offsets of a window within an array."""
-    offsets = (_grid(tuple(sizes)) * _strides(shape)[:, None]).sum(0)
+    offsets = (_grid(tuple(sizes)) * strides_of(shape)[:, None]).sum(0)
     return offsets.reshape(tuple(sizes)).astype(int)
 
 
@@ -100,10 +108,8 @@ def _grid(shape: tuple[int, ...]) -> np.ndarray:
 @rule("dynamic_slice")
 def _cut(flat: Flattening, eqn: Any, x: Value, *indices: Value) -> Any:
     graph, sizes = flat.graph, eqn.params["slice_sizes"]
-    room = [n - m for n, m in zip(x.shape, sizes, strict=True)]
-    corner = [int(places(graph, i)) for i in indices]
-    start = _start(graph, corner, room, _strides(x.shape).tolist())
-    offsets = _window(x.shape, sizes)
+    start = clipped_start(graph, x.shape, sizes, indices)
+    offsets = window_of(x.shape, sizes)
     kind = kind_of(eqn.invars[0].aval.dtype)
     return looked_up(graph, x, kind, np.full(offsets.shape, start), offsets)
 
@@ -111,11 +117,9 @@ def _cut(flat: Flattening, eqn: Any, x: Value, *indices: Value) -> Any:
 @rule("dynamic_update_slice")
 def _replaced(flat: Flattening, eqn: Any, x: Value, new: Value, *indices: Value) -> Any:
     graph, new = flat.graph, places(flat.graph, new)
-    room = [n - m for n, m in zip(x.shape, new.shape, strict=True)]
-    corner = [int(places(graph, i)) for i in indices]
-    start = _start(graph, corner, room, _strides(x.shape).tolist())
+    start = clipped_start(graph, x.shape, new.shape, indices)
     kind = kind_of(eqn.invars[0].aval.dtype)
-    return _put(graph, x, kind, start, _window(x.shape, new.shape), new)
+    return _put(graph, x, kind, start, window_of(x.shape, new.shape), new)
 
 
 def _put(graph: Graph, x: Value, kind: str, start: int, offsets: np.ndarray, new: Any) -> Value:
@@ -152,7 +156,7 @@ def _gathered(flat: Flattening, eqn: Any, x: Value, indices: Value) -> Any:
     batch = index.shape[:-1]
     if int(np.prod(eqn.outvars[0].aval.shape, dtype=int)) == 0:
         return np.zeros(eqn.outvars[0].aval.shape, dtype=int)
-    strides = _strides(shape)
+    strides = strides_of(shape)
     starts, outside = [], []
     mode = str(eqn.params["mode"])
     room = [shape[dim] - sizes[dim] for dim in d.start_index_map]
@@ -168,7 +172,7 @@ def _gathered(flat: Flattening, eqn: Any, x: Value, indices: Value) -> Any:
             outside.append(_outside(graph, vector, room))
     # window axes that stay, in the order of the operand
     gone = {*d.collapsed_slice_dims, *d.operand_batching_dims}
-    window = _window(shape, sizes).reshape([n for k, n in enumerate(sizes) if k not in gone])
+    window = window_of(shape, sizes).reshape([n for k, n in enumerate(sizes) if k not in gone])
     offsets = batched.reshape(-1, *(1,) * window.ndim) + window[None]
     start = np.broadcast_to(np.array(starts).reshape(-1, *(1,) * window.ndim), offsets.shape)
     kind = kind_of(eqn.invars[0].aval.dtype)
@@ -229,11 +233,11 @@ def _scattered(flat: Flattening, eqn: Any, x: Value, indices: Value, updates: Va
     gone = {*d.inserted_window_dims, *d.operand_batching_dims}
     rest = iter(windows.shape[1:])
     sizes = [1 if k in gone else next(rest) for k in range(len(shape))]
-    strides = _strides(shape)
+    strides = strides_of(shape)
     room = [shape[dim] - sizes[dim] for dim in d.scatter_dims_to_operand_dims]
     own = [int(strides[dim]) for dim in d.scatter_dims_to_operand_dims]
     of_batch = _grid(batch)
-    offsets = _window(shape, sizes).reshape(-1)
+    offsets = window_of(shape, sizes).reshape(-1)
     pairs = zip(d.operand_batching_dims, d.scatter_indices_batching_dims, strict=True)
     batched = sum((of_batch[axis] * strides[dim] for dim, axis in pairs), np.zeros(1, dtype=int))
     vectors = index.reshape(int(np.prod(batch, dtype=int)), index.shape[-1]).tolist()

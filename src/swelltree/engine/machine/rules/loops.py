@@ -12,10 +12,14 @@ from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import LONG, Buffer, Graph, NotFlattenedError, kind_of
 from swelltree.engine.machine.statements import Choice, Each, Leave, Loop, Stores
 from swelltree.engine.machine.values import (
+    FEW,
+    Kept,
+    Replaced,
     Shifted,
     Stored,
     Updated,
     Value,
+    View,
     constants,
     in_memory,
     numbers,
@@ -40,23 +44,50 @@ def _begin(graph: Graph, slots: list[Buffer], values: list[Value]) -> None:
     graph.state(first)
 
 
+def _carried(flat: Flattening, avals: Any) -> list[Buffer]:
+    """Slots of what is carried on, as loops over rows lay it out."""
+    return [flat.rows.slot(tuple(a.shape), kind_of(a.dtype)) for a in avals]
+
+
+def _put(flat: Flattening, slots: list[Buffer], values: list[Value]) -> None:
+    """Values go to their slots."""
+    last = Stores()
+    for buffer, x in zip(slots, values, strict=True):
+        stores(flat.graph, buffer, flat.rows.for_slot(x, tuple(x.shape)), last)
+    flat.graph.state(last)
+
+
 def _carry_on(
-    graph: Graph, slots: list[Buffer], carried: list[Stored], values: list[Value]
+    flat: Flattening, slots: list[Buffer], carried: list[Stored | View], values: list[Value]
 ) -> Stores:
     """Values at the end of a pass go to the slots; where only a few differ, only those."""
+    graph = flat.graph
     last, own = Stores(), {id(x.buffer) for x in carried}
     for buffer, before, x in zip(slots, carried, values, strict=True):
         if isinstance(x, Updated) and x.base.version == before.version:
             for k, a in enumerate(x.new.reshape(-1).tolist()):
                 last.moving.append((buffer, x.base.start + k, x.index, a))
             continue
+        if isinstance(x, Replaced) and x.base.version == before.version:
+            row = x.new.buffer, x.new.start, x.new.size
+            last.moving_rows.append((buffer, x.base.start, x.index, *row))
+            continue
+        if not isinstance(x, Updated | Replaced):
+            x = flat.rows.for_slot(x, tuple(x.shape))
         if isinstance(x, Stored):
-            if x.buffer is buffer and x.start == before.start:
+            if x.buffer is buffer and x.version == before.version and x.start == 0:
                 continue  # as it was
             if id(x.buffer) in own:  # will be overwritten meanwhile: read first
-                x = places(graph, x)
+                x = _set_aside(graph, x) if x.size > FEW else places(graph, x)
         stores(graph, buffer, x, last)
     return last
+
+
+def _set_aside(graph: Graph, x: Stored) -> Stored:
+    """A copy of an array, which holds while that is overwritten."""
+    copy = graph.room(x.size, x.kind)
+    graph.state(Stores(rows=[(copy, 0, x.buffer, x.start, x.size)]))
+    return stored(copy, 0, x.shape, graph.here)
 
 
 def _unchanged(body: Any, first: int) -> list[bool]:
@@ -72,20 +103,20 @@ def _while(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
     of_cond, of_body, init = values[:nc], values[nc : nc + nb], list(values[nc + nb :])
     fixed = _unchanged(body.jaxpr, nb)
     moving = [k for k, same in enumerate(fixed) if not same]
-    slots = _slots(graph, [eqn.outvars[k].aval for k in moving])
-    _begin(graph, slots, [init[k] for k in moving])
+    slots = _carried(flat, [eqn.outvars[k].aval for k in moving])
+    _put(flat, slots, [init[k] for k in moving])
     with graph.inside() as region:
         carry = list(init)
         for k, buffer in zip(moving, slots, strict=True):
-            carry[k] = stored(buffer, 0, eqn.outvars[k].aval.shape, region)
+            carry[k] = flat.rows.in_slot(buffer, tuple(eqn.outvars[k].aval.shape), region)
         (go,) = flat.closed(cond, [*of_cond, *carry])
         graph.state(Leave(int(places(graph, go))))
         new = flat.closed(body, [*of_body, *carry])
         before = [carry[k] for k in moving]
-        graph.state(_carry_on(graph, slots, before, [new[k] for k in moving]))
+        graph.state(_carry_on(flat, slots, before, [new[k] for k in moving]))
     graph.state(Loop(region))
     for k, buffer in zip(moving, slots, strict=True):
-        init[k] = stored(buffer, 0, eqn.outvars[k].aval.shape, graph.here)
+        init[k] = flat.rows.in_slot(buffer, tuple(eqn.outvars[k].aval.shape), graph.here)
     return init
 
 
@@ -98,28 +129,31 @@ def _scan(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
     of_rows, outs = eqn.invars[n + m :], eqn.outvars
     fixed = _unchanged(body.jaxpr, n)[:m]
     moving = [k for k, same in enumerate(fixed) if not same]
-    slots = _slots(graph, [outs[k].aval for k in moving])
+    slots = _carried(flat, [outs[k].aval for k in moving])
     counter = graph.room(1, LONG)
     results = _slots(graph, [var.aval for var in outs[m:]])
-    tables = [
-        in_memory(graph, x, kind_of(v.aval.dtype)) for x, v in zip(rows, of_rows, strict=True)
-    ]
+    tables = [_table(graph, x, v.aval.dtype) for x, v in zip(rows, of_rows, strict=True)]
     zero = np.array(graph.constant(0, LONG))
-    _begin(graph, [*slots, counter], [*(init[k] for k in moving), zero])
+    _put(flat, [*slots, counter], [*(init[k] for k in moving), zero])
     with graph.inside() as region:
         carry = list(init)
         for k, buffer in zip(moving, slots, strict=True):
-            carry[k] = stored(buffer, 0, outs[k].aval.shape, region)
+            carry[k] = flat.rows.in_slot(buffer, tuple(outs[k].aval.shape), region)
         count = stored(counter, 0, (), region)
         i = int(places(graph, count))
         end = graph.constant(length, LONG)
         graph.state(Leave(graph.op("lt", i, end)))
         at = graph.op("sub", graph.constant(length - 1, LONG), i) if p["reverse"] else i
-        now = [_row(graph, x, at) for x in tables]
+        now = [_row_of(flat, x, at) for x in tables]
         new = flat.closed(body, [*consts, *carry, *now])
         before = [carry[k] for k in moving]
-        last = _carry_on(graph, slots, before, [new[k] for k in moving])
+        last = _carry_on(flat, slots, before, [new[k] for k in moving])
         for buffer, x in zip(results, new[m:], strict=True):
+            if isinstance(x, Kept) and x.size > FEW:
+                row = x.memory(graph)
+                first = graph.op("mul", at, graph.constant(row.size, LONG))
+                last.moving_rows.append((buffer, 0, first, row.buffer, row.start, row.size))
+                continue
             flat_x = places(graph, x).reshape(-1).tolist()
             first = graph.op("mul", at, graph.constant(len(flat_x), LONG))
             last.moving += [(buffer, k, first, a) for k, a in enumerate(flat_x)]
@@ -128,7 +162,7 @@ def _scan(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
         graph.state(last)
     graph.state(Loop(region))
     for k, buffer in zip(moving, slots, strict=True):
-        init[k] = stored(buffer, 0, outs[k].aval.shape, graph.here)
+        init[k] = flat.rows.in_slot(buffer, tuple(outs[k].aval.shape), graph.here)
     return init + [
         stored(buffer, 0, var.aval.shape, graph.here)
         for buffer, var in zip(results, outs[m:], strict=True)
@@ -141,6 +175,26 @@ def _sizes(params: Any) -> tuple[int, int]:
         return params["num_consts"], params["num_carry"]
     consts, carry, _ = params["ft_in"].unpack()  # JAX 0.11 and later
     return len(consts), len(carry)
+
+
+def _table(graph: Graph, x: Value, dtype: Any) -> Stored | View:
+    """Rows that a loop goes through, in memory."""
+    return x if isinstance(x, View) else in_memory(graph, x, kind_of(dtype))
+
+
+def _row_of(flat: Flattening, x: Stored | View, at: int) -> Value:
+    """One row of a table, the place of which is computed."""
+    graph, shape = flat.graph, tuple(x.shape[1:])
+    size = int(np.prod(shape, dtype=int))
+    if isinstance(x, View):
+        return flat.rows.at(x, at, x.shape[0]).reshape(shape)
+    first = graph.op("mul", at, graph.constant(size, LONG))
+    if flat.rows.axes(shape) is not None:
+        offsets = x.start + np.arange(size).reshape(shape)
+        same = x.home, x.version, first
+        return View(x.buffer, offsets, *same, lay_out=flat.rows.in_order)
+    row = [graph.load_at(x.buffer, x.version, x.start + k, first, x.home) for k in range(size)]
+    return np.array(row, dtype=int).reshape(shape)
 
 
 def _row(graph: Graph, x: Stored | Shifted, at: int, axis: int = 0) -> Value:
@@ -230,22 +284,19 @@ def _cond(flat: Flattening, eqn: Any, which: Value, *values: Value) -> list[Valu
     most = len(branches) - 1
     if known is not None:
         return flat.closed(branches[int(np.clip(int(known), 0, most))], list(values))
-    slots = _slots(graph, [var.aval for var in eqn.outvars])
+    slots = _carried(flat, [var.aval for var in eqn.outvars])
     regions = []
     for branch in branches:
         with graph.inside() as region:
             outs = flat.closed(branch, list(values))
-            last = Stores()
-            for buffer, x in zip(slots, outs, strict=True):
-                stores(graph, buffer, x, last)
-            graph.state(last)
+            _put(flat, slots, outs)
         regions.append(region)
     index = graph.typed("convert", LONG, int(which))
     index = graph.op("max", index, graph.constant(0, LONG))
     index = graph.op("min", index, graph.constant(most, LONG))
     graph.state(Choice(index, regions))
     return [
-        stored(buffer, 0, var.aval.shape, graph.here)
+        flat.rows.in_slot(buffer, tuple(var.aval.shape), graph.here)
         for buffer, var in zip(slots, eqn.outvars, strict=True)
     ]
 

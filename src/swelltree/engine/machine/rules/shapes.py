@@ -83,6 +83,11 @@ def _unstacked(flat: Flattening, eqn: Any, x: Value) -> list[Value]:
     return [np.asarray(row) for row in rows]
 
 
+@rule("tile")
+def _tiled(flat: Flattening, eqn: Any, x: Value) -> np.ndarray:
+    return np.tile(places(flat.graph, x), eqn.params["reps"])
+
+
 @rule("split")
 def _split(flat: Flattening, eqn: Any, x: Value) -> list[Value]:
     ends = np.cumsum(eqn.params["sizes"])[:-1]

@@ -45,13 +45,13 @@ def _reduced(flat: Flattening, eqn: Any, x: Value) -> Value:
     if not x.size:
         dtype = np.dtype(eqn.outvars[0].aval.dtype)
         if empty is None:
-            empty = _extreme(dtype, lowest=name == "max")
+            empty = extreme(dtype, lowest=name == "max")
         return np.full(shape, graph.constant(empty, kind_of(dtype)))
     rows = x.transpose([*kept, *axes]).reshape(int(np.prod(shape, dtype=int)), -1).tolist()
     return np.array([joined(graph, name, row) for row in rows], dtype=int).reshape(shape)
 
 
-def _extreme(dtype: Any, lowest: bool) -> Any:
+def extreme(dtype: Any, lowest: bool) -> Any:
     """What a largest or smallest value begins from."""
     if dtype.kind == "b":
         return not lowest

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 
 import numpy as np
 
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax, jnp
+from swelltree.engine.machine.program import Program
 from swelltree.formulations.base import Acceleration, Kinematics
 from swelltree.formulations.channels import Instant, channels_at
 from swelltree.model.constraints import evaluate_rows
@@ -22,19 +22,28 @@ from swelltree.model.solved import coupled_effect, solved_at, with_accelerations
 from swelltree.model.total import total_loads
 from swelltree.spatial.products import compact
 from swelltree.two_step.lines.channels import solved_loads
+from swelltree.two_step.lines.node_axes import node_axes
 from swelltree.two_step.samples import Sample
 from swelltree.two_step.state import Form
 
 
 @functools.lru_cache(maxsize=32)
-def observer(form: Form) -> Callable[[Model, Sample], dict[str, Array]]:
+def observer(form: Form) -> Program:
     """Compiled observation of a stack of samples."""
 
     def one(model: Model, sample: Sample) -> dict[str, Array]:
         with compact():
             return observe(model, form, sample)
 
-    return jax.jit(lambda model, samples: jax.lax.map(lambda s: one(model, s), samples))
+    def all_of_them(model: Model, samples: Sample) -> dict[str, Array]:
+        return jax.lax.map(lambda s: one(model, s), samples)
+
+    return Program(all_of_them, rows=_rows)
+
+
+def _rows(model: Model, samples: Sample) -> dict[tuple[int, ...], int]:
+    """First axes of arrays that are computed in loops: over nodes and segments."""
+    return {} if samples.lines is None else node_axes(model, samples.lines.report.tension.shape[1:])
 
 
 def observe(model: Model, form: Form, sample: Sample) -> dict[str, Array]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.compiler.step_means import with_step_means
 from swelltree.engine.arrays import Tree
 from swelltree.engine.backend import jax
 from swelltree.model.inertia import dense_inertia, world_inertia
@@ -23,9 +24,10 @@ from swelltree.two_step.lines.winch_rest import present
 from swelltree.two_step.poses import before
 from swelltree.two_step.relax import UNTOLD, Rest, relaxed
 from swelltree.two_step.run import single_step
+from swelltree.two_step.samples import Sample
 from swelltree.two_step.solve.rescue import too_short
 from swelltree.two_step.start import at_rest, force_derivatives, motion_at, start_motion
-from swelltree.two_step.state import Form, LineState, StepperState
+from swelltree.two_step.state import Form, LineState, Setup, StepperState
 from swelltree.two_step.step_rows import with_ends
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import RealisedSea
@@ -89,9 +91,14 @@ def to_rest(model: Model, form: Form, width: int = 200, *, hold: bool = False) -
     form = replace(form, interior_point=False)
     step = single_step(form, width)
     still = without_waves(model)
+    # as steps of a run see it: its program serves here too
+    as_stepped = with_step_means(still, 0.0)
+
+    def one(_: Model, setup: Setup, state: StepperState) -> tuple[StepperState, Sample]:
+        return step(as_stepped, setup, state)
 
     def stepped(state: StepperState, hold: bool) -> Rest:
-        return relaxed(step, still, form, state, derivatives_at(still), hold=hold)
+        return relaxed(one, still, form, state, derivatives_at(still), hold=hold)
 
     rest = stepped(at_rest(still, form), hold)
     if not hold and not _came(rest):

@@ -12,6 +12,7 @@ from swelltree.compiler.step_means import with_step_means
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax
 from swelltree.engine.extremes import as_channels, known_now
+from swelltree.engine.machine.program import switched_off
 from swelltree.model.model import Model
 from swelltree.solvers.solution import Code, describe
 from swelltree.solvers.stepper import Stepper
@@ -68,8 +69,9 @@ class TwoStepStepper(Stepper):
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """Model, solver and plan."""
-        return self.task.model, self.task.solver, self.plan, self.task.extremes
+        """Model, solver, plan and engine."""
+        numbers = self.task.model, self.task.solver, self.plan, self.task.extremes
+        return *numbers, switched_off()
 
     @property
     def coordinates(self) -> str:
@@ -87,6 +89,7 @@ class TwoStepStepper(Stepper):
         at_rest = any(effect.begins_at_rest for effect in task.model.effects)
         usual = "equilibrium" if at_rest else "described"
         word = usual if task.start is None else task.start
+        self.engine(task.times)  # its program serves the start too
         given = first_state(task.model, form, self.plan.step, self.width, word)
         derivatives = derivatives_at(task.model)(given)
         setup = set_up(task.model, form, self.plan.step, derivatives)
@@ -189,8 +192,15 @@ class TwoStepStepper(Stepper):
         return jax.tree.map(np.asarray, later), samples
 
     def engine(self, times: np.ndarray) -> str:
-        """Compiled by XLA in any case."""
-        return "XLA: the two-step scheme"
+        """Machine code, or XLA and the reason."""
+        model, form = self.task.model, self.plan.form
+        state = at_rest(model, form)
+        none = np.zeros((6 * model.layout.n_bodies,) * 2)
+        setup = set_up(model, form, self.plan.step, (none, none))
+        samples = empty_samples(model, form, state, self.width)
+        marks = np.full(self.width, FAR)
+        now = run_state(model, form, state)
+        return compiled_run(form).engine(self._stepped, setup, now, samples, marks)
 
     def blank(self, count: int) -> Sample:
         """Samples of bodies where they are described."""

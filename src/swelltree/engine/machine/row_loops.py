@@ -1,0 +1,550 @@
+"""Long arrays stay arrays: their rows are computed in loops, several at once.
+
+Arrays over nodes, points or samples would be many numbers. Rows of such an array are those along
+its first axes, whose lengths were named. An operation on rows is written once, in the
+body of a loop over them; operations on as many rows share a loop as long as none needs what another
+row computes. What is needed elsewhere is stored by the loop, which then ends. Everything that only
+moves numbers about (slices, transposed or repeated axes) moves places.
+
+In memory the numbers of equal place in their rows lie side by side, so that a register takes those
+of several rows. Axes of nearly the same length (nodes, segments) have one *pitch*: as many places
+for each line, the last of which may hold nothing. So a shift from a segment to its node is one
+place, everywhere. What loops compute for places that hold nothing is never looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from swelltree.engine.machine.graph import LONG, Buffer, Graph, Region
+from swelltree.engine.machine.native import lane_width
+from swelltree.engine.machine.statements import Rows, Stores
+from swelltree.engine.machine.values import (
+    FEW,
+    Kept,
+    Stored,
+    Value,
+    View,
+    in_memory,
+    numbers,
+    places,
+    stored,
+    view_of,
+)
+
+AXES = 3  # first axes, at most, that count rows
+TYPES = {"f8": np.float64, "i4": np.int32, "u4": np.uint32, "b1": np.bool_, LONG: np.int64}
+
+Axes = Mapping[tuple[int, ...], int]  # lengths of first axes -> pitch of the last of them
+Moved = Callable[[np.ndarray], np.ndarray]  # numbers moved about, as numpy moves them
+
+
+def first_axes(shape: tuple[int, ...], named: Axes) -> int | None:
+    """How many first axes count rows: those whose lengths were named."""
+    for k in range(1, AXES + 1):
+        if shape[:k] in named and len(shape) >= k:
+            return k
+    return None
+
+
+@dataclass(eq=False)
+class RowLoop:
+    """A loop over rows, open as long as its body grows.
+
+    Args:
+        parent: region in which it stands.
+        region: its body.
+        count: of rows.
+        width: rows at once.
+        index: expression of the number of the row.
+        open: whether it is still to be put into its parent.
+    """
+
+    parent: Region
+    region: Region
+    count: int
+    width: int
+    index: int
+    open: bool = True
+
+
+@dataclass(eq=False)
+class Looped(Kept):
+    """An array whose rows are computed in a loop.
+
+    Args:
+        loops: of the program.
+        loop: the one that computes it.
+        row: expressions of one row, in the shape of the axes behind.
+        shape: of the whole array.
+        kind: of its numbers.
+    """
+
+    loops: RowLoops
+    loop: RowLoop
+    row: np.ndarray
+    shape: tuple[int, ...]
+    kind: str
+    kept: View | None = None
+
+    def view(self) -> View:
+        """The array in memory as loops lay it out; its loop ends."""
+        if self.kept is None:
+            self.kept = self.loops.stored_by(self)
+        return self.kept
+
+    def memory(self, graph: Graph) -> Stored:
+        """The array in memory, its last axis quickest."""
+        return self.view().memory(graph)
+
+
+@dataclass(eq=False)
+class RowLoops:
+    """Loops over rows in one program.
+
+    Args:
+        graph: of the program.
+        named: lengths of the first axes of arrays of rows, with the pitch of the last of them.
+        table: makes memory of a constant.
+    """
+
+    graph: Graph
+    named: Axes
+    table: Callable[[np.ndarray], Value] | None
+    open: dict[tuple[int, int], RowLoop] = field(default_factory=dict)
+    tables: dict[Any, Stored] = field(default_factory=dict)
+    copies: dict[Any, View] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.width = lane_width() if self.named else 1
+
+    # --- which arrays, and how they lie -----------------------------------------------------
+    def axes(self, shape: tuple[int, ...]) -> int | None:
+        """How many first axes of an array count its rows; None where it has none."""
+        return first_axes(shape, self.named)
+
+    def count(self, shape: tuple[int, ...]) -> int:
+        """Rows of an array of some first axes, places that hold nothing included."""
+        return int(np.prod(shape[:-1], dtype=int)) * self.named[shape]
+
+    def rows(self, shape: tuple[int, ...]) -> np.ndarray:
+        """Number of every row of an array of some first axes, one after another."""
+        lines, pitch = int(np.prod(shape[:-1], dtype=int)), self.named[shape]
+        return (pitch * np.arange(lines)[:, None] + np.arange(shape[-1])).reshape(-1)
+
+    def layout(self, shape: tuple[int, ...]) -> tuple[np.ndarray, int]:
+        """Places of the numbers of an array as loops lay it out, and how many there are."""
+        count = self.axes(shape)
+        assert count is not None
+        stride = self._stride(self.count(shape[:count]))
+        width = int(np.prod(shape[count:], dtype=int))
+        offsets = self.rows(shape[:count])[:, None] + stride * np.arange(width)[None]
+        return offsets.reshape(shape), stride * width
+
+    def _stride(self, count: int) -> int:
+        """Places for numbers of equal place in their rows: whole registers, and one more."""
+        return (-(-count // self.width) + 1) * self.width
+
+    def room(self, shape: tuple[int, ...], kind: str, home: Region) -> View:
+        """New memory as loops lay it out."""
+        offsets, size = self.layout(shape)
+        x = stored(self.graph.room(size, kind), 0, (size,), home)
+        return View(x.buffer, offsets, home, x.version, lay_out=self.in_order)
+
+    # --- loops ------------------------------------------------------------------------------
+    def loop(self, count: int) -> RowLoop:
+        """The open loop over so many rows in the region that is being written."""
+        key = (id(self.graph.here), count)
+        if key not in self.open:
+            self.open[key] = self._new(count, self.width, self.graph.here)
+        return self.open[key]
+
+    def _new(self, count: int, width: int, parent: Region) -> RowLoop:
+        region = Region(parent.depth + 1)
+        return RowLoop(parent, region, count, width, self.graph.row_number(region))
+
+    def close(self, loop: RowLoop) -> None:
+        """Let a loop happen, here and now."""
+        if not loop.open:
+            return
+        loop.open = False
+        self.open.pop((id(loop.parent), loop.count), None)
+        loop.parent.items.append(Rows(loop.region, loop.index, loop.count, loop.width))
+
+    # --- single rows ------------------------------------------------------------------------
+    def place(self, index: int, offsets: np.ndarray) -> int | None:
+        """Expression of the offset of a row from that of the first; None where it is the same."""
+        graph, change = self.graph, offsets - offsets[0]
+        if not change.any():
+            return None
+        step = int(change[1]) if len(change) > 1 else 0
+        if np.array_equal(change, step * np.arange(len(change))):
+            return graph.op("mul", index, graph.constant(step, LONG))
+        table = self._known(change.astype(np.int64))
+        return graph.load_at(table.buffer, table.version, table.start, index, table.home)
+
+    def _known(self, value: np.ndarray) -> Stored:
+        """A constant in memory."""
+        key = (value.dtype.str, value.shape, value.tobytes())
+        if key not in self.tables:
+            if self.table is not None:
+                self.tables[key] = self.table(value)
+            else:
+                flat = [self.graph.constant(v, LONG) for v in value.reshape(-1).tolist()]
+                rows = np.array(flat, dtype=int).reshape(value.shape)
+                self.tables[key] = in_memory(self.graph, rows, LONG)
+        return self.tables[key]
+
+    def at(self, x: View, index: int, count: int) -> np.ndarray:
+        """Expressions of the row of a given number, of an array of so many rows in memory."""
+        graph = self.graph
+        offsets = x.offsets.reshape(count, -1)
+        special = None if x.special is None else x.special.reshape(count, -1)
+        together = (offsets - offsets[:1] == (offsets - offsets[:1])[:, :1]).all()
+        out = []
+        for k in range(offsets.shape[1]):
+            if special is not None and (special[:, k] == special[0, k]).all():
+                out.append(graph.constant(special[0, k], x.kind))
+                continue
+            place = self.place(index, offsets[:, 0] if together else offsets[:, k])
+            if x.base is not None:
+                place = x.base if place is None else graph.op("add", x.base, place)
+            first = int(offsets[0, k])
+            if place is None:
+                out.append(graph.load(x.buffer, x.version, first, x.home))
+            else:
+                out.append(graph.load_at(x.buffer, x.version, first, place, x.home))
+        return np.array(out, dtype=int)
+
+    def _exactly(
+        self, x: View, count: int, buffer: Buffer, where: np.ndarray, home: Region
+    ) -> None:
+        """Copy rows one by one to places (row, number of a row)."""
+        loop = self._new(count, 1, home)
+        last = Stores()
+        together = (where - where[:1] == (where - where[:1])[:, :1]).all()
+        for k, a in enumerate(self.at(x, loop.index, count).tolist()):
+            place = self.place(loop.index, where[:, 0] if together else where[:, k])
+            first = int(where[0, k])
+            if place is None:
+                last.single.append((buffer, first, a))
+            else:
+                last.moving.append((buffer, first, place, a))
+        loop.region.items.append(last)
+        loop.open = False
+        home.items.append(Rows(loop.region, loop.index, count, 1))
+
+    def accumulated(
+        self, x: View, count: int, buffer: Buffer, where: np.ndarray, name: str
+    ) -> None:
+        """Join rows, one by one, with numbers at places (row, number of a row)."""
+        graph, home = self.graph, self.graph.here
+        loop = self._new(count, 1, home)
+        sums = stored(buffer, 0, (buffer.size,), loop.region)
+        before = self.at(view_of(graph, sums).with_offsets(where), loop.index, count)
+        last = Stores()
+        for k, a in enumerate(self.at(x, loop.index, count).tolist()):
+            place, first = self.place(loop.index, where[:, k]), int(where[0, k])
+            after = graph.op(name, int(before[k]), a)
+            if place is None:
+                last.single.append((buffer, first, after))
+            else:
+                last.moving.append((buffer, first, place, after))
+        loop.region.items.append(last)
+        home.items.append(Rows(loop.region, loop.index, count, 1))
+
+    # --- rows in loops ----------------------------------------------------------------------
+    def row(self, loop: RowLoop, x: Value, count: int) -> np.ndarray:
+        """Expressions of the row of an array at the index of a loop, in the shape of one row.
+
+        Args:
+            loop: over as many rows.
+            x: the array.
+            count: of its first axes, which count the rows.
+        """
+        if isinstance(x, Looped):
+            if x.loop is loop and loop.open:
+                return x.row
+            x = x.view()
+        behind = tuple(x.shape[count:])
+        if isinstance(x, np.ndarray):
+            flat = x.reshape(int(np.prod(x.shape[:count], dtype=int)), -1)
+            if (flat == flat[:1]).all():
+                return flat[0].reshape(behind)
+            x = self._from_numbers(x)
+        view = view_of(self.graph, x, self.in_order)
+        rows = self.rows(x.shape[:count])
+        row = self._side_by_side(loop, view, rows)
+        if row is None:
+            row = self._side_by_side(loop, self.laid_out(view), rows)
+            assert row is not None
+        return row.reshape(behind)
+
+    def _side_by_side(self, loop: RowLoop, x: View, rows: np.ndarray) -> np.ndarray | None:
+        """Expressions of a row whose numbers lie as those of its neighbours do; else None."""
+        graph = self.graph
+        offsets = x.offsets.reshape(len(rows), -1)
+        special = None if x.special is None else x.special.reshape(len(rows), -1)
+        out = []
+        for k in range(offsets.shape[1]):
+            if special is not None and (special[:, k] == special[0, k]).all():
+                out.append(graph.constant(special[0, k], x.kind))
+                continue
+            first = int(offsets[0, k])
+            if (offsets[:, k] == first).all():
+                if x.base is None:
+                    out.append(graph.load(x.buffer, x.version, first, x.home))
+                else:
+                    out.append(graph.load_at(x.buffer, x.version, first, x.base, x.home))
+                continue
+            start = first - int(rows[0])
+            # registers read further than the last row: only working memory has room there
+            if not (offsets[:, k] - rows == start).all() or x.buffer.where != "work":
+                return None
+            index = loop.index if x.base is None else graph.op("add", x.base, loop.index)
+            out.append(graph.load_at(x.buffer, x.version, start, index, x.home))
+        return np.array(out, dtype=int)
+
+    def _from_numbers(self, x: np.ndarray) -> View:
+        """Numbers in memory as loops lay them out."""
+        graph, kind = self.graph, self.graph.kinds[int(x.flat[0])]
+        offsets, size = self.layout(x.shape)
+        known = numbers(graph, x)
+        if known is not None:
+            whole = np.zeros(size, TYPES[kind])
+            whole[offsets.reshape(-1)] = known.reshape(-1)
+            source = self._known(whole)
+            return View(source.buffer, source.start + offsets, source.home, source.version)
+        flat = x.reshape(-1).tolist()
+        home = max((graph.home[a] for a in flat), key=lambda r: r.depth)
+        out = self.room(x.shape, kind, home)
+        singles = zip(out.offsets.reshape(-1).tolist(), flat, strict=True)
+        home.items.append(Stores([(out.buffer, at, a) for at, a in singles]))
+        return out
+
+    def laid_out(self, x: View) -> View:
+        """A copy as loops lay it out, made where the array comes from."""
+        home = x.home
+        if x.base is not None and self.graph.home[x.base].depth > home.depth:
+            home = self.graph.home[x.base]
+        key = (id(x.buffer), x.version, x.base, x.offsets.shape, x.offsets.tobytes())
+        if key not in self.copies:
+            out = self.room(x.shape, x.kind, home)
+            count = self.axes(x.shape)
+            assert count is not None
+            rows = int(np.prod(x.shape[:count], dtype=int))
+            self._exactly(x, rows, out.buffer, out.offsets.reshape(rows, -1), home)
+            self.copies[key] = out
+        return self.copies[key]
+
+    def in_order(self, x: View) -> Stored:
+        """The numbers of a view side by side, its last axis quickest, in new memory."""
+        graph = self.graph
+        buffer = graph.room(x.size, x.kind)
+        count = self.axes(x.shape) or len(x.shape)
+        rows = int(np.prod(x.shape[:count], dtype=int))
+        self._exactly(x, rows, buffer, np.arange(x.size).reshape(rows, -1), graph.here)
+        return stored(buffer, 0, x.shape, graph.here)
+
+    def stored_by(self, x: Looped) -> View:
+        """An array that its loop stores; the loop ends."""
+        out = self.room(x.shape, x.kind, x.loop.parent)
+        self._put(x, out.buffer, out.offsets)
+        self.close(x.loop)
+        return out
+
+    def _put(self, x: Looped, buffer: Buffer, offsets: np.ndarray) -> None:
+        """Let a loop store its rows at places of the first of them, and so on side by side."""
+        count = self.axes(x.shape)
+        assert count is not None
+        first = int(self.rows(x.shape[:count])[0])
+        starts = offsets.reshape(-1, x.row.size)[0] - first
+        pairs = zip(starts.tolist(), x.row.reshape(-1).tolist(), strict=True)
+        moving = [(buffer, at, x.loop.index, a) for at, a in pairs]
+        x.loop.region.items.append(Stores(moving=moving))
+
+    # --- arrays -----------------------------------------------------------------------------
+    def computed(
+        self, shape: tuple[int, ...], kind: str, one: Callable[..., np.ndarray], values: list[Value]
+    ) -> Value | None:
+        """An array whose rows are computed from those of others of its shape, or from numbers.
+
+        Args:
+            shape: of the array.
+            kind: of its numbers.
+            one: gives a row from rows.
+            values: the others; None is given back where all are numbers that are known.
+        """
+        count = self.axes(shape)
+        if count is None or not int(np.prod(shape, dtype=int)):
+            return None
+        rows = int(np.prod(shape[:count], dtype=int))
+        values = [self._repeated(x, shape) for x in values]
+        whole = [x for x in values if tuple(x.shape) == shape]
+        if all(isinstance(x, np.ndarray) for x in values):
+            if all((x.reshape(rows, -1) == x.reshape(rows, -1)[:1]).all() for x in whole):
+                first = [
+                    x.reshape(rows, -1)[0].reshape(shape[count:]) if tuple(x.shape) == shape else x
+                    for x in values
+                ]
+                return np.broadcast_to(one(*first), shape)
+            if all(numbers(self.graph, x) is not None for x in whole):
+                return None
+        single = {k: places(self.graph, x) for k, x in enumerate(values) if tuple(x.shape) != shape}
+        wide = [x for k, x in enumerate(values) if k not in single]
+        loop, found = self.together(shape, wide)
+        rest = iter(found)
+        args = [single[k] if k in single else next(rest) for k in range(len(values))]
+        return Looped(self, loop, np.asarray(one(*args)), shape, kind)
+
+    def together(
+        self, shape: tuple[int, ...], values: list[Value]
+    ) -> tuple[RowLoop, list[np.ndarray]]:
+        """The loop over the rows of arrays with the same first axes, and a row of each."""
+        count = self.axes(shape)
+        assert count is not None
+        rows = self.count(shape[:count])
+        # whatever must be in memory is there before the loop is chosen: that may end another
+        here = self.open.get((id(self.graph.here), rows))
+        ready = [x.view() if isinstance(x, Looped) and x.loop is not here else x for x in values]
+        loop = self.loop(rows)
+        return loop, [self.row(loop, x, count) for x in ready]
+
+    def _repeated(self, x: Value, shape: tuple[int, ...]) -> Value:
+        """An array of as many axes, along some of which it is the same, in a shape."""
+        if tuple(x.shape) in ((), shape):
+            return x
+        if isinstance(x, np.ndarray):
+            return np.broadcast_to(x, shape)
+        return self.moved(x, lambda a: np.broadcast_to(a, shape))
+
+    def moved(self, x: Value, move: Moved) -> Value:
+        """An array whose numbers are moved about: no number is computed."""
+        if not isinstance(x, Kept | Stored):
+            x = in_memory(self.graph, x, self.graph.kinds[int(places(self.graph, x).flat[0])])
+        if isinstance(x, Looped):
+            row = self._row_moved(x, move)
+            if row is not None:
+                return row
+            x = x.view()
+        return view_of(self.graph, x, self.in_order).moved(move)
+
+    def _row_moved(self, x: Looped, move: Moved) -> Looped | None:
+        """The same where every row stays one."""
+        before = self.axes(x.shape)
+        after = move(np.arange(x.size).reshape(x.shape))
+        count = self.axes(after.shape)
+        if not x.loop.open or before is None or count is None:
+            return None
+        if not np.array_equal(self.rows(after.shape[:count]), self.rows(x.shape[:before])):
+            return None
+        number = np.arange(x.size // x.row.size)[:, None]
+        inside = after.reshape(len(number), -1) - x.row.size * number
+        if not (inside == inside[:1]).all() or not ((inside >= 0) & (inside < x.row.size)).all():
+            return None
+        row = x.row.reshape(-1)[inside[0]].reshape(after.shape[count:])
+        return Looped(self, x.loop, row, tuple(after.shape), x.kind)
+
+    def gathered(
+        self, shape: tuple[int, ...], kind: str, parts: list[tuple[Value, np.ndarray]]
+    ) -> Value:
+        """A new array that is put together from others, later ones over earlier ones.
+
+        Args:
+            shape: of the array.
+            kind: of its numbers.
+            parts: arrays, and the places of all their numbers in it.
+        """
+        out = self.room(shape, kind, self.graph.here)
+        order = list(parts)
+        # registers write places beyond the last row too: one array may be stored so, the first
+        first = self._first_part(order, out)
+        if first is not None:
+            x, where = order.pop(first)
+            self._put(x, out.buffer, out.offsets.reshape(-1)[where])
+            self.close(x.loop)
+        for x, where in order:
+            self._copied(x, out.buffer, out.offsets.reshape(-1)[where])
+        return out.simplest()
+
+    def _first_part(self, parts: list[tuple[Value, np.ndarray]], out: View) -> int | None:
+        """Which of the parts can be stored by its own loop, over the places around it."""
+        inner, stride = self.axes(out.shape), self._stride
+        assert inner is not None
+        for k, (x, where) in enumerate(parts):
+            mine = isinstance(x, Looped) and x.loop.open and x.loop.parent is self.graph.here
+            if not mine or self.count(out.shape[:inner]) != x.loop.count:
+                continue
+            rows = self.rows(x.shape[: self.axes(x.shape)])
+            starts = out.offsets.reshape(-1)[where].reshape(len(rows), -1) - rows[:, None]
+            near = starts[0] % stride(x.loop.count) < self.width
+            over = any(np.intersect1d(where, other).size for _, other in parts[:k])
+            if (starts == starts[:1]).all() and near.all() and not over:
+                return k
+        return None
+
+    def _copied(self, x: Value, buffer: Buffer, where: np.ndarray) -> None:
+        """Let an array be stored at places, now."""
+        graph = self.graph
+        if not where.size:
+            return
+        same = isinstance(x, np.ndarray) and x.size > FEW and (x == x.flat[0]).all()
+        if not same and (x.size <= FEW or isinstance(x, np.ndarray)):
+            flat = places(graph, x).reshape(-1).tolist()
+            pairs = zip(where.reshape(-1).tolist(), flat, strict=True)
+            graph.state(Stores([(buffer, at, a) for at, a in pairs]))
+            return
+        if same:
+            one = in_memory(graph, x.reshape(-1)[:1].reshape(()), graph.kinds[int(x.flat[0])])
+            x = view_of(graph, one).moved(lambda a: np.broadcast_to(a, where.shape))
+        if isinstance(x, Looped):
+            x = x.view()
+        view = view_of(graph, x)
+        count = self.axes(view.shape) or len(view.shape)
+        rows = int(np.prod(view.shape[:count], dtype=int))
+        self._exactly(view, rows, buffer, where.reshape(rows, -1), graph.here)
+
+    # --- what loops carry on ----------------------------------------------------------------
+    def slot(self, shape: tuple[int, ...], kind: str) -> Buffer:
+        """Memory of an array that is carried on: as loops lay it out, where it has rows."""
+        size = int(np.prod(shape, dtype=int))
+        if self.axes(shape) is not None and size:
+            size = self.layout(shape)[1]
+        return self.graph.room(size, kind)
+
+    def in_slot(self, buffer: Buffer, shape: tuple[int, ...], home: Region) -> Value:
+        """The array in such a slot, as it is from now on."""
+        if self.axes(shape) is None or not int(np.prod(shape, dtype=int)):
+            return stored(buffer, 0, shape, home)
+        x = stored(buffer, 0, (buffer.size,), home)
+        offsets = self.layout(shape)[0]
+        return View(buffer, offsets, home, x.version, lay_out=self.in_order).simplest()
+
+    def for_slot(self, x: Value, shape: tuple[int, ...]) -> Value:
+        """An array as it is stored in such a slot: a row of memory, or itself."""
+        if self.axes(shape) is None or not int(np.prod(shape, dtype=int)):
+            return x
+        if isinstance(x, Looped):
+            x = x.view()
+        elif isinstance(x, np.ndarray):
+            x = self._numbers_here(x)
+        view = view_of(self.graph, x, self.in_order)
+        offsets, size = self.layout(shape)
+        start = int(view.offsets.reshape(-1)[0] - offsets.reshape(-1)[0])
+        lies = view.base is None and np.array_equal(view.offsets, offsets + start)
+        if not lies or view.special is not None or view.buffer.where != "work":
+            out = self.room(shape, view.kind, self.graph.here)
+            self._copied(view, out.buffer, out.offsets)
+            view, start = out, 0
+        return Stored(view.buffer, start, (size,), view.home, view.version)
+
+    def _numbers_here(self, x: np.ndarray) -> View:
+        """Numbers in memory as loops lay them out, stored here."""
+        graph = self.graph
+        out = self.room(x.shape, graph.kinds[int(x.flat[0])], graph.here)
+        self._copied(x, out.buffer, out.offsets)
+        return out

@@ -1,0 +1,29 @@
+"""Arrays over nodes and segments, which machine code computes in loops."""
+
+from __future__ import annotations
+
+from swelltree.model.model import Model
+
+FEW_SEGMENTS = 3  # of a line, whose nodes are written one by one
+SHORT = 16  # numbers of an array without lines that are written one by one
+
+
+def node_axes(model: Model, shape: tuple[int, ...]) -> dict[tuple[int, ...], int]:
+    """First axes of arrays over nodes and segments that are computed in loops; see `row_loops`.
+
+    Args:
+        model: with lines.
+        shape: count of lines and of their segments.
+    """
+    count, n = shape
+    if n < FEW_SEGMENTS:
+        return {}
+    # of lines that bend the points beyond the ends count too
+    most = n + 3 if model.dynamic_lines.nodes.bending else n + 1
+    winches = model.dynamic_lines.winches
+    axes: dict[tuple[int, ...], int] = {}
+    for lines in {count, count if winches is None else winches.count}:
+        for k in range(n - 1, most + 1):
+            axes |= {(lines, k): most, (lines, 2, k): most}
+            axes |= {(m,): m for m in (lines * k, 3 * lines * k) if m > SHORT}
+    return axes
