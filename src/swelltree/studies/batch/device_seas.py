@@ -70,11 +70,11 @@ def device_seas(model: Model, maker: CaseMaker, cases: Sequence[BatchCase]) -> D
     excitation = data.excitation if data.remaining is None else data.remaining
     parts: list[tuple[list[int], ManySeas]] = []
     refused: dict[int, str] = {}
-    for rows in _alike(cases):
+    for rows in alike(cases):
         try:
             # once as in a single run: what is wrong, or worth a warning, is told there
             maker.in_sea(cases[rows[0]])
-            parts.append((rows, _components(model, [cases[k] for k in rows])))
+            parts.append((rows, components_of(model, [cases[k] for k in rows])))
         except SwelltreeError as error:
             refused |= dict.fromkeys(rows, str(error))
     low, high = float(data.omega[0]), float(data.omega[-1])
@@ -139,8 +139,13 @@ def _ramp(case: BatchCase) -> float:
     return 0.0 if case.sea is None else float(case.sea.ramp)
 
 
-def _alike(cases: Sequence[BatchCase]) -> list[list[int]]:
-    """Numbers of cases whose seas differ by their seed only."""
+def alike(cases: Sequence[BatchCase], besides: Sequence[Hashable] | None = None) -> list[list[int]]:
+    """Numbers of cases whose seas differ by their seed only.
+
+    Args:
+        cases: with seas.
+        besides: what else must be the same.
+    """
     found: dict[Any, list[int]] = {}
     for k, case in enumerate(cases):
         sea = case.sea
@@ -149,6 +154,8 @@ def _alike(cases: Sequence[BatchCase]) -> list[list[int]]:
             key: Any = tuple(x if isinstance(x, Hashable) else id(x) for x in given)
         else:
             key = (k,)
+        if besides is not None:
+            key = (key, besides[k])
         found.setdefault(key, []).append(k)
     return list(found.values())
 
@@ -157,7 +164,8 @@ def _names(sea: Sea) -> list[str]:
     return [field.name for field in fields(sea)]  # pyright: ignore[reportArgumentType]
 
 
-def _components(model: Model, cases: list[BatchCase]) -> ManySeas:
+def components_of(model: Model, cases: list[BatchCase]) -> ManySeas:
+    """Components of cases whose seas differ by their seed only."""
     sea: Any = cases[0].sea
     if isinstance(sea, IrregularSea):
         seeds = [case.sea.seed for case in cases]  # type: ignore[union-attr]

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from swelltree.engine.machine.many_cases.summaries import Kept, Wanted
 from swelltree.formulations import Formulation
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect
@@ -67,11 +68,11 @@ class Summary(NamedTuple):
     """What is kept of all cases of a batch, without their samples.
 
     Args:
-        values: by channel (case, ..., number), with the numbers of `summaries.STATISTICS`.
+        values: by channel, each with an axis of cases and those of the channel before its own.
         messages: (case,) empty where all went well.
     """
 
-    values: dict[str, np.ndarray]
+    values: dict[str, Kept]
     messages: np.ndarray
 
 
@@ -91,7 +92,11 @@ class Engine(ABC):
 
     name: str
     is_gpu: bool = False  # runs on a graphics processor
-    most: int = 32  # cases side by side; more fill the cache of a core: measured for the RM3
+
+    @property
+    def most(self) -> int:
+        """Cases side by side."""
+        return 32
 
     def unable(self, plan: Plan) -> str:
         """Which part of the model it cannot run; empty if there is none."""
@@ -109,13 +114,13 @@ class Engine(ABC):
         """Cases that fit into the memory of what runs them, besides that of this machine."""
         return self.most
 
-    def summaries(self, plan: Plan, cases: list[BatchCase], start: float) -> Summary | None:
-        """Statistics found where the samples arise; None where samples are needed for them.
+    def summaries(self, plan: Plan, cases: list[BatchCase], wanted: Wanted) -> Summary | None:
+        """What is kept, found where the samples arise; None where samples are needed for it.
 
         Args:
             plan: how cases are run.
             cases: at most as many as there are lanes.
-            start: of the statistics [s].
+            wanted: of each channel.
         """
         return None
 
