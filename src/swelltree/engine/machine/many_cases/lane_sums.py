@@ -200,9 +200,7 @@ class LaneSums:
         self.waves = np.ascontiguousarray(of_wave.transpose(2, 0, 1))
         both = np.stack([force.real, force.imag], axis=-1)
         self.forces = np.ascontiguousarray(both.transpose(1, 2, 3, 0))
-        # one point before the block and one behind it are read too
-        points = int(np.ceil(longest / self.step.min())) + 2
-        self.instants = -(-points // RATIO)
+        self.instants = LaneSums.points(longest, self.step.min()) // RATIO
         rows = rows_at_once(self.width)
         self.blocks = -(-(self.instants + TAPS) // rows)
         self.phases = np.empty((self.count, 2, self.width))
@@ -217,7 +215,8 @@ class LaneSums:
             longest: block [s].
             step: shortest of all grids [s].
         """
-        return RATIO * -(-(int(np.ceil(longest / step)) + 2) // RATIO)
+        # one before the block and one behind it are read too, and rounding may ask for another
+        return RATIO * -(-(int(np.ceil(longest / step)) + 3) // RATIO)
 
     def fill(self, begin: float, rows: np.ndarray, force: int, rate: int) -> None:
         """Loads of a block of time into the numbers of the cases.
