@@ -8,9 +8,10 @@
 
 Each line is one number of cases of a ready system in irregular seas of different seeds, steps of
 0.1 s, samples every 0.5 s, all reduced to statistics, or what `--reduce` says; seas, labels and all
-are in the time of the warm call; `cpu_s` is the time of all cores together. On a graphics processor `parts` tells where it went, and `steps` is the rate of the
-stepping alone. `--check` compares 32 cases with lanes of the CPU. `--tune` tries threads of a block
-and registers of a thread. No line is begun after `--seconds`.
+are in the time of the warm call; `cpu_s` is the time of all cores together. On a graphics processor
+`parts` tells where it went, and `steps` is the rate of the stepping alone. `--check` compares 32
+cases with lanes of the CPU. `--tune` tries threads of a block and registers of a thread. No line is
+begun after `--seconds`.
 """
 
 from __future__ import annotations
