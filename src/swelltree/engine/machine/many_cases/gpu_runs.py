@@ -11,7 +11,7 @@ import numpy as np
 
 from swelltree.engine.backend import jax
 from swelltree.engine.machine.many_cases import cuda
-from swelltree.engine.machine.many_cases.harmonic_sums import HarmonicSums, Waves, grouped
+from swelltree.engine.machine.many_cases.harmonic_sums import AnyWaves, HarmonicSums, grouped
 from swelltree.engine.machine.many_cases.programs import (
     Cases,
     ManyProgram,
@@ -52,7 +52,7 @@ class DeviceLoads:
         rate: that of their rates.
     """
 
-    waves: Waves
+    waves: AnyWaves
     table: np.ndarray
     step: float
     points: int
