@@ -43,10 +43,7 @@ def kept_of(x, chunk=100):
     series = LaneSeries(
         [(7, (chunk, ENTRIES), float)], SAMPLES // chunk, width, Wanted(shares, MOST, WHOLE)
     )
-    for number in range(SAMPLES // chunk):
-        part = x[..., number * chunk : (number + 1) * chunk].transpose(2, 1, 0)
-        out = np.concatenate([np.full((7, width), np.nan), part.reshape(-1, width)])
-        series.take(number, out)
+    series.memory[0][:] = x.transpose(2, 1, 0).reshape(-1, width)
     return series.of_channel(0)
 
 

@@ -22,6 +22,7 @@ from swelltree.results.statistics import of_summaries, settled_time, time_weight
 from swelltree.studies.batch.cases import BatchCase, batch_cases, ramp_of_case
 from swelltree.studies.batch.engine import Engine, Outcome, Plan, Summary
 from swelltree.studies.batch.engines import chosen_engine
+from swelltree.studies.batch.linear_range import with_findings
 from swelltree.studies.batch.steps import chosen_step
 from swelltree.studies.given import study_of_model
 from swelltree.studies.seas import realised
@@ -121,7 +122,7 @@ def simulate_batch(
     result = xr.concat(parts, "case", data_vars="minimal", combine_attrs="drop_conflicts")
     result = result.assign_coords(case=np.arange(len(rows)))
     _tell_failures(result)
-    return result.assign_attrs(planned.attrs)
+    return with_findings(model, result.assign_attrs(planned.attrs))
 
 
 def plan_batch(
@@ -348,11 +349,9 @@ def _lanes(plan: Plan, engine: Engine, count: int, lanes: int | None) -> int:
 
     numbers = sum(int(np.prod(shape)) for shape in engine.shapes(plan).values())
     bodies = plan.model.layout.n_bodies
-    # samples, their copy on the way out and the energy budget; loads and rates on their grid
+    # samples, their copy on the way out and the energy budget
     per_case = len(plan.times) * (2 * numbers + 20 * bodies + 30)
-    if plan.device == "cpu" and plan.model.hydro is not None and plan.model.hydro.table is not None:
-        points = float(plan.times[-1]) * float(plan.model.hydro.table.omega[-1]) * 20.0 / np.pi
-        per_case += int(2.0 * 2.0 * points * 6 * bodies)
+    per_case += engine.room_of_loads(plan) if plan.device == "cpu" else 0
     per_case += sum(np.size(leaf) for leaf in jax.tree.leaves(plan.model))
     # samples of a graphics processor come here only where more than statistics is asked for
     fitting = int(ROOM[plan.device] / (8.0 * per_case))

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from swelltree.effects.linear_hydro.hydro import POINTS_PER_PERIOD
 from swelltree.engine.machine.many_cases.summaries import Kept, Wanted
 from swelltree.formulations import Formulation
 from swelltree.model.model import Model
@@ -109,6 +110,15 @@ class Engine(ABC):
     @abstractmethod
     def shapes(self, plan: Plan) -> dict[str, tuple[int, ...]]:
         """Shape at one time of the channels of a plan by name; of all where it names none."""
+
+    def room_of_loads(self, plan: Plan) -> int:
+        """Numbers of a case that loads of waves take here: they lie on a grid for the whole run."""
+        hydro = plan.model.hydro
+        if hydro is None or hydro.table is None:
+            return 0
+        points = plan.end * float(hydro.table.omega[-1]) * POINTS_PER_PERIOD / (2.0 * np.pi)
+        # filled up to a power of two; loads and rates
+        return int(2.0 * 2.0 * points * 6 * plan.model.layout.n_bodies)
 
     def fitting(self, plan: Plan) -> int:
         """Cases that fit into the memory of what runs them, besides that of this machine."""

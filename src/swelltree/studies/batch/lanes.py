@@ -53,6 +53,10 @@ class SideBySide(Compiled):
         """Cases that keep all cores busy."""
         return max(32, TURNS * lane_width() * _cores())
 
+    def room_of_loads(self, plan: Plan) -> int:
+        """None where loads are made chunk by chunk."""
+        return 0 if made_on_device(plan.model, []) else super().room_of_loads(plan)
+
     def maker(self, plan: Plan) -> CaseMaker:
         """Makes models of cases."""
         return maker_of(plan)

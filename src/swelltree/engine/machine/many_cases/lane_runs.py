@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.backend import jax
+from swelltree.engine.machine.many_cases.chunk_driver import go_through
 from swelltree.engine.machine.many_cases.lane_series import LaneSeries
 from swelltree.engine.machine.many_cases.lane_sums import LaneSums, LaneWaves
 from swelltree.engine.machine.many_cases.lanes import LaneWriter
@@ -73,17 +74,16 @@ class LaneProgram(ManyProgram):
         program = self.needed(cases, chunks[0])
         outs = room_for_results(program, cases, chunks)
         registers = _Registers(program, self.width, cases, list(chunks), loads)
+        n = registers.n_state
 
         def one(first: int) -> None:
             count = min(self.width, cases.count - first)
-            n = registers.n_state
-            for number, out in registers.each(first):
-                for array, place in zip(outs[n:], program.outs[n:], strict=True):
-                    begin = number * place[1][0]
-                    found = taken_apart(out, place, count)
-                    array[first : first + count, begin : begin + place[1][0]] = found
-                if number == len(chunks) - 1:
-                    registers.take_state(first, out, outs[:n])
+            memory = registers.room()
+            out = registers.run(first, memory)
+            registers.take_state(first, out, outs[:n])
+            for array, place, rows in zip(outs[n:], program.outs[n:], memory, strict=True):
+                whole = (0, array.shape[1:], place[2])
+                array[first : first + count] = taken_apart(rows, whole, count)
 
         _on_cores(one, range(0, cases.count, self.width), threads)
         return jax.tree.unflatten(program.tree, outs)
@@ -115,10 +115,7 @@ class LaneProgram(ManyProgram):
 
         def one(first: int) -> None:
             series = LaneSeries(program.outs[n:], len(chunks), self.width, wanted)
-            for number, out in registers.each(first):
-                series.take(number, out)
-                if number == len(chunks) - 1:
-                    registers.take_state(first, out, state)
+            registers.take_state(first, registers.run(first, series.memory), state)
             budget = series.budget([names[1][name] for name in BUDGET])
             found[first] = {name: series.of_channel(k) for name, k in names[0].items()}, budget
 
@@ -169,6 +166,8 @@ class _Registers:
         self.count, self.chunks, self.loads = cases.count, chunks, loads
         self.fixed, self.shared, self.own = packed_cases(program, cases)
         self.n_state = len(jax.tree.leaves(cases.state))
+        self.inputs = np.stack([inputs_of(self.shared, chunk) for chunk in chunks])
+        self.begins = np.array([float(np.ravel(chunk)[0]) for chunk in chunks])
         if loads is not None:
             own = [x for x in jax.tree.leaves(cases.fixed) if isinstance(x, Own)]
             self.force, self.rate = (
@@ -178,29 +177,57 @@ class _Registers:
             for k in (self.force, self.rate):
                 self.own[k] = None  # made for each chunk
 
-    def each(self, first: int) -> Any:
-        """Number and results (place, lane) of each chunk; lanes without a case repeat the last."""
+    def room(self) -> list[np.ndarray]:
+        """Memory for the results of a register (place, lane), chunk after chunk."""
+        sizes = [
+            int(np.prod(shape, dtype=int)) for _, shape, _ in self.program.outs[self.n_state :]
+        ]
+        return [np.empty((len(self.chunks) * size, self.width)) for size in sizes]
+
+    def run(self, first: int, memory: list[np.ndarray]) -> np.ndarray:
+        """All chunks of some cases; lanes without a case repeat the last.
+
+        Args:
+            first: of the cases.
+            memory: that results go to, one after the other, as of `room`.
+
+        Returns what the last chunk has given (place, lane).
+        """
         program, width = self.program, self.width
         count = min(width, self.count - first)
         _, n_out, n_work = program.sizes
         rows = beside(program, self.own, range(first, first + count), width)
         out, work = np.empty((n_out, width)), np.empty((n_work, width))
-        sums = None
-        if self.loads is not None:
-            lanes = [first + min(k, count - 1) for k in range(width)]
-            sums = LaneSums(self.loads.waves, lanes, self.loads.longest)
-        for number, chunk in enumerate(self.chunks):
-            if sums is not None:
-                force, rate = (program.own[k][0] for k in (self.force, self.rate))
-                sums.fill(float(chunk[0]), rows, force, rate)
-            self.native(self.fixed, inputs_of(self.shared, chunk), rows, out, work)
-            yield number, out
-            # the state at the end of a chunk is that at the beginning of the next
-            for (start, shape, _), (at, _, _) in zip(
-                program.own[-self.n_state :], program.outs[: self.n_state], strict=True
-            ):
-                size = int(np.prod(shape, dtype=int))
-                rows[start : start + size] = out[at : at + size]
+        copies = []
+        for (at, shape, _), into in zip(program.outs[self.n_state :], memory, strict=True):
+            size = int(np.prod(shape, dtype=int))
+            copies.append((out[at : at + size], into, 8 * size * width))
+        # the state at the end of a chunk is that at the beginning of the next
+        for (start, shape, _), (at, _, _) in zip(
+            program.own[-self.n_state :], program.outs[: self.n_state], strict=True
+        ):
+            size = int(np.prod(shape, dtype=int))
+            copies.append((out[at : at + size], rows[start : start + size], 0))
+        stepped = {"fixed": self.fixed, "rows": rows, "out": out, "work": work}
+        if self.loads is None:
+            self._through(0, len(self.chunks), stepped, None, copies)
+            return out
+        lanes = [first + min(k, count - 1) for k in range(width)]
+        sums = LaneSums(self.loads.waves, lanes, self.loads.longest)
+        force, rate = (program.own[k][0] for k in (self.force, self.rate))
+        growing = int(sums.grows(self.begins).sum())
+        for number in range(growing):
+            sums.fill(float(self.begins[number]), rows, force, rate)
+            self._through(number, number + 1, stepped, None, copies)
+        summed = sums.native, sums.memory(self.begins[growing:], rows, force, rate)
+        self._through(growing, len(self.chunks), stepped, summed, copies)
+        return out
+
+    def _through(self, first: int, end: int, stepped: Any, sums: Any, copies: Any) -> None:
+        """Some of the chunks."""
+        moved = [(a, b[first * (by // (8 * self.width)) :] if by else b, by) for a, b, by in copies]
+        inputs = {"inputs": self.inputs[first:end]}
+        go_through(end - first, self.native, stepped | inputs, sums, moved)
 
     def take_state(self, first: int, out: np.ndarray, into: list[np.ndarray]) -> None:
         """The state at the end of a chunk."""

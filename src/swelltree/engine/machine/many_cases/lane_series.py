@@ -45,14 +45,6 @@ class LaneSeries:
             for (_, shape, _), size in zip(places, self.sizes, strict=True)
         ]
 
-    def take(self, number: int, out: np.ndarray) -> None:
-        """Samples of a chunk from its results (place, lane)."""
-        for (start, shape, _), size, memory in zip(
-            self.places, self.sizes, self.memory, strict=True
-        ):
-            count = shape[0] * size
-            memory[number * count : (number + 1) * count] = out[start : start + count]
-
     def of_channel(self, k: int) -> Kept:
         """What is kept of a channel, lanes first; its samples are lost."""
         wanted, width, size = self.wanted, self.width, self.sizes[k]

@@ -218,24 +218,50 @@ class LaneSums:
         # one before the block and one behind it are read too, and rounding may ask for another
         return RATIO * -(-(int(np.ceil(longest / step)) + 3) // RATIO)
 
-    def fill(self, begin: float, rows: np.ndarray, force: int, rate: int) -> None:
-        """Loads of a block of time into the numbers of the cases.
+    def numbers(self, begins: np.ndarray) -> np.ndarray:
+        """What the sums of blocks take that begin at some times [s]: a row for each.
+
+        The grid of a lane begins at its last point before.
+        """
+        coarse = RATIO * self.step
+        first = self._first(begins[:, None])
+        rate = np.broadcast_to(1.0 / coarse, first.shape)
+        return np.ascontiguousarray(np.stack([first - BEFORE * coarse, rate], axis=1))
+
+    def _first(self, begin: np.ndarray | float) -> np.ndarray:
+        """The first points of the grids of a block."""
+        return np.floor(begin / self.step) * self.step
+
+    def memory(self, begins: np.ndarray, rows: np.ndarray, force: int, rate: int) -> dict[str, Any]:
+        """Memory of the function, by the names of `ROWS_OF_MEMORY`, and its sizes.
 
         Args:
-            begin: of the block [s]; the grid of a lane begins at its last point before.
+            begins: of the blocks [s].
+            rows: numbers of the cases (place, lane).
+            force: where loads begin.
+            rate: where their rates begin.
+        """
+        sizes = np.array([self.count, self.blocks, self.instants, force, rate], np.int64)
+        values = (self.numbers(begins), self.waves, self.forces, _weights(), self.phases, self.sums)
+        return dict(zip((*ROWS_OF_MEMORY, "sizes"), (*values, rows, sizes), strict=True))
+
+    def grows(self, begins: np.ndarray) -> np.ndarray:
+        """Whether loads of blocks that begin at some times [s] have to be ramped."""
+        return begins < self.ramp.max(initial=0.0)
+
+    def fill(self, begin: float, rows: np.ndarray, force: int, rate: int) -> None:
+        """Loads of a block of time into the numbers of the cases, ramped.
+
+        Args:
+            begin: of the block [s].
             rows: their memory (place, lane).
             force: where loads begin.
             rate: where their rates begin.
         """
-        first = np.floor(begin / self.step) * self.step
-        coarse = RATIO * self.step
-        numbers = np.stack([first - BEFORE * coarse, 1.0 / coarse])
-        sizes = np.array([self.count, self.blocks, self.instants, force, rate], np.int64)
-        self.native(
-            numbers, self.waves, self.forces, _weights(), self.phases, self.sums, rows, sizes
-        )
+        memory = self.memory(np.array([begin]), rows, force, rate)
+        self.native(*memory.values())
         if (self.ramp > begin).any():
-            self._ramped(first, rows, force, rate)
+            self._ramped(self._first(begin), rows, force, rate)
 
     def _ramped(self, first: np.ndarray, rows: np.ndarray, force: int, rate: int) -> None:
         """Loads of a sea that grows from rest."""
