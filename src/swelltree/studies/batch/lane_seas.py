@@ -119,7 +119,7 @@ def _forces(
     assert table is not None
     data: Table = table if table.remaining is None else replace(table, excitation=table.remaining)
     # once as in a single run: what is wrong, or worth a warning, is told there
-    waves: Any = realised(model, cases[0].sea, cases[0].case)
+    waves = _realised(model, cases[0])
     low, high = float(data.omega[0]), float(data.omega[-1])
     many = components_of(model, cases)
     inside = (many.omega >= low * (1 - 1e-9)) & (many.omega <= high * (1 + 1e-9))
@@ -128,17 +128,22 @@ def _forces(
     lost = (energy * ~inside).sum(1) > NEGLIGIBLE * energy.sum(1)
     for j in np.flatnonzero(lost):
         try:
-            own = realised(model, cases[j].sea, cases[j].case)
-            in_waves(model, own, maker.duration, sums_step=1.0)
+            in_waves(model, _realised(model, cases[j]), maker.duration, sums_step=1.0)
         except SwelltreeError as error:
             refused[rows[j]] = str(error)
     if not lost.all():
         j = int(np.flatnonzero(~lost)[0])
-        checked = waves if j == 0 else realised(model, cases[j].sea, cases[j].case)
+        checked = waves if j == 0 else _realised(model, cases[j])
         in_waves(model, checked, maker.duration, sums_step=1.0)
     ends = many.omega.max(1) if waves.band is None else np.full(len(rows), waves.ends[1])
     step = 2.0 * np.pi / np.minimum(ends, high) / POINTS_PER_PERIOD
     return _Forces(rows, many.omega, _of_components(model, data, many, inside), step), refused
+
+
+def _realised(model: Model, case: BatchCase) -> Any:
+    """Components of the sea of a case."""
+    assert case.sea is not None
+    return realised(model, case.sea, case.case)
 
 
 def _of_components(model: Model, data: Table, many: ManySeas, inside: np.ndarray) -> np.ndarray:

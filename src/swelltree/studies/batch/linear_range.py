@@ -31,7 +31,8 @@ def with_findings(model: Model, result: xr.Dataset) -> xr.Dataset:
     if hydro is None or position is None or "statistic" not in position.dims:
         return result
     least, mean, most = (position.sel(statistic=name) for name in ("min", "mean", "max"))
-    away = np.maximum((most - mean).max("case"), (mean - least).max("case"))
+    up, down = ((x - y).max("case") for x, y in ((most, mean), (mean, least)))
+    away = up.where(up > down, down)
     stiffness, found = np.asarray(hydro.stiffness), list[Finding]()
     for name in map(str, away["body"].values):
         k = model.layout.bodies.index(name)

@@ -8,6 +8,7 @@ Python is asked once for a run instead of twice for each chunk: many cores need 
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import numpy as np
 
@@ -36,12 +37,12 @@ def driver_text() -> str:
     )
     b = ir.IRBuilder(entry)
 
-    def loaded(base: ir.Value, at: ir.Value) -> ir.Value:
+    def loaded(base: Any, at: Any) -> Any:
         return b.load(b.gep(base, [at], source_etype=long), typ=long)
 
     given = {name: loaded(run.args[0], long(j)) for j, name in enumerate(TABLE)}
 
-    def address(name: str, further: ir.Value | None = None) -> ir.Value:
+    def address(name: str, further: Any = None) -> Any:
         place = given[name] if further is None else b.add(given[name], further)
         return b.inttoptr(place, pointer)
 
@@ -54,7 +55,7 @@ def driver_text() -> str:
     b.position_at_end(body)
     b.cbranch(b.icmp_signed("!=", given["sum"], zero), sums, step)
 
-    def called(name: str, arguments: list[ir.Value]) -> None:
+    def called(name: str, arguments: list[Any]) -> None:
         kind = ir.FunctionType(void, [pointer] * len(arguments))
         target = b.inttoptr(given[name], kind.as_pointer())
         b.call(target, arguments)

@@ -198,7 +198,7 @@ class LaneSums:
         turn = omega * coarse[:, None]
         of_wave = np.stack([omega, np.cos(turn), np.sin(turn)])
         self.waves = np.ascontiguousarray(of_wave.transpose(2, 0, 1))
-        both = np.stack([force.real, force.imag], axis=-1)
+        both = np.stack([np.real(force), np.imag(force)], axis=-1)
         self.forces = np.ascontiguousarray(both.transpose(1, 2, 3, 0))
         self.instants = LaneSums.points(longest, self.step.min()) // RATIO
         rows = rows_at_once(self.width)
