@@ -9,7 +9,6 @@ from __future__ import annotations
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from swelltree.campaigns.pool import Done, Job, Pool
 from swelltree.campaigns.store import Store
 from swelltree.campaigns.work import Block
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.named_values import NamedValues
 
 MOST_RETRIED = 3  # times that a case which failed is run again
 Tell = Callable[[int, int], None]  # cases finished now, of them failed
@@ -29,11 +29,11 @@ class Lanes:
     def __init__(self, count: int) -> None:
         self.count = count
         self.values: dict[int, dict[str, np.ndarray]] = {}
-        self.log: dict[int, dict[str, Any]] = {}
+        self.log: dict[int, NamedValues] = {}
         self.retried: dict[int, int] = {}  # how often a case that had failed was run again
 
     @classmethod
-    def of_store(cls, store: Store, entry: dict[str, Any]) -> Lanes:
+    def of_store(cls, store: Store, entry: NamedValues) -> Lanes:
         """A block that is there, without its cases that failed and are worth another try."""
         left_out = worth_retrying(entry)
         cases, first = entry["cases"], int(entry["first"])
@@ -70,7 +70,7 @@ class Lanes:
         return {name: np.stack([row[name] for row in rows]) for name in blank}
 
 
-def _entry(message: str, block: Block, job: Job, count: int) -> dict[str, Any]:
+def _entry(message: str, block: Block, job: Job, count: int) -> NamedValues:
     """A line of the log."""
     return {
         "state": "failed" if message else "done",
@@ -168,7 +168,7 @@ class Driver:
         self.tell(lanes.count, sum(case["state"] == "failed" for case in cases))
 
 
-def worth_retrying(entry: dict[str, Any]) -> list[int]:
+def worth_retrying(entry: NamedValues) -> list[int]:
     """Lanes of a block whose cases failed and may be run again."""
     return [
         lane
