@@ -3,12 +3,15 @@
     python benchmarks/batch.py rm3 --cases 1 16 256
     python benchmarks/batch.py barges rm3 ten spar --device gpu --seconds 300 --out batch.jsonl
     python benchmarks/batch.py barges rm3 --device gpu --tune
+    OMP_NUM_THREADS=1 python benchmarks/batch.py rm3 barges ten --cases 64 --duration 3600
+    python benchmarks/batch.py rm3 --device gpu --cases 16384 --reduce statistics peaks fatigue
 
 Each line is one number of cases of a ready system in irregular seas of different seeds, steps of
-0.1 s, samples every 0.5 s, all reduced to statistics; seas, labels and all are in the time of the
-warm call. On a graphics processor `parts` tells where it went, and `steps` is the rate of the
-stepping alone. `--check` compares 32 cases with lanes of the CPU. `--tune` tries threads of a block
-and registers of a thread. No line is begun after `--seconds`.
+0.1 s, samples every 0.5 s, all reduced to statistics, or what `--reduce` says; seas, labels and all
+are in the time of the warm call; `cpu_s` is the time of all cores together. On a graphics processor
+`parts` tells where it went, and `steps` is the rate of the stepping alone. `--check` compares 32
+cases with lanes of the CPU. `--tune` tries threads of a block and registers of a thread. No line is
+begun after `--seconds`.
 """
 
 from __future__ import annotations
@@ -59,22 +62,30 @@ def seconds_of_parts() -> dict[str, float]:
 
 
 def measure(
-    name: str, made: tuple[Any, Any], count: int, device: str, precision: str, duration: float
+    name: str,
+    made: tuple[Any, Any],
+    count: int,
+    device: str,
+    precision: str,
+    duration: float,
+    reduce: list[str],
 ) -> dict[str, Any]:
     """One line of the table."""
     model, sea = made
     seas = seas_of(sea, max(count, 2))[:count]
     many: Any = seas if count > 1 else [*seas, *seas]
     options = HOW | {"duration": duration, "device": device, "precision": precision}
-    seconds = []
+    options |= {"reduce": reduce}
+    seconds, busy = [], []
     for _ in range(2):
-        begin = time.perf_counter()
+        begin, cpu = time.perf_counter(), time.process_time()
         result = sw.simulate_batch(model, many, **options)
         seconds.append(time.perf_counter() - begin)
+        busy.append(time.process_time() - cpu)
         if seconds[0] > 20.0:
             break
-    if not bool(result["position"].notnull().all()):
-        told = [str(m) for m in result["message"].values if m]
+    told = [str(m) for m in result["message"].values if m]
+    if told:
         return {"system": name, "cases": count, "failed": len(told), "says": told[:1]}
     line = {
         "system": name,
@@ -85,6 +96,8 @@ def measure(
         "lanes": int(result.attrs["lanes"]),
         "first_s": round(seconds[0], 2),
         "warm_s": round(seconds[-1], 3),
+        "cpu_s": round(busy[-1], 3),
+        "reduce": reduce,
         "simulated_s_per_s": float(f"{count * duration / seconds[-1]:.3g}"),
     }
     parts = seconds_of_parts() if device == "gpu" else {}
@@ -128,7 +141,7 @@ def tuned(name: str, made: tuple[Any, Any], precision: str) -> list[dict[str, An
     for registers in (255, 128):
         for block in (32, 64, 128):
             gpu_runs.REGISTERS, gpu_runs.BLOCK = registers, block
-            line = measure(name, made, 33_792, "gpu", precision, 60.0)
+            line = measure(name, made, 33_792, "gpu", precision, 60.0, ["statistics"])
             lines.append({"block": block, "registers": registers} | line)
     gpu_runs.REGISTERS, gpu_runs.BLOCK = 255, 64
     return lines
@@ -143,6 +156,7 @@ def main() -> None:
     parser.add_argument("--precision", nargs="*", default=["float64"])
     parser.add_argument("--duration", type=float, default=120.0)
     parser.add_argument("--seconds", type=float, default=1e9)
+    parser.add_argument("--reduce", nargs="*", default=["statistics"])
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--tune", action="store_true")
     parser.add_argument("--out", default=None)
@@ -170,7 +184,7 @@ def main() -> None:
                     if time.perf_counter() - begun > given.seconds:
                         return
                     how = (name, made, count, given.device, precision, given.duration)
-                    tell(measure(*how))
+                    tell(measure(*how, given.reduce))
             except Exception as error:
                 tell({"system": name, "precision": precision, "error": repr(error)[:2000]})
 

@@ -223,6 +223,9 @@ def sweep(
         Path | None, typer.Option(help="Folder of the store.  [default: out/CAMPAIGN]")
     ] = None,
     resume: Annotated[bool, typer.Option(help="Run what is missing in the store.")] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="The same, and cases that failed once more.")
+    ] = False,
     workers: Annotated[
         int | None, typer.Option(help="Processes; 0: this one.  [default: one per core]")
     ] = None,
@@ -261,7 +264,9 @@ def sweep(
         console.print(f"open: {write_report(run, folder / 'replays' / f'{replay}.html')}")
         return
     try:
-        result = loaded.run(folder, resume=resume, workers=workers, scheduler=scheduler)
+        result = loaded.run(
+            folder, resume=resume, retry_failed=retry_failed, workers=workers, scheduler=scheduler
+        )
     except KeyboardInterrupt:
         console.print(f"stopped; continue with: swelltree sweep {campaign} --resume")
         raise

@@ -12,6 +12,7 @@ import pytest
 import swelltree as sw
 from made_campaign import SEA, float_model, small_campaign
 from swelltree.campaigns import campaign as campaigns
+from swelltree.campaigns.drive import worth_retrying
 from swelltree.campaigns.lock import DriverLock
 from swelltree.campaigns.opened import open_cases
 from swelltree.campaigns.store import Store
@@ -209,6 +210,42 @@ def test_failing_cases_are_recorded_and_do_not_stop_the_rest(tmp_path):
     assert np.isfinite(result["position"].sel(Tp=8.0, dof="Heave").values).all()
     index = json.loads((tmp_path / "store" / "index" / "000000.json").read_text())
     assert index["cases"][2]["message"].startswith("hydro data reach")
+
+
+def test_failed_cases_are_run_again_when_asked_and_not_for_ever(tmp_path, monkeypatch, whole):
+    from swelltree.campaigns import pool
+
+    true, room, ran = pool.run_here, [False], []
+
+    def sometimes(planned, names, cases, first=0):
+        ran.extend((case.sea.seed, case.sea.spectrum.Tp) for case in cases)
+        if not room[0] and any(
+            case.sea.seed == 2 and case.sea.spectrum.Tp == 6.0 for case in cases
+        ):
+            raise MemoryError("no room")
+        return true(planned, names, cases, first)
+
+    monkeypatch.setattr(pool, "run_here", sometimes)
+    campaign, folder = small_campaign(retries=0), tmp_path / "store"
+    with pytest.warns(sw.SwelltreeWarning, match="2 of 12 cases failed"):
+        campaign.run(folder, workers=0)
+    ran.clear()
+    with pytest.warns(sw.SwelltreeWarning, match="2 of 12 cases failed"):
+        campaign.run(folder, resume=True, workers=0)
+    assert not ran  # what failed counts as run
+    for _ in range(2):
+        with pytest.warns(sw.SwelltreeWarning, match="2 of 12 cases failed"):
+            campaign.run(folder, retry_failed=True, workers=0)
+    assert set(ran) == {(2, 6.0)}
+    ran.clear()
+    room[0] = True
+    result = campaign.run(folder, retry_failed=True, workers=0)
+    assert ran == [(2, 6.0)] * 2
+    assert (result["state"].where(result["state"] != "none", "done") == "done").all()
+    assert equal(result, sw.open_campaign(whole))
+    # three times are enough: a store whose cases fail for good is left as it is
+    entry = {"cases": [{"state": "failed", "retried": 3}, {"state": "done"}, {"state": "failed"}]}
+    assert worth_retrying(entry) == [2]
 
 
 def test_blocks_that_raise_are_tried_again_then_case_by_case(tmp_path, monkeypatch, whole):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swelltree.campaigns.drive import Driver
+from swelltree.campaigns.drive import Driver, Lanes, worth_retrying
 from swelltree.campaigns.file_keys import DEVICES, PRECISIONS
 from swelltree.campaigns.lock import DriverLock
 from swelltree.campaigns.opened import open_campaign
@@ -134,6 +134,7 @@ class Campaign:
         folder: str | Path,
         *,
         resume: bool = False,
+        retry_failed: bool = False,
         workers: int | None = None,
         scheduler: str | None = None,
         progress: bool | None = None,
@@ -143,6 +144,8 @@ class Campaign:
         Args:
             folder: of the store.
             resume: go on with a store that is there.
+            retry_failed: go on with it, and run cases that failed again, each three times at most:
+                after a repair of what they met, a fuller memory or a new version.
             workers: processes on this machine; one per core by default, 0 for this process.
             scheduler: address of a Dask scheduler, tcp://host:port.
             progress: show a progress bar; by default on a terminal.
@@ -150,7 +153,7 @@ class Campaign:
         if workers is not None and workers < 0:
             raise SwelltreeError(f"workers {workers} is negative. Give 0 for this process alone.")
         store, table = Store(folder), self.table
-        if store.exists and not resume:
+        if store.exists and not (resume or retry_failed):
             raise SwelltreeError(
                 f"'{folder}' already holds a campaign. Continue it with --resume, or name another "
                 "folder."
@@ -160,7 +163,10 @@ class Campaign:
             planned, lanes = self._begun(store, table)
             blank = blank_block(planned, tuple(self.reduce))
             store.create(self._about(table, planned, lanes), blank)
-            self._drive(store, lock, table, planned, lanes, blank, workers, scheduler, progress)
+            again = store.entries(-(-len(table) // lanes)) if retry_failed else {}
+            again = {block: entry for block, entry in again.items() if worth_retrying(entry)}
+            how = (workers, scheduler, progress)
+            self._drive(store, lock, table, planned, lanes, blank, again, *how)
         result = open_campaign(folder)
         failed = int(result.attrs["cases_failed"])
         if failed:
@@ -271,10 +277,12 @@ class Campaign:
         planned: BatchPlan,
         lanes: int,
         blank: xr.Dataset,
+        again: dict[int, NamedValues],
         workers: int | None,
         scheduler: str | None,
         progress: bool | None,
     ) -> None:
+        """Blocks that are missing, and cases of others that are run again."""
         count = len(table)
         there = store.entries(-(-count // lanes))
         missing = [block for block in range(-(-count // lanes)) if block not in there]
@@ -283,17 +291,21 @@ class Campaign:
             for block in missing:
                 rows = range(block * lanes, min((block + 1) * lanes, count))
                 yield Job(block, 0, tuple(table.case(k, self.sea) for k in rows))
+            for block, entry in again.items():
+                for lane in worth_retrying(entry):
+                    yield Job(block, lane, (table.case(block * lanes + lane, self.sea),))
 
-        done = sum(len(entry["cases"]) for entry in there.values())
+        done = sum(len(entry["cases"]) for block, entry in there.items() if block not in again)
         empty = {str(name): x.values[0].astype(float) for name, x in blank.data_vars.items()}
         key = self.key
         ids: Callable[[int], str] = lambda k: case_id(key, table.row(k))  # noqa: E731
         with Progress(self.name, count, done, progress) as bar:
             driver = Driver(store, lock, lanes, empty, ids, self.retries, bar.tell)
+            driver.open |= {block: Lanes.of_store(store, entry) for block, entry in again.items()}
             pool = open_pool(
                 planned,
                 tuple(self.reduce),
-                len(missing),
+                len(missing) + len(again),
                 workers=workers,
                 scheduler=scheduler,
                 say=bar.say,

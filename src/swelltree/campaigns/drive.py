@@ -19,6 +19,7 @@ from swelltree.campaigns.work import Block
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.system.named_values import NamedValues
 
+MOST_RETRIED = 3  # times that a case which failed is run again
 Tell = Callable[[int, int], None]  # cases finished now, of them failed
 
 
@@ -29,6 +30,22 @@ class Lanes:
         self.count = count
         self.values: dict[int, dict[str, np.ndarray]] = {}
         self.log: dict[int, NamedValues] = {}
+        self.retried: dict[int, int] = {}  # how often a case that had failed was run again
+
+    @classmethod
+    def of_store(cls, store: Store, entry: NamedValues) -> Lanes:
+        """A block that is there, without its cases that failed and are worth another try."""
+        left_out = worth_retrying(entry)
+        cases, first = entry["cases"], int(entry["first"])
+        lanes = cls(len(cases))
+        there = {name: x[first : first + len(cases)] for name, x in store.variables.items()}
+        for lane, case in enumerate(cases):
+            if lane in left_out:
+                lanes.retried[lane] = int(case.get("retried", 0)) + 1
+            else:
+                lanes.values[lane] = {name: x[lane] for name, x in there.items()}
+                lanes.log[lane] = {key: x for key, x in case.items() if key != "id"}
+        return lanes
 
     def add(self, done: Done) -> None:
         """Take in a job that ended well."""
@@ -145,8 +162,19 @@ class Driver:
         """Put a whole block into the store."""
         first = block * self.lanes
         cases = [{"id": self.ids(first + lane)} | lanes.log[lane] for lane in range(lanes.count)]
+        for lane, often in lanes.retried.items():
+            cases[lane]["retried"] = often
         self.store.write(block, first, lanes.stacked(self.blank), cases)
         self.tell(lanes.count, sum(case["state"] == "failed" for case in cases))
+
+
+def worth_retrying(entry: NamedValues) -> list[int]:
+    """Lanes of a block whose cases failed and may be run again."""
+    return [
+        lane
+        for lane, case in enumerate(entry["cases"])
+        if case["state"] == "failed" and int(case.get("retried", 0)) < MOST_RETRIED
+    ]
 
 
 def sentence(error: BaseException) -> str:

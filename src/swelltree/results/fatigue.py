@@ -93,3 +93,19 @@ def damage_equivalent(
             share = (counts * powers).sum(-1) / (frequency * duration)
             out[place] = top * share ** (1.0 / m)
     return out
+
+
+def equivalent_of_damage(
+    damage: np.ndarray, exponent: Numbers, duration: float, frequency: float = FREQUENCY
+) -> np.ndarray:
+    """The same from sums of cycles (..., exponent).
+
+    Args:
+        damage: (..., 1 + exponent) the largest range, and for each exponent the sum of cycles times
+            the power of their ranges, of the largest.
+        exponent: of the Wöhler curve, a row of them.
+        duration: of the samples [s].
+        frequency: of the equivalent cycles [Hz].
+    """
+    share = damage[..., 1:] / (frequency * duration)
+    return damage[..., :1] * share ** (1.0 / np.asarray(exponent, float))

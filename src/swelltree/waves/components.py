@@ -208,6 +208,62 @@ def irregular_by_seed(
     return ManySeas(omega, amplitude, beta, 2 * np.pi * draws[..., PHASE])
 
 
+class SeedWaves(NamedTuple):
+    """What all seeds of a sea share: of component i a seed draws u, and the rank of its heading.
+
+    Args:
+        low: (n,) of a bin, on the scale of the curve.
+        width: (n,) of it; the frequency is that of ``low + u * width`` by the curve.
+        amplitude: (n,) [m].
+        curve: (2, g) rising values and their frequencies [rad/s].
+        headings: (n, r) for each rank among r components that follow one another [rad].
+    """
+
+    low: np.ndarray
+    width: np.ndarray
+    amplitude: np.ndarray
+    curve: np.ndarray
+    headings: np.ndarray
+
+    @property
+    def ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """Least and greatest frequency of each component [rad/s]."""
+        x, y = self.curve
+        return np.interp(self.low, x, y), np.interp(self.low + self.width, x, y)
+
+
+def seed_waves(sea: IrregularSea, water: AnyWater) -> SeedWaves | None:
+    """What all seeds of a sea share; None where they draw amplitudes, or headings from a table.
+
+    Args:
+        sea: IrregularSea(...).
+        water: depth and g.
+    """
+    if sea.amplitudes == "rayleigh" or isinstance(sea.spectrum, DirectionalTable):
+        return None
+    n = sea.components
+    ends = (np.zeros(n), np.ones(n)) if sea.jitter else (np.full(n, 0.5), np.full(n, 0.5))
+    if sea.spacing == "equal_energy":
+        grid, below = spectra.cumulative(sea.spectrum, water.g)
+        low, high = np.interp(band(sea, grid, below), grid, below)
+        first, last = (low + (np.arange(n) + u) / n * (high - low) for u in ends)
+        rising = np.append(True, np.diff(below) > 0)
+        curve = np.stack([below[rising], grid[rising]])
+        energy = bins(sea, water.g, ends[0]).energy
+    else:
+        one, other = (bins(sea, water.g, u if sea.jitter else None) for u in ends)
+        first, last, energy = one.omega, other.omega, one.energy
+        top = 2.0 * float(last[-1])
+        curve = np.array([[0.0, top], [0.0, top]])
+    count = 1 if sea.spreading is None else sea.spreading.directions
+    ranks, i = np.zeros((n, count)), np.arange(n)
+    sizes = np.minimum(count, n - count * (i // count))
+    for r in range(count):  # all ranks of a block in turn
+        rank = (i % count + r) % sizes
+        ranks[i, rank] = headings(sea, first, rank / count)
+    return SeedWaves(first, last - first, np.sqrt(2.0 * energy), curve, float(sea.beta) + ranks)
+
+
 class Bins(NamedTuple):
     """The frequencies that a spectrum is cut into."""
 

@@ -1,5 +1,7 @@
 """Batches: the numbers of single runs, whatever the neighbours."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -168,3 +170,19 @@ def test_bad_input_of_a_batch_is_told_in_a_sentence(changes, sentence):
     with pytest.raises(sw.SwelltreeError) as error:
         sw.simulate_batch(float_model(), **given)
     assert sentence in str(error.value)
+
+
+def test_motion_beyond_the_linear_range_is_told_of_a_batch_as_of_single_runs():
+    """Seas that throw the float higher than its hull reaches; calm ones say nothing."""
+    ready = sw.gallery.rm3()
+    model, calm = ready.model(), ready.sea.replace(components=40, ramp=5.0)
+    rough = calm.replace(spectrum=sw.Jonswap(Hs=14.0, Tp=9.0))
+    how = {"duration": 60.0, "output_step": 0.25, "step": 0.25}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sw.SwelltreeWarning)
+        single = sw.simulate(model, rough, solver="rk4", progress=False, **how)
+    assert "linear range" in single.attrs["findings"]
+    with pytest.warns(sw.SwelltreeWarning, match="at least one of 2 cases: body 'float' heaved"):
+        batch = sw.simulate_batch(model, [calm, rough], **how)
+    assert "linear range" in batch.attrs["findings"]
+    assert sw.simulate_batch(model, [calm, calm.replace(seed=9)], **how).attrs["findings"] == ""

@@ -8,6 +8,8 @@ from device_here import DeviceHere
 from made_campaign import SEA, float_model
 from rich_systems import floating
 from swelltree.engine.machine.many_cases import cuda
+from swelltree.studies.batch import batch as batch_study
+from swelltree.studies.batch.compiled import Compiled
 from swelltree.studies.batch.gpu import OnGpu
 from swelltree.studies.batch.gpu import _gpu_program as gpu_program
 from swelltree.validation.machines.pto_systems import oscillator
@@ -122,6 +124,67 @@ def test_threads_of_a_graphics_processor_give_the_runs_of_lanes(device, precisio
             one, other = (x[name].sel(statistic=statistic) for x in (found, right))
             np.testing.assert_allclose(one, other, rtol=0, atol=near * size)
         assert found[name].attrs == right[name].attrs
+
+
+@pytest.mark.parametrize("how", [{}, {"device": "gpu"}, {"device": "gpu", "precision": "float32"}])
+def test_peaks_and_damage_are_found_where_samples_arise(device, monkeypatch, how):
+    """They are those of the samples, of which none comes here."""
+    model, run = float_model(), {"duration": 60.0, "output_step": 0.2, "step": 0.2}
+    seas = [SEA.replace(seed=k, ramp=10.0) for k in range(3)]
+    asked = ["statistics", "peaks", "fatigue"]
+    series = sw.simulate_batch(model, seas, reduce=[*asked, "series"], **run)
+    with monkeypatch.context() as patch:
+        patch.setattr(Compiled, "run", None)
+        found = sw.simulate_batch(model, seas, reduce=asked, **run, **how)
+    near = {"": 1e-9, "gpu": 1e-5, "gpu, float32": 5e-3}
+    near = near["" if not how else found.attrs["engine"]]
+    assert set(found.data_vars) == {x for x in series.data_vars if not str(x).endswith("_series")}
+    for name in ("position", "pto_force", "absorbed_power"):
+        size = float(np.abs(series[name].sel(statistic=["min", "max"])).max())
+        for ending in ("_peaks", "_troughs", "_del"):
+            one, other = found[name + ending], series[name + ending]
+            assert one.dims == other.dims
+            assert one.attrs == other.attrs
+            np.testing.assert_array_equal(one.isnull(), other.isnull())
+            np.testing.assert_allclose(one, other, rtol=0, atol=near * size)
+
+
+def test_samples_are_brought_here_in_blocks_that_fit(monkeypatch):
+    """Channels that are told by their samples, of more cases than have room at a time."""
+    model, run = float_model(), {"duration": 20.0, "output_step": 0.2, "step": 0.2}
+    seas = [SEA.replace(seed=k) for k in range(5)]
+    how = {"channels": ["joint_coordinate"], "reduce": ["peaks"]}
+    whole = sw.simulate_batch(model, seas, **how, **run)
+    counts, real = [], Compiled.run
+
+    def counted(self, plan, cases, first=0):
+        counts.append(len(cases))
+        return real(self, plan, cases, first)
+
+    monkeypatch.setattr(Compiled, "run", counted)
+    monkeypatch.setattr(batch_study, "SAMPLES_HERE", 2.5 * 8 * 101 * (7 + 2))
+    parts = sw.simulate_batch(model, seas, **how, **run)
+    assert max(counts) == 2
+    assert sum(counts) == 5
+    assert parts.identical(whole.assign_attrs(parts.attrs))
+
+
+def test_seas_of_lanes_have_the_grids_and_loads_of_single_runs():
+    """Of general kind: grids, ramps, headings and numbers of waves of their own, and one alone."""
+    model, how = float_model(), {"duration": 60.0, "output_step": 0.25, "step": 0.25}
+    seas = [
+        SEA,
+        SEA.replace(ramp=20.0, components=40, seed=3),
+        sw.RegularWave(0.4, period=7.0),
+        SEA.replace(seed=5, components=71, spectrum=sw.Jonswap(Hs=1.2, Tp=9.0)),
+        sw.FocusedWave(spectrum=sw.Jonswap(Hs=1.0, Tp=8.0), amplitude=1.0, t=30.0),
+    ]
+    batch = sw.simulate_batch(model, seas, reduce=["series"], **how)
+    for k, sea in enumerate(seas):
+        run = sw.simulate(model, sea, solver="rk4", progress=False, **how)
+        size = float(np.abs(run["position"]).max())
+        found = batch["position_series"][k]
+        np.testing.assert_allclose(found, run["position"], rtol=0, atol=1e-10 * size)
 
 
 def test_seas_on_a_graphics_processor_have_headings_and_ramps_of_their_own(device):

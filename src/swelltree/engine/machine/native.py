@@ -94,8 +94,8 @@ class Native:
             self.engine = llvm().create_mcjit_compiler(llvm().parse_assembly(""), _machine(0))
             self.engine.add_object_file(llvm().object_file.ObjectFileRef.from_data(code))
             self.engine.finalize_object()
-            address = self.engine.get_function_address("run")
-        self.call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * pointers)(address)
+            self.address = self.engine.get_function_address("run")
+        self.call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * pointers)(self.address)
 
     def __call__(self, *rows: np.ndarray) -> None:
         """Run with rows of memory, each of numbers that lie together."""

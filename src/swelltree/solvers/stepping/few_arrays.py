@@ -48,39 +48,37 @@ def rk4_step(problem: Problem, args: Any, y0: Any, t: Any, h: Any, latest: Any) 
     if block is None:
         start = y0, y0, jnp.zeros(0)
     else:
-        start = y0, block.put(y0, block.end), block.third
+        start = y0, block.put(y0, block.end), jnp.zeros_like(block.end)
     return jax.lax.fori_loop(0, 4, stage, start)[1]
 
 
 class _Block:
-    """z' = A z + f in the stages; where a step is not the fixed one, they are those of RK4."""
+    r"""z' = A z + f in the stages; where a step is not the fixed one, they are those of RK4.
+
+    The formulas of Cox and Matthews (2002), eqs. 26-29, with a the value at the second stage:
+
+    .. math:: z_4 = e^{hA/2} a - g_1 + 2 g_3, \qquad g_i = W_{21} f_i
+    """
 
     def __init__(self, block: Any, stages: ExactStages, y0: Any, h: Any) -> None:
         self.get, self.put, self.stages, self.h = block.get, block.put, stages, h
         self.whole = jnp.abs(h - stages.step) < SAME * stages.step
         self.z0 = block.get(y0)
-        decay, self.W = jnp.asarray(stages.decay), jnp.asarray(stages.weights)
-        self.half = decay[1]
-        self.end, self.third = self._chosen(decay[4], 1.0, self.z0), self._decayed(decay[3])
-
-    def _chosen(self, M: Any, factor: Any, x: Any) -> Any:
-        """A matrix, or the factor of RK4, times a vector."""
-        return jnp.where(self.whole, self.stages.times(M, x), factor * x)
-
-    def _decayed(self, M: Any) -> Any:
-        return self._chosen(M, 1.0, self.z0)
+        decay, W = jnp.asarray(stages.decay), jnp.asarray(stages.weights)
+        self.half, self.first, self.last = decay[1], W[1, 0], W[4]
+        self.middle = stages.times(self.half, self.z0)
+        self.end = jnp.where(self.whole, stages.times(decay[4], self.z0), self.z0)
 
     def stage(self, i: Any, state: Any, rate: Any, following: Any, added: Any) -> Any:
         """What a stage hands on, with the linear part in place."""
         y, total, part = state
-        W, h = self.W, self.h
-        own = jnp.where(self.whole, self.stages.times(jnp.asarray(self.stages.A), self.get(y)), 0.0)
-        f = self.get(rate) - own
-        b, a = jnp.asarray(RK4.b), jnp.asarray(NEXT)
-        # weights of a stage in the next: W[1, 0], W[2, 1] and W[3, 2]
-        after = W.reshape(20, *W.shape[2:])[jnp.minimum(5 * i + 4, 14)]
-        base = jnp.where(i == 2, part, self._decayed(self.half))
-        z = base + self._chosen(after, h * a[i], f)
-        s = self.get(total) + self._chosen(W[4][i], h * b[i], f)
-        part = part + jnp.where(i == 0, self._chosen(W[3, 0], 0.0, f), 0.0)
+        times, A = self.stages.times, jnp.asarray(self.stages.A)
+        z, s, k = self.get(y), self.get(total), self.get(rate)
+
+        f = k - times(A, z)
+        g = times(self.first, f)
+        after = jnp.where(i < 2, self.middle, part) + jnp.where(i == 2, 2.0, 1.0) * g
+        part = jnp.where(i == 0, times(self.half, after) - g, part)
+        z = jnp.where(self.whole, after, self.get(following))
+        s = jnp.where(self.whole, s + times(self.last[i], f), self.get(added))
         return self.put(following, z), self.put(added, s), part

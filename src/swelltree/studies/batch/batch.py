@@ -11,15 +11,18 @@ import numpy as np
 
 from swelltree.engine.backend import make_room
 from swelltree.engine.machine.many_cases import cuda
+from swelltree.engine.machine.many_cases.summaries import BUDGET, Wanted
 from swelltree.model.model import Model
 from swelltree.model.solved import fixed_step
 from swelltree.results.angles import turning_entries
 from swelltree.results.cases.dataset import dataset_of_cases
-from swelltree.results.cases.reductions import check_reductions, reduced
-from swelltree.results.statistics import of_summaries, settled_time
+from swelltree.results.cases.reductions import ENDINGS, MOST_PEAKS, check_reductions, reduced
+from swelltree.results.fatigue import EXPONENTS, equivalent_of_damage
+from swelltree.results.statistics import of_summaries, settled_time, time_weights
 from swelltree.studies.batch.cases import BatchCase, batch_cases, ramp_of_case
 from swelltree.studies.batch.engine import Engine, Outcome, Plan, Summary
 from swelltree.studies.batch.engines import chosen_engine
+from swelltree.studies.batch.linear_range import with_findings
 from swelltree.studies.batch.steps import chosen_step
 from swelltree.studies.given import study_of_model
 from swelltree.studies.seas import realised
@@ -35,6 +38,8 @@ TOLERANCE = 1e-3
 TURNED = 1.0  # rad from sample to sample: attitudes that change more are followed by their samples
 FILLING = 512  # cases from which a graphics processor is faster than some cores
 ROOM = {"cpu": 1.5e9, "gpu": 2e10}  # bytes of one batch
+SAMPLES_HERE = 2e9  # bytes of samples that are brought here at a time
+SUMMED = {"statistics", "peaks", "fatigue"}  # reductions that are found where samples arise
 USUAL = ("position", "absorbed_power", "pto_stroke", "pto_force", "line_tension")
 
 
@@ -85,8 +90,8 @@ def simulate_batch(
         formulation: as in `simulate`.
         start: "equilibrium" or "described", as in `simulate`.
         case: number or name of the runs; with the seed of the sea it gives the random phases.
-        lanes: cases that run side by side; as many as fit into memory by default, at most 32 on
-            CPUs.
+        lanes: cases that run side by side; as many as fit into memory by default, as many as keep
+            all cores busy, at least 32, on CPUs.
         device: "cpu"; "gpu" for a graphics processor of NVIDIA where there is one, or a warning; or
             "auto" for one that is there, if the cases are enough to fill it.
         precision: "float64", or "float32" on the graphics processor.
@@ -118,7 +123,7 @@ def simulate_batch(
     result = xr.concat(parts, "case", data_vars="minimal", combine_attrs="drop_conflicts")
     result = result.assign_coords(case=np.arange(len(rows)))
     _tell_failures(result)
-    return result.assign_attrs(planned.attrs)
+    return with_findings(model, result.assign_attrs(planned.attrs))
 
 
 def plan_batch(
@@ -208,36 +213,79 @@ def reduced_block(
         first: lane of the first case.
     """
     plan = planned.plan
-    if tuple(names) == ("statistics",):
-        start = settled_time(plan.times, planned.ramp)
-        summary = planned.engine.summaries(plan, cases, start)
-        if summary is not None:
-            return _summed_up(planned, cases, summary, first)
-    outcomes = planned.engine.run(plan, cases, first)
-    return _labelled(planned, outcomes, names)
+    wanted = _wanted(planned, names)
+    summary = None if wanted is None else planned.engine.summaries(plan, cases, wanted)
+    if summary is not None:
+        return _summed_up(planned, cases, summary, names, first)
+    import xarray as xr
+
+    # samples of so many cases are here at a time
+    fitting = int(max(1, SAMPLES_HERE / (8.0 * _numbers(plan, planned.engine))))
+    parts = [
+        _labelled(planned, planned.engine.run(plan, cases[k : k + fitting], first + k), names)
+        for k in range(0, len(cases), fitting)
+    ]
+    if len(parts) == 1:
+        return parts[0]
+    return xr.concat(parts, "case", data_vars="minimal", combine_attrs="drop_conflicts")
+
+
+def _numbers(plan: Plan, engine: Engine) -> int:
+    """Numbers of the samples of a case."""
+    shapes = engine.shapes(plan).values()
+    return len(plan.times) * (len(BUDGET) + sum(int(np.prod(shape)) for shape in shapes))
+
+
+def _wanted(planned: BatchPlan, names: Sequence[str]) -> Wanted | None:
+    """What is found where the samples arise; None if samples themselves are asked for."""
+    if not set(names) <= SUMMED:
+        return None
+    times = planned.plan.times
+    kept = times >= settled_time(times, planned.ramp)
+    shares = np.zeros(len(times))
+    weights = time_weights(times[kept])
+    shares[kept] = weights / weights.sum()
+    return Wanted(
+        shares,
+        MOST_PEAKS if "peaks" in names else 0,
+        tuple(int(m) for m in EXPONENTS) if "fatigue" in names else (),
+    )
 
 
 def _summed_up(
-    planned: BatchPlan, cases: list[BatchCase], summary: Summary, first: int
+    planned: BatchPlan, cases: list[BatchCase], summary: Summary, names: Sequence[str], first: int
 ) -> xr.Dataset:
-    """Labelled statistics of cases whose samples were never here."""
-    plan, names = planned.plan, ("statistics",)
+    """Labelled summaries of cases whose samples were never here."""
+    plan = planned.plan
     blank = Outcome(_blank(plan, planned.engine, 0.0), "")
     form = _labelled(planned, [blank], names)
     result = form.isel(case=np.zeros(len(cases), int)).assign(
         message=("case", summary.messages, form["message"].attrs)
     )
-    fast = np.zeros(len(cases), bool)
-    for name, numbers in summary.values.items():
-        *five, change = np.moveaxis(numbers, -1, 0)
-        values = of_summaries(*five)
+
+    def put(name: str, values: np.ndarray) -> None:
         result[name] = (form[name].dims, values, form[name].attrs)
+
+    times = plan.times[plan.times >= settled_time(plan.times, planned.ramp)]
+    for name, kept in summary.values.items():
+        if kept.peaks is not None:
+            put(name + ENDINGS["peaks"], kept.peaks[..., 0, :])
+            put(name + ENDINGS["troughs"], kept.peaks[..., 1, :])
+        if kept.damage is not None:
+            length = float(times[-1] - times[0])
+            put(name + ENDINGS["fatigue"], equivalent_of_damage(kept.damage, EXPONENTS, length))
+    if "statistics" not in names:
+        return result
+    fast = np.zeros(len(cases), bool)
+    for name, kept in summary.values.items():
+        *five, change = np.moveaxis(kept.statistics, -1, 0)
+        put(name, of_summaries(*five))
         turns = np.broadcast_to(turning_entries(form[name].isel(case=0, statistic=0)), change.shape)
         fast |= (turns & (change > TURNED)).reshape(len(cases), -1).any(1)
     again = np.flatnonzero(fast)
     if again.size:  # which of several names of an attitude is meant shows in the samples
         outcomes = planned.engine.run(plan, [cases[k] for k in again], first)
-        some = _labelled(planned, outcomes, names)
+        some = _labelled(planned, outcomes, ("statistics",))
         for name in plan.channels:
             result[name].values[again] = some[name].values
     return result
@@ -302,11 +350,9 @@ def _lanes(plan: Plan, engine: Engine, count: int, lanes: int | None) -> int:
 
     numbers = sum(int(np.prod(shape)) for shape in engine.shapes(plan).values())
     bodies = plan.model.layout.n_bodies
-    # samples, their copy on the way out and the energy budget; loads and rates on their grid
+    # samples, their copy on the way out and the energy budget
     per_case = len(plan.times) * (2 * numbers + 20 * bodies + 30)
-    if plan.device == "cpu" and plan.model.hydro is not None and plan.model.hydro.table is not None:
-        points = float(plan.times[-1]) * float(plan.model.hydro.table.omega[-1]) * 20.0 / np.pi
-        per_case += int(2.0 * 2.0 * points * 6 * bodies)
+    per_case += engine.room_of_loads(plan) if plan.device == "cpu" else 0
     per_case += sum(np.size(leaf) for leaf in jax.tree.leaves(plan.model))
     # samples of a graphics processor come here only where more than statistics is asked for
     fitting = int(ROOM[plan.device] / (8.0 * per_case))

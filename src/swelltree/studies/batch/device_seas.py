@@ -15,14 +15,16 @@ import numpy as np
 
 from swelltree.effects.linear_hydro.data import NEGLIGIBLE, Table
 from swelltree.effects.linear_hydro.excitation import excitation_at
-from swelltree.engine.machine.many_cases.harmonic_sums import Waves
+from swelltree.engine.machine.many_cases.drawn_waves import DrawnWaves
+from swelltree.engine.machine.many_cases.harmonic_sums import AnyWaves, Waves
 from swelltree.model.model import Model
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
 from swelltree.studies.seas import realised
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
-from swelltree.system.waters.seas import FocusedWave, IrregularSea, RegularWave, Sea
-from swelltree.waves.components import ManySeas, irregular_by_seed
+from swelltree.system.waters.seas import FocusedWave, IrregularSea, RegularWave
+from swelltree.waves.components import ManySeas, SeedWaves, irregular_by_seed, seed_waves
 from swelltree.waves.dispersion import dispersion
+from swelltree.waves.random_numbers import case_number
 
 LINEAR = (IrregularSea, FocusedWave, RegularWave)  # kinds that are taken apart here
 MOST_HEADINGS = 64
@@ -41,7 +43,7 @@ class DeviceSeas:
         refused: sentence by number of the case.
     """
 
-    waves: Waves | None
+    waves: AnyWaves | None
     table: np.ndarray
     refused: dict[int, str]
 
@@ -68,13 +70,16 @@ def device_seas(model: Model, maker: CaseMaker, cases: Sequence[BatchCase]) -> D
     assert model.hydro.table is not None
     data: Table = model.hydro.table
     excitation = data.excitation if data.remaining is None else data.remaining
+    drawn = _drawn_there(model, maker, data, excitation, cases)
+    if drawn is not None:
+        return drawn
     parts: list[tuple[list[int], ManySeas]] = []
     refused: dict[int, str] = {}
-    for rows in _alike(cases):
+    for rows in alike(cases):
         try:
             # once as in a single run: what is wrong, or worth a warning, is told there
             maker.in_sea(cases[rows[0]])
-            parts.append((rows, _components(model, [cases[k] for k in rows])))
+            parts.append((rows, components_of(model, [cases[k] for k in rows])))
         except SwelltreeError as error:
             refused |= dict.fromkeys(rows, str(error))
     low, high = float(data.omega[0]), float(data.omega[-1])
@@ -91,12 +96,7 @@ def device_seas(model: Model, maker: CaseMaker, cases: Sequence[BatchCase]) -> D
     if not parts:
         return DeviceSeas(None, np.zeros((0, 0)), refused)
     beta = np.unique(np.concatenate([np.unique(many.beta) for _, many in parts]))
-    step, count = _frequency_grid(data, model.water)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SwelltreeWarning)  # told for the cases themselves
-        table = np.concatenate(
-            [_table(data, excitation, model.water, one, step, count) for one in beta]
-        )
+    table, step, count = _tables(model, data, excitation, beta)
     width = max(many.omega.shape[1] for _, many in parts)
     total = len(cases)
     omega, place = np.full((total, width), low), np.full((total, width), float(MARGIN))
@@ -116,6 +116,65 @@ def device_seas(model: Model, maker: CaseMaker, cases: Sequence[BatchCase]) -> D
         omega[kept], place[kept], amplitude[kept], ramp[kept]
     )  # fmt: skip
     return DeviceSeas(Waves(*some), table, refused)
+
+
+def _tables(
+    model: Model, data: Table, excitation: Any, beta: np.ndarray
+) -> tuple[np.ndarray, float, int]:
+    """Tables of all headings, the step of their frequency, and the rows of each."""
+    step, count = _frequency_grid(data, model.water)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SwelltreeWarning)  # told for the cases themselves
+        table = np.concatenate(
+            [_table(data, excitation, model.water, one, step, count) for one in beta]
+        )
+    return table, step, count
+
+
+def _drawn_there(
+    model: Model, maker: CaseMaker, data: Table, excitation: Any, cases: Sequence[BatchCase]
+) -> DeviceSeas | None:
+    """Seas of which only the seeds travel; None where more is to be drawn, or is refused."""
+    if not all(isinstance(case.sea, IrregularSea) for case in cases):
+        return None
+    low, high = float(data.omega[0]), float(data.omega[-1])
+    groups = alike(cases)
+    shared: list[SeedWaves] = []
+    for rows in groups:
+        sea: Any = cases[rows[0]].sea
+        waves = seed_waves(sea, model.water)
+        if waves is None:
+            return None
+        ends = waves.ends
+        outside = (ends[0] < low * (1 - 1e-9)) | (ends[1] > high * (1 + 1e-9))
+        energy = waves.amplitude**2
+        # whatever is drawn, what the data do not cover is a trifle
+        if (energy * outside).sum() > NEGLIGIBLE * energy.sum():
+            return None
+        try:
+            maker.in_sea(cases[rows[0]])
+        except SwelltreeError:
+            return None  # told case by case
+        shared.append(waves)
+    beta = np.unique(np.concatenate([np.unique(waves.headings) for waves in shared]))
+    table, step, count = _tables(model, data, excitation, beta)
+    shapes = np.array([(*x.headings.shape, x.curve.shape[1]) for x in shared])
+    width, ranks, points = shapes.max(0)
+    bins, turns = np.zeros((len(shared), width, 3)), np.zeros((len(shared), width, ranks))
+    curves, seas = np.zeros((len(shared), points, 2)), np.empty(len(cases))
+    for k, (rows, waves) in enumerate(zip(groups, shared, strict=True)):
+        n, r, g = shapes[k]
+        bins[k, :n] = np.stack(waves[:3], axis=1)
+        turns[k, :n, :r] = count * np.searchsorted(beta, waves.headings)
+        curves[k, :g] = waves.curve.T
+        seas[rows] = k
+    keys = np.empty((len(cases), 2), np.uint64)
+    keys[:, 0] = [case.sea.seed for case in cases]  # type: ignore[union-attr]
+    names = {case.case: case_number(case.case) for case in cases}
+    keys[:, 1] = [names[case.case] for case in cases]
+    ramp = np.array([_ramp(case) for case in cases])
+    grid = (low, high, float(MARGIN), step)
+    return DeviceSeas(DrawnWaves(keys, seas, shapes, bins, turns, curves, grid, ramp), table, {})
 
 
 def fits(model: Model, cases: Sequence[BatchCase]) -> bool:
@@ -139,25 +198,34 @@ def _ramp(case: BatchCase) -> float:
     return 0.0 if case.sea is None else float(case.sea.ramp)
 
 
-def _alike(cases: Sequence[BatchCase]) -> list[list[int]]:
-    """Numbers of cases whose seas differ by their seed only."""
+def alike(cases: Sequence[BatchCase], besides: Sequence[Hashable] | None = None) -> list[list[int]]:
+    """Numbers of cases whose seas differ by their seed only.
+
+    Args:
+        cases: with seas.
+        besides: what else must be the same.
+    """
     found: dict[Any, list[int]] = {}
+    known: dict[Any, Any] = {}  # keys by what a sea holds: the same things make the same key
+    names = [field.name for field in fields(IrregularSea) if field.name != "seed"]
     for k, case in enumerate(cases):
         sea = case.sea
         if isinstance(sea, IrregularSea):
-            given = (getattr(sea, name) for name in _names(sea) if name != "seed")
-            key: Any = tuple(x if isinstance(x, Hashable) else id(x) for x in given)
+            given = [getattr(sea, name) for name in names]
+            same = tuple(map(id, given))
+            if same not in known:
+                known[same] = tuple(x if isinstance(x, Hashable) else id(x) for x in given)
+            key: Any = known[same]
         else:
             key = (k,)
+        if besides is not None:
+            key = (key, besides[k])
         found.setdefault(key, []).append(k)
     return list(found.values())
 
 
-def _names(sea: Sea) -> list[str]:
-    return [field.name for field in fields(sea)]  # pyright: ignore[reportArgumentType]
-
-
-def _components(model: Model, cases: list[BatchCase]) -> ManySeas:
+def components_of(model: Model, cases: list[BatchCase]) -> ManySeas:
+    """Components of cases whose seas differ by their seed only."""
     sea: Any = cases[0].sea
     if isinstance(sea, IrregularSea):
         seeds = [case.sea.seed for case in cases]  # type: ignore[union-attr]

@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from swelltree.effects.linear_hydro.hydro import POINTS_PER_PERIOD
+from swelltree.engine.machine.many_cases.summaries import Kept, Wanted
 from swelltree.formulations import Formulation
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect
@@ -67,11 +69,11 @@ class Summary(NamedTuple):
     """What is kept of all cases of a batch, without their samples.
 
     Args:
-        values: by channel (case, ..., number), with the numbers of `summaries.STATISTICS`.
+        values: by channel, each with an axis of cases and those of the channel before its own.
         messages: (case,) empty where all went well.
     """
 
-    values: dict[str, np.ndarray]
+    values: dict[str, Kept]
     messages: np.ndarray
 
 
@@ -91,7 +93,11 @@ class Engine(ABC):
 
     name: str
     is_gpu: bool = False  # runs on a graphics processor
-    most: int = 32  # cases side by side; more fill the cache of a core: measured for the RM3
+
+    @property
+    def most(self) -> int:
+        """Cases side by side."""
+        return 32
 
     def unable(self, plan: Plan) -> str:
         """Which part of the model it cannot run; empty if there is none."""
@@ -105,17 +111,26 @@ class Engine(ABC):
     def shapes(self, plan: Plan) -> dict[str, tuple[int, ...]]:
         """Shape at one time of the channels of a plan by name; of all where it names none."""
 
+    def room_of_loads(self, plan: Plan) -> int:
+        """Numbers of a case that loads of waves take here: they lie on a grid for the whole run."""
+        hydro = plan.model.hydro
+        if hydro is None or hydro.table is None:
+            return 0
+        points = plan.end * float(hydro.table.omega[-1]) * POINTS_PER_PERIOD / (2.0 * np.pi)
+        # filled up to a power of two; loads and rates
+        return int(2.0 * 2.0 * points * 6 * plan.model.layout.n_bodies)
+
     def fitting(self, plan: Plan) -> int:
         """Cases that fit into the memory of what runs them, besides that of this machine."""
         return self.most
 
-    def summaries(self, plan: Plan, cases: list[BatchCase], start: float) -> Summary | None:
-        """Statistics found where the samples arise; None where samples are needed for them.
+    def summaries(self, plan: Plan, cases: list[BatchCase], wanted: Wanted) -> Summary | None:
+        """What is kept, found where the samples arise; None where samples are needed for it.
 
         Args:
             plan: how cases are run.
             cases: at most as many as there are lanes.
-            start: of the statistics [s].
+            wanted: of each channel.
         """
         return None
 

@@ -1,134 +1,112 @@
-"""Batches in machine code: several cases in each register, registers on all cores.
+"""Batches in lanes: several cases in each register, registers on all cores.
 
-`gpu` runs the same steps on graphics processors.
+Waves of all cases are drawn first; their loads are summed for one chunk of times after the other,
+beside the steps that need them. Seas that follow the bodies, or are felt by more than the data, are
+made case by case, for the whole run. `gpu` runs the same steps on graphics processors.
 """
 
 from __future__ import annotations
 
 import functools
 import os
-from abc import abstractmethod
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from swelltree.effects.controllers.controllers import raise_faults
-from swelltree.engine.backend import jax
-from swelltree.engine.machine.many_cases.lane_runs import LaneProgram
-from swelltree.engine.machine.many_cases.programs import Cases, ManyProgram
+from swelltree.effects.linear_hydro.data import WaveLoads
+from swelltree.engine.backend import jnp
+from swelltree.engine.machine.many_cases.lane_runs import LaneLoads, LaneProgram
+from swelltree.engine.machine.many_cases.lane_sums import RATIO, LaneSums
+from swelltree.engine.machine.many_cases.summaries import Wanted
 from swelltree.engine.machine.native import lane_width
 from swelltree.formulations import Formulation
-from swelltree.formulations.equations import event_count
 from swelltree.model.model import Model
 from swelltree.solvers.problem import Options
-from swelltree.solvers.problem import start as start_carry
-from swelltree.solvers.solution import Code
-from swelltree.solvers.stepping.side_by_side import begin, fixed_steps
-from swelltree.solvers.stepping.smooth import integrate
-from swelltree.studies.batch.budget import judged
-from swelltree.studies.batch.cases import BatchCase, CaseMaker
-from swelltree.studies.batch.engine import Engine, Outcome, Plan
-from swelltree.studies.batch.shared import OwnLeaves
-from swelltree.studies.batch.xla import maker_of, options_of, outcome, sampler, shapes_of
-from swelltree.studies.time.smooth import problem
-from swelltree.studies.time.watch_traced import ended_with_loops
-from swelltree.system.errors import SwelltreeError
+from swelltree.studies.batch.cases import BatchCase, CaseMaker, grid_step
+from swelltree.studies.batch.compiled import (
+    Compiled,
+    Made,
+    advance,
+    advance_of,
+    chunks_of,
+    made_one_by_one,
+    with_loads,
+)
+from swelltree.studies.batch.device_seas import made_on_device
+from swelltree.studies.batch.engine import Plan
+from swelltree.studies.batch.lane_seas import lane_seas
+from swelltree.studies.batch.xla import maker_of
 
-
-class Compiled(Engine):
-    """Machine code of our own for many cases."""
-
-    chunk: int
-
-    @abstractmethod
-    def program(self, plan: Plan) -> ManyProgram:
-        """The program of a plan."""
-
-    @abstractmethod
-    def stepped(self, plan: Plan, cases: Cases, chunks: list[np.ndarray]) -> Any:
-        """State at the end, and samples of all cases."""
-
-    def maker(self, plan: Plan) -> CaseMaker:
-        """Makes models of cases."""
-        return maker_of(plan)
-
-    def refusal(self, plan: Plan, case: BatchCase) -> str:
-        """What cannot be flattened."""
-        maker = self.maker(plan)
-        try:
-            made = [maker.in_sea(case)]
-        except SwelltreeError:
-            return ""  # said again where the case is run
-        cases = gathered_cases(plan, maker, case, made)
-        return self.program(plan).refusal(cases, chunks_of(plan.times, self.chunk)[0])
-
-    def shapes(self, plan: Plan) -> dict[str, tuple[int, ...]]:
-        """By tracing one sample."""
-        return shapes_of(plan)
-
-    def run(self, plan: Plan, cases: list[BatchCase], first: int = 0) -> list[Outcome]:
-        """All cases side by side; those that cannot be made have their sentence."""
-        maker, made = self.maker(plan), {}
-        outcomes: dict[int, Outcome] = {}
-        for k, case in enumerate(cases):
-            try:
-                made[k] = maker.in_sea(case)
-            except SwelltreeError as error:
-                outcomes[k] = Outcome(None, str(error))
-        if made:
-            example = cases[next(iter(made))]
-            gathered = gathered_cases(plan, maker, example, list(made.values()))
-            found = self._outcomes(plan, gathered, [model for model, _ in made.values()])
-            outcomes |= dict(zip(made, found, strict=True))
-        return [outcomes[k] for k in range(len(cases))]
-
-    def _outcomes(self, plan: Plan, cases: Cases, models: list[Model]) -> list[Outcome]:
-        chunks = chunks_of(plan.times, self.chunk)
-        state, (channels, budget) = self.stepped(plan, cases, chunks)
-        return self.judged_outcomes(plan, models, state, channels, budget)
-
-    def judged_outcomes(
-        self, plan: Plan, models: list[Model], state: Any, channels: Any, budget: Any
-    ) -> list[Outcome]:
-        """What became of cases by their samples, (case, time, ...)."""
-        raise_faults(plan.model)
-        n = len(plan.times)
-        channels = {name: x[:, :n] for name, x in channels.items()}
-        budget = {name: x[:, :n] for name, x in budget.items()}
-        codes = np.asarray(state.code)
-        if plan.model.cut_rows:
-            budget["time"] = np.broadcast_to(plan.times, (len(models), n))
-            codes = ended_with_loops(models, budget, codes, "rk4")
-        else:
-            codes = judged(budget, codes, "rk4")
-        failed = np.where(np.asarray(state.code) == Code.SUCCESS, np.nan, state.t_fail)
-        return [
-            outcome({name: x[k] for name, x in channels.items()}, codes[k], failed[k])
-            for k in range(len(models))
-        ]
+INSTANTS = 128  # at which waves are summed in a chunk
+SAMPLES = (4, 128)  # of a chunk, least and most: one program serves runs of any length
+TURNS = 2  # registers that each core runs in a batch
 
 
 class SideBySide(Compiled):
     """Lanes of registers, on all cores."""
 
     name = "lanes"
-    chunk = 128  # samples of one call: one program serves runs of any length
 
-    def program(self, plan: Plan) -> LaneProgram:
+    @property
+    def most(self) -> int:
+        """Cases that keep all cores busy."""
+        return max(32, TURNS * lane_width() * _cores())
+
+    def room_of_loads(self, plan: Plan) -> int:
+        """None where loads are made chunk by chunk."""
+        return 0 if made_on_device(plan.model, []) else super().room_of_loads(plan)
+
+    def maker(self, plan: Plan) -> CaseMaker:
+        """Makes models of cases."""
+        return maker_of(plan)
+
+    def made(self, plan: Plan, cases: list[BatchCase]) -> Made | None:
+        """Cases that can be run; None if there are none."""
+        maker = self.maker(plan)
+        if not made_on_device(plan.model, cases):
+            return made_one_by_one(plan, maker, cases)
+        seas = lane_seas(maker, cases)
+        if seas.waves is None:
+            return None
+        longest = _longest(plan)
+        points = LaneSums.points(longest, grid_step(plan.model))
+        some = [cases[k] for k in seas.runs]
+        ready = with_loads(plan, maker, some, seas.waves.step, points)
+        loads = LaneLoads(seas.waves, longest, ready.force, ready.rate)
+        return Made(ready.cases, ready.models, loads, seas.runs, seas.refused)
+
+    def program(self, plan: Plan, made: Made) -> LaneProgram:
         """The program of a plan."""
-        return _lane_program(*advance_of(plan), lane_width())
+        return _lane_program(*advance_of(plan), made.loads is not None, lane_width())
 
-    def stepped(self, plan: Plan, cases: Cases, chunks: list[np.ndarray]) -> Any:
+    def chunks(self, plan: Plan) -> list[np.ndarray]:
+        """Times, in chunks."""
+        return chunks_of(plan.times, _samples(plan))
+
+    def stepped(self, plan: Plan, made: Made) -> tuple[Any, Any]:
         """State at the end, and samples of all cases."""
-        return self.program(plan).run(cases, chunks, threads=_cores())
+        program = self.program(plan, made)
+        return program.run(made.cases, self.chunks(plan), _cores(), made.loads)
+
+    def summed(self, plan: Plan, made: Made, wanted: Wanted) -> tuple[Any, Any]:
+        """State at the end, and what is kept of all cases."""
+        program = self.program(plan, made)
+        return program.summaries(made.cases, self.chunks(plan), wanted, _cores(), made.loads)
 
 
-@functools.lru_cache(maxsize=16)
-def _lane_program(
-    how: Formulation, matters: bool, eventful: bool, names: tuple[str, ...], width: int
-) -> LaneProgram:
-    return LaneProgram(advance(how, matters, eventful, names), width)
+def _samples(plan: Plan) -> int:
+    """Samples of a chunk."""
+    hydro = plan.model.hydro
+    if hydro is None or hydro.table is None or len(plan.times) < 2:
+        return SAMPLES[1]
+    length = INSTANTS * RATIO * grid_step(plan.model)
+    return int(np.clip(round(length / float(np.diff(plan.times).max())), *SAMPLES))
+
+
+def _longest(plan: Plan) -> float:
+    """Time that a chunk may take [s]."""
+    return _samples(plan) * float(np.diff(plan.times).max(initial=0.0))
 
 
 def _cores() -> int:
@@ -137,47 +115,34 @@ def _cores() -> int:
     return int(asked) if asked.isdigit() and int(asked) > 0 else os.cpu_count() or 1
 
 
-def chunks_of(times: np.ndarray, length: int) -> list[np.ndarray]:
-    """Times in rows of one length, each beginning where the one before ends.
+@functools.lru_cache(maxsize=16)
+def _lane_program(
+    how: Formulation,
+    matters: bool,
+    eventful: bool,
+    names: tuple[str, ...],
+    in_chunks: bool,
+    width: int,
+) -> LaneProgram:
+    """Program of a stepper.
 
-    The last is filled up by its end.
+    Args:
+        how: formulation.
+        matters: as of `problem`.
+        eventful: there are events.
+        names: of channels.
+        in_chunks: loads are made for one chunk after the other.
+        width: lanes.
     """
-    count = -(-len(times) // length)
-    filled = np.append(times, np.full(count * length - len(times), times[-1]))
-    before = np.append(times[:1], filled[length - 1 : -1 : length])
-    return [np.append(b, row) for b, row in zip(before, filled.reshape(count, length), strict=True)]
-
-
-def gathered_cases(
-    plan: Plan, maker: CaseMaker, example: BatchCase, made: list[tuple[Model, Any]]
-) -> Cases:
-    """Cases as a program takes them."""
-    fixed = OwnLeaves(maker, example).gathered([model for model, _ in made])
-    options = options_of(plan, made[0][0])
-    eventful = event_count(plan.model)
-    states: list[Any] = [
-        start_carry(0.0, y, events=eventful) if eventful else begin(y) for _, y in made
-    ]
-    state = jax.tree.map(lambda *x: np.stack(x), *states)
-    return Cases(fixed, options, state, len(made))
-
-
-def advance_of(plan: Plan) -> tuple[Formulation, bool, bool, tuple[str, ...]]:
-    """What shapes the stepper of a plan."""
-    how = plan.formulation
-    return how, how.settling_matters(plan.model), event_count(plan.model) > 0, plan.channels
-
-
-def advance(
-    how: Formulation, matters: bool, eventful: bool, names: tuple[str, ...]
-) -> Callable[..., Any]:
-    """``advance(model, options, state, times) -> (state, samples)``."""
-    equations, sample = problem(how, matters, eventful), sampler(how, names, short=True)
+    step = advance(how, matters, eventful, names)
 
     def run(model: Model, options: Options, state: Any, times: Any) -> Any:
-        if not eventful:
-            return fixed_steps(equations, model, options, state, times, sample)
-        how = {"method": "rk4", "observe": sample}
-        return integrate(equations, model, state, times[1:], options, **how)
+        hydro = model.hydro
+        if in_chunks and hydro is not None and isinstance(hydro.waves, WaveLoads):
+            loads = hydro.waves
+            # the grid of a chunk begins at its last point before it, as in `LaneSums.fill`
+            begin = jnp.floor(times[0] / loads.step) * loads.step
+            model = model.with_effect(replace(hydro, waves=replace(loads, begin=begin)))
+        return step(model, options, state, times)
 
-    return run
+    return LaneProgram(run, width)

@@ -17,6 +17,7 @@ from swelltree.studies.batch.engine import Engine, Plan
 from swelltree.system.errors import SwelltreeError
 
 TRIED = 120.0  # s after the ramp
+TRIED_CASES = 32  # at most
 MOST_HALVINGS = 8
 RICHARDSON = 16.0 / 15.0
 
@@ -47,7 +48,7 @@ def chosen_step(engine: Engine, plan: Plan, cases: list[BatchCase], tolerance: f
             f"tolerance {tolerance} of the step is not between 0 and 1. Give e.g. 1e-3."
         )
     assert plan.step is not None
-    cases, step = cases[: plan.lanes], plan.step
+    cases, step = cases[: min(plan.lanes, TRIED_CASES)], plan.step
     until = max(ramp_of_case(case) for case in cases) + TRIED
     plan = replace(plan, times=plan.times[plan.times <= max(until, plan.times[1])])
     coarse = engine.run(plan, cases)

@@ -11,7 +11,7 @@ import numpy as np
 
 from swelltree.engine.backend import jax
 from swelltree.engine.machine.many_cases import cuda
-from swelltree.engine.machine.many_cases.harmonic_sums import HarmonicSums, Waves, grouped
+from swelltree.engine.machine.many_cases.harmonic_sums import AnyWaves, HarmonicSums, grouped
 from swelltree.engine.machine.many_cases.programs import (
     Cases,
     ManyProgram,
@@ -24,8 +24,13 @@ from swelltree.engine.machine.many_cases.summaries import (
     BUDGET,
     EXTREMES,
     STATISTICS,
+    Kept,
+    Wanted,
+    damage_text,
     extremes_text,
+    peaks_text,
     statistics_text,
+    told_peaks,
 )
 from swelltree.engine.machine.many_cases.threads import GROUP, ThreadWriter
 
@@ -47,7 +52,7 @@ class DeviceLoads:
         rate: that of their rates.
     """
 
-    waves: Waves
+    waves: AnyWaves
     table: np.ndarray
     step: float
     points: int
@@ -109,22 +114,22 @@ class GpuProgram(ManyProgram):
         self,
         cases: Cases,
         chunks: Sequence[np.ndarray],
-        shares: np.ndarray,
+        wanted: Wanted,
         loads: DeviceLoads | None = None,
-    ) -> tuple[Any, Any]:
+    ) -> tuple[Any, tuple[dict[str, Kept], np.ndarray]]:
         """State after the last chunk, and summaries of the results instead of themselves.
 
-        Results are a pair: channels, each (case, entry, number) with the numbers of `STATISTICS`;
-        and the sums of the energy budget, each with those of `EXTREMES`.
+        Results are a pair: what is kept of each channel, and the sums of the energy budget (case,
+        number) with the numbers of `EXTREMES`.
 
         Args:
             cases: to run.
             chunks: of times, all of one length.
-            shares: of each sample in a mean; of the first samples it may be zero.
+            wanted: what is kept.
             loads: that are made on the way.
         """
         stepping = Stepping(self, cases, chunks, loads)
-        kept = Series(stepping, len(shares))
+        kept = Series(stepping, wanted)
         for number in stepping.each():
             kept.take(number)
         n_state, program = stepping.n_state, stepping.program
@@ -134,7 +139,7 @@ class GpuProgram(ManyProgram):
         filler: list[Any] = [None] * (len(program.outs) - n_state)
         tree = jax.tree.unflatten(program.tree, [*state, *filler])
         names = jax.tree.unflatten(program.tree, [*state, *range(len(filler))])[1]
-        channels = {name: kept.statistics(k, shares) for name, k in names[0].items()}
+        channels = {name: kept.of_channel(k) for name, k in names[0].items()}
         budget = kept.budget([names[1][name] for name in BUDGET])
         self.seconds.results += time.perf_counter() - began
         return tree[0], (channels, budget)
@@ -245,11 +250,12 @@ class Series:
 
     Args:
         stepping: that makes them.
-        samples: in all.
+        wanted: what is kept of them.
     """
 
-    def __init__(self, stepping: Stepping, samples: int) -> None:
-        self.stepping, self.samples = stepping, samples
+    def __init__(self, stepping: Stepping, wanted: Wanted) -> None:
+        self.stepping, self.wanted = stepping, wanted
+        self.samples = len(wanted.shares)
         self.device, self.groups = stepping.device, stepping.groups
         self.places = stepping.program.outs[stepping.n_state :]
         self.sizes = [int(np.prod(shape[1:], dtype=int)) for _, shape, _ in self.places]
@@ -268,16 +274,29 @@ class Series:
                 number * width, GROUP * room, s.out, GROUP * place[0], s.n_out, width, self.groups
             )
 
-    def statistics(self, k: int, shares: np.ndarray) -> np.ndarray:
-        """Of a channel, (case, entry, number)."""
-        size, count = self.sizes[k], len(STATISTICS)
-        text = statistics_text(self.stepping.owner.short, self.device.on_cpu)
+    def of_channel(self, k: int) -> Kept:
+        """What is kept of a channel; its samples are lost."""
+        wanted, size = self.wanted, self.sizes[k]
+        short, here = self.stepping.owner.short, self.device.on_cpu
+        shares = self.device.filled(wanted.shares)
+        statistics = self._found(statistics_text(short, here), k, len(STATISTICS), shares)
+        peaks = damage = None
+        if wanted.peaks:
+            found = self._found(peaks_text(wanted.peaks, short, here), k, 2 * wanted.peaks)
+            peaks = told_peaks(found.reshape(-1, size, 2, wanted.peaks))
+        if wanted.exponents:
+            text = damage_text(wanted.exponents, short, here)
+            damage = self._found(text, k, 1 + len(wanted.exponents))
+        return Kept(statistics, peaks, damage)
+
+    def _found(self, text: str, k: int, count: int, *more: Any) -> np.ndarray:
+        """Numbers of each entry of a channel by a kernel, (case, entry, number)."""
+        size = self.sizes[k]
         out = self.device.room(self.groups * GROUP * size * count)
         threads = self.groups * GROUP * size
-        first = int(np.flatnonzero(shares > 0)[0])
         self.device.kernel(text)(
-            threads, SUMMING, self.memory[k], self.device.filled(shares), out, size,
-            self.rooms[k], first, self.samples, threads,
+            threads, SUMMING, self.memory[k], *more, out, size, self.rooms[k],
+            self.wanted.first, self.samples, threads,
         )  # fmt: skip
         found = self.stepping.fetch_numbers(out, size * count)
         return found.reshape(-1, size, count)

@@ -11,6 +11,7 @@ that are best for what has no higher frequencies.
 from __future__ import annotations
 
 import functools
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,9 +29,24 @@ NUMBERS = 4  # of a wave: frequency, place in the table, real and imaginary ampl
 BLOCK = 128
 
 
+class AnyWaves(ABC):
+    """The waves of many cases."""
+
+    ramp: np.ndarray  # (case,) s
+
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """Waves of a case."""
+
+    @abstractmethod
+    def rows(self, device: Any, groups: int) -> Any:
+        """Numbers of all waves in the memory of a device: `NUMBERS` of each, cases in groups."""
+
+
 @dataclass(frozen=True)
-class Waves:
-    """The waves of many cases.
+class Waves(AnyWaves):
+    """The waves of many cases, drawn before.
 
     Args:
         omega: (case, l) [rad/s].
@@ -43,6 +59,18 @@ class Waves:
     place: np.ndarray
     amplitude: np.ndarray
     ramp: np.ndarray
+
+    @property
+    def count(self) -> int:
+        """Waves of a case."""
+        return self.omega.shape[1]
+
+    def rows(self, device: Any, groups: int) -> Any:
+        """Numbers of all waves in the memory of a device."""
+        rows = np.stack(
+            [self.omega, self.place, np.real(self.amplitude), np.imag(self.amplitude)], axis=2
+        )
+        return device.filled(grouped(rows.reshape(len(rows), -1), groups))
 
 
 def refining_weights(ratio: int = RATIO, taps: int = TAPS, coarse: int = COARSE) -> np.ndarray:
@@ -239,7 +267,7 @@ class HarmonicSums:
     def __init__(
         self,
         device: Any,
-        waves: Waves,
+        waves: AnyWaves,
         table: np.ndarray,
         step: float,
         points: int,
@@ -247,17 +275,14 @@ class HarmonicSums:
         short: bool = False,
     ) -> None:
         self.device, self.points, self.step, self.groups = device, points, RATIO * step, groups
-        self.n, (count, self.count) = table.shape[1] // 2, waves.omega.shape
+        self.n, self.count = table.shape[1] // 2, waves.count
         here = device.on_cpu
         self.sum = device.kernel(sums_text(self.n, here))
         self.refine = device.kernel(refined_text(self.n, short, here))
         self.blocks = -(-(-(-points // RATIO) + TAPS) // ROWS)
         self.numbers = device.room(2)
         self.weights = device.filled(refining_weights().reshape(-1))
-        rows = np.stack(
-            [waves.omega, waves.place, np.real(waves.amplitude), np.imag(waves.amplitude)], axis=2
-        )
-        self.waves = device.filled(grouped(rows.reshape(count, -1), groups))
+        self.waves = waves.rows(device, groups)
         self.ramps = device.filled(grouped(waves.ramp[:, None], groups))
         self.forces = device.room(self.groups * self.count * (2 * self.n + 2) * GROUP)
         self.sums = device.room(self.groups * self.blocks * ROWS * self.n * GROUP)

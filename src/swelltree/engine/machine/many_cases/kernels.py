@@ -22,14 +22,20 @@ class Body:
         rows: memory, by name.
         sizes: whole numbers, by name.
         thread: number of the thread.
+        side: cases whose numbers lie side by side in memory.
     """
 
     def __init__(
-        self, builder: Any, rows: dict[str, Any], sizes: dict[str, Any], thread: Any
+        self,
+        builder: Any,
+        rows: dict[str, Any],
+        sizes: dict[str, Any],
+        thread: Any,
+        side: int = 1,
     ) -> None:
         from llvmlite import ir
 
-        self.ir, self.b = ir, builder
+        self.ir, self.b, self.side = ir, builder, side
         self.rows, self.sizes, self.thread = rows, sizes, thread
         self.long, self.double, self.single = ir.IntType(64), ir.DoubleType(), ir.FloatType()
 
@@ -119,6 +125,18 @@ class Body:
         one = self.b.load(self.address(row, at), typ=self.single)
         return self.b.fpext(one, self.double)
 
+    def shared(self, row: str, at: Any) -> Any:
+        """A float that all cases share, from memory."""
+        return self.load(row, at)
+
+    def group_and_lane(self) -> tuple[Any, Any]:
+        """Which numbers side by side the thread has, and its place among them."""
+        return self.split(self.thread, self.side)
+
+    def own(self, at: Any, lane: Any) -> Any:
+        """Slot of a number of the thread, where those of its neighbours lie beside it."""
+        return self.plus(self.times(at, self.side), lane)
+
     def variable(self, value: Any) -> Any:
         """Something that changes in loops."""
         value = self.real(value)
@@ -152,6 +170,22 @@ class Body:
         self.b.branch(head)
         self.b.position_at_end(end)
 
+    @contextmanager
+    def again(self) -> Iterator[Callable[[Any], None]]:
+        """The lines within again and again, until a condition given to what is handed out holds."""
+        head, end = self.b.append_basic_block(), self.b.append_basic_block()
+        self.b.branch(head)
+        self.b.position_at_end(head)
+
+        def leave(condition: Any) -> None:
+            on = self.b.append_basic_block()
+            self.b.cbranch(condition, end, on)
+            self.b.position_at_end(on)
+
+        yield leave
+        self.b.branch(head)
+        self.b.position_at_end(end)
+
     # --- angles -----------------------------------------------------------------------------
     def circular(self, turns: Any) -> tuple[Any, Any]:
         """Cosine and sine of an angle in whole turns: series of an eighth of it, doubled thrice."""
@@ -180,6 +214,7 @@ def kernel_text(
     sizes: tuple[str, ...],
     write: Callable[[Body], None],
     on_cpu: bool = False,
+    side: int = 1,
 ) -> str:
     """Text of a kernel in LLVM's language.
 
@@ -189,6 +224,7 @@ def kernel_text(
         write: lines of one thread.
         on_cpu: threads one after the other on this processor: whole numbers are pointed at, and
             behind them is the number of threads.
+        side: cases whose numbers lie side by side.
     """
     from llvmlite import ir
 
@@ -203,7 +239,7 @@ def kernel_text(
     builder = ir.IRBuilder(one.append_basic_block("entry"))
     held = dict(zip(rows, one.args[1:], strict=False))
     numbers = dict(zip(names, one.args[1 + len(rows) :], strict=True))
-    write(Body(builder, held, numbers, one.args[0]))
+    write(Body(builder, held, numbers, one.args[0], side))
     builder.ret_void()
     if on_cpu:
         run = ir.Function(module, ir.FunctionType(void, [pointer] * (len(rows) + 1)), "run")

@@ -5,20 +5,43 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from swelltree.engine.backend import jax
+from swelltree.engine.machine.many_cases.chunk_driver import go_through
+from swelltree.engine.machine.many_cases.lane_series import LaneSeries
+from swelltree.engine.machine.many_cases.lane_sums import LaneSums, LaneWaves
 from swelltree.engine.machine.many_cases.lanes import LaneWriter
 from swelltree.engine.machine.many_cases.programs import (
     Cases,
     ManyProgram,
+    Own,
     Written,
     room_for_results,
 )
 from swelltree.engine.machine.many_cases.rows import beside, inputs_of, packed_cases, taken_apart
+from swelltree.engine.machine.many_cases.summaries import BUDGET, Kept, Wanted
 from swelltree.engine.machine.native import Native, lane_width, object_code
+
+
+@dataclass(frozen=True)
+class LaneLoads:
+    """Loads of waves that are summed for each chunk of times.
+
+    Args:
+        waves: of all cases.
+        longest: chunk [s].
+        force: the argument of the program that they become.
+        rate: that of their rates.
+    """
+
+    waves: LaneWaves
+    longest: float
+    force: Own
+    rate: Own
 
 
 class LaneProgram(ManyProgram):
@@ -34,7 +57,11 @@ class LaneProgram(ManyProgram):
         super().__init__(function, lambda graph: LaneWriter(graph, self.width).function())
 
     def run(
-        self, cases: Cases, chunks: Sequence[np.ndarray], threads: int | None = None
+        self,
+        cases: Cases,
+        chunks: Sequence[np.ndarray],
+        threads: int | None = None,
+        loads: LaneLoads | None = None,
     ) -> tuple[Any, Any]:
         """State after the last chunk, and results with axes of cases and times before theirs.
 
@@ -42,23 +69,88 @@ class LaneProgram(ManyProgram):
             cases: to run.
             chunks: of times, all of one length.
             threads: that work; as many as there are cores if not given.
+            loads: that are made on the way.
         """
         program = self.needed(cases, chunks[0])
         outs = room_for_results(program, cases, chunks)
-        blocks = _Blocks(program, self.width, cases, list(chunks), outs)
-        firsts = range(0, cases.count, self.width)
-        workers = min(len(firsts), threads or os.cpu_count() or 1)
-        if workers <= 1:
-            for first in firsts:
-                blocks.run(first)
-        else:
-            with ThreadPoolExecutor(workers) as pool:
-                list(pool.map(blocks.run, firsts))
+        registers = _Registers(program, self.width, cases, list(chunks), loads)
+        n = registers.n_state
+
+        def one(first: int) -> None:
+            count = min(self.width, cases.count - first)
+            memory = registers.room()
+            out = registers.run(first, memory)
+            registers.take_state(first, out, outs[:n])
+            for array, place, rows in zip(outs[n:], program.outs[n:], memory, strict=True):
+                whole = (0, array.shape[1:], place[2])
+                array[first : first + count] = taken_apart(rows, whole, count)
+
+        _on_cores(one, range(0, cases.count, self.width), threads)
         return jax.tree.unflatten(program.tree, outs)
 
+    def summaries(
+        self,
+        cases: Cases,
+        chunks: Sequence[np.ndarray],
+        wanted: Wanted,
+        threads: int | None = None,
+        loads: LaneLoads | None = None,
+    ) -> tuple[Any, tuple[dict[str, Kept], np.ndarray]]:
+        """State after the last chunk, and summaries of the results, as of `GpuProgram`.
 
-class _Blocks:
-    """Runs cases of one register after the other."""
+        Args:
+            cases: to run.
+            chunks: of times, all of one length.
+            wanted: what is kept.
+            threads: that work; as many as there are cores if not given.
+            loads: that are made on the way.
+        """
+        program = self.needed(cases, chunks[0])
+        registers = _Registers(program, self.width, cases, list(chunks), loads)
+        n = registers.n_state
+        state = [np.empty((cases.count, *x[1]), x[2]) for x in program.outs[:n]]
+        numbers = range(len(program.outs) - n)
+        names = jax.tree.unflatten(program.tree, [*state, *numbers])[1]
+        found: dict[int, tuple[dict[str, Kept], np.ndarray]] = {}
+
+        def one(first: int) -> None:
+            series = LaneSeries(program.outs[n:], len(chunks), self.width, wanted)
+            registers.take_state(first, registers.run(first, series.memory), state)
+            budget = series.budget([names[1][name] for name in BUDGET])
+            found[first] = {name: series.of_channel(k) for name, k in names[0].items()}, budget
+
+        firsts = range(0, cases.count, self.width)
+        _on_cores(one, firsts, threads)
+        parts = [found[first] for first in firsts]
+        channels = {
+            name: Kept(
+                *map(_joined(cases.count), zip(*(part[0][name] for part in parts), strict=True))
+            )
+            for name in names[0]
+        }
+        budget = np.concatenate([part[1] for part in parts])[: cases.count]
+        tree = jax.tree.unflatten(program.tree, [*state, *numbers])
+        return tree[0], (channels, budget)
+
+
+def _joined(count: int) -> Callable[[Sequence[Any]], Any]:
+    """Function that puts the numbers of all registers into one array, where there are any."""
+    return lambda rows: None if rows[0] is None else np.concatenate(rows)[:count]
+
+
+def _on_cores(one: Callable[[int], None], firsts: range, threads: int | None) -> None:
+    """Registers, by the number of their first case, on all cores."""
+    workers = min(len(firsts), threads or os.cpu_count() or 1)
+    if workers <= 1:
+        for first in firsts:
+            one(first)
+    else:
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(one, firsts))
+
+
+class _Registers:
+    """Runs the cases of one register after those of another."""
 
     def __init__(
         self,
@@ -66,36 +158,79 @@ class _Blocks:
         width: int,
         cases: Cases,
         chunks: list[np.ndarray],
-        outs: list[np.ndarray],
+        loads: LaneLoads | None,
     ) -> None:
         if "native" not in program.loaded:
             program.loaded["native"] = Native(object_code(program.text), pointers=5)
         self.program, self.native, self.width = program, program.loaded["native"], width
-        self.count, self.chunks, self.outs = cases.count, chunks, outs
+        self.count, self.chunks, self.loads = cases.count, chunks, loads
         self.fixed, self.shared, self.own = packed_cases(program, cases)
         self.n_state = len(jax.tree.leaves(cases.state))
+        self.inputs = np.stack([inputs_of(self.shared, chunk) for chunk in chunks])
+        self.begins = np.array([float(np.ravel(chunk)[0]) for chunk in chunks])
+        if loads is not None:
+            own = [x for x in jax.tree.leaves(cases.fixed) if isinstance(x, Own)]
+            self.force, self.rate = (
+                next(k for k, x in enumerate(own) if x is made)
+                for made in (loads.force, loads.rate)
+            )
+            for k in (self.force, self.rate):
+                self.own[k] = None  # made for each chunk
 
-    def run(self, first: int) -> None:
-        """Cases of one register; lanes without a case repeat the last."""
+    def room(self) -> list[np.ndarray]:
+        """Memory for the results of a register (place, lane), chunk after chunk."""
+        sizes = [
+            int(np.prod(shape, dtype=int)) for _, shape, _ in self.program.outs[self.n_state :]
+        ]
+        return [np.empty((len(self.chunks) * size, self.width)) for size in sizes]
+
+    def run(self, first: int, memory: list[np.ndarray]) -> np.ndarray:
+        """All chunks of some cases; lanes without a case repeat the last.
+
+        Args:
+            first: of the cases.
+            memory: that results go to, one after the other, as of `room`.
+
+        Returns what the last chunk has given (place, lane).
+        """
         program, width = self.program, self.width
         count = min(width, self.count - first)
         _, n_out, n_work = program.sizes
         rows = beside(program, self.own, range(first, first + count), width)
         out, work = np.empty((n_out, width)), np.empty((n_work, width))
-        for number, chunk in enumerate(self.chunks):
-            self.native(self.fixed, inputs_of(self.shared, chunk), rows, out, work)
-            results = zip(self.outs[self.n_state :], program.outs[self.n_state :], strict=True)
-            for array, place in results:
-                found = taken_apart(out, place, count)
-                begin = number * place[1][0]
-                array[first : first + count, begin : begin + place[1][0]] = found
-            # the state at the end of a chunk is that at the beginning of the next
-            for (start, shape, _), (at, _, _) in zip(
-                program.own[-self.n_state :], program.outs[: self.n_state], strict=True
-            ):
-                size = int(np.prod(shape, dtype=int))
-                rows[start : start + size] = out[at : at + size]
-        for array, place in zip(
-            self.outs[: self.n_state], program.outs[: self.n_state], strict=True
+        copies = []
+        for (at, shape, _), into in zip(program.outs[self.n_state :], memory, strict=True):
+            size = int(np.prod(shape, dtype=int))
+            copies.append((out[at : at + size], into, 8 * size * width))
+        # the state at the end of a chunk is that at the beginning of the next
+        for (start, shape, _), (at, _, _) in zip(
+            program.own[-self.n_state :], program.outs[: self.n_state], strict=True
         ):
+            size = int(np.prod(shape, dtype=int))
+            copies.append((out[at : at + size], rows[start : start + size], 0))
+        stepped = {"fixed": self.fixed, "rows": rows, "out": out, "work": work}
+        if self.loads is None:
+            self._through(0, len(self.chunks), stepped, None, copies)
+            return out
+        lanes = [first + min(k, count - 1) for k in range(width)]
+        sums = LaneSums(self.loads.waves, lanes, self.loads.longest)
+        force, rate = (program.own[k][0] for k in (self.force, self.rate))
+        growing = int(sums.grows(self.begins).sum())
+        for number in range(growing):
+            sums.fill(float(self.begins[number]), rows, force, rate)
+            self._through(number, number + 1, stepped, None, copies)
+        summed = sums.native, sums.memory(self.begins[growing:], rows, force, rate)
+        self._through(growing, len(self.chunks), stepped, summed, copies)
+        return out
+
+    def _through(self, first: int, end: int, stepped: Any, sums: Any, copies: Any) -> None:
+        """Some of the chunks."""
+        moved = [(a, b[first * (by // (8 * self.width)) :] if by else b, by) for a, b, by in copies]
+        inputs = {"inputs": self.inputs[first:end]}
+        go_through(end - first, self.native, stepped | inputs, sums, moved)
+
+    def take_state(self, first: int, out: np.ndarray, into: list[np.ndarray]) -> None:
+        """The state at the end of a chunk."""
+        count = min(self.width, self.count - first)
+        for array, place in zip(into, self.program.outs, strict=False):
             array[first : first + count] = taken_apart(out, place, count)

@@ -17,8 +17,11 @@ import numpy as np
 from swelltree.engine.backend import jax
 from swelltree.engine.machine.flatten import Flattening, count_numbers
 from swelltree.engine.machine.graph import Graph, NotFlattenedError, kind_of
-from swelltree.engine.machine.program import LARGEST, Key, Writing, pattern_of, switched_off
+from swelltree.engine.machine.program import Key, Writing, pattern_of, switched_off
 
+# numbers of a program, counted before it is written: more than of single runs, because many cases
+# earn the time back; `graph.MOST` expressions are the limit that is met
+LARGEST = 200_000
 KEPT = 8  # programs of one function
 Place = tuple[int, tuple[int, ...], Any]  # where an array begins, its shape and type
 

@@ -49,10 +49,15 @@ def inputs_of(shared: list[Any], times: np.ndarray, short: bool = False) -> np.n
 def beside(
     program: Written, own: list[ARRAYS], cases: Sequence[int], width: int, short: bool = False
 ) -> np.ndarray:
-    """Numbers of some cases (place, lane); lanes without a case repeat the last."""
+    """Numbers of some cases (place, lane); lanes without a case repeat the last.
+
+    Arrays that are None are left empty.
+    """
     rows = np.empty((program.sizes[0], width))
     lanes = [cases[min(k, len(cases) - 1)] for k in range(width)]
     for (start, shape, _), x in zip(program.own, own, strict=True):
+        if x is None:
+            continue
         flat = [slots(np.asarray(x[case]), short) for case in lanes]
         size = int(np.prod(shape, dtype=int))
         for at in range(0, size, PIECE):  # piece by piece, so that all lanes stay at hand

@@ -1,13 +1,20 @@
-"""What is kept of the samples of many cases, found where the samples are."""
+"""What is kept of the samples of many cases, found where the samples are.
+
+Kernels for graphics processors, and for lanes of this one: `statistics_text` and `extremes_text`
+serve all lanes of a register at once, `peaks_text` and `damage_text` one after the other.
+"""
 
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from swelltree.engine.machine.many_cases.kernels import Body, kernel_text
+from swelltree.engine.machine.many_cases.lane_kernels import lane_kernel_text
 from swelltree.engine.machine.many_cases.threads import GROUP
 
 # of one channel: the last is the largest change from sample to sample
@@ -15,26 +22,92 @@ STATISTICS = ("mean", "std", "min", "max", "crossings", "change")
 # samples of the energy budget, and what is kept of them
 BUDGET = ("kinetic", "stored", "done", "largest_work", "largest_stored", "closure", "extent")
 EXTREMES = ("kinetic", "moved", "largest_work", "largest_stored", "closure", "gap", "extent")
+INFINITE = float(np.inf)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is kept of the samples of each channel, besides statistics.
+
+    Args:
+        shares: of each sample in a mean; zero of the first ones, which do not count.
+        peaks: number of the largest crests, and of the deepest troughs.
+        exponents: of Woehler curves, whole: for each the damage.
+    """
+
+    shares: np.ndarray
+    peaks: int = 0
+    exponents: tuple[int, ...] = ()
+
+    @property
+    def first(self) -> int:
+        """The first sample that counts."""
+        return int(np.flatnonzero(self.shares > 0)[0])
+
+
+class Kept(NamedTuple):
+    """What is kept of a channel of many cases.
+
+    Args:
+        statistics: (case, entry, number), those of `STATISTICS`.
+        peaks: (case, entry, 2, rank) crests and troughs, gaps behind them; or None.
+        damage: (case, entry, number), those of `damage_text`; or None.
+    """
+
+    statistics: np.ndarray
+    peaks: np.ndarray | None
+    damage: np.ndarray | None
+
+
+def told_peaks(found: np.ndarray) -> np.ndarray:
+    """Crests and troughs (..., 2, rank) from the numbers of `peaks_text`."""
+    found = np.where(np.isfinite(found), found, np.nan)
+    found[..., 1, :] *= -1.0
+    return found
+
+
+Write = Callable[[Body], None]
+
+
+def _text(
+    rows: tuple[str, ...], sizes: tuple[str, ...], write: Write, on_cpu: bool, lanes: int
+) -> str:
+    """For all lanes of registers at once, or thread after thread."""
+    if lanes:
+        return lane_kernel_text(rows, sizes, write, lanes, threads=True)
+    return kernel_text(rows, sizes, write, on_cpu, GROUP)
+
+
+def _series(k: Body) -> tuple[Any, Any, Callable[[Any], Any]]:
+    """Of a thread that has one entry of a case: number, lane, and slots of its samples."""
+    number, lane = k.group_and_lane()
+    group, entry = k.split(number, k.sizes["entries"])
+    start = k.plus(k.times(group, k.sizes["room"]), entry)
+
+    def slot(i: Any) -> Any:
+        return k.own(k.plus(start, k.times(i, k.sizes["entries"])), lane)
+
+    return number, lane, slot
 
 
 @functools.lru_cache(maxsize=8)
-def statistics_text(short: bool, on_cpu: bool = False) -> str:
+def statistics_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
     """Kernel of the statistics of a channel: a thread has one entry of a case.
 
     Args:
         short: samples have four bytes.
         on_cpu: as of `kernel_text`.
+        lanes: of registers, for all of which the function is; 0: of none.
     """
 
     def write(k: Body) -> None:
-        warp, lane = k.split(k.thread, GROUP)
-        group, entry = k.split(warp, k.sizes["entries"])
-        start = k.plus(k.times(group, k.sizes["room"]), entry)
+        number, lane, slot = _series(k)
 
         def sample(i: Any) -> Any:
-            at = k.plus(start, k.times(i, k.sizes["entries"]))
-            at = k.plus(k.times(at, GROUP), lane)
-            return k.load_short("series", at) if short else k.load("series", at)
+            return k.load_short("series", slot(i)) if short else k.load("series", slot(i))
+
+        def share(i: Any) -> Any:
+            return k.shared("shares", i)
 
         first, samples = k.sizes["first"], k.sizes["samples"]
         begin = sample(first)
@@ -44,7 +117,7 @@ def statistics_text(short: bool, on_cpu: bool = False) -> str:
             x = sample(i)
             # from the first sample, so that a large mean takes nothing of what varies
             away = k.sub(x, begin)
-            k.set(total, k.add(k.get(total), k.mul(k.load("shares", i), away)))
+            k.set(total, k.add(k.get(total), k.mul(share(i), away)))
             k.set(least, k.choose(k.greater(k.get(least), x), x, k.get(least)))
             k.set(greatest, k.choose(k.greater(x, k.get(greatest)), x, k.get(greatest)))
             step = k.intrinsic("fabs", k.sub(x, k.get(last)))
@@ -54,23 +127,23 @@ def statistics_text(short: bool, on_cpu: bool = False) -> str:
         square, crossings, below = k.variable(0.0), k.variable(0.0), k.variable(0.0)
         with k.loop(samples, first) as i:
             away = k.sub(sample(i), mean)
-            k.set(square, k.add(k.get(square), k.mul(k.load("shares", i), k.mul(away, away))))
+            k.set(square, k.add(k.get(square), k.mul(share(i), k.mul(away, away))))
             is_below = k.greater(0.0, away)
             up = k.choose(is_below, 0.0, k.get(below))
             k.set(crossings, k.add(k.get(crossings), up))
             k.set(below, k.choose(is_below, 1.0, 0.0))
         std = k.intrinsic("sqrt", k.get(square))
         values = (mean, std, k.get(least), k.get(greatest), k.get(crossings), k.get(change))
-        out = k.times(warp, len(STATISTICS))
+        out = k.times(number, len(STATISTICS))
         for j, value in enumerate(values):
-            k.store("out", k.plus(k.times(k.plus(out, j), GROUP), lane), value)
+            k.store("out", k.own(k.plus(out, j), lane), value)
 
     sizes = ("entries", "room", "first", "samples")
-    return kernel_text(("series", "shares", "out"), sizes, write, on_cpu)
+    return _text(("series", "shares", "out"), sizes, write, on_cpu, lanes)
 
 
 @functools.lru_cache(maxsize=8)
-def extremes_text(short: bool, on_cpu: bool = False) -> str:
+def extremes_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
     """Kernel of the extremes of an energy budget: a thread has one case.
 
     A gap counts as far as it is still there a sample later. What is no number is infinite.
@@ -78,18 +151,18 @@ def extremes_text(short: bool, on_cpu: bool = False) -> str:
     Args:
         short: samples have four bytes.
         on_cpu: as of `kernel_text`.
+        lanes: as of `statistics_text`.
     """
 
     def write(k: Body) -> None:
-        group, lane = k.split(k.thread, GROUP)
-
-        def sample(name: str, i: Any) -> Any:
-            at = k.plus(k.times(k.plus(k.times(group, k.sizes["room"]), i), GROUP), lane)
-            x = k.load_short(name, at) if short else k.load(name, at)
-            return k.choose(k.b.fcmp_unordered("uno", x, x), float(np.inf), x)
+        group, lane = k.group_and_lane()
 
         def known(x: Any) -> Any:
-            return k.choose(k.b.fcmp_unordered("uno", x, x), float(np.inf), x)
+            return k.choose(k.b.fcmp_unordered("uno", x, x), INFINITE, x)
+
+        def sample(name: str, i: Any) -> Any:
+            at = k.own(k.plus(k.times(group, k.sizes["room"]), i), lane)
+            return known(k.load_short(name, at) if short else k.load(name, at))
 
         def balance(i: Any) -> Any:
             energy = k.add(sample("kinetic", i), sample("stored", i))
@@ -117,7 +190,201 @@ def extremes_text(short: bool, on_cpu: bool = False) -> str:
         values = [k.get(found[name]) for name in EXTREMES[:-1]]
         values.append(sample("extent", k.whole(0)))
         for j, value in enumerate(values):
-            at = k.plus(k.times(group, len(EXTREMES)), j)
-            k.store("out", k.plus(k.times(at, GROUP), lane), value)
+            k.store("out", k.own(k.plus(k.times(group, len(EXTREMES)), j), lane), value)
 
-    return kernel_text((*BUDGET, "out"), ("room", "samples"), write, on_cpu)
+    return _text((*BUDGET, "out"), ("room", "samples"), write, on_cpu, lanes)
+
+
+def _finite(k: Body, x: Any) -> Any:
+    """Whether a sample is a number."""
+    return k.greater(INFINITE, k.intrinsic("fabs", x))
+
+
+@functools.lru_cache(maxsize=8)
+def peaks_text(most: int, short: bool, on_cpu: bool = False, side: int = GROUP) -> str:
+    """Kernel of the largest crests between upward crossings of the mean, falling.
+
+    A thread has one entry of a case: first its crests, then its troughs as crests of what has the
+    other sign; minus infinity behind the last.
+
+    Args:
+        most: crests that are kept.
+        short: samples have four bytes.
+        on_cpu: as of `kernel_text`.
+        side: cases whose samples lie side by side.
+    """
+
+    def write(k: Body) -> None:
+        number, lane, slot = _series(k)
+
+        def sample(i: Any) -> Any:
+            return k.load_short("series", slot(i)) if short else k.load("series", slot(i))
+
+        first, samples = k.sizes["first"], k.sizes["samples"]
+        begin, total, count = k.variable(0.0), k.variable(0.0), k.variable(0.0)
+        with k.loop(samples, first) as i:
+            x = sample(i)
+            with k.b.if_then(_finite(k, x)):
+                # from the first number, so that a large mean takes nothing of what varies
+                is_first = k.greater(0.5, k.get(count))
+                k.set(begin, k.choose(is_first, x, k.get(begin)))
+                k.set(total, k.add(k.get(total), k.sub(x, k.get(begin))))
+                k.set(count, k.add(k.get(count), 1.0))
+        mean = k.add(k.get(begin), k.div(k.get(total), k.get(count)))
+        for which, sign in enumerate((1.0, -1.0)):
+            out = k.times(k.plus(k.times(number, 2), which), most)
+
+            def kept(rank: int, out: Any = out) -> Any:
+                return k.own(k.plus(out, rank), lane)
+
+            for rank in range(most):
+                k.store("out", kept(rank), -INFINITE)
+            # 0: before the first rise; else within a crest
+            crest, within = k.variable(-INFINITE), k.variable(0.0)
+            # above from the start: the first rise comes after a sample that is not above
+            above = k.variable(1.0)
+            least = k.variable(-INFINITE)
+
+            def insert(kept: Any = kept, crest: Any = crest, least: Any = least) -> None:
+                value = k.get(crest)
+                with k.b.if_then(k.greater(value, k.get(least))):
+                    for rank in range(most):
+                        there = k.load("out", kept(rank))
+                        larger = k.greater(value, there)
+                        k.store("out", kept(rank), k.choose(larger, value, there))
+                        value = k.choose(larger, there, value)
+                    k.set(least, k.load("out", kept(most - 1)))
+
+            with k.loop(samples, first) as i:
+                raw = sample(i)
+                with k.b.if_then(_finite(k, raw)):
+                    x = k.mul(raw, sign)
+                    is_above = k.greater(x, k.mul(mean, sign))
+                    flag = k.choose(is_above, 1.0, 0.0)
+                    rises = k.greater(k.sub(flag, k.get(above)), 0.5)
+                    with k.b.if_then(rises):
+                        with k.b.if_then(k.greater(k.get(within), 0.5)):
+                            insert()
+                        k.set(crest, -INFINITE)
+                        k.set(within, 1.0)
+                    k.set(above, flag)
+                    k.set(crest, k.choose(k.greater(x, k.get(crest)), x, k.get(crest)))
+            # a crest that is cut off by the end counts too: it may be the largest
+            with k.b.if_then(k.greater(k.get(within), 0.5)):
+                insert()
+
+    sizes = ("entries", "room", "first", "samples")
+    return kernel_text(("series", "out"), sizes, write, on_cpu, side)
+
+
+def _power(k: Body, x: Any, exponent: int) -> Any:
+    """By squares."""
+    result = None
+    while exponent:
+        if exponent % 2:
+            result = x if result is None else k.mul(result, x)
+        exponent //= 2
+        if exponent:
+            x = k.mul(x, x)
+    return result
+
+
+@functools.lru_cache(maxsize=8)
+def damage_text(
+    exponents: tuple[int, ...], short: bool, on_cpu: bool = False, side: int = GROUP
+) -> str:
+    """Kernel of the damage of a channel: cycles by rainflow, in one pass (ASTM E1049-85, 5.4.4).
+
+    A thread has one entry of a case. Numbers: the largest range, and for each exponent the sum of
+    cycles times the power of their ranges, of the largest. Ranges that are still open lie where
+    samples were that have been read: these are lost, and no memory is needed besides.
+
+    Args:
+        exponents: of the Woehler curve, whole.
+        short: samples have four bytes.
+        on_cpu: as of `kernel_text`.
+        side: cases whose samples lie side by side.
+    """
+
+    def write(k: Body) -> None:
+        number, lane, slot = _series(k)
+
+        def sample(i: Any) -> Any:
+            return k.load_short("series", slot(i)) if short else k.load("series", slot(i))
+
+        first, samples = k.sizes["first"], k.sizes["samples"]
+        least, greatest = k.variable(INFINITE), k.variable(-INFINITE)
+        with k.loop(samples, first) as i:
+            x = sample(i)
+            with k.b.if_then(_finite(k, x)):
+                k.set(least, k.choose(k.greater(k.get(least), x), x, k.get(least)))
+                k.set(greatest, k.choose(k.greater(x, k.get(greatest)), x, k.get(greatest)))
+        top = k.sub(k.get(greatest), k.get(least))
+        varies = k.greater(top, 0.0)
+        scale = k.div(1.0, k.choose(varies, top, 1.0))
+        sums = [k.variable(0.0) for _ in exponents]
+        depth = k.variable(k.whole(0))
+
+        def open_at(back: int) -> Any:
+            """Slot of a point that is open, counted from the last."""
+            return slot(k.plus(first, k.get(depth), -1 - back))
+
+        def count(a: Any, b: Any, often: float) -> None:
+            part = k.mul(k.intrinsic("fabs", k.sub(a, b)), scale)
+            for place, exponent in zip(sums, exponents, strict=True):
+                k.set(place, k.add(k.get(place), k.mul(_power(k, part, exponent), often)))
+
+        def few(most: int) -> Any:
+            return k.b.icmp_signed("<", k.get(depth), k.whole(most))
+
+        def push(point: Any) -> None:
+            k.set(depth, k.plus(k.get(depth), 1))
+            k.store("series", open_at(0), point)
+            with k.again() as leave:
+                leave(few(3))
+                c, b, a = (k.load("series", open_at(back)) for back in range(3))
+                last, before = (k.intrinsic("fabs", k.sub(*pair)) for pair in ((c, b), (b, a)))
+                leave(k.greater(before, last))
+                with k.b.if_else(few(4)) as (at_first, enclosed):
+                    with at_first:  # the range holds the first point: half a cycle
+                        count(a, b, 0.5)
+                        k.store("series", open_at(2), b)
+                        k.store("series", open_at(1), c)
+                        k.set(depth, k.plus(k.get(depth), -1))
+                    with enclosed:
+                        count(a, b, 1.0)
+                        k.store("series", open_at(2), c)
+                        k.set(depth, k.plus(k.get(depth), -2))
+
+        # -1: no sample yet, 0: one value only, 1: falling, 2: rising
+        state, before = k.variable(-1.0), k.variable(0.0)
+        with k.loop(samples, first) as i:
+            x = sample(i)
+            with k.b.if_then(_finite(k, x)):
+                now, last = k.get(state), k.get(before)
+                begins = k.greater(-0.5, now)
+                rises = k.choose(k.greater(x, last), 2.0, 1.0)
+                same = k.b.fcmp_ordered("==", x, last)
+                turns = k.b.and_(
+                    k.b.fcmp_ordered("!=", rises, now), k.b.not_(k.b.or_(same, begins))
+                )
+                # what is pushed is read before it is written over: it lies behind this sample
+                with k.b.if_then(turns):
+                    push(last)
+                k.set(before, x)
+                moved = k.choose(same, now, rises)
+                k.set(state, k.choose(begins, 0.0, moved))
+        with k.b.if_then(k.greater(k.get(state), 0.5)):
+            push(k.get(before))
+        # half cycles are left over
+        with k.loop(k.plus(k.get(depth), -1)) as j:
+            a = k.load("series", slot(k.plus(first, j)))
+            b = k.load("series", slot(k.plus(first, j, 1)))
+            count(a, b, 0.5)
+        out = k.times(number, 1 + len(exponents))
+        numbers = [k.choose(varies, top, 0.0), *(k.get(place) for place in sums)]
+        for j, value in enumerate(numbers):
+            k.store("out", k.own(k.plus(out, j), lane), value)
+
+    sizes = ("entries", "room", "first", "samples")
+    return kernel_text(("series", "out"), sizes, write, on_cpu, side)

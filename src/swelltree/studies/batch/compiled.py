@@ -1,0 +1,305 @@
+"""Batches in machine code of our own: what lanes and graphics processors share.
+
+A batch is made ready (cases as programs take them, and the waves whose loads are summed on the
+way), stepped through chunks of time, and either brought here sample by sample or summed up where
+it is.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from swelltree.effects.controllers.controllers import raise_faults
+from swelltree.effects.linear_hydro.data import WaveLoads, without_table
+from swelltree.engine.backend import jax
+from swelltree.engine.machine.many_cases.programs import Cases, ManyProgram, Own
+from swelltree.engine.machine.many_cases.summaries import EXTREMES, Kept, Wanted
+from swelltree.formulations import Formulation
+from swelltree.formulations.equations import event_count
+from swelltree.model.model import Model
+from swelltree.solvers.problem import Options
+from swelltree.solvers.problem import start as start_carry
+from swelltree.solvers.solution import Code
+from swelltree.solvers.stepping.side_by_side import begin, fixed_steps
+from swelltree.solvers.stepping.smooth import integrate
+from swelltree.studies.batch.budget import judged, judged_by_extremes
+from swelltree.studies.batch.cases import BatchCase, CaseMaker
+from swelltree.studies.batch.engine import Engine, Outcome, Plan, Summary
+from swelltree.studies.batch.shared import OwnLeaves
+from swelltree.studies.batch.xla import options_of, outcome, sampler, shapes_of
+from swelltree.studies.time.smooth import problem
+from swelltree.studies.time.watch_traced import ended_with_loops
+from swelltree.system.errors import SwelltreeError
+
+JOINT_ANGLES = ("joint_coordinate",)  # whose turns are told apart by more than the last sample
+
+
+class Made(NamedTuple):
+    """Cases as a program takes them.
+
+    Args:
+        cases: that can be run.
+        models: of each of them.
+        loads: made on the way, as the program takes them; None if there are none.
+        runs: numbers of the cases that can be run.
+        refused: sentences of the others.
+    """
+
+    cases: Cases
+    models: list[Model]
+    loads: Any
+    runs: list[int]
+    refused: dict[int, str]
+
+
+class Compiled(Engine):
+    """Machine code of our own for many cases."""
+
+    # --- what each of them does in its own way ----------------------------------------------
+    @abstractmethod
+    def maker(self, plan: Plan) -> CaseMaker:
+        """Makes models of cases."""
+
+    @abstractmethod
+    def made(self, plan: Plan, cases: list[BatchCase]) -> Made | None:
+        """Cases that can be run; None if there are none."""
+
+    @abstractmethod
+    def program(self, plan: Plan, made: Made) -> ManyProgram:
+        """The program of a plan."""
+
+    @abstractmethod
+    def chunks(self, plan: Plan) -> list[np.ndarray]:
+        """Times, in chunks."""
+
+    @abstractmethod
+    def stepped(self, plan: Plan, made: Made) -> tuple[Any, Any]:
+        """State at the end, and samples of all cases."""
+
+    @abstractmethod
+    def summed(self, plan: Plan, made: Made, wanted: Wanted) -> tuple[Any, Any]:
+        """State at the end, and what is kept of all cases."""
+
+    # --- what is the same in all ------------------------------------------------------------
+    def refusal(self, plan: Plan, case: BatchCase) -> str:
+        """What cannot be flattened."""
+        try:
+            made = self.made(plan, [case])
+        except SwelltreeError:
+            return ""  # said again where the case is run
+        if made is None:
+            return ""
+        return self.program(plan, made).refusal(made.cases, self.chunks(plan)[0])
+
+    def shapes(self, plan: Plan) -> dict[str, tuple[int, ...]]:
+        """By tracing one sample."""
+        return shapes_of(plan)
+
+    def run(self, plan: Plan, cases: list[BatchCase], first: int = 0) -> list[Outcome]:
+        """All cases side by side; those that cannot be made have their sentence."""
+        made = self.made(plan, cases)
+        if made is None:
+            return [Outcome(None, text) for text in self._refusals(plan, cases)]
+        outcomes = {k: Outcome(None, text) for k, text in made.refused.items()}
+        state, (channels, budget) = self.stepped(plan, made)
+        found = _judged_outcomes(plan, made.models, state, channels, budget)
+        outcomes |= dict(zip(made.runs, found, strict=True))
+        return [outcomes[k] for k in range(len(cases))]
+
+    def summaries(self, plan: Plan, cases: list[BatchCase], wanted: Wanted) -> Summary | None:
+        """What is kept of all cases; statistics of cases that turn fast are left to their samples.
+
+        Runs with loops are judged by their samples, and so are the turns of joints.
+        """
+        if plan.model.cut_rows or any(name in JOINT_ANGLES for name in plan.channels):
+            return None
+        made = self.made(plan, cases)
+        if made is None:
+            return None
+        state, (channels, budget) = self.summed(plan, made, wanted)
+        raise_faults(plan.model)
+        codes = np.asarray(state.code)
+        failed = np.where(codes == Code.SUCCESS, np.nan, state.t_fail)
+        extremes: dict[str, np.ndarray] = {
+            str(name): row for name, row in zip(EXTREMES, budget.T, strict=True)
+        }
+        codes = judged_by_extremes(extremes, codes, "rk4")
+        messages = np.full(len(cases), "", dtype=object)
+        for k in np.flatnonzero(codes != Code.SUCCESS):
+            messages[made.runs[k]] = outcome({}, codes[k], failed[k]).message
+        for k, text in made.refused.items():
+            messages[k] = text
+        shapes = self.shapes(plan)
+
+        def placed(name: str, found: np.ndarray | None) -> np.ndarray | None:
+            """Numbers of the cases that have run among all, entries in their shape."""
+            if found is None:
+                return None
+            whole = np.full((len(cases), *shapes[name], *found.shape[2:]), np.nan)
+            whole[made.runs] = found.reshape(len(made.runs), *whole.shape[1:])
+            whole[messages != ""] = np.nan
+            return whole
+
+        values = {}
+        for name, kept in channels.items():
+            statistics, peaks, damage = (placed(name, part) for part in kept)
+            assert statistics is not None
+            values[name] = Kept(statistics, peaks, damage)
+        return Summary(values, messages)
+
+    def _refusals(self, plan: Plan, cases: list[BatchCase]) -> list[str]:
+        maker, told = self.maker(plan), []
+        for case in cases:
+            try:
+                maker.in_sea(case)
+                told.append("")
+            except SwelltreeError as error:
+                told.append(str(error))
+        return told
+
+
+def _judged_outcomes(
+    plan: Plan, models: list[Model], state: Any, channels: Any, budget: Any
+) -> list[Outcome]:
+    """What became of cases by their samples, (case, time, ...)."""
+    raise_faults(plan.model)
+    n = len(plan.times)
+    channels = {name: x[:, :n] for name, x in channels.items()}
+    budget = {name: x[:, :n] for name, x in budget.items()}
+    codes = np.asarray(state.code)
+    if plan.model.cut_rows:
+        budget["time"] = np.broadcast_to(plan.times, (len(models), n))
+        codes = ended_with_loops(models, budget, codes, "rk4")
+    else:
+        codes = judged(budget, codes, "rk4")
+    failed = np.where(np.asarray(state.code) == Code.SUCCESS, np.nan, state.t_fail)
+    return [
+        outcome({name: x[k] for name, x in channels.items()}, codes[k], failed[k])
+        for k in range(len(models))
+    ]
+
+
+def chunks_of(times: np.ndarray, length: int) -> list[np.ndarray]:
+    """Times in rows of one length, each beginning where the one before ends.
+
+    The last is filled up by its end.
+    """
+    count = -(-len(times) // length)
+    filled = np.append(times, np.full(count * length - len(times), times[-1]))
+    before = np.append(times[:1], filled[length - 1 : -1 : length])
+    return [np.append(b, row) for b, row in zip(before, filled.reshape(count, length), strict=True)]
+
+
+# --- cases as programs take them ------------------------------------------------------------
+def made_one_by_one(plan: Plan, maker: CaseMaker, cases: list[BatchCase]) -> Made | None:
+    """Cases in seas of any kind, each made as for a single run; None if none can be run."""
+    models, refused = {}, {}
+    for k, case in enumerate(cases):
+        try:
+            models[k] = maker.in_sea(case)
+        except SwelltreeError as error:
+            refused[k] = str(error)
+    if not models:
+        return None
+    example = cases[next(iter(models))]
+    fixed = OwnLeaves(maker, example).gathered([model for model, _ in models.values()])
+    options = options_of(plan, next(iter(models.values()))[0])
+    states = [_started(plan, y) for _, y in models.values()]
+    state = jax.tree.map(lambda *x: np.stack(x), *states)
+    gathered = Cases(fixed, options, state, len(models))
+    return Made(gathered, [m for m, _ in models.values()], None, list(models), refused)
+
+
+class WithLoads(NamedTuple):
+    """Cases whose loads are made on the way, and the arguments that these become."""
+
+    cases: Cases
+    models: list[Model]
+    force: Own
+    rate: Own
+
+
+def with_loads(
+    plan: Plan, maker: CaseMaker, cases: Sequence[BatchCase], steps: np.ndarray, points: int
+) -> WithLoads:
+    """Cases in still water with room for loads of waves on a grid.
+
+    Args:
+        plan: how they are run.
+        maker: of cases.
+        cases: all of which can be run.
+        steps: of the grid of each case [s].
+        points: of the grid in a chunk.
+    """
+    assert plan.model.hydro is not None
+    n = 6 * plan.model.layout.n_bodies
+    step = np.array(float(steps[0]))
+    empty = [np.zeros((points, n)) for _ in range(2)]
+    loads = WaveLoads(step, empty[0], empty[1], np.zeros(()))
+
+    def ready(case: BatchCase) -> tuple[Model, Any]:
+        made = maker.numbers(case)
+        assert made.stepped.hydro is not None
+        hydro = replace(made.stepped.hydro, waves=loads)
+        return without_table(made.stepped.with_effect(hydro)), made.start
+
+    model, y = ready(cases[0])
+    if any(case.values for case in cases):
+        many = [ready(case) for case in cases]
+        models = [m for m, _ in many]
+        fixed = OwnLeaves(maker, cases[0], model).gathered(models)
+        states = [_started(plan, y) for _, y in many]
+        state = jax.tree.map(lambda *x: np.stack(x), *states)
+    else:
+        models, fixed = [model] * len(cases), model
+        state = jax.tree.map(
+            lambda x: np.broadcast_to(np.asarray(x), (len(cases), *np.shape(x))),
+            _started(plan, y),
+        )
+    force, rate = (Own([x]) for x in empty)
+    own: dict[int, Any] = {id(empty[0]): force, id(empty[1]): rate}
+    # as long as they are the same, all cases have one clock
+    differ = bool((steps != steps[0]).any())
+    own[id(step)] = Own([np.array(float(x)) for x in steps]) if differ else step
+    leaves, form = jax.tree.flatten(fixed)
+    fixed = jax.tree.unflatten(form, [_in_place(x, own) for x in leaves])
+    gathered = Cases(fixed, options_of(plan, model), state, len(cases))
+    return WithLoads(gathered, models, force, rate)
+
+
+def _in_place(x: Any, own: dict[int, Any]) -> Any:
+    """An argument that is made on the way, in place of its example."""
+    example = x.arrays[0] if isinstance(x, Own) else x
+    return own.get(id(example), x)
+
+
+def _started(plan: Plan, y: Any) -> Any:
+    eventful = event_count(plan.model)
+    return start_carry(0.0, y, events=eventful) if eventful else begin(y)
+
+
+# --- the stepper ----------------------------------------------------------------------------
+def advance_of(plan: Plan) -> tuple[Formulation, bool, bool, tuple[str, ...]]:
+    """What shapes the stepper of a plan."""
+    how = plan.formulation
+    return how, how.settling_matters(plan.model), event_count(plan.model) > 0, plan.channels
+
+
+def advance(
+    how: Formulation, matters: bool, eventful: bool, names: tuple[str, ...]
+) -> Callable[..., Any]:
+    """``advance(model, options, state, times) -> (state, samples)``."""
+    equations, sample = problem(how, matters, eventful), sampler(how, names, short=True)
+
+    def run(model: Model, options: Options, state: Any, times: Any) -> Any:
+        if not eventful:
+            return fixed_steps(equations, model, options, state, times, sample)
+        how = {"method": "rk4", "observe": sample}
+        return integrate(equations, model, state, times[1:], options, **how)
+
+    return run

@@ -1,0 +1,81 @@
+"""Seas whose seeds alone travel to a graphics processor, against the same drawn here."""
+
+import numpy as np
+import pytest
+
+import swelltree as sw
+from device_here import DeviceHere, as_ptx
+from made_campaign import SEA, float_model
+from swelltree.engine.machine.many_cases.drawn_waves import DrawnWaves, drawing_text
+from swelltree.engine.machine.many_cases.harmonic_sums import NUMBERS, Waves
+from swelltree.engine.machine.many_cases.threads import GROUP
+from swelltree.studies.batch import device_seas
+from swelltree.studies.batch.cases import BatchCase, CaseMaker
+
+GROUPS = 2
+KINDS = {
+    "equal energy": SEA,
+    "no jitter": SEA.replace(jitter=False, components=23),
+    "equal bins": SEA.replace(spacing="equal", components=31),
+    "equal bins, no jitter": SEA.replace(spacing="equal", jitter=False),
+}
+
+
+def seeds_of(*seas, model=None):
+    """Cases with seeds of general kind, one run of which has a name."""
+    model = float_model() if model is None else model
+    some = [sea.replace(seed=s) for s in (3, 2**40 + 1, 0) for sea in seas]
+    cases = [BatchCase(sea, (), "name" if k == 1 else k) for k, sea in enumerate(some)]
+    return device_seas.device_seas(model, CaseMaker(model, 30.0, sums_step=0.1), cases), cases
+
+
+def told(waves, cases):
+    """Frequency, row of the table and complex amplitude of each wave of each case."""
+    numbers = waves.rows(DeviceHere(), GROUPS).numbers
+    rows = numbers.reshape(GROUPS, -1, NUMBERS, GROUP).transpose(0, 3, 1, 2)
+    return rows.reshape(GROUPS * GROUP, -1, NUMBERS)[: len(cases)]
+
+
+def alike(found, right):
+    for k in range(NUMBERS):
+        size = np.abs(right[..., k]).max()
+        np.testing.assert_allclose(found[..., k], right[..., k], rtol=0, atol=1e-13 * size)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_waves_drawn_there_are_those_drawn_here(kind, monkeypatch):
+    found, cases = seeds_of(KINDS[kind])
+    assert isinstance(found.waves, DrawnWaves)
+    monkeypatch.setattr(device_seas, "_drawn_there", lambda *args: None)
+    right, _ = seeds_of(KINDS[kind])
+    assert isinstance(right.waves, Waves)
+    alike(told(found.waves, cases), told(right.waves, cases))
+    assert np.array_equal(found.table, right.table)
+    assert np.array_equal(found.waves.ramp, right.waves.ramp)
+
+
+def test_seas_of_several_kinds_are_drawn_together_with_their_headings(monkeypatch):
+    """Headings are shared out among nine neighbours, and among those left over at the end."""
+    barges = sw.gallery.barges()
+    model, sea = barges.model(), barges.sea
+    seas = (sea.replace(components=40), sea.replace(spreading=None, components=33, ramp=3.0))
+    found, cases = seeds_of(*seas, model=model)
+    assert isinstance(found.waves, DrawnWaves)
+    monkeypatch.setattr(device_seas, "_drawn_there", lambda *args: None)
+    right, _ = seeds_of(*seas, model=model)
+    some, other = told(found.waves, cases), told(right.waves, cases)
+    there = np.abs(other[..., 2:]).max(-1) > 0  # others fill up
+    assert np.abs(some[~there][..., 2:]).max() == 0
+    alike(some[there], other[there])
+    assert len(np.unique(np.floor(other[there][:, 1] / 1000.0))) > 9
+
+
+@pytest.mark.parametrize(
+    "sea", [SEA.replace(amplitudes="rayleigh"), SEA.replace(omega_max=50.0, components=12)]
+)
+def test_seas_that_draw_more_or_leave_the_data_are_drawn_here(sea):
+    assert not isinstance(seeds_of(sea)[0].waves, DrawnWaves)
+
+
+def test_drawing_is_text_for_graphics_processors():
+    assert "mul.hi.u64" in as_ptx(drawing_text())
