@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.engine.backend import cache_folder, jax
+from swelltree.engine.backend import cache_folder
 from swelltree.engine.contents import Contents, hashed, versions
 from swelltree.engine.machine import cache
 from swelltree.engine.machine.native import compiler
+from swelltree.engine.trees import flatten
 
 Outputs = list[tuple[int, tuple[int, ...], Any]]
 
@@ -134,9 +135,9 @@ def entry_of(
     folder = cache.private_folder(cache_folder())
     if folder is None:
         return None
-    leaves, tree = jax.tree.flatten(args)
+    leaves, tree = flatten(args)
     names = [_Unnumbered.like(k, x) for k, x in enumerate(leaves)]
-    without_numbers = jax.tree.unflatten(tree, names)
+    without_numbers = tree.unflatten(names)
     contents = Contents(all_code=True)
     parts = contents.of(functions), contents.of(without_numbers), str(kinds), pattern
     if contents.unsure:
@@ -151,7 +152,7 @@ def _surroundings() -> tuple[str, ...]:
 
 def names_of(tree: Any) -> list[str] | None:
     """Names of results that are a dictionary of arrays; else None."""
-    example = jax.tree.unflatten(tree, list(range(tree.num_leaves)))
+    example = tree.unflatten(list(range(tree.num_leaves)))
     if not isinstance(example, dict) or list(example.values()) != list(range(len(example))):
         return None
     return list(example) if all(isinstance(name, str) for name in example) else None

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.engine.backend import Tracer, jax, jaxpr_as_fun, jnp
+from swelltree.engine.backend import is_tracer, jax, jaxpr_as_fun, jnp
 from swelltree.engine.machine.derivatives import Differentiating
 from swelltree.engine.machine.flatten import Flattening, count_numbers, needed
 from swelltree.engine.machine.graph import LONG, Buffer, Graph, NotFlattenedError, Region, kind_of
@@ -103,7 +103,6 @@ class Points:
         self.programs: dict[Any, Compiled | NotFlattenedError] = {}
         self.patterns: dict[Any, tuple[Any, Any, np.ndarray]] = {}  # of the last fixed arguments
         self.last: dict[str, Any] = {}  # what was found for the last arguments
-        self.by_xla = {kind: jax.jit(self._of_kind(kind)) for kind in (VALUES, JACOBIANS, SECOND)}
         self.reason = ""  # why the last call ran by XLA; empty: it did not
 
     def values(self, fixed: Any, *others: Any) -> Any:
@@ -128,6 +127,11 @@ class Points:
         return f"XLA: {self.reason}" if self.reason else "LLVM"
 
     # --- by JAX -------------------------------------------------------------------------------
+    @functools.cached_property
+    def by_xla(self) -> dict[str, Any]:
+        """What XLA compiles, of every kind."""
+        return {kind: jax.jit(self._of_kind(kind)) for kind in (VALUES, JACOBIANS, SECOND)}
+
     def _single(self, kind: str) -> Callable[..., Any]:
         """The function of one point that is traced."""
         if kind != SECOND:
@@ -241,7 +245,7 @@ class Points:
             same = before[2] == structure and _same_objects(before[3], leaves)
             if same:
                 return before[4]
-        if any(isinstance(x, Tracer) for x in (*leaves, *rest)):
+        if any(map(is_tracer, (*leaves, *rest))):
             return INSIDE, None, None
         if like[2]:
             return like[2], None, None
