@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,7 @@ class Layout:
         size: numbers of all results.
         work: of working memory.
         names: of the results, where they are a dictionary of arrays; else None.
+        steady: which results are the same at all points, of programs of many.
     """
 
     code: str
@@ -48,6 +49,7 @@ class Layout:
     size: int
     work: int
     names: list[str] | None
+    steady: list[bool] = field(default_factory=list)
 
 
 class Entry:
@@ -83,6 +85,7 @@ class Entry:
             told["size"],
             told["work"],
             told["names"],
+            told["steady"],
         )
         return layout, code
 
@@ -95,6 +98,7 @@ class Entry:
             "size": layout.size,
             "work": layout.work,
             "names": layout.names,
+            "steady": layout.steady,
         }
         head = json.dumps(told).encode() + b"\n"
         cache.write(self.folder, self.name, head + layout.tables.tobytes())
