@@ -46,14 +46,17 @@ def pytree(*static: str):
 
     def decorate(cls: type[T]) -> type[T]:
         cls = dataclass(frozen=True, eq=False)(cls)
-        data = tuple(f.name for f in fields(cls) if f.name not in static)
-        _fields[cls] = data, static
+        _fields[cls] = _data_of(cls, static), static
         _pending.append(cls)
         if "jax" in sys.modules:
             register_pytrees()
         return cls
 
     return decorate
+
+
+def _data_of(cls: Any, static: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(cls) if f.name not in static)
 
 
 def register_pytrees() -> None:

@@ -56,5 +56,5 @@ class _Waiting(importlib.abc.MetaPathFinder):
             load(module)
             self.function()
 
-        spec.loader.exec_module = loaded  # type: ignore[method-assign]
+        spec.loader.exec_module = loaded
         return spec
