@@ -26,7 +26,7 @@ def is_imported(name: str) -> bool:
     return name in sys.modules
 
 
-def after_import(name: str, function: Callable[[], None]) -> None:
+def after_import(name: str, function: Callable[[], Any]) -> None:
     """Call a function as soon as somebody has imported a module; now, if it is there already."""
     if is_imported(name):
         function()
@@ -37,7 +37,7 @@ def after_import(name: str, function: Callable[[], None]) -> None:
 class _Waiting(importlib.abc.MetaPathFinder):
     """Finds one module as others do, and calls a function when it is loaded."""
 
-    def __init__(self, name: str, function: Callable[[], None]) -> None:
+    def __init__(self, name: str, function: Callable[[], Any]) -> None:
         self.name, self.function = name, function
 
     def find_spec(
