@@ -40,6 +40,7 @@ from swelltree.engine.machine.program import (
     switched_off,
     with_tables,
 )
+from swelltree.engine.machine.ran import BY_LLVM, note
 from swelltree.engine.machine.second_derivatives import NotHereError, second_derivatives
 from swelltree.engine.machine.statements import Leave, Loop, Stores
 from swelltree.engine.machine.text import Writer
@@ -110,7 +111,7 @@ class Points:
     @property
     def engine(self) -> str:
         """What ran the last call, and why it was not LLVM where it was not."""
-        return f"XLA: {self.reason}" if self.reason else "LLVM"
+        return f"XLA: {self.reason}" if self.reason else BY_LLVM
 
     # --- by JAX -------------------------------------------------------------------------------
     @functools.cached_property
@@ -166,11 +167,12 @@ class Points:
     # --- by LLVM ------------------------------------------------------------------------------
     def _run(self, kind: str, fixed: Any, others: tuple[Any, ...]) -> Any:
         program, traced, numbers = self._program(kind, fixed, others)
+        self.reason = program if isinstance(program, str) else ""
+        if self.reason != INSIDE:
+            note(self.engine)
         if isinstance(program, str):
-            self.reason = program
             made = self.by_xla[kind](fixed, *others)
             return made if program == INSIDE else mapped(np.asarray, made)
-        self.reason = ""
         leaves = [np.asarray(x) for x in leaves_of(others)]
         count = len(leaves[-1]) if self.many else 1
         into = np.empty((count, sum(_size(x.shape) for x in traced.given)))

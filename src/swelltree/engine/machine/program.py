@@ -15,6 +15,7 @@ from swelltree.engine.machine.entries import Layout, entry_of, names_of
 from swelltree.engine.machine.flatten import Flattening, count_numbers
 from swelltree.engine.machine.graph import Buffer, Graph, NotFlattenedError, kind_of
 from swelltree.engine.machine.native import Native, object_code, object_name
+from swelltree.engine.machine.ran import BY_LLVM, note
 from swelltree.engine.machine.statements import Stores
 from swelltree.engine.machine.text import Writer
 from swelltree.engine.machine.values import Stored, stored, stores
@@ -104,6 +105,7 @@ class Program:
     def run(self, *args: Any) -> tuple[str, Any]:
         """What ran, as of `engine`, and the results."""
         program, numbers, leaves = self._program(args)
+        note(_engine(program))
         if isinstance(program, str):
             return _engine(program), self.by_xla(*args)
         into = packed(leaves)
@@ -271,7 +273,7 @@ class Writing:
 
 
 def _engine(program: Compiled | str) -> str:
-    return f"XLA: {program}" if isinstance(program, str) else "LLVM"
+    return f"XLA: {program}" if isinstance(program, str) else BY_LLVM
 
 
 def _kinds(leaves: list[Any]) -> tuple[Any, ...]:
