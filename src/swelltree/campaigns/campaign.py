@@ -28,6 +28,7 @@ from swelltree.studies.batch.batch import TOLERANCE, BatchPlan, blank_block, pla
 from swelltree.studies.given import check_model
 from swelltree.studies.time.simulate import simulate
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
+from swelltree.system.named_values import NamedValues
 from swelltree.system.waters.seas import Sea
 
 if TYPE_CHECKING:
@@ -200,9 +201,9 @@ class Campaign:
 
     def _begun(self, store: Store, table: CaseTable) -> tuple[BatchPlan, int]:
         """How cases are run, as the store says or chosen now; and how many make a block."""
-        given: dict[str, Any] = {"step": self.step, "lanes": self.lanes, "device": self.device}
+        given: NamedValues = {"step": self.step, "lanes": self.lanes, "device": self.device}
         block = 0
-        attrs: dict[str, Any] = {}
+        attrs: NamedValues = {}
         if store.exists:
             about = store.about()
             if about["key"] != self.key or about["cases"] != len(table):
@@ -243,7 +244,7 @@ class Campaign:
         error = {k: x for k, x in attrs.items() if k == "step_error"}
         return planned._replace(attrs=planned.attrs | error), block or planned.plan.lanes
 
-    def _about(self, table: CaseTable, planned: BatchPlan, lanes: int) -> dict[str, Any]:
+    def _about(self, table: CaseTable, planned: BatchPlan, lanes: int) -> NamedValues:
         """What the store keeps besides numbers."""
         model = self.model
         attrs = provenance(model) | planned.attrs

@@ -9,7 +9,6 @@ from __future__ import annotations
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from swelltree.campaigns.pool import Done, Job, Pool
 from swelltree.campaigns.store import Store
 from swelltree.campaigns.work import Block
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.named_values import NamedValues
 
 Tell = Callable[[int, int], None]  # cases finished now, of them failed
 
@@ -28,7 +28,7 @@ class Lanes:
     def __init__(self, count: int) -> None:
         self.count = count
         self.values: dict[int, dict[str, np.ndarray]] = {}
-        self.log: dict[int, dict[str, Any]] = {}
+        self.log: dict[int, NamedValues] = {}
 
     def add(self, done: Done) -> None:
         """Take in a job that ended well."""
@@ -53,7 +53,7 @@ class Lanes:
         return {name: np.stack([row[name] for row in rows]) for name in blank}
 
 
-def _entry(message: str, block: Block, job: Job, count: int) -> dict[str, Any]:
+def _entry(message: str, block: Block, job: Job, count: int) -> NamedValues:
     """A line of the log."""
     return {
         "state": "failed" if message else "done",

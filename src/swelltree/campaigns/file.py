@@ -13,6 +13,7 @@ from swelltree.system.casefile.studies import SimulateStudy
 from swelltree.system.casefile.user_code import use_code_beside
 from swelltree.system.errors import SwelltreeError, listed, shown, suggest
 from swelltree.system.files.given_paths import given_path
+from swelltree.system.named_values import NamedValues
 from swelltree.system.waters.seas import Sea
 
 SECTIONS = ("campaign", "vary")
@@ -67,7 +68,7 @@ def read_campaign(path: Path) -> tuple[CampaignTable, list[Vary], str]:
     return CampaignTable(**document["campaign"]), [_vary(row) for row in rows], text
 
 
-def _vary(row: dict[str, Any]) -> Vary:
+def _vary(row: NamedValues) -> Vary:
     kind = row.get("type")
     if not isinstance(kind, str) or kind not in VARY_TYPES:
         raise SwelltreeError(
@@ -77,7 +78,7 @@ def _vary(row: dict[str, Any]) -> Vary:
     return VARY_TYPES[kind](**{key: value for key, value in row.items() if key != "type"})
 
 
-def _base(spec: CampaignTable, path: Path) -> tuple[Any, Sea | None, dict[str, Any]]:
+def _base(spec: CampaignTable, path: Path) -> tuple[Any, Sea | None, NamedValues]:
     """Model, sea and options of the base."""
     if spec.gallery is not None:
         from swelltree import gallery
@@ -104,7 +105,7 @@ def _base(spec: CampaignTable, path: Path) -> tuple[Any, Sea | None, dict[str, A
     return model, study.sea, {name: getattr(study, name) for name in FROM_STUDY}
 
 
-def campaign_schema() -> dict[str, Any]:
+def campaign_schema() -> NamedValues:
     """JSON schema of a campaign file."""
     choices = [class_schema(cls) for cls in VARY_TYPES.values()]
     return {

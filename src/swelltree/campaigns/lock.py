@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.named_values import NamedValues
 
 FILE = "lock.json"
 STALE = 120.0  # s without renewal
@@ -71,7 +72,7 @@ class DriverLock:
             except OSError:  # removed by hand: the lock on the open file is still ours
                 return
 
-    def owner(self) -> dict[str, Any]:
+    def owner(self) -> NamedValues:
         """What the file says."""
         try:
             return dict(json.loads(self.path.read_text(encoding="utf-8")))

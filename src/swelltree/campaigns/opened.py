@@ -14,6 +14,7 @@ import numpy as np
 from swelltree.campaigns.store import RESULTS, Store
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.files.given_paths import given_path
+from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -86,7 +87,7 @@ def open_cases(folder: str | Path) -> xr.Dataset:
     def column(key: str, gap: Any) -> Any:
         return np.array([case.get(key, gap) for case in log], dtype=object)
 
-    extra: dict[str, Any] = {
+    extra: NamedValues = {
         "state": ("case", column("state", "missing"), {"long_name": "done, failed or missing"}),
         "message": ("case", column("message", ""), {"long_name": "why a case failed"}),
         "case_id": ("case", column("id", ""), {"long_name": "hash of the case's content"}),
@@ -109,7 +110,7 @@ def open_cases(folder: str | Path) -> xr.Dataset:
     return result.assign_coords(case=np.arange(count)).assign_attrs(about["attrs"] | counts)
 
 
-def _log(entries: dict[int, Any], block: int, lanes: int, count: int) -> list[dict[str, Any]]:
+def _log(entries: dict[int, Any], block: int, lanes: int, count: int) -> list[NamedValues]:
     size = min(lanes, count - block * lanes)
     return entries[block]["cases"] if block in entries else [{}] * size
 

@@ -15,6 +15,7 @@ from swelltree.campaigns.work import Block, one_thread, packed, run_block, run_h
 from swelltree.studies.batch.batch import BatchPlan
 from swelltree.studies.batch.cases import BatchCase
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.named_values import NamedValues
 
 AHEAD = 3  # jobs per process that wait
 
@@ -107,7 +108,7 @@ class Cluster(Pool):
         dask, distributed = dask_cluster()
         self._cluster = None
         if scheduler is None:
-            settings: dict[str, Any] = {
+            settings: NamedValues = {
                 "distributed.nanny.pre-spawn-environ": one_thread(),
                 "distributed.scheduler.allowed-failures": retries,
             }

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.campaigns.table import CaseTable, in_sea, of_model
+from swelltree.system.named_values import NamedValues
 from swelltree.system.waters.seas import Sea
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import realise
@@ -37,7 +38,7 @@ def sea_quantities(waves: Any, rho: float, g: float, depth: float) -> tuple[floa
     return 4.0 * np.sqrt(m0), period, rho * g * (energy * group).sum()
 
 
-def sea_states(table: CaseTable, sea: Sea | None, water: Any, g: float) -> dict[str, Any]:
+def sea_states(table: CaseTable, sea: Sea | None, water: Any, g: float) -> NamedValues:
     """Quantities of the sea of each case; seeds of one state share them.
 
     Args:

@@ -15,12 +15,13 @@ import json
 import shutil
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.files.whole_files import is_full, unwritable, write_whole
+from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -39,14 +40,14 @@ class Store:
     def __init__(self, folder: str | Path) -> None:
         need_packages()
         self.folder = Path(folder)
-        self._opened: dict[str, Any] | None = None
+        self._opened: NamedValues | None = None
 
     @property
     def exists(self) -> bool:
         """Whether there is a campaign."""
         return (self.folder / ABOUT).exists()
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> NamedValues:
         """What `create` was given."""
         path = self.folder / ABOUT
         try:
@@ -67,7 +68,7 @@ class Store:
             )
         return about
 
-    def create(self, about: dict[str, Any], template: xr.Dataset) -> None:
+    def create(self, about: NamedValues, template: xr.Dataset) -> None:
         """Make the folder, ready for blocks; parts that are missing are made again.
 
         Args:
@@ -116,7 +117,7 @@ class Store:
         shutil.rmtree(fresh)
 
     @property
-    def variables(self) -> dict[str, Any]:
+    def variables(self) -> NamedValues:
         """Arrays of what is kept, by name, opened once."""
         import zarr
 
@@ -137,7 +138,7 @@ class Store:
         return self._opened
 
     def write(
-        self, block: int, first: int, values: dict[str, np.ndarray], cases: list[dict[str, Any]]
+        self, block: int, first: int, values: dict[str, np.ndarray], cases: list[NamedValues]
     ) -> None:
         """Write a finished block; it counts when all of it is on disk.
 
@@ -179,14 +180,14 @@ class Store:
         content = self._chunk(name, block).read_bytes()
         return [len(content), zlib.crc32(content)]
 
-    def entry(self, block: int) -> dict[str, Any] | None:
+    def entry(self, block: int) -> NamedValues | None:
         """The index of a block, None where there is none that can be read."""
         try:
             return dict(json.loads(self._index(block).read_text(encoding="utf-8")))
         except (OSError, ValueError):
             return None
 
-    def is_whole(self, block: int, entry: dict[str, Any] | None, *, thorough: bool = True) -> bool:
+    def is_whole(self, block: int, entry: NamedValues | None, *, thorough: bool = True) -> bool:
         """Whether a block's chunks are those that its index names.
 
         Args:
@@ -207,7 +208,7 @@ class Store:
         except OSError:
             return False
 
-    def entries(self, blocks: int, *, thorough: bool = True) -> dict[int, dict[str, Any]]:
+    def entries(self, blocks: int, *, thorough: bool = True) -> dict[int, NamedValues]:
         """Index of all blocks that are whole, by number."""
         entries = ((block, self.entry(block)) for block in range(blocks))
         return {

@@ -7,7 +7,6 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from swelltree.model.model import Model
 from swelltree.studies.batch.cases import BatchCase
 from swelltree.studies.time.operability_runs import changed
 from swelltree.system.errors import SwelltreeError, listed
+from swelltree.system.named_values import NamedValues
 from swelltree.system.waters.seas import Sea
 
 WHOLE = ("seed",)  # columns of whole numbers
@@ -81,7 +81,7 @@ class CaseTable:
         return grid.reshape(self.shape)
 
 
-def in_sea(sea: Sea | None, where: dict[str, Any]) -> Sea | None:
+def in_sea(sea: Sea | None, where: NamedValues) -> Sea | None:
     """The base sea with some of its numbers changed."""
     if not where:
         return sea
@@ -92,7 +92,7 @@ def in_sea(sea: Sea | None, where: dict[str, Any]) -> Sea | None:
     return changed(sea, where, "campaign")
 
 
-def case_id(base: str, row: dict[str, Any]) -> str:
+def case_id(base: str, row: NamedValues) -> str:
     """Name of a case by its content."""
     text = json.dumps([base, sorted(row.items())])
     return hashlib.sha256(text.encode()).hexdigest()[:16]

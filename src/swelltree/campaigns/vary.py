@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.describe import Description, description
 from swelltree.system.errors import shown
+from swelltree.system.named_values import NamedValues
 from swelltree.system.values import (
     Count,
     Name,
@@ -261,6 +262,6 @@ class Sample(Vary):
         return Part({self.dim: np.arange(self.count)}, columns, np.ones(self.count, bool))
 
 
-VARY_TYPES: dict[str, Any] = {
+VARY_TYPES: NamedValues = {
     cls.type: cls for cls in (Values, Together, ScatterDiagram, Seeds, Sample)
 }

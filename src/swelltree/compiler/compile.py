@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -63,6 +63,7 @@ from swelltree.model.values.described import Described
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.joints.joint import Joint
+from swelltree.system.named_values import NamedValues
 from swelltree.system.units import tell_units
 from swelltree.waves.water import compile_water
 
@@ -95,7 +96,7 @@ def compile(
     radiation: str = "state_space",
     omega: float | None = None,
     coupling: bool = True,
-    fit: dict[str, Any] | None = None,
+    fit: NamedValues | None = None,
     step: float = 0.05,
     frame: str = "fixed",
     yaw_time: float = 60.0,

@@ -12,7 +12,6 @@ import ast
 import dataclasses
 import functools
 import importlib.metadata
-import importlib.util
 import sys
 import sysconfig
 import types
@@ -209,13 +208,28 @@ def _file(module: str) -> Path | None:
     known = sys.modules.get(module)
     origin = getattr(known, "__file__", None)
     if known is None:
-        try:
-            spec = importlib.util.find_spec(module)
-        except (ImportError, ValueError, AttributeError):
-            return None
-        origin = None if spec is None else spec.origin
+        origin = _origin(module)
     path = None if origin is None else Path(origin)
     return path if path is not None and path.suffix == ".py" and path.is_file() else None
+
+
+def _origin(module: str) -> str | None:
+    """Where a module that is not imported lies; nothing is imported to find it.
+
+    `importlib.util.find_spec` would import the packages around it, whatever they do then.
+    """
+    name, places, spec = "", None, None
+    for part in module.split("."):
+        name = f"{name}.{part}".lstrip(".")
+        if spec is not None and places is None:
+            return None  # within a module that is no package
+        finders = (getattr(finder, "find_spec", None) for finder in sys.meta_path)
+        specs = (find(name, places, None) for find in finders if find is not None)
+        spec = next((found for found in specs if found is not None), None)
+        if spec is None:
+            return None
+        places = spec.submodule_search_locations
+    return None if spec is None else spec.origin
 
 
 @functools.cache

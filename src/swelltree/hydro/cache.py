@@ -7,11 +7,11 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from swelltree.system.files.whole_files import whole
+from swelltree.system.named_values import NamedValues
 
 SEAL = "seal"  # name of the entry that tells a file of ours from any other
 
@@ -76,7 +76,7 @@ def store(kind: str, key: str, arrays: dict[str, np.ndarray]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with whole(folder / f"{key}.npz") as temporary, temporary.open("wb") as file:
-            sealed: dict[str, Any] = arrays | {SEAL: np.array(_seal(key, arrays))}
+            sealed: NamedValues = arrays | {SEAL: np.array(_seal(key, arrays))}
             np.savez_compressed(file, **sealed)
     except OSError:
         return

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from swelltree.system.casefile.case import Case
 from swelltree.system.errors import SwelltreeError, suggest
 from swelltree.system.files.given_paths import given_path
+from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
-def hydro_options(case: Case) -> dict[str, Any]:
+def hydro_options(case: Case) -> NamedValues:
     """How `compile` is to use the data of the [hydro] section."""
     return {} if case.hydro is None else case.hydro.compile_options
 

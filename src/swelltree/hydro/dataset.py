@@ -14,12 +14,13 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.engine.arrays import Array
 from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -91,9 +92,9 @@ class HydroParts:
     matrices: dict[str, np.ndarray] = field(default_factory=dict)
     points: dict[str, np.ndarray] = field(default_factory=dict)
     extra: dict[str, tuple[tuple[str, ...], np.ndarray]] = field(default_factory=dict)
-    coords: dict[str, Any] = field(default_factory=dict)
+    coords: NamedValues = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    attrs: dict[str, Any] = field(default_factory=dict)
+    attrs: NamedValues = field(default_factory=dict)
     files: list[Path] = field(default_factory=list)
     sources: dict[str, Path] = field(default_factory=dict)
     announced: dict[Path, int] = field(default_factory=dict)
@@ -108,7 +109,7 @@ def assemble(parts: HydroParts) -> xr.Dataset:
     check_parts(parts)
     omega = merged_omega(parts.omega, parts.force_omega)
     dofs = np.array(parts.dofs, dtype=object)
-    variables: dict[str, Any] = {}
+    variables: NamedValues = {}
     rows = rows_of(parts.omega, omega)
     for name, values in (
         ("added_mass", parts.added_mass),
@@ -119,7 +120,7 @@ def assemble(parts: HydroParts) -> xr.Dataset:
         if name == "radiation_damping":
             full[(omega == 0.0) | np.isinf(omega)] = 0.0  # no waves are made at either end
         variables[name] = (RADIATION, full)
-    coords: dict[str, Any] = {"omega": omega, "influenced_dof": dofs, "radiating_dof": dofs}
+    coords: NamedValues = {"omega": omega, "influenced_dof": dofs, "radiating_dof": dofs}
     stiffness = parts.matrices.get("hydrostatic_stiffness")
     if parts.forces and parts.directions is not None:
         order = np.argsort(parts.directions, kind="stable")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def mend_gaps(
-    data: xr.Dataset, gaps: str, where: str = "hydro data", sources: Any = None
+    data: xr.Dataset, gaps: str, where: str = "hydro data", sources: object = None
 ) -> xr.Dataset:
     """Data treated as the user asks: without gaps, unless they are kept.
 

@@ -32,6 +32,7 @@ from swelltree.system import LineType, Seabed
 from swelltree.system.errors import SwelltreeError, suggest
 from swelltree.system.files.given_paths import given_path
 from swelltree.system.files.numbers import is_number
+from swelltree.system.named_values import NamedValues
 
 # options by their names in MoorDyn, old and new, in lower case
 DEPTH = ("wtrdpth", "wtrdepth", "depth")
@@ -105,7 +106,7 @@ def _line_types(file: MooringFile, section: Section, place: Place) -> MooringFil
 def _line_type(file: MooringFile, row: TextRow, place: Place) -> LineType:
     name = row.words[0]
     diameter, mass = place.numbers(row, 1, 2, "diameter or mass")
-    made: dict[str, Any] = {"name": name, "diameter": diameter, "mass_per_length": mass}
+    made: NamedValues = {"name": name, "diameter": diameter, "mass_per_length": mass}
     stiffness = place.word(row, 3, "EA")
     if "|" in stiffness or stiffness.lower().startswith("syrope"):
         raise place.fail(
@@ -304,8 +305,8 @@ def _unmapped(file: MooringFile, section: Section, place: Place) -> MooringFile:
 
 
 def _options(file: MooringFile, section: Section, place: Place) -> MooringFile:
-    water: dict[str, Any] = {}
-    bed: dict[str, Any] = {"stiffness": 3.0e6, "damping": 3.0e5}
+    water: NamedValues = {}
+    bed: NamedValues = {"stiffness": 3.0e6, "damping": 3.0e5}
     notes: list[str] = []
     rubbing: dict[str, float] = {}
     for row in section.rows:

@@ -19,6 +19,7 @@ from swelltree.interchange.tables import (
 )
 from swelltree.system import LineType, Seabed, System, Water
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
     from swelltree.system.bodies.body import Body
@@ -64,7 +65,7 @@ class MooringFile:
     path: Path = field(default=Path("mooring"), compare=False)
     model: str = field(default="dynamic", compare=False)
 
-    def parts(self, fairleads_on: object = None, *, model: str | None = None) -> dict[str, Any]:
+    def parts(self, fairleads_on: object = None, *, model: str | None = None) -> NamedValues:
         """Descriptions to be put into a system: `System(..., **mooring.parts(spar))`.
 
         Args:

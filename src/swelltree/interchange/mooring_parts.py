@@ -47,6 +47,7 @@ from swelltree.system import (
     SwelltreeWarning,
 )
 from swelltree.system.bodies.frames import euler_deg_matrix
+from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
     from swelltree.interchange.mooring_file import MooringFile
@@ -102,7 +103,7 @@ class Parts:
         self._rods = {row.id: row for row in file.rods}
         self._bodies = {row.id: row for row in file.bodies}
 
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> NamedValues:
         """Fields of `System` that are not empty."""
         bodies = [row for row in self.file.bodies if row.attachment in MOVING]
         made: dict[str, list[Any]] = {"bodies": [], "joints": [], "forces": [], "moorings": []}
@@ -240,7 +241,7 @@ class Parts:
                 )
         first, last = rows[0], rows[-1]
         (a, clamp_a), (b, clamp_b) = self._end(first, first.A, False), self._end(last, last.B, True)
-        made: dict[str, Any] = {"type": first.type, "segments": first.segments}
+        made: NamedValues = {"type": first.type, "segments": first.segments}
         if len(rows) > 1:
             made = {"sections": [Section(row.type, row.length, row.segments) for row in rows]}
         try:
@@ -258,7 +259,7 @@ class Parts:
         except SwelltreeError as error:
             raise self._fail("lines", first.line, str(error)) from None
 
-    def _release(self, row: LineRow) -> dict[str, Any]:
+    def _release(self, row: LineRow) -> NamedValues:
         """When the line lets go."""
         for failure in self.file.failures:
             if row.id not in failure.lines:

@@ -18,6 +18,7 @@ from swelltree.interchange.yaml_text import read_yaml
 from swelltree.system import LineType, Seabed, Water
 from swelltree.system.errors import SwelltreeError, error_in_file, listed, suggest
 from swelltree.system.files.numbers import to_number, to_whole
+from swelltree.system.named_values import NamedValues
 
 GRAVITY = 9.81
 # keys of a line type in YAML, and fields of LineType
@@ -68,7 +69,7 @@ class _Yaml:
     def fail(self, section: str, name: object, text: str) -> SwelltreeError:
         return error_in_file(f"{self.path.name}, section '{section}', '{name}': {text}")
 
-    def rows(self, section: str) -> list[dict[str, Any]]:
+    def rows(self, section: str) -> list[NamedValues]:
         rows = self.data.get(section)
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise SwelltreeError(
@@ -77,15 +78,15 @@ class _Yaml:
             )
         return rows
 
-    def get(self, section: str, row: dict[str, Any], key: str) -> Any:
+    def get(self, section: str, row: NamedValues, key: str) -> Any:
         if row.get(key) is None:
             raise self.fail(section, row.get("name", "?"), f"'{key}' is missing. Give it.")
         return row[key]
 
-    def number(self, section: str, row: dict[str, Any], key: str) -> float:
+    def number(self, section: str, row: NamedValues, key: str) -> float:
         return self.checked(section, row, key, self.get(section, row, key))
 
-    def checked(self, section: str, row: dict[str, Any], key: str, value: Any) -> float:
+    def checked(self, section: str, row: NamedValues, key: str, value: Any) -> float:
         name = row.get("name", "?")
         return to_number(value, key, lambda text: self.fail(section, name, text))
 
@@ -128,7 +129,7 @@ class _Yaml:
 
         return with_water(made, given, fail)
 
-    def _line_type(self, row: dict[str, Any]) -> LineType:
+    def _line_type(self, row: NamedValues) -> LineType:
         name = str(self.get("line_types", row, "name"))
         numbers = {
             ours: self.number("line_types", row, theirs)
@@ -148,7 +149,7 @@ class _Yaml:
         except SwelltreeError as error:
             raise self.fail("line_types", name, str(error)) from None
 
-    def _point(self, number: int, row: dict[str, Any]) -> PointRow:
+    def _point(self, number: int, row: NamedValues) -> PointRow:
         name, word = self.get("points", row, "name"), str(self.get("points", row, "type"))
         attached = attachment(word)
         if attached is None:
@@ -165,12 +166,12 @@ class _Yaml:
         )
         return PointRow(str(number), attached, (x, y, z), mass, volume, drag, added)
 
-    def _segments(self, name: Any, value: Any) -> int:
+    def _segments(self, name: object, value: object) -> int:
         return to_whole(
             value, "segments", lambda text: self.fail("lines", name, text), 1, MOST_SEGMENTS
         )
 
-    def _line(self, number: int, row: dict[str, Any], points: dict[Any, str]) -> LineRow:
+    def _line(self, number: int, row: NamedValues, points: dict[Any, str]) -> LineRow:
         name = row.get("name", number)
         ends = []
         for key in ("endA", "endB"):

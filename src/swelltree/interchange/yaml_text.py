@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from swelltree.system.errors import SwelltreeError, error_in_file
+from swelltree.system.named_values import NamedValues
 
 _COMMENT = re.compile(r"""(?:^|\s)#(?=(?:[^"']|"[^"]*"|'[^']*')*$).*""")
 _KEY = re.compile(r"""^("[^"]*"|'[^']*'|[^\s\[\]{}"',#&*!|>][^:]*?)\s*:(?:\s+(.*))?$""")
@@ -32,7 +33,7 @@ class _Lines:
         return error_in_file(f"{self.source}, line {number}: {text}")
 
 
-def read_yaml(text: str, source: str) -> Any:
+def read_yaml(text: str, source: str) -> object:
     """Parse a text.
 
     Args:
@@ -57,7 +58,7 @@ def read_yaml(text: str, source: str) -> Any:
     return value
 
 
-def _block(lines: _Lines, indent: int) -> Any:
+def _block(lines: _Lines, indent: int) -> object:
     """A map or list whose rows begin at one indent."""
     return (_list if lines.rows[lines.place][2].startswith("-") else _map)(lines, indent)
 
@@ -83,8 +84,8 @@ def _list(lines: _Lines, indent: int) -> list[Any]:
     return items
 
 
-def _map(lines: _Lines, indent: int) -> dict[str, Any]:
-    items: dict[str, Any] = {}
+def _map(lines: _Lines, indent: int) -> NamedValues:
+    items: NamedValues = {}
     while lines.place < len(lines.rows):
         _, at, text = lines.rows[lines.place]
         if at != indent or text.startswith("- "):
@@ -102,7 +103,7 @@ def _map(lines: _Lines, indent: int) -> dict[str, Any]:
     return items
 
 
-def _nested(lines: _Lines, indent: int) -> Any:
+def _nested(lines: _Lines, indent: int) -> object:
     """What stands below a key or a dash; a list may stand at the indent of its key."""
     if lines.place >= len(lines.rows):
         return None
@@ -112,7 +113,7 @@ def _nested(lines: _Lines, indent: int) -> Any:
     return None
 
 
-def _inline(lines: _Lines, text: str) -> Any:
+def _inline(lines: _Lines, text: str) -> object:
     """A value on one row, or none; brackets may go on over several rows."""
     if not text:
         return None
@@ -143,7 +144,7 @@ def _split(text: str) -> list[str]:
     return [part.strip() for part in [*parts, word] if part.strip()]
 
 
-def _scalar(text: str) -> Any:
+def _scalar(text: str) -> object:
     if text[0] in "\"'" and text[-1] == text[0]:
         return text[1:-1]
     if text.lower() in ("true", "false"):

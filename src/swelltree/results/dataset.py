@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from swelltree.model.total import element_names, joined_rows, solved_terms
 from swelltree.results.angles import following
 from swelltree.results.channels import body_order, finished, labels_of
 from swelltree.results.labels import AXES, DOFS, LABELS, attributes
+from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -31,7 +32,7 @@ def to_dataset(
     model: Model,
     times: np.ndarray,
     channels: dict[str, np.ndarray],
-    attrs: dict[str, Any],
+    attrs: NamedValues,
     near: np.ndarray | None = None,
 ) -> xr.Dataset:
     """Labelled result of a run; bodies in the order of the description.
@@ -164,7 +165,7 @@ def version(package: str) -> str:
         return "unknown"
 
 
-def provenance(model: Model) -> dict[str, Any]:
+def provenance(model: Model) -> NamedValues:
     """Attributes of every result: versions, time, water, what compile noticed."""
     import platform
     from datetime import UTC, datetime

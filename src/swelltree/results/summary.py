@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from swelltree.results.statistics import ramp_of, settled, statistic, window_tex
 from swelltree.results.summary_linear import periodic_line, rao_tables, response_tables
 from swelltree.results.summary_operability import operability_tables
 from swelltree.results.summary_still import mode_tables, rest_tables
+from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 LOOSE_CLOSURE = 1e-6  # m, rad
 LOOSE_ENERGY = 1e-3  # of the energy that moved
-STYLE: dict[str, Any] = {"title_justify": "left", "title_style": "italic"}
+STYLE: NamedValues = {"title_justify": "left", "title_style": "italic"}
 
 
 def budget(dataset: xr.Dataset) -> list[tuple[str, float, float]]:

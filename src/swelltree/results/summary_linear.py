@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _motion_table(
-    title: str, dataset: xr.Dataset, values: np.ndarray, style: dict[str, Any], per: str
+    title: str, dataset: xr.Dataset, values: np.ndarray, style: NamedValues, per: str
 ) -> RenderableType:
     """One row per body of values (body, dof), rotations in degrees."""
     from rich.table import Table
@@ -29,7 +31,7 @@ def _motion_table(
     return table
 
 
-def rao_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[RenderableType]:
+def rao_tables(dataset: xr.Dataset, style: NamedValues) -> list[RenderableType]:
     """The largest motion per metre of wave, and where it is."""
     from rich.text import Text
 
@@ -45,7 +47,7 @@ def rao_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[RenderableTyp
     ]
 
 
-def response_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[RenderableType]:
+def response_tables(dataset: xr.Dataset, style: NamedValues) -> list[RenderableType]:
     """Standard deviations, and the mean power of every damper."""
     from rich.text import Text
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -11,7 +13,7 @@ if TYPE_CHECKING:
 ENDS = (("anchor_tension", "tension at A\nN"), ("fairlead_tension", "tension at B\nN"))
 
 
-def line_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[RenderableType]:
+def line_tables(dataset: xr.Dataset, style: NamedValues) -> list[RenderableType]:
     """The tension at both ends of every line at rest; none without lines."""
     from rich.table import Table
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
     import xarray as xr
     from rich.console import RenderableType
 
 
-def operability_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[RenderableType]:
+def operability_tables(dataset: xr.Dataset, style: NamedValues) -> list[RenderableType]:
     """One row for each case: its conditions, verdict, use of limits and what governs."""
     from rich.table import Table
 

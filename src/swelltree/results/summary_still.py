@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.results.summary_lines import line_tables
+from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
     import xarray as xr
     from rich.console import RenderableType
 
 
-def rest_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[RenderableType]:
+def rest_tables(dataset: xr.Dataset, style: NamedValues) -> list[RenderableType]:
     """Where every body rests, and the tensions of lines and springs."""
     from rich.table import Table
     from rich.text import Text
@@ -46,7 +47,7 @@ def rest_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[RenderableTy
     return parts
 
 
-def mode_tables(dataset: xr.Dataset, style: dict[str, Any]) -> list[RenderableType]:
+def mode_tables(dataset: xr.Dataset, style: NamedValues) -> list[RenderableType]:
     """Period and damping of every mode, and what moves most in it."""
     from rich.table import Table
     from rich.text import Text

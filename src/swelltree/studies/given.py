@@ -38,7 +38,7 @@ def study_of_model(
     return checked
 
 
-def check_model(model: Any, study: str) -> None:
+def check_model(model: object, study: str) -> None:
     """A sentence for what is not a compiled model."""
     if isinstance(model, Model):
         return

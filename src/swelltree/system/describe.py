@@ -14,6 +14,7 @@ from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from swelltree.system.errors import SwelltreeError, shown, suggest
 from swelltree.system.function_names import written_name
+from swelltree.system.named_values import NamedValues
 from swelltree.system.values import row_of
 
 T = TypeVar("T")
@@ -50,7 +51,7 @@ class Description:
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # pyright: ignore
         return type(self)(**{**values, **changes})
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> NamedValues:
         """This item as a TOML table: plain values, defaults left out."""
         fields = {field.name: field.default for field in dataclasses.fields(self)}  # pyright: ignore
         given = {name: getattr(self, name) for name in fields}

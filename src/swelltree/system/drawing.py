@@ -23,6 +23,7 @@ from swelltree.system.bodies.hull_panels import hull_panels
 from swelltree.system.bodies.panels import Panels
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.forces.elements import SpringDamper
+from swelltree.system.named_values import NamedValues
 from swelltree.system.system import System
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def drawing_text(system: System) -> str:
     return json.dumps(drawing(system), separators=(",", ":"), ensure_ascii=False)
 
 
-def drawing(system: System) -> dict[str, Any]:
+def drawing(system: System) -> NamedValues:
     """Bodies with their shapes, joints, springs, PTOs and moorings of a system.
 
     Args:
@@ -53,13 +54,13 @@ def drawing(system: System) -> dict[str, Any]:
     numbers = {body.name: i for i, body in enumerate(system.bodies)}
     size = typical_size(system)
 
-    def place(point: Point) -> dict[str, Any]:
+    def place(point: Point) -> NamedValues:
         if point.body not in numbers:
             return {"body": -1, "point": _short(point.position)}
         local = np.array(point.position) - np.array(system.body(point.body).reference)
         return {"body": numbers[point.body], "point": _short(local)}
 
-    shapes: list[dict[str, Any]] = []
+    shapes: list[NamedValues] = []
     bodies = []
     for body in system.bodies:
         packed = pack_shape(crane(system, body) or shape(body, size))
@@ -101,7 +102,7 @@ def _depth(system: System) -> float | None:
     return float(depth) if np.isfinite(depth) else None
 
 
-def _bed(bed: Seabed) -> dict[str, Any] | None:
+def _bed(bed: Seabed) -> NamedValues | None:
     """A seabed that is not flat: its slope, or depths on a grid."""
     if bed.grid is not None:
         grid = bed.grid
@@ -110,7 +111,7 @@ def _bed(bed: Seabed) -> dict[str, Any] | None:
     return {"slope": list(bed.slope)} if any(bed.slope) else None
 
 
-def _joint(joint: Joint, place: Callable[[Point], dict[str, Any]]) -> dict[str, Any]:
+def _joint(joint: Joint, place: Callable[[Point], NamedValues]) -> NamedValues:
     _, R = joint.base_frame()
     return {
         "name": joint.name,
@@ -122,8 +123,8 @@ def _joint(joint: Joint, place: Callable[[Point], dict[str, Any]]) -> dict[str, 
     }
 
 
-def _pto(pto: Pto, place: Callable[[Point], dict[str, Any]]) -> dict[str, Any]:
-    about: dict[str, Any] = {"name": pto.name, "type": pto.type}
+def _pto(pto: Pto, place: Callable[[Point], NamedValues]) -> NamedValues:
+    about: NamedValues = {"name": pto.name, "type": pto.type}
     if pto.joint is not None:
         return about | {"joint": pto.joint}
     return about | {"a": place(pto.a), "b": place(pto.b)}
@@ -136,7 +137,7 @@ def _short(values: Sequence[float] | np.ndarray, digits: int = 5) -> list[float]
 # --- shapes ------------------------------------------------------------------------------------
 
 
-def pack_shape(panels: Panels) -> dict[str, Any]:
+def pack_shape(panels: Panels) -> NamedValues:
     """A surface as text; `unpack_shape` reads it."""
     low, high = panels.vertices.min(0), panels.vertices.max(0)
     step = np.maximum(high - low, 1e-12) / STEPS
@@ -150,7 +151,7 @@ def pack_shape(panels: Panels) -> dict[str, Any]:
     }
 
 
-def unpack_shape(packed: dict[str, Any]) -> Panels:
+def unpack_shape(packed: NamedValues) -> Panels:
     """The surface that `pack_shape` made into text."""
     vertices = _numbers(packed["vertices"]).reshape(-1, 3) / STEPS
     faces = _numbers(packed["faces"]).reshape(-1, 4).astype(int)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.named_values import NamedValues
 from swelltree.system.system import System
 
 MESHED = {"hull": "shapes the hull, from which panels and hydrodynamic data are made"}
@@ -41,7 +42,7 @@ def is_number(value: object) -> bool:
     return isinstance(value, float)
 
 
-def _parts(value: Any) -> dict[str, Any]:
+def _parts(value: Any) -> NamedValues:
     """What a table or list holds, by key, name or place."""
     if dataclasses.is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
@@ -86,7 +87,7 @@ def _checked(value: Any, path: str) -> float | tuple:
     raise SwelltreeError(f"'{path}' is no number. Compile the changed system.")
 
 
-def with_numbers(system: System, values: dict[str, Any]) -> System:
+def with_numbers(system: System, values: NamedValues) -> System:
     """The system with other numbers, by path, checked anew."""
     for path, value in values.items():
         number_at(system, path)

@@ -36,7 +36,7 @@ def plain_signature(cls: type) -> inspect.Signature:
     return inspect.Signature(sorted(rows, key=lambda row: row.kind))
 
 
-def _plain(hint: Any) -> Any:
+def _plain(hint: object) -> object:
     """A type without what checks it; empty where nothing is said."""
     if hint is Any:
         return inspect.Parameter.empty

@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.errors import listed, suggest
+from swelltree.system.named_values import NamedValues
 from swelltree.system.values import DOFS, as_number
 
 
@@ -85,7 +86,7 @@ def six(value: tuple[Any, ...]) -> np.ndarray:
     return np.array(value, dtype=float) if value else np.zeros(6)
 
 
-def by_dof(table: dict[str, Any], value: Any, name: str) -> None:
+def by_dof(table: NamedValues, value: Any, name: str) -> None:
     """Write a stored diagonal as {dof: value} into the table of its item."""
     if value and isinstance(value[0], tuple) and isinstance(value[0][0], str):
         table[name] = dict(value)

@@ -24,6 +24,7 @@ from swelltree.system.lines.rods import Rod, RodParts
 from swelltree.system.lines.seabed import Seabed, SeabedContact, as_seabed
 from swelltree.system.lines.winch_checks import check_operations, check_winches
 from swelltree.system.lines.winches import Winch
+from swelltree.system.named_values import NamedValues
 from swelltree.system.topology import WORLD_NAME, Topology, find_topology
 from swelltree.system.values import DOFS, as_text, row_of
 from swelltree.system.waters.currents import CurrentLike, PowerLawCurrent, WindLike
@@ -170,7 +171,7 @@ class System(Description):
         parts = [part for made in self.rod_parts for part in made]
         return tuple(item for item in items if item not in parts)
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> NamedValues:
         """This item as a TOML table; rods as such, not as their parts."""
         table = super().table()
         for field in ("bodies", "joints", "forces") if self.rods else ():

@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.bodies.frames import quaternion_matrix
 from swelltree.system.errors import listed, shown, suggest
+from swelltree.system.named_values import NamedValues
 
 DOFS = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
 AXES = ("x", "y", "z")
@@ -173,7 +174,7 @@ def as_name(value: object) -> str:
     return value
 
 
-def as_axis(value: object) -> Any:
+def as_axis(value: object) -> object:
     """An axis: 'x', 'y', 'z' or a direction that is not zero."""
     if isinstance(value, str):
         if value not in AXES:
@@ -271,7 +272,7 @@ Numbers = Annotated[
 ]
 Vector = Annotated[tuple[float, float, float], BeforeValidator(as_vector)]
 Rotation = Annotated[Any, BeforeValidator(as_rotation), WithJsonSchema({"anyOf": [_rows, _four]})]
-INERTIA_SCHEMA: dict[str, Any] = {"anyOf": [_three, _six, _rows]}
+INERTIA_SCHEMA: NamedValues = {"anyOf": [_three, _six, _rows]}
 Axis = Annotated[
     Any, BeforeValidator(as_axis), WithJsonSchema({"anyOf": [{"enum": list(AXES)}, _three]})
 ]

@@ -7,12 +7,13 @@ A channel is one row of numbers in time with a name, a unit and an owner (a body
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.results.angles import turning, unwrapped
 from swelltree.results.statistics import of_samples, period_of, settled, time_weights, window_text
+from swelltree.system.named_values import NamedValues
 from swelltree.views.pack import Blocks
 from swelltree.views.scene import COLORS, segment_tension, stride, times
 from swelltree.views.units import prefixed, readable, unit_of
@@ -111,10 +112,10 @@ class Channels:
     def __init__(self, dataset: xr.Dataset, blocks: Blocks, samples: int) -> None:
         self.dataset = dataset
         self.blocks = blocks
-        self.rows: list[dict[str, Any]] = []
-        self.plots: list[dict[str, Any]] = []
+        self.rows: list[NamedValues] = []
+        self.plots: list[NamedValues] = []
         self.where: dict[str, list[int]] = {}  # channels of a variable
-        self.blocks_about: dict[int, dict[str, Any]] = {}
+        self.blocks_about: dict[int, NamedValues] = {}
         self.settled = settled(dataset)
         count = sum(self._width(name) for name in self._wanted())
         self.every = stride(dataset.sizes["time"], min(max(count, 1), MOST_CHANNELS), samples)
@@ -165,7 +166,7 @@ class Channels:
             columns.append(column)
         return self.keep(name, abouts, columns)
 
-    def keep(self, name: str, abouts: list[dict[str, Any]], columns: list[np.ndarray]) -> list[int]:
+    def keep(self, name: str, abouts: list[NamedValues], columns: list[np.ndarray]) -> list[int]:
         """Pack columns as one block; units with a prefix that fits all of one unit."""
         if not columns:
             return []
@@ -215,7 +216,7 @@ class Channels:
         """Nodes reach to end B, segments end half a segment before it."""
         return "at end B" if name == "line_node_tension" else "of the last segment"
 
-    def plot(self, section: str, title: str, numbers: list[int], **more: Any) -> None:
+    def plot(self, section: str, title: str, numbers: list[int], **more: object) -> None:
         """A plot of channels of one unit; nothing when there is no channel that moves."""
         numbers = [k for k in numbers if _alive(self.rows[k]["stats"])][:MOST_LINES]
         if not numbers:
@@ -248,7 +249,7 @@ def _alive(stats: list[float | None]) -> bool:
     return low is not None and high is not None and max(abs(low), abs(high)) > 1e-9
 
 
-def channels(dataset: xr.Dataset, blocks: Blocks, samples: int = CHANNEL_SAMPLES) -> dict[str, Any]:
+def channels(dataset: xr.Dataset, blocks: Blocks, samples: int = CHANNEL_SAMPLES) -> NamedValues:
     """Channels, plots and time base of a run.
 
     Args:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from swelltree.views.pack import Blocks
 
 
-def computed_water(dataset: xr.Dataset, blocks: Blocks) -> dict[str, Any]:
+def computed_water(dataset: xr.Dataset, blocks: Blocks) -> NamedValues:
     """Places of both surfaces, and the pressure.
 
     Args:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.engine.arrays import Array
 from swelltree.results.sea import sea_of
+from swelltree.system.named_values import NamedValues
 from swelltree.views.pack import Blocks
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ LEAST = 64  # samples
 FEW = 12  # components below which there is no spectrum to speak of
 
 
-def sea_spectrum(dataset: xr.Dataset) -> dict[str, Any] | None:
+def sea_spectrum(dataset: xr.Dataset) -> NamedValues | None:
     """Spectrum of the components of the run's sea, and that of its elevation as simulated."""
     sea = sea_of(dataset)
     if sea is None or len(sea) < FEW:
@@ -84,7 +85,7 @@ def _digits(values: Array) -> list[float | None]:
     return [float(f"{x:.5g}") if np.isfinite(x) else None for x in np.asarray(values, float)]
 
 
-def rao_data(dataset: xr.Dataset, blocks: Blocks) -> dict[str, Any]:
+def rao_data(dataset: xr.Dataset, blocks: Blocks) -> NamedValues:
     """Response amplitudes of a `rao` result."""
     from swelltree.waves.dispersion import dispersion
 
@@ -95,7 +96,7 @@ def rao_data(dataset: xr.Dataset, blocks: Blocks) -> dict[str, Any]:
     turns = np.abs(motion[:, 0, :, 3:]).max(axis=(1, 2))
     size = turns if turns.any() else np.abs(motion[:, 0, :, 2]).max(axis=1)
     depth, g = float(dataset.attrs.get("water_depth", np.inf)), float(dataset.attrs.get("g", 9.81))
-    data: dict[str, Any] = {
+    data: NamedValues = {
         "bodies": [str(name) for name in dataset["body"].values],
         "dofs": [str(name) for name in dataset["dof"].values],
         "omega": _digits(omega),
@@ -118,7 +119,7 @@ def rao_data(dataset: xr.Dataset, blocks: Blocks) -> dict[str, Any]:
     return data
 
 
-def modes_data(dataset: xr.Dataset, blocks: Blocks) -> dict[str, Any]:
+def modes_data(dataset: xr.Dataset, blocks: Blocks) -> NamedValues:
     """Modes of a `modes` result: shapes and periods."""
     shape = np.stack([dataset["shape_real"].values, dataset["shape_imag"].values], axis=-1)
     period, damping = dataset["natural_period"].values, dataset["damping_ratio"].values

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import struct
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.system.drawing import unpack_shape
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.files.whole_files import write_whole
+from swelltree.system.named_values import NamedValues
 from swelltree.views.scene import COLORS, continuous, drawing_of, stride
 
 if TYPE_CHECKING:
@@ -31,14 +32,14 @@ class _Buffer:
 
     def __init__(self) -> None:
         self.data = bytearray()
-        self.views: list[dict[str, Any]] = []
-        self.accessors: list[dict[str, Any]] = []
+        self.views: list[NamedValues] = []
+        self.accessors: list[NamedValues] = []
 
     def add(self, values: np.ndarray, target: int | None = None) -> int:
         """Number of the accessor of an array."""
         kind = UINT32 if values.dtype.kind in "iu" else FLOAT
         array = np.ascontiguousarray(values, "<u4" if kind == UINT32 else "<f4")
-        view: dict[str, Any] = {
+        view: NamedValues = {
             "buffer": 0,
             "byteOffset": len(self.data),
             "byteLength": array.nbytes,
@@ -123,7 +124,7 @@ def _facets(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return triangles.reshape(-1, 3), np.repeat(normal, 3, axis=0)
 
 
-def _material(i: int, name: str) -> dict[str, Any]:
+def _material(i: int, name: str) -> NamedValues:
     code = COLORS[i % len(COLORS)]
     rgb = np.array([int(code[k : k + 2], 16) for k in (1, 3, 5)]) / 255.0
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
@@ -131,7 +132,7 @@ def _material(i: int, name: str) -> dict[str, Any]:
     return {"name": name, "pbrMetallicRoughness": look | {"roughnessFactor": 0.7}}
 
 
-def _glb(content: dict[str, Any], data: bytes) -> bytes:
+def _glb(content: NamedValues, data: bytes) -> bytes:
     text = json.dumps(content, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 4)
     data += b"\0" * (-len(data) % 4)

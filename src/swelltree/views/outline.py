@@ -9,6 +9,7 @@ from swelltree.system.forces.elements import AppliedForce, Force, SpringDamper
 from swelltree.system.forces.immersion import IMMERSION_TYPES
 from swelltree.system.forces.viscous import VISCOUS_TYPES
 from swelltree.system.forces.weak_scatterer import SCATTERER_TYPES
+from swelltree.system.named_values import NamedValues
 from swelltree.system.waters.currents import FlowField
 from swelltree.two_step.state import usual_formulation
 
@@ -191,7 +192,7 @@ def without_user_code(system: System) -> tuple[System, list[str]]:
             )
         motion = {dof: 0.0 if dof in texts else s for dof, s in joint.motions().items()}
         joints.append(joint.replace(motion=motion) if texts else joint)
-    changes: dict[str, Any] = {
+    changes: NamedValues = {
         "joints": tuple(joints),
         "forces": tuple(_quiet(force) for force in system.forces),
         "ptos": tuple(_quiet(pto) for pto in system.ptos),

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import base64
 import zlib
-from typing import Any
 
 import numpy as np
+
+from swelltree.system.named_values import NamedValues
 
 TOP = 32767
 GAP = -32768  # stands for a missing value
@@ -23,7 +24,7 @@ class Blocks:
     def __init__(self) -> None:
         self.texts: list[str] = []
 
-    def add(self, values: np.ndarray) -> dict[str, Any]:
+    def add(self, values: np.ndarray) -> NamedValues:
         """Pack samples (time, channel); the result says how to read them.
 
         Args:
@@ -34,7 +35,7 @@ class Blocks:
         return about | {"block": len(self.texts) - 1}
 
 
-def write_block(values: np.ndarray) -> tuple[dict[str, Any], str]:
+def write_block(values: np.ndarray) -> tuple[NamedValues, str]:
     """A block and its description: rows, columns, order of differences, offsets and scales."""
     gaps = ~np.isfinite(values)
     low = np.where(gaps, np.inf, values).min(0, initial=np.inf)
@@ -67,7 +68,7 @@ def _compressed(numbers: np.ndarray, order: int, level: int) -> bytes:
     return zlib.compress(np.ascontiguousarray(planes).tobytes(), level)
 
 
-def read_block(about: dict[str, Any], text: str) -> np.ndarray:
+def read_block(about: NamedValues, text: str) -> np.ndarray:
     """The samples (time, channel) of a block."""
     raw = np.frombuffer(zlib.decompress(base64.b64decode(text)), np.uint8).reshape(2, -1)
     rows = np.ascontiguousarray(raw.T).view("<i2").reshape(about["columns"], about["rows"])

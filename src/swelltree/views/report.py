@@ -14,11 +14,12 @@ from collections.abc import Sequence
 from html import escape
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from swelltree.results.files import load_result
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.files.whole_files import write_whole
+from swelltree.system.named_values import NamedValues
 from swelltree.views import tables
 from swelltree.views.channels import CHANNEL_SAMPLES, channels
 from swelltree.views.frequency import modes_data, rao_data, sea_spectrum
@@ -95,10 +96,10 @@ class Data:
     """What a page shows, gathered result by result."""
 
     def __init__(self) -> None:
-        self.runs: list[dict[str, Any]] = []
-        self.raos: list[dict[str, Any]] = []
-        self.modes: list[dict[str, Any]] = []
-        self.still: dict[str, Any] | None = None
+        self.runs: list[NamedValues] = []
+        self.raos: list[NamedValues] = []
+        self.modes: list[NamedValues] = []
+        self.still: NamedValues | None = None
         self.shown: list[tuple[xr.Dataset, str]] = []  # what tables and methods are made of
         self.cards: list[str] = []  # of each run
         self.heads: list[str] = []  # key numbers and findings of each run
@@ -231,13 +232,13 @@ def _of_run(i: int, content: str) -> str:
     return f'<div data-run="{i}"{" hidden" if i else ""}>{content}</div>'
 
 
-def _keys(runs: list[dict[str, Any]]) -> str:
+def _keys(runs: list[NamedValues]) -> str:
     """The keys of all colours with a meaning."""
     keys = _tensions(runs) + _pressures(runs)
     return f'<div class="tensions">{keys}</div>' if keys else ""
 
 
-def _tensions(runs: list[dict[str, Any]]) -> str:
+def _tensions(runs: list[NamedValues]) -> str:
     """The key of the colours of lines."""
     lines = next((run["scene"]["lines"] for run in runs if run["scene"]["lines"]), None)
     if lines is None or not lines.get("highest"):
@@ -251,7 +252,7 @@ def _tensions(runs: list[dict[str, Any]]) -> str:
     )
 
 
-def _pressures(runs: list[dict[str, Any]]) -> str:
+def _pressures(runs: list[NamedValues]) -> str:
     """The key of the colours of hulls in computed water."""
     fluid = next((run["scene"]["fluid"] for run in runs if run["scene"]["fluid"]), None)
     if fluid is None:

@@ -8,12 +8,13 @@ long, so that a page stays small.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.results.sea import sea_of
 from swelltree.system.drawing import box, pack_shape, unpack_shape
+from swelltree.system.named_values import NamedValues
 from swelltree.views.fluid import computed_water
 from swelltree.views.pack import Blocks
 from swelltree.waves.airy import Components
@@ -41,7 +42,7 @@ WATER_SAMPLES = 3_000_000  # and of a computed free surface
 
 def scene(
     dataset: xr.Dataset, blocks: Blocks | None = None, samples: int = MOTION_SAMPLES
-) -> dict[str, Any]:
+) -> NamedValues:
     """Everything a viewer needs of a run.
 
     Args:
@@ -51,8 +52,8 @@ def scene(
     """
     blocks = Blocks() if blocks is None else blocks
     drawing = drawing_of(dataset)
-    parts: dict[str, Any] = dict.fromkeys(("time", "motion", "lines", "fluid"))
-    data: dict[str, Any] = drawing | {"waves": waves(dataset)} | parts
+    parts: NamedValues = dict.fromkeys(("time", "motion", "lines", "fluid"))
+    data: NamedValues = drawing | {"waves": waves(dataset)} | parts
     data["bodies"] = [
         body | {"color": COLORS[i % len(COLORS)]} for i, body in enumerate(drawing["bodies"])
     ]
@@ -65,7 +66,7 @@ def scene(
         data["reach"] = reach(drawing, place, turn)
     elif all("start" in body for body in drawing["bodies"]):
         data |= at_rest(dataset, data["bodies"])
-        resting: list[dict[str, Any]] = data["bodies"]
+        resting: list[NamedValues] = data["bodies"]
         place, turn = (
             np.array([[body[key] for body in resting]]) for key in ("start", "quaternion")
         )
@@ -81,7 +82,7 @@ def scene(
     return data
 
 
-def at_rest(dataset: xr.Dataset, bodies: list[dict[str, Any]]) -> dict[str, Any]:
+def at_rest(dataset: xr.Dataset, bodies: list[NamedValues]) -> NamedValues:
     """Bodies where a result without time says they rest, or as described."""
     from swelltree.spatial.rotations import matrix_to_quat
 
@@ -98,7 +99,7 @@ def at_rest(dataset: xr.Dataset, bodies: list[dict[str, Any]]) -> dict[str, Any]
     return {"bodies": placed}
 
 
-def drawing_of(dataset: xr.Dataset) -> dict[str, Any]:
+def drawing_of(dataset: xr.Dataset) -> NamedValues:
     """The drawing kept in a result; plain boxes where there is none."""
     text = dataset.attrs.get("drawing", "")
     if text:
@@ -127,13 +128,13 @@ def stride(rows: int, columns: int, samples: int) -> int:
     return max(1, -(-rows * columns // max(samples, 1)))
 
 
-def times(values: np.ndarray) -> dict[str, Any]:
+def times(values: np.ndarray) -> NamedValues:
     """Sample times: start and step where they are even, else all of them."""
     values = np.asarray(values, float)
     count = len(values)
     step = float((values[-1] - values[0]) / (count - 1)) if count > 1 else 1.0
     even = values[0] + step * np.arange(count)
-    about: dict[str, Any] = {"start": float(values[0]), "step": step, "count": count}
+    about: NamedValues = {"start": float(values[0]), "step": step, "count": count}
     if np.abs(even - values).max() > 1e-6 * max(step, 1e-12):
         about["values"] = [float(f"{t:.9g}") for t in values]
     return about
@@ -146,7 +147,7 @@ def continuous(quaternion: np.ndarray) -> np.ndarray:
     return np.concatenate([quaternion[:1], quaternion[1:] * signs[..., None]])
 
 
-def reach(drawing: dict[str, Any], place: np.ndarray, turn: np.ndarray) -> dict[str, Any]:
+def reach(drawing: NamedValues, place: np.ndarray, turn: np.ndarray) -> NamedValues:
     """The box that holds all bodies at all times, for the camera [m].
 
     Args:
@@ -173,12 +174,12 @@ def reach(drawing: dict[str, Any], place: np.ndarray, turn: np.ndarray) -> dict[
     return {"low": np.round(low, 3).tolist(), "high": np.round(high, 3).tolist()}
 
 
-def waves(dataset: xr.Dataset) -> dict[str, Any] | None:
+def waves(dataset: xr.Dataset) -> NamedValues | None:
     """The plane waves of the run's sea that matter to the eye; None for still water."""
     return drawn_waves(sea_of(dataset))
 
 
-def drawn_waves(sea: RealisedSea | None) -> dict[str, Any] | None:
+def drawn_waves(sea: RealisedSea | None) -> NamedValues | None:
     """The same of a realised sea; None for still water and for seas that are no plane waves."""
     if not isinstance(sea, Components) or not np.any(sea.amplitude):
         return None
@@ -216,9 +217,7 @@ def segment_tension(dataset: xr.Dataset) -> xr.DataArray | None:
     return between.fillna(means.rename(line_node="line_segment"))
 
 
-def lines(
-    dataset: xr.Dataset, blocks: Blocks, samples: int, drawing: dict[str, Any]
-) -> dict[str, Any]:
+def lines(dataset: xr.Dataset, blocks: Blocks, samples: int, drawing: NamedValues) -> NamedValues:
     """Shapes, tensions and states of lines: 1 slack, 2 on the seabed, 0 otherwise."""
     count, nodes = dataset.sizes["line"], dataset.sizes["line_node"]
     every = stride(dataset.sizes["time"], 4 * count * nodes, min(samples, LINE_SAMPLES))
@@ -226,7 +225,7 @@ def lines(
     position = some["line_position"].transpose("time", "line", "line_node", "axis").values
     frames = len(position)
     names = dataset["line"].values if "line" in dataset.coords else range(count)
-    data: dict[str, Any] = {
+    data: NamedValues = {
         "names": [str(name) for name in names],
         "nodes": nodes,
         "time": times(some["time"].values),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from swelltree.results.pto_books import mean_books
 from swelltree.results.sea import sea_words
 from swelltree.results.statistics import settled, statistic, window_text
 from swelltree.results.summary import budget, relative_residual, residuals, warnings_of
+from swelltree.system.named_values import NamedValues
 from swelltree.views.citations import citations
 from swelltree.views.html import card, folded, table, text_table
 from swelltree.views.scene import segment_tension
@@ -106,10 +107,10 @@ def findings(dataset: xr.Dataset) -> str:
     return f'<ul class="findings" aria-label="Findings">{items}</ul>' if items else ""
 
 
-def statistics_card(statistics: dict[str, Any]) -> str:
+def statistics_card(statistics: NamedValues) -> str:
     """Statistics of the channels that matter, the others folded."""
 
-    def lines(rows: list[dict[str, Any]]) -> str:
+    def lines(rows: list[NamedValues]) -> str:
         # mean, std, significant, least, greatest, most probable maximum
         order = (0, 1, 2, 3, 4, 6)
         return table(
@@ -134,7 +135,7 @@ def statistics_card(statistics: dict[str, Any]) -> str:
     return card("Statistics", content)
 
 
-def _matters(row: dict[str, Any]) -> bool:
+def _matters(row: NamedValues) -> bool:
     return row["variable"] in SHOWN_FIRST and not row.get("aside", False)
 
 
@@ -145,7 +146,7 @@ def _beside(stats: list[float | None], i: int) -> str:
     return "0" if value is not None and abs(value) < 5e-5 * size else short(value)
 
 
-def _name(row: dict[str, Any]) -> str:
+def _name(row: NamedValues) -> str:
     return f"{row['owner'][1]}: {row['label']}" if row["owner"] else row["label"]
 
 
@@ -180,7 +181,7 @@ def energy_card(dataset: xr.Dataset) -> str:
     return card("Energy budget", table(heads, lines, total=3))
 
 
-def joints_card(dataset: xr.Dataset, drawing: dict[str, Any]) -> str:
+def joints_card(dataset: xr.Dataset, drawing: NamedValues) -> str:
     """Largest reactions of every joint."""
     types = {joint["name"]: joint["type"] for joint in drawing["joints"]}
     parts = dataset["reaction"]
@@ -224,7 +225,7 @@ def ptos_card(dataset: xr.Dataset) -> str:
     return card("Power take-offs", about + table(heads, rows, total=1))
 
 
-def model_card(dataset: xr.Dataset, drawing: dict[str, Any]) -> str:
+def model_card(dataset: xr.Dataset, drawing: NamedValues) -> str:
     """Bodies, joints and water of the model."""
     bodies = [
         [
@@ -324,7 +325,7 @@ def methods_card(datasets: list[xr.Dataset]) -> str:
     return card("Methods and sources", f'<ol class="cites">{items}</ol>')
 
 
-def comparison_card(names: list[str], comparisons: list[dict[str, Any]]) -> str:
+def comparison_card(names: list[str], comparisons: list[NamedValues]) -> str:
     """Standard deviations and extremes of several runs side by side."""
     keys = [{_name(row): row for row in one["channels"] if _matters(row)} for one in comparisons]
     common = [key for key in keys[0] if all(key in other for other in keys[1:])]

@@ -187,3 +187,23 @@ def test_another_process_finds_the_programs_of_a_run(folder):
     assert second[0] == other[0] == "0"
     assert first[1] == second[1] == "LLVM"
     assert first[2] == second[2] != other[2]
+
+
+def test_fingerprint_of_a_users_law_imports_nothing_that_its_file_mentions(tmp_path, monkeypatch):
+    """A module for another system, imported in a branch that is not taken, stays unread."""
+    package = tmp_path / "plant"
+    package.mkdir()
+    (package / "__init__.py").write_text("assert False, 'was imported'\n")
+    (package / "elsewhere.py").write_text("GAIN = 3.0\n")
+    (tmp_path / "law_of_user.py").write_text(
+        "def law(x):\n    if x is None:\n        from plant.elsewhere import GAIN\n"
+        "        return GAIN\n    return 2.0 * x\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import law_of_user
+
+    before = contents.content_key(law_of_user.law)
+    assert "plant" not in sys.modules
+    (package / "elsewhere.py").write_text("GAIN = 4.0\n")
+    assert contents.content_key(law_of_user.law) != before
+    monkeypatch.delitem(sys.modules, "law_of_user")

@@ -19,6 +19,7 @@ from swelltree.model.model import Model
 from swelltree.model.tree import moved_positions, tree_blocks, velocity_matrix
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.named_values import NamedValues
 from swelltree.system.waters.radiation import FRAMES, RADIATION
 from swelltree.system.waters.water import Water
 from swelltree.waves.dispersion import dispersion
@@ -331,7 +332,7 @@ def moving_dofs(model: Model) -> np.ndarray:
 
 
 def fit_memory(
-    table: Table, moves: np.ndarray, motion: np.ndarray, options: dict[str, Any]
+    table: Table, moves: np.ndarray, motion: np.ndarray, options: NamedValues
 ) -> tuple[Memory | None, np.ndarray, str]:
     """State space of the radiation memory on the dofs that move and radiate.
 

@@ -8,12 +8,13 @@ and 2: flat panels are of second order on smooth hulls and of first order near e
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.engine.arrays import Array
 from swelltree.hydro.bem.solve import Solved
+from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -42,7 +43,7 @@ def with_errors(
     common = solved[0].omega
     for other in solved[1:]:
         common = np.intersect1d(common, other.omega)
-    report: dict[str, Any] = {"panels": [int(sum(counts)) for _, _, counts, _ in levels]}
+    report: NamedValues = {"panels": [int(sum(counts)) for _, _, counts, _ in levels]}
     rows = np.isin(data["omega"].values, common)
     # moments are compared with forces by the size of the bodies
     sizes = np.cbrt(data["displaced_volume"].values)

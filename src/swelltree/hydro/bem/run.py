@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -41,6 +41,7 @@ from swelltree.system.bodies.panels import Panels
 from swelltree.system.bodies.solids import Immersed, hull_immersed
 from swelltree.system.casefile.case import Case
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
+from swelltree.system.named_values import NamedValues
 from swelltree.system.system import System
 from swelltree.system.units import tell_units
 from swelltree.system.values import DOFS
@@ -395,7 +396,7 @@ def _dataset(
     force = ("omega", "wave_direction", "influenced_dof")
     matrix = ("influenced_dof", "radiating_dof")
     kg, per_m = "kg, kg m, kg m^2", "N/m, N m/m"
-    variables: dict[str, Any] = {
+    variables: NamedValues = {
         "added_mass": (radiation, solved.added_mass, kg),
         "radiation_damping": (radiation, solved.radiation_damping, "N s/m, N s, N m s"),
         "excitation_force": (force, FK + D, per_m),

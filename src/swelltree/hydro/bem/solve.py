@@ -20,6 +20,7 @@ from swelltree.hydro.bem.lids import lid_inside
 from swelltree.hydro.bem.meshes import to_capytaine
 from swelltree.system.bodies.panels import Panels
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.named_values import NamedValues
 from swelltree.system.values import DOFS
 from swelltree.system.waters.water import Water
 
@@ -217,7 +218,7 @@ class _Variants:
     ) -> None:
         self.bodies, self.water, self.method = bodies, water, method
         self.made: dict[float | None, Any] = {}
-        self.solvers: dict[str, Any] = {}
+        self.solvers: NamedValues = {}
         self.low = min(float(body.panels.vertices[:, 2].min()) for body in bodies)
         self.lids: list[float | None] = [None]
         floats = any((body.panels.vertices[:, 2] >= 0.0).any() for body in bodies)

@@ -7,7 +7,7 @@ Stored normalised: A/rho, B/(rho omega), F/(rho g), K/(rho g), unless `scaled` i
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -179,7 +179,7 @@ def _fail(path: Path, text: str) -> SwelltreeError:
     return SwelltreeError(f"'{path}': {text}")
 
 
-def _raw(file: h5py.File, key: str, path: Path, default: Any = None) -> Any:
+def _raw(file: h5py.File, key: str, path: Path, default: object = None) -> object:
     values = read_value(file, key, path, "hydro data")
     if values is None and default is None:
         raise SwelltreeError(f"'{path}' has no '{key}'. It is not a whole BEMIO file.")

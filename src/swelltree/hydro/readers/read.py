@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -110,7 +110,7 @@ def read_hydro(
 
 
 def _check_given(
-    names: Any, rho: float | None, g: float | None, depth: float | None, length: float | None
+    names: object, rho: float | None, g: float | None, depth: float | None, length: float | None
 ) -> None:
     """What the user gives beside the file."""
     for value, name in ((rho, "rho"), (g, "g"), (length, "length")):

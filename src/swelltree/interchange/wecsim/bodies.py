@@ -11,6 +11,7 @@ import numpy as np
 from swelltree.interchange.wecsim.findings import Findings
 from swelltree.interchange.wecsim.given import Given
 from swelltree.interchange.wecsim.hydro_data import HydroData, plain_name
+from swelltree.system.named_values import NamedValues
 
 UNKNOWN = "unknown until the hydrodynamic data are there: import again"
 DOFS = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
@@ -21,7 +22,7 @@ def plain(values: Any) -> list[Any]:
     return [float(x) + 0.0 for x in np.asarray(values, dtype=float).reshape(-1)]
 
 
-def rows6(matrix: np.ndarray) -> Any:
+def rows6(matrix: np.ndarray) -> object:
     """A 6 x 6 matrix for TOML: its diagonal by name where there is no more."""
     if np.array_equal(matrix, np.diag(np.diag(matrix))):
         return {dof: float(x) for dof, x in zip(DOFS, np.diag(matrix), strict=True) if x}
@@ -41,9 +42,9 @@ def names_of(bodies: dict[int, Given], hydro: HydroData, blocks: dict[int, str])
 
 def body_table(
     n: int, body: Given, name: str, hydro: HydroData, rho: float, findings: Findings
-) -> dict[str, Any]:
+) -> NamedValues:
     """One body, its frame at the origin of the world, as WEC-Sim's frames are."""
-    table: dict[str, Any] = {"name": name}
+    table: NamedValues = {"name": name}
     wet = n in hydro.names
     waits = hydro.file is not None and hydro.data is None and not body.number("nonHydro", 0.0)
     center = center_of(n, body, hydro)
@@ -114,10 +115,10 @@ def _inertia(body: Given, findings: Findings) -> list[float]:
     return result + (body.numbers("inertiaProducts", 3, default=[]) or [])
 
 
-def body_forces(body: Given, name: str, rho: float, center: Any) -> dict[str, Any]:
+def body_forces(body: Given, name: str, rho: float, center: object) -> NamedValues:
     """Drag, Morison elements and linear damping of a body: rows of `forces` and of `moorings`."""
-    forces: list[dict[str, Any]] = []
-    moorings: list[dict[str, Any]] = []
+    forces: list[NamedValues] = []
+    moorings: list[NamedValues] = []
     drag = body.matrix("quadDrag.drag")
     cd = body.numbers("quadDrag.cd", 6, default=[0.0] * 6)
     area = body.numbers("quadDrag.area", 6, default=[0.0] * 6)
@@ -143,7 +144,7 @@ def body_forces(body: Given, name: str, rho: float, center: Any) -> dict[str, An
     return {"forces": forces, "moorings": moorings}
 
 
-def _morison(body: Given, name: str, center: Any) -> list[dict[str, Any]]:
+def _morison(body: Given, name: str, center: Any) -> list[NamedValues]:
     """Drag of Morison elements that are given by areas; their inertia has no counterpart."""
     option = body.number("morisonElement.option", 0.0)
     parts = ("cd", "ca", "area", "VME", "rgME", "z")
@@ -180,13 +181,13 @@ def _morison(body: Given, name: str, center: Any) -> list[dict[str, Any]]:
     return made
 
 
-def _row3(value: Any, k: int) -> list[float]:
+def _row3(value: object, k: int) -> list[float]:
     if not isinstance(value, np.ndarray) or value.shape[1] != 3 or not np.isfinite(value).all():
         return [0.0, 0.0, 0.0]
     return plain(value[min(k, len(value) - 1)])
 
 
-def hull_table(body: Given, folder: Path, out: Path, center: Any) -> dict[str, Any] | None:
+def hull_table(body: Given, folder: Path, out: Path, center: Any) -> NamedValues | None:
     """The mesh of a body, where its buoyancy and wave pressure are taken on the wetted hull."""
     geometry = body.text("geometryFile")
     path = folder / geometry.replace("\\", "/")
@@ -197,7 +198,7 @@ def hull_table(body: Given, folder: Path, out: Path, center: Any) -> dict[str, A
             missing=True,
         )
         return None
-    table: dict[str, Any] = {"shape": "mesh", "path": relative(path, out)}
+    table: NamedValues = {"shape": "mesh", "path": relative(path, out)}
     if center is not None and np.any(center):
         table["offset"] = plain(center)  # WEC-Sim's meshes are about the centre of gravity
     return table

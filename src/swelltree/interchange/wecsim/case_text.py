@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import textwrap
-from typing import Any
 
 from swelltree.interchange.wecsim.findings import Findings
 from swelltree.system.casefile.toml import to_text
+from swelltree.system.named_values import NamedValues
 
 WIDTH = 96
 
 
-def case_text(tables: dict[str, Any], head: list[str], findings: Findings) -> str:
+def case_text(tables: NamedValues, head: list[str], findings: Findings) -> str:
     """The text of a case file.
 
     Args:

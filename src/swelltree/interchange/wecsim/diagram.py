@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from xml.etree.ElementTree import Element
 
 from swelltree.interchange.wecsim.package import LINE, read_package
 from swelltree.system.errors import SwelltreeError, error_in_file
@@ -118,14 +118,14 @@ class _Within:
 class _Reading:
     """Collects blocks and frames of systems and of those within them."""
 
-    def __init__(self, path: Path, parts: dict[str, Any]) -> None:
+    def __init__(self, path: Path, parts: dict[str, Element]) -> None:
         self.path, self.parts = path, parts
         self.blocks: dict[str, Block] = {}
         self.frames = Groups(())
         self.count = 0
         self.held: dict[str, tuple[str, ...]] = {}  # what each part holds
 
-    def read(self, system: Any, within: _Within) -> None:
+    def read(self, system: Element, within: _Within) -> None:
         """Blocks and frames of a system; what it holds in subsystems with mechanics is its own."""
         seen: set[str] = set()
         ends: dict[str, str] = {}  # of blocks that lines can join: where their ports are
@@ -167,13 +167,15 @@ class _Reading:
         count = Counter(named.values())
         return {port: frame for port, frame in named.items() if count[frame] > 1}
 
-    def _open(self, element: Any, block: Block, within: _Within) -> None:
+    def _open(self, element: Element, block: Block, within: _Within) -> None:
         """Take what a subsystem holds, and join the ports of its rim to those inside."""
         part, inner, another = _system_of(element, self.parts, within.parts[-1])
         if another and part in within.parts:
             raise _fail(self.path, f"its subsystem '{block.name[:60]}' holds itself")
         if len(within.names) > DEEPEST:
             raise _fail(self.path, f"its subsystems are more than {DEEPEST} deep")
+        if inner is None:
+            raise _fail(self.path, f"what its subsystem '{block.name[:60]}' holds is missing")
         head = f"{block.sid}/"
         self.read(inner, _Within((*within.parts, part), head, (*within.names, block.name)))
         rims = [x for x in inner.findall("Block") if x.get("BlockType") == RIM]
@@ -185,7 +187,7 @@ class _Reading:
             for k, rim in enumerate(mine, 1):
                 self._join([f"{block.sid}#{letter}conn:{k}", f"{head}{rim.get('SID', '')}#rim"])
 
-    def _block(self, element: Any, within: _Within) -> Block:
+    def _block(self, element: Element, within: _Within) -> Block:
         sid, part = element.get("SID", ""), within.parts[-1]
         kind = element.get("BlockType", "")
         return Block(
@@ -200,7 +202,7 @@ class _Reading:
             f"{part.rpartition('/')[2]}:{element.get(LINE, '')}",
         )
 
-    def _inside(self, element: Any, part: str) -> tuple[str, ...]:
+    def _inside(self, element: Element, part: str) -> tuple[str, ...]:
         """What a subsystem holds, also in subsystems of its own; each part is gone through once."""
         first = _system_of(element, self.parts, part)
         if first[0] in self.held and first[2]:
@@ -231,7 +233,7 @@ def _fail(path: Path, text: str) -> SwelltreeError:
     return error_in_file(f"Simulink model '{path}': {text}. Check the model in Simulink.")
 
 
-def _top_system(parts: dict[str, Any], path: Path) -> tuple[str, Any]:
+def _top_system(parts: dict[str, Element], path: Path) -> tuple[str, Element]:
     """The system at the top, in a part of its own (newer files) or within the diagram."""
     name = "simulink/systems/system_root.xml"
     if name in parts and parts[name].tag == "System":
@@ -245,7 +247,9 @@ def _top_system(parts: dict[str, Any], path: Path) -> tuple[str, Any]:
     raise _fail(path, "it has no blocks at its top")
 
 
-def _system_of(element: Any, parts: dict[str, Any], part: str) -> tuple[str, Any, bool]:
+def _system_of(
+    element: Element, parts: dict[str, Element], part: str
+) -> tuple[str, Element | None, bool]:
     """The system of a subsystem's block, the part that it is in, and whether that is another."""
     system = element.find("System")
     name = None if system is None else system.get("Ref")
@@ -255,19 +259,19 @@ def _system_of(element: Any, parts: dict[str, Any], part: str) -> tuple[str, Any
     return name, parts.get(name), True
 
 
-def _value(element: Any, name: str) -> str:
+def _value(element: Element, name: str) -> str:
     for child in element.findall("P"):
         if child.get("Name") == name:
             return (child.text or "").strip()
     return ""
 
 
-def _port_number(element: Any) -> int:
+def _port_number(element: Element) -> int:
     text = _value(element, "Port") or "1"
     return int(text) if text.isdecimal() and len(text) < 7 else 0
 
 
-def _mask(element: Any) -> dict[str, str]:
+def _mask(element: Element) -> dict[str, str]:
     """Values of a block's mask by name."""
     return {
         str(child.get("Name", "")): (child.text or "").strip()
@@ -276,7 +280,7 @@ def _mask(element: Any) -> dict[str, str]:
     }
 
 
-def _ports(line: Any) -> list[str]:
+def _ports(line: Element) -> list[str]:
     """All ports of a line with its branches, the source first."""
     sources, ends = [], []
     for element in line.iter():

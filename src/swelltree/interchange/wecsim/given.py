@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TypeVar, overload
 
 import numpy as np
 
 from swelltree.interchange.wecsim.findings import Findings
-from swelltree.interchange.wecsim.script.values import Object, Objects, Unknown
+from swelltree.interchange.wecsim.script.values import Object, Objects, Unknown, Value
 from swelltree.interchange.wecsim.words import OLD, SILENT
 
 MOST_FIELDS = 2_000
+T = TypeVar("T")
 
 
 class Given:
@@ -32,7 +33,7 @@ class Given:
         self.file = file
         self.findings = findings
         old = OLD.get(kind, {})
-        self._fields: dict[str, tuple[Any, int, str]] = {}
+        self._fields: dict[str, tuple[Value, int, str]] = {}
         for path, value, line in _leaves(item, ""):
             self._fields[_renamed(path, old)] = (value, line, path)
         self._asked: set[str] = set()
@@ -46,7 +47,7 @@ class Given:
         """Whether the script sets a field."""
         return name in self._fields
 
-    def raw(self, name: str) -> Any:
+    def raw(self, name: str) -> Value | None:
         """The value of a field, None where the script sets none."""
         self._asked.add(name)
         if name not in self._fields:
@@ -56,7 +57,13 @@ class Given:
             return None  # its line is told as not read
         return value
 
-    def numbers(self, name: str, *sizes: int, default: Any = None) -> Any:
+    @overload
+    def numbers(self, name: str, *sizes: int) -> list[float] | None: ...
+
+    @overload
+    def numbers(self, name: str, *sizes: int, default: T) -> list[float] | T: ...
+
+    def numbers(self, name: str, *sizes: int, default: object = None) -> object:
         """Finite numbers in one row, whose count is one of the sizes (any if none are given)."""
         value = self.raw(name)
         if value is None:
@@ -71,7 +78,13 @@ class Given:
         self.refuse(name, result)
         return default
 
-    def number(self, name: str, default: Any = None) -> Any:
+    @overload
+    def number(self, name: str) -> float | None: ...
+
+    @overload
+    def number(self, name: str, default: T) -> float | T: ...
+
+    def number(self, name: str, default: object = None) -> object:
         """One number."""
         result = self.numbers(name, 1)
         return default if result is None else result[0]
@@ -81,7 +94,7 @@ class Given:
         result = self.numbers(name)
         return default if result is None else result[0]
 
-    def matrix(self, name: str) -> Any:
+    def matrix(self, name: str) -> np.ndarray | None:
         """A 6 x 6 matrix; six numbers are its diagonal. None where it is not given or zero."""
         value = self.raw(name)
         if value is None:
@@ -141,7 +154,7 @@ class Given:
                 )
 
 
-def _leaves(item: Object, before: str) -> Iterator[tuple[str, Any, int]]:
+def _leaves(item: Object, before: str) -> Iterator[tuple[str, Value, int]]:
     """Fields of an object and of the structures in it, with dots."""
     waiting = [(item, before)]
     count = 0

@@ -10,13 +10,15 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import xarray as xr
 
 from swelltree.interchange.wecsim.findings import Findings
 from swelltree.interchange.wecsim.given import Given
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.named_values import NamedValues
 
 SCALED = (
     *("added_mass", "radiation_damping", "hydrostatic_stiffness"),
@@ -37,12 +39,12 @@ class HydroData:
     """
 
     file: Path | None = None
-    data: Any = None
+    data: xr.Dataset | None = None
     names: dict[int, str] = field(default_factory=dict)
     made: bool = False
     gaps: str = "error"
 
-    def of(self, number: int, variable: str) -> Any:
+    def of(self, number: int, variable: str) -> np.ndarray | None:
         """A number or point of a body, None where the data do not tell it."""
         if self.data is None or number not in self.names or variable not in self.data:
             return None
@@ -108,7 +110,7 @@ def _as_named(path: Path, folder: Path) -> str:
 class _Read(NamedTuple):
     """A file as it was read."""
 
-    data: Any
+    data: xr.Dataset
     gaps: str  # how: "error", or "drop" where values are missing
     direct: bool  # without being told the density, as a case reads it
 
@@ -178,7 +180,7 @@ def _chosen(
     return HydroData(whole[0], data, names, not same, "drop" if gaps and same else "error")
 
 
-def _why_made(files: list[Path], first: Any, rho: float) -> str:
+def _why_made(files: list[Path], first: xr.Dataset, rho: float) -> str:
     """Why the case does not name the file of the script."""
     names = ", ".join(f"'{path.name}'" for path in files)
     scaled = abs(float(first["rho"]) / rho - 1.0) >= 1e-3
@@ -213,7 +215,7 @@ def plain_name(name: str) -> str:
     return letters.strip()
 
 
-def _rigid_dofs(data: Any, bodies: list[str]) -> list[str]:
+def _rigid_dofs(data: xr.Dataset, bodies: list[str]) -> list[str]:
     """Labels of the rigid freedoms; flexible modes have other words."""
     from swelltree.hydro.dataset import DOFS, dofs_of, split_label
 
@@ -221,7 +223,7 @@ def _rigid_dofs(data: Any, bodies: list[str]) -> list[str]:
     return [dof for dof in result if split_label(dof)[1] in DOFS]
 
 
-def _piece(data: Any, names: dict[str, str], rho: float) -> Any:
+def _piece(data: xr.Dataset, names: dict[str, str], rho: float) -> xr.Dataset:
     """Some bodies of a dataset under their new names, at another density."""
     from swelltree.hydro.dataset import rename_bodies
 
@@ -234,20 +236,18 @@ def _piece(data: Any, names: dict[str, str], rho: float) -> Any:
     return rename_bodies(chosen, [*names.values()])
 
 
-def _together(pieces: list[Any]) -> Any:
+def _together(pieces: list[xr.Dataset]) -> xr.Dataset:
     """Datasets of different bodies as one without interaction."""
-    import xarray as xr
-
     first = pieces[0]
     for other in pieces[1:]:
         for axis in ("omega", "wave_direction"):
-            if axis in first.coords and not np.array_equal(first[axis], other.get(axis)):
+            if axis in first.coords and not np.array_equal(first[axis], other.get(axis, np.nan)):
                 raise SwelltreeError(
                     f"the bodies' hydrodynamic data have different values of {axis}, so they "
                     "cannot be used together. Compute them at the same ones."
                 )
     shared = set.intersection(*(set(map(str, piece.data_vars)) for piece in pieces))
-    made: dict[str, Any] = {}
+    made: NamedValues = {}
     for name in sorted(shared):
         parts = [piece[name] for piece in pieces]
         if "radiating_dof" in parts[0].dims:
@@ -266,7 +266,7 @@ def _together(pieces: list[Any]) -> Any:
     return xr.Dataset(made, attrs=first.attrs)
 
 
-def _nothing(part: Any, other: Any) -> Any:
+def _nothing(part: xr.DataArray, other: xr.Dataset) -> xr.DataArray:
     """Zeros between the freedoms of one dataset and the motions of another."""
     columns = other["radiating_dof"].values
     zero = part.isel(radiating_dof=[0] * len(columns)) * 0.0

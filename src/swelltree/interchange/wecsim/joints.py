@@ -13,6 +13,7 @@ from swelltree.interchange.wecsim.given import Given
 from swelltree.interchange.wecsim.hydro_data import plain_name
 from swelltree.interchange.wecsim.network import Tie
 from swelltree.interchange.wecsim.poses import REST, SMALL, Start, coordinates
+from swelltree.system.named_values import NamedValues
 from swelltree.system.topology import WORLD_NAME
 
 # freedoms of each joint: WEC-Sim slides along z and turns about y of the joint's axes
@@ -66,13 +67,13 @@ def axes_of(given: Given) -> np.ndarray:
 
 def joint_table(
     tie: Tie, given: Given, name: str, starts: dict[str, Start], findings: Findings
-) -> tuple[dict[str, Any], dict[str, float]]:
+) -> tuple[NamedValues, dict[str, float]]:
     """The joint of a constraint or PTO, and its coordinates in the start."""
     point = np.array(given.numbers("location", 3, default=[0.0, 0.0, 0.0]))
     if not given.has("location"):
         findings.comment("joints", name, f"{given.label}.location is not given; the origin.")
     axes = axes_of(given)
-    table: dict[str, Any] = {
+    table: NamedValues = {
         "type": tie.joint,
         "name": name,
         "base": end(tie.base, point),
@@ -101,10 +102,10 @@ def joint_table(
     return table, position
 
 
-def stops_of(given: Given, turns: bool) -> dict[str, Any]:
+def stops_of(given: Given, turns: bool) -> NamedValues:
     """End stops: bounds, stiffness and damping; those of hinges are in degrees."""
     unit = math.pi / 180.0 if turns else 1.0
-    result: dict[str, Any] = {}
+    result: NamedValues = {}
     sides = {}
     for side in ("lower", "upper"):
         head = f"hardStops.{side}Limit"
@@ -141,7 +142,7 @@ def stops_of(given: Given, turns: bool) -> dict[str, Any]:
 
 def pto_table(
     tie: Tie, given: Given, name: str, joint: str, start: dict[str, float], findings: Findings
-) -> dict[str, Any]:
+) -> NamedValues:
     """The spring, damper and stops of a power take-off on its joint."""
     turns = tie.joint != "slider"
     stiffness = given.first("stiffness", 0.0)
@@ -153,7 +154,7 @@ def pto_table(
         if not stiffness:
             given.leave("pretension", "without stiffness it does nothing in WEC-Sim either.")
     dofs = DOFS[tie.joint]
-    table: dict[str, Any] = {"type": "linear", "name": name, "joint": joint}
+    table: NamedValues = {"type": "linear", "name": name, "joint": joint}
     if len(dofs) > 1:
         table["dof"] = "Pitch" if "Pitch" in dofs else dofs[0]
         given.leave("damping", f"of a joint with {len(dofs)} freedoms acts on {table['dof']} only.")
@@ -173,7 +174,7 @@ def pto_table(
 
 def constraint_stops(
     tie: Tie, given: Given, name: str, joint: str, findings: Findings
-) -> dict[str, Any] | None:
+) -> NamedValues | None:
     """End stops of a constraint as a force on its joint."""
     stops = stops_of(given, tie.joint != "slider")
     if not stops:

@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.named_values import NamedValues
 
 LARGEST_FILE = 256 * 2**20  # bytes
 MOST_BYTES = 256 * 2**20  # unpacked, of all variables together
@@ -32,7 +33,7 @@ class _Bad(Exception):
     """Why a part of the file cannot be read."""
 
 
-def read_mat(path: Path) -> dict[str, Any]:
+def read_mat(path: Path) -> NamedValues:
     """Variables of a .mat file: matrices, texts, lists (cells) and dicts (structures).
 
     Args:
@@ -67,9 +68,9 @@ class _Reader:
         self.left = MOST_BYTES
         self.items = MOST_ITEMS
 
-    def variables(self, content: bytes) -> dict[str, Any]:
+    def variables(self, content: bytes) -> NamedValues:
         """All variables of a file's body."""
-        result: dict[str, Any] = {}
+        result: NamedValues = {}
         at = 0
         while at + 8 <= len(content):
             kind, data, at = self.element(content, at)
@@ -148,7 +149,7 @@ class _Reader:
         values, _ = self.numbers(content, at)
         return "".join(chr(int(c)) for c in values[:100_000] if 0 <= c < 0xD800)
 
-    def compound(self, content: bytes, at: int, kind: int, count: int, depth: int) -> Any:
+    def compound(self, content: bytes, at: int, kind: int, count: int, depth: int) -> object:
         """A cell as a list, a structure as a dict."""
         names = [""]
         if kind == STRUCTURE:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from swelltree.interchange.wecsim.network import Network, object_number
 from swelltree.interchange.wecsim.poses import REST, Start
 from swelltree.system import Body
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.named_values import NamedValues
 from swelltree.system.topology import WORLD_NAME
 
 
@@ -37,7 +37,7 @@ def matrix_mooring(
     center: np.ndarray | None,
     start: Start,
     findings: Findings,
-) -> dict[str, Any] | None:
+) -> NamedValues | None:
     """Stiffness, damping and pretension at the mooring's location, brought to the body's centre.
 
     The point of the mooring moves by J times the motion of the centre, so K becomes J^T K J.
@@ -49,7 +49,7 @@ def matrix_mooring(
     x, y, z = arm
     J = np.eye(6)
     J[:3, 3:] = [[0, z, -y], [-z, 0, x], [y, -x, 0]]
-    table: dict[str, Any] = {"type": "linear", "name": name, "body": body}
+    table: NamedValues = {"type": "linear", "name": name, "body": body}
     for field, key in (("matrix.stiffness", "stiffness"), ("matrix.damping", "damping")):
         matrix = given.matrix(field)
         if matrix is not None:
@@ -80,7 +80,7 @@ def moordyn_parts(
     folder: Path,
     water: tuple[float, float],
     findings: Findings,
-) -> dict[str, Any]:
+) -> NamedValues:
     """The lines of MoorDyn's input file as lists of a system.
 
     Args:
@@ -100,7 +100,7 @@ def moordyn_parts(
         )
         return {}
     carriers = {n: _placed(name, starts.get(name, REST)) for n, name in bodies.items()}
-    table: dict[str, Any] = {f"Body{n}": body for n, body in carriers.items()}
+    table: NamedValues = {f"Body{n}": body for n, body in carriers.items()}
     table["Coupled"] = carriers[min(carriers)]
     try:
         file = read_moordyn(path, rho=water[0], g=water[1])
@@ -127,7 +127,7 @@ def cable_table(
     name: str,
     others: dict[str, tuple[Given, str, str]],
     findings: Findings,
-) -> dict[str, Any] | None:
+) -> NamedValues | None:
     """A cable as a spring and damper that only pulls, between the places of two joints.
 
     Args:
@@ -176,15 +176,15 @@ def translate_moorings(
     diagram: Diagram,
     network: Network,
     givens: dict[int, Given],
-    centers: dict[str, Any],
+    centers: NamedValues,
     starts: dict[str, Start],
     folder: Path,
     water: tuple[float, float],
     names: Names,
     findings: Findings,
-) -> dict[str, Any]:
+) -> NamedValues:
     """All moorings of a model as lists of a system."""
-    made: dict[str, Any] = {"moorings": []}
+    made: NamedValues = {"moorings": []}
     moordyn: dict[int, str] = {}
     for block in diagram.blocks.values():
         if block.library != "moorings" or block.word == "moordyncaller":

@@ -131,7 +131,7 @@ class _Builder(ElementTree.TreeBuilder):
         super().__init__()
         self.depth = self.count = 0
 
-    def doctype(self, *_: Any) -> None:
+    def doctype(self, *_: object) -> None:
         """A document type: its entities may expand without end."""
         raise ValueError("it declares a document type")
 

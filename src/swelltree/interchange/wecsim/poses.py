@@ -9,7 +9,7 @@ displaced by d and turned by R about its centre of gravity c has
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,7 +41,7 @@ class Start(NamedTuple):
 REST = Start(np.eye(3), np.zeros(3))
 
 
-def turn_about(axis: Any, angle: float) -> np.ndarray:
+def turn_about(axis: object, angle: float) -> np.ndarray:
     """Rotation about an axis by Rodrigues' formula; none about an axis of no length."""
     n = np.asarray(axis, dtype=float)
     size = np.linalg.norm(n)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from swelltree.interchange.wecsim.case_text import case_text
 from swelltree.interchange.wecsim.conditions import variants_of
@@ -14,6 +14,7 @@ from swelltree.interchange.wecsim.diagram import read_diagram
 from swelltree.interchange.wecsim.findings import Findings, Left
 from swelltree.interchange.wecsim.hydro_data import plain_name
 from swelltree.interchange.wecsim.script.run import Script
+from swelltree.interchange.wecsim.script.values import Value
 from swelltree.interchange.wecsim.translation import Translation, Translator
 from swelltree.system.casefile.case import Case, loads
 from swelltree.system.errors import SwelltreeError, suggest
@@ -41,7 +42,7 @@ class WecsimCase:
     texts: dict[str, str]
     left: tuple[Left, ...]
     folder: Path
-    data: Any = None
+    data: xr.Dataset | None = None
     records: dict[str, np.ndarray] = field(default_factory=dict)
 
     @property
@@ -199,7 +200,7 @@ def _script_text(path: Path) -> str:
     return text
 
 
-def _model_path(script: Path, named: Any) -> Path:
+def _model_path(script: Path, named: Value | None) -> Path:
     """The model that the script names, or the only one beside it."""
     beside = sorted(script.parent.glob("*.slx"))
     if isinstance(named, str) and named.strip() and "\0" not in named:

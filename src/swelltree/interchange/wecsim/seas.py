@@ -17,6 +17,7 @@ from swelltree.interchange.wecsim.given import Given
 from swelltree.interchange.wecsim.hydro_data import HydroData
 from swelltree.interchange.wecsim.matfile import columns_of
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.named_values import NamedValues
 
 TYPES = {
     "irregularImport": "spectrumImport",
@@ -58,7 +59,7 @@ class Condition:
         omega: of added mass and damping, None for radiation with memory [rad/s].
     """
 
-    def __init__(self, name: str, table: dict[str, Any] | None, omega: float | None) -> None:
+    def __init__(self, name: str, table: NamedValues | None, omega: float | None) -> None:
         self.name, self.table, self.omega = name, table, omega
 
 
@@ -106,7 +107,7 @@ def _choices(given: Given) -> list[tuple[Any, Any]]:
     return [(h, t) for h in heights for t in periods]
 
 
-def _sea(trains: list[dict[str, Any]], ramp: float) -> dict[str, Any] | None:
+def _sea(trains: list[NamedValues], ramp: float) -> NamedValues | None:
     if not trains:
         return None
     if len(trains) == 1:
@@ -116,7 +117,7 @@ def _sea(trains: list[dict[str, Any]], ramp: float) -> dict[str, Any] | None:
 
 def _trains(
     given: Given, height: float | None, period: float | None, where: Where
-) -> tuple[list[dict[str, Any]], float | None]:
+) -> tuple[list[NamedValues], float | None]:
     """The wave trains of one `waves` object, and its frequency if coefficients are constant."""
     kind = _kind(given)
     if kind not in KNOWN:
@@ -155,16 +156,16 @@ def _trains(
     return made, None
 
 
-def _heading(sea: dict[str, Any], degrees: float) -> dict[str, Any]:
+def _heading(sea: NamedValues, degrees: float) -> NamedValues:
     return sea | {"beta": math.radians(degrees)} if degrees else sea
 
 
 def _irregular(
     given: Given, height: float, whole_height: float, period: float, where: Where
-) -> dict[str, Any]:
+) -> NamedValues:
     findings = where.findings
     word = given.text("spectrumType", "PM").upper()
-    spectrum: dict[str, Any] = {"type": "bretschneider", "Hs": height, "Tp": period}
+    spectrum: NamedValues = {"type": "bretschneider", "Hs": height, "Tp": period}
     if word in ("JS", "JONSWAP"):
         gamma = given.number("gamma")
         if gamma is None:
@@ -180,7 +181,7 @@ def _irregular(
     even = given.text("bem.option", "EqualEnergy").lower() == "traditional"
     count = int(given.number("bem.count", 1000 if even else 500))
     seed = given.number("phaseSeed", 0.0)
-    sea: dict[str, Any] = {"type": "irregular", "spectrum": spectrum, "components": max(count, 1)}
+    sea: NamedValues = {"type": "irregular", "spectrum": spectrum, "components": max(count, 1)}
     if even:
         sea["spacing"] = "equal"
     sea["seed"] = int(abs(seed)) if abs(seed) < 2**53 else 0
@@ -227,7 +228,7 @@ def _band(given: Given, peak: float, where: Where) -> dict[str, float]:
     return result
 
 
-def _from_file(given: Given, kind: str, where: Where) -> dict[str, Any] | None:
+def _from_file(given: Given, kind: str, where: Where) -> NamedValues | None:
     """A sea from a file of its spectrum or its elevation."""
     field = "spectrumFile" if kind == "spectrumImport" else "elevationFile"
     name = given.text(field)
@@ -250,9 +251,9 @@ def _from_file(given: Given, kind: str, where: Where) -> dict[str, Any] | None:
     return _measured(file, where)
 
 
-def _measured(file: str, where: Where) -> dict[str, Any]:
+def _measured(file: str, where: Where) -> NamedValues:
     """A recorded elevation, as far as the hydrodynamic data reach."""
-    table: dict[str, Any] = {"type": "measured", "file": file}
+    table: NamedValues = {"type": "measured", "file": file}
     top = _data_band(where.hydro)[1]
     if math.isfinite(top):
         table["omega_max"] = top
@@ -260,7 +261,7 @@ def _measured(file: str, where: Where) -> dict[str, Any]:
     return table
 
 
-def _spectrum_table(given: Given, rows: np.ndarray) -> dict[str, Any] | None:
+def _spectrum_table(given: Given, rows: np.ndarray) -> NamedValues | None:
     """Columns of frequency [Hz] and density [m^2/Hz]."""
     if rows.shape[1] > 2:
         given.leave("spectrumFile", "the phases in its third column are drawn anew here.")
@@ -273,7 +274,7 @@ def _spectrum_table(given: Given, rows: np.ndarray) -> dict[str, Any] | None:
     return {"type": "irregular", "spectrum": spectrum, "components": 500}
 
 
-def current_of(waves: list[Given]) -> dict[str, Any] | None:
+def current_of(waves: list[Given]) -> NamedValues | None:
     """The current, by its model: 0 even, 1 by the seventh root of the depth, 2 linear."""
     for given in waves:
         option = given.number("current.option", 3.0)

@@ -27,6 +27,7 @@ from swelltree.interchange.wecsim.script.values import Object
 from swelltree.interchange.wecsim.seas import Condition, Where, conditions_of, current_of
 from swelltree.interchange.wecsim.words import NAMES
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.named_values import NamedValues
 
 
 @dataclass
@@ -40,7 +41,7 @@ class Translation:
         records: elevations that are to be written beside them, by name.
     """
 
-    variants: list[dict[str, Any]]
+    variants: list[NamedValues]
     hydro: HydroData
     records: dict[str, np.ndarray] = field(default_factory=dict)
 
@@ -145,7 +146,7 @@ class Translator:
         tell_blocks(self.diagram, self.findings)
         return Translation(variants, self.hydro, self.where.records)
 
-    def _system(self, names: dict[int, str], network: Network) -> dict[str, Any]:
+    def _system(self, names: dict[int, str], network: Network) -> NamedValues:
         centers = {names[n]: center_of(n, b, self.hydro) for n, b in self.bodies.items()}
         starts = {names[n]: start_of(b, centers[names[n]]) for n, b in self.bodies.items()}
         lists: dict[str, list[Any]] = {"bodies": [], "forces": [], "moorings": []}
@@ -299,11 +300,11 @@ class Translator:
             groups.setdefault(condition.omega, []).append(condition)
         return list(groups.items())
 
-    def _hydro_table(self, omega: float | None, names: dict[int, str]) -> dict[str, Any]:
+    def _hydro_table(self, omega: float | None, names: dict[int, str]) -> NamedValues:
         if self.hydro.file is None:
             return {}
         file = self.out / f"{self.name}_hydro.nc" if self.hydro.made else self.hydro.file
-        table: dict[str, Any] = {"file": relative(file, self.out)}
+        table: NamedValues = {"file": relative(file, self.out)}
         if self.hydro.gaps != "error":
             table["gaps"] = self.hydro.gaps
         if omega is not None:
@@ -338,19 +339,19 @@ class Translator:
             body.raw("yaw.threshold")
         return table
 
-    def _study(self, condition: Condition) -> dict[str, Any]:
+    def _study(self, condition: Condition) -> NamedValues:
         begin, end = self.simu.number("startTime", 0.0), self.simu.number("endTime", 500.0)
         if begin:
             self.simu.leave("startTime", "runs begin at zero.")
         step = max(self.simu.number("dtOut", 0.0), self.simu.number("dt", 0.1))
         duration = max(end, 1e-3)
-        study: dict[str, Any] = {"type": "simulate", "name": condition.name, "duration": duration}
+        study: NamedValues = {"type": "simulate", "name": condition.name, "duration": duration}
         if 0 < step < duration:
             study["output_step"] = step
         study["start"] = "described"
         return study | ({"sea": condition.table} if condition.table else {})
 
 
-def end_name(value: Any) -> str:
+def end_name(value: object) -> str:
     """The body of a joint's end."""
     return value["body"] if isinstance(value, dict) else str(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from swelltree.results.angles import following
 from swelltree.results.dataset import coordinates, given_coordinates
 from swelltree.results.labels import LABELS, Label, attributes
 from swelltree.results.own_labels import own_labels
+from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -40,6 +41,6 @@ def dataset_of_cases(
             values = np.stack([following(model.layout, one, known) for one in values])
         variables[name] = (("case", "time", *label.dims), values, attributes(label))
     used = {dim for dims, _, _ in variables.values() for dim in dims}
-    about: dict[str, Any] = {"units": "s", "long_name": "time", "ramp": float(ramp)}
+    about: NamedValues = {"units": "s", "long_name": "time", "ramp": float(ramp)}
     along = {name: entry for name, entry in coordinates(model).items() if set(entry[0]) <= used}
     return xr.Dataset(variables, {"time": ("time", np.asarray(times, float), about), **along})

@@ -26,6 +26,7 @@ from swelltree.studies.seas import realised
 from swelltree.studies.time.output_step import output_times
 from swelltree.studies.time.task import TWO_STEP, chosen_solver, kept_step
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
+from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -43,7 +44,7 @@ class BatchPlan(NamedTuple):
     plan: Plan
     engine: Engine
     ramp: float  # longest of the seas [s]
-    attrs: dict[str, Any]
+    attrs: NamedValues
 
 
 @study_of_model
@@ -180,7 +181,7 @@ def plan_batch(
     if device == "gpu" and not engine.is_gpu:
         plan = replace(plan, device="cpu", short=False)
     plan = replace(plan, lanes=_lanes(plan, engine, count, lanes))
-    attrs: dict[str, Any] = {"study": "simulate_batch", "engine": why, "solver": solver}
+    attrs: NamedValues = {"study": "simulate_batch", "engine": why, "solver": solver}
     attrs["device"] = plan.device
     attrs |= {"formulation": how.name, "duration": float(times[-1]), "output_step": longest}
     if engine.name == "one by one" or (wanted == "gpu" and not engine.is_gpu):

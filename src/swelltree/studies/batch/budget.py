@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jnp
 from swelltree.solvers.solution import Code
 from swelltree.studies.time.watch import lasting, lost_share, open_limit_of
+from swelltree.system.named_values import NamedValues
 
 
-def budget(raw: dict[str, Any]) -> dict[str, Array]:
+def budget(raw: NamedValues) -> dict[str, Array]:
     """Sums of one sample, by the names of `judged`."""
     kinetic, potential, work = (raw[x] for x in ("kinetic_energy", "potential_energy", "work"))
     points = jnp.asarray(raw["joint_point"])

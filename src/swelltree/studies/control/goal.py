@@ -11,7 +11,7 @@ broken.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -19,11 +19,10 @@ from typing import Any
 import numpy as np
 
 from swelltree.solvers.programming.sequential import Point, Program
+from swelltree.studies.control.limited import Limited, Weights
 from swelltree.studies.control.series import (
     Response,
     harmonics_of,
-    rate_of,
-    sampled,
     times_series,
     values_at,
     weights,
@@ -41,7 +40,7 @@ GIVE = 5e-4  # of the typical power, below zero: where a machine that never moto
 class Limit:
     """One two-sided limit of one element."""
 
-    kind: str  # "force", "stroke", "force_rate" or "power"
+    quantity: Limited
     name: str  # the argument as the user wrote it
     port: int
     low: float
@@ -60,7 +59,7 @@ class Goal:
     @property
     def limits_power(self) -> bool:
         """Is the power of an element limited?"""
-        return any(limit.kind == "power" for limit in self.limits)
+        return any(limit.quantity.is_product for limit in self.limits)
 
 
 def electrical(goal: Goal, P: np.ndarray, F: np.ndarray) -> np.ndarray:
@@ -102,13 +101,16 @@ class ControlProgram(Program):
         self.times = [grid for _ in goal.limits]
         self._ends()
 
-    def force_rows(self, number: int, rows: np.ndarray, d_force: np.ndarray) -> np.ndarray:
-        """Slopes of one limit of a force, scaled; the same object for the same d_force."""
-        last = self.products.get(number)
-        if last is None or last[0] is not rows or last[1] is not d_force:
-            limit = self.goal.limits[number]
-            product = times_series(rows, d_force[:, limit.port]) / limit.scale * self.force_scale
-            last = self.products[number] = (rows, d_force, product)
+    def slopes(self, number: int, rows: np.ndarray, response: Response) -> np.ndarray:
+        """Slopes of one limit, scaled; the same object where they are made of the same."""
+        limit = self.goal.limits[number]
+        source, last = limit.quantity.source(response), self.products.get(number)
+        if source is None or last is None or last[0] is not rows or last[1] is not source:
+            slopes = limit.quantity.slopes(self.omega, response, limit.port, rows)
+            product = slopes / limit.scale * self.force_scale
+            if source is None:
+                return product
+            last = self.products[number] = (rows, source, product)
         return last[2]
 
     def adopt(self, other: ControlProgram) -> None:
@@ -132,7 +134,7 @@ class ControlProgram(Program):
     def lowest(self, limit: Limit) -> float:
         """Lower side of a limit, scaled. Force and rate vanish together where power is zero."""
         low = limit.low / limit.scale
-        return min(low, -self.give) if limit.kind == "power" else low
+        return min(low, -self.give) if limit.quantity.is_product else low
 
     def _ends(self) -> None:
         pairs = list(zip(self.goal.limits, self.times, strict=True))
@@ -159,7 +161,7 @@ class ControlProgram(Program):
             t = self.period * np.arange(len(value)) / len(value)
             over = np.maximum(value - limit.high / limit.scale, self.lowest(limit) - value)
             peak = (over >= np.roll(over, 1)) & (over > np.roll(over, -1)) & (over > LEAK)
-            if limit.kind == "power":
+            if limit.quantity.is_product:
                 # the peak of a product will move: its neighbours are held as well
                 peak = peak | np.roll(peak, BESIDE) | np.roll(peak, -BESIDE)
             if peak.any():
@@ -174,15 +176,7 @@ class ControlProgram(Program):
 def fine_values(omega: float, response: Response, limit: Limit) -> np.ndarray:
     """Values of a limited quantity on the fine grid."""
     n = harmonics_of(response.force)
-    count = FINE * n
-    i = limit.port
-    if limit.kind == "force":
-        return sampled(response.force[:, i], count)
-    if limit.kind == "stroke":
-        return sampled(response.stroke[:, i], count)
-    if limit.kind == "force_rate":
-        return sampled(rate_of(omega, response.force[:, i]), count)
-    return -sampled(response.force[:, i], count) * sampled(response.rate[:, i], count)
+    return limit.quantity.sampled(omega, response, limit.port, FINE * n)
 
 
 class ControlPoint(Point):
@@ -266,7 +260,7 @@ class ControlPoint(Point):
         n = harmonics_of(coefficients)
         return np.tensordot(values_at(self.program.omega, times, n), coefficients, 1)
 
-    def _row_parts(self) -> Any:
+    def _row_parts(self) -> Iterator[tuple[Limit, np.ndarray]]:
         for limit, times in zip(self.goal.limits, self.times, strict=True):
             n = harmonics_of(self.response.force)
             yield limit, values_at(self.program.omega, times, n)
@@ -276,36 +270,14 @@ class ControlPoint(Point):
         """Limited quantities, scaled."""
         out, r, omega = [np.zeros(0)], self.response, self.program.omega
         for limit, A in self._row_parts():
-            i = limit.port
-            if limit.kind == "force":
-                value = A @ r.force[:, i]
-            elif limit.kind == "stroke":
-                value = A @ r.stroke[:, i]
-            elif limit.kind == "force_rate":
-                value = A @ rate_of(omega, r.force[:, i])
-            else:
-                value = -(A @ r.force[:, i]) * (A @ r.rate[:, i])
-            out.append(value / limit.scale)
+            out.append(limit.quantity.values(omega, r, limit.port, A) / limit.scale)
         return np.concatenate(out)
 
     @cached_property
     def jacobian(self) -> np.ndarray:
         """Of the rows."""
-        r, omega, scale = self.response, self.program.omega, self.program.force_scale
-        out = []
-        for k, (limit, A) in enumerate(self._row_parts()):
-            i = limit.port
-            if limit.kind == "force":
-                out.append(self.program.force_rows(k, A, r.d_force))
-                continue
-            if limit.kind == "stroke":
-                value = A @ r.d_stroke[:, i]
-            elif limit.kind == "force_rate":
-                value = A @ rate_of(omega, r.d_force[:, i])
-            else:
-                F, v = A @ r.force[:, i], A @ r.rate[:, i]
-                value = -F[:, None] * (A @ r.d_rate[:, i]) - v[:, None] * (A @ r.d_force[:, i])
-            out.append(value / limit.scale * scale)
+        r = self.response
+        out = [self.program.slopes(k, A, r) for k, (_, A) in enumerate(self._row_parts())]
         if len(out) == 1:
             return out[0]
         return np.concatenate([np.zeros((0, r.d_force.shape[2])), *out])
@@ -331,29 +303,15 @@ class ControlPoint(Point):
         H /= program.power_scale
         w_F = self._to_coefficients(phi["F"]) / program.power_scale
         w_v = self._to_coefficients(phi["v"]) / program.power_scale
-        w_x = np.zeros_like(w_F)
+        lagrangian = Weights(np.zeros_like(w_F), w_v, w_F, H)
         if not program.convex:
             first = 0
             for limit, A in self._row_parts():
-                i, last = limit.port, first + len(A)
+                last = first + len(A)
                 mu = multiplier[first:last] / limit.scale
                 first = last
-                if not mu.any():
-                    continue
-                if limit.kind == "force":
-                    w_F[:, i] += A.T @ mu
-                elif limit.kind == "stroke":
-                    w_x[:, i] += A.T @ mu
-                elif limit.kind == "force_rate":
-                    # adjoint of the derivative of a series
-                    w_F[:, i] -= rate_of(program.omega, A.T @ mu)
-                else:
-                    F, v = A @ r.force[:, i], A @ r.rate[:, i]
-                    w_F[:, i] -= A.T @ (mu * v)
-                    w_v[:, i] -= A.T @ (mu * F)
-                    DF, Dv = A @ r.d_force[:, i], A @ r.d_rate[:, i]
-                    cross = DF.T @ (mu[:, None] * Dv)
-                    H -= cross + cross.T
+                if mu.any():
+                    limit.quantity.weigh(program.omega, r, limit.port, A, mu, lagrangian)
             if r.curvature is not None:
-                H += r.curvature(w_x, w_v, w_F)
+                H += r.curvature(lagrangian.stroke, lagrangian.rate, lagrangian.force)
         return H * np.outer(program.force_scale, program.force_scale)

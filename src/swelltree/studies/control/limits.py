@@ -8,22 +8,19 @@ from typing import Any
 import numpy as np
 
 from swelltree.solvers.programming.quadratic import smallest_excess
+from swelltree.solvers.programming.sequential import Point
 from swelltree.studies.control.goal import ControlProgram, Limit
+from swelltree.studies.control.limited import FORCE, FORCE_RATE, POWER, STROKE, AtRest
 from swelltree.studies.control.ports import Ports
 from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.named_values import NamedValues
 
-KINDS = {
-    "force_max": "force",
-    "stroke_max": "stroke",
-    "rate_max": "force_rate",
-    "power_min": "power",
-    "power_limit": "power",
-}
-UNITS = {
-    "force": ("N", "N m"),
-    "stroke": ("m", "rad"),
-    "force_rate": ("N/s", "N m/s"),
-    "power": ("W", "W"),
+QUANTITIES = {
+    "force_max": FORCE,
+    "stroke_max": STROKE,
+    "rate_max": FORCE_RATE,
+    "power_min": POWER,
+    "power_limit": POWER,
 }
 LimitLike = float | Sequence[float] | Mapping[str, float | Sequence[float]] | None
 
@@ -42,14 +39,15 @@ def read_limits(ports: Ports, given: dict[str, LimitLike], power_scale: float) -
             low, high = _ends(name, bound)
             if np.isinf(low) and np.isinf(high):
                 continue
-            scale = power_scale if KINDS[name] == "power" else max(abs(low), abs(high))
+            quantity = QUANTITIES[name]
+            scale = power_scale if quantity.is_product else max(abs(low), abs(high))
             if np.isinf(scale):
                 scale = min(abs(low), abs(high))
-            out.append(Limit(KINDS[name], name, i, low, high, scale or 1.0))
+            out.append(Limit(quantity, name, i, low, high, scale or 1.0))
     return tuple(out)
 
 
-def check_names(ports: Ports, name: str, value: Any) -> None:
+def check_names(ports: Ports, name: str, value: object) -> None:
     """Refuse an option by PTO that names what is not driven."""
     for key in value if isinstance(value, dict) else ():
         if key not in ports.names:
@@ -73,9 +71,7 @@ def read_losses(ports: Ports, given: float | Mapping[str, float]) -> np.ndarray:
     return np.array(out, dtype=float)
 
 
-def with_machine_limits(
-    given: dict[str, Any], of_machines: dict[str, dict[str, Any]]
-) -> dict[str, Any]:
+def with_machine_limits(given: NamedValues, of_machines: dict[str, NamedValues]) -> NamedValues:
     """Limits as given, and those of the machines themselves where nothing is said."""
     out = dict(given)
     for name, by_pto in of_machines.items():
@@ -105,22 +101,22 @@ def _ends(name: str, value: Any) -> tuple[float, float]:
 
 def shown(limit: Limit, ports: Ports, value: float | None = None) -> str:
     """A limit in words, at its own or another size."""
-    unit = UNITS[limit.kind][ports.angle[limit.port]]
+    unit = limit.quantity.units[ports.angle[limit.port]]
     size = limit.low if limit.name == "power_min" else max(abs(limit.low), abs(limit.high))
     return f"{limit.name} {size if value is None else value:.4g} {unit}"
 
 
-def why_not(program: ControlProgram, ports: Ports, point: Any, static: Any) -> str:
+def why_not(program: ControlProgram, ports: Ports, point: Point, rest: AtRest) -> str:
     """One sentence: which limit cannot be kept, and what would do.
 
     Args:
         program: whose rows contradict one another.
         ports: driven elements.
         point: the program at some z.
-        static: (rest stroke, compliance, rest force, mean force per mean u), all (p,) or (p, p).
+        rest: the driven elements in still water.
     """
     limits = {limit.name: limit for limit in program.goal.limits}
-    text = _static_need(program.goal.limits, ports, *static)
+    text = _static_need(program.goal.limits, ports, rest)
     if text:
         return text
     kinds = np.concatenate(
@@ -134,7 +130,7 @@ def why_not(program: ControlProgram, ports: Ports, point: Any, static: Any) -> s
         excess, _ = smallest_excess(
             point.jacobian, program.low - point.rows, program.high - point.rows, kinds == name
         )
-        if limit.kind != "power" and np.isfinite(excess):
+        if not limit.quantity.is_product and np.isfinite(excess):
             size = max(abs(limit.low), abs(limit.high))
             need[name] = size + excess * limit.scale
     blamed = "stroke_max" if "stroke_max" in need else next(iter(need), next(iter(limits)))
@@ -154,44 +150,33 @@ def why_not(program: ControlProgram, ports: Ports, point: Any, static: Any) -> s
     )
 
 
-def _static_need(
-    limits: tuple[Limit, ...],
-    ports: Ports,
-    stroke: np.ndarray,
-    compliance: np.ndarray,
-    force: np.ndarray,
-    force_rows: np.ndarray,
-) -> str:
+def _static_need(limits: tuple[Limit, ...], ports: Ports, rest: AtRest) -> str:
     """A sentence when the limits contradict one another already in still water."""
-    rows, low, high = [], [], []
+    rows, low, high, needs = [], [], [], []
     for limit in limits:
-        i = limit.port
-        if limit.kind not in ("stroke", "force"):
+        found = limit.quantity.at_rest(rest, limit.port)
+        if found is None:
             continue
-        row, at = (
-            (compliance[i], stroke[i]) if limit.kind == "stroke" else (force_rows[i], force[i])
-        )
+        row, at = found
         rows.append(row / limit.scale)
         low.append((limit.low - at) / limit.scale)
         high.append((limit.high - at) / limit.scale)
+        needs.append((limit, at))
     if not rows:
         return ""
     # forces in units of what moves the stroke
-    size = np.array([x.scale for x in limits if x.kind == "force"] or [1.0]).max()
+    size = np.array([x.scale for x in limits if x.quantity is FORCE] or [1.0]).max()
     G = np.array(rows) * size
     excess, _ = smallest_excess(G, np.array(low), np.array(high), np.ones(len(rows), bool))
     if excess < 1e-6:
         return ""
-    for limit in limits:
-        if limit.kind == "stroke" and not limit.low <= stroke[limit.port] <= limit.high:
-            unit = UNITS["stroke"][ports.angle[limit.port]]
-            return (
-                f"pto '{ports.names[limit.port]}': {shown(limit, ports)} is less than its static "
-                f"need: at rest the stroke is {stroke[limit.port]:.4g} {unit}. Raise stroke_max "
-                "above that, or move the rest of the PTO."
-            )
-    limit = next(x for x in limits if x.kind == "force")
+    # a stroke that rest breaks by itself; else the force, with which strokes would be kept
+    forces = [x for x in needs if x[0].quantity is FORCE]
+    broken = [x for x in needs if x not in forces and not x[0].low <= x[1] <= x[0].high]
+    limit, at = next(iter([*broken, *forces, *needs]))
+    name = limit.name.removesuffix("_max")
+    unit = limit.quantity.units[ports.angle[limit.port]]
     return (
         f"pto '{ports.names[limit.port]}': {shown(limit, ports)} is less than its static need: at "
-        f"rest the force is {force[limit.port]:.4g} N. Raise force_max above that."
+        f"rest the {name} is {at:.4g} {unit}. {limit.quantity.needed_at_rest}"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,9 @@ from swelltree.effects.strokes.laws.damper import Damper
 from swelltree.effects.strokes.stroke_forces import LIMITLESS, stroke_forces
 from swelltree.engine.backend import jax
 from swelltree.model.model import Model
+from swelltree.studies.control.goal import Limit
+from swelltree.studies.control.limited import STROKE
+from swelltree.system.named_values import NamedValues
 
 Place = tuple[int, ...]  # numbers of elements on strokes
 
@@ -68,7 +72,7 @@ def with_damping(model: Model, place: Place, damping: Any) -> Model:
     return model.with_effect(replace(forces, laws=tuple(laws)))
 
 
-def machine_limits(model: Model, names: tuple[str, ...], place: Place) -> dict[str, Any]:
+def machine_limits(model: Model, names: tuple[str, ...], place: Place) -> NamedValues:
     """Limits that the machines have of their own, by argument and name."""
     forces = stroke_forces(model)
     force, stroke, power = {}, {}, {}
@@ -85,7 +89,7 @@ def machine_limits(model: Model, names: tuple[str, ...], place: Place) -> dict[s
 
 
 def off_the_stops(
-    of_machines: dict[str, Any], limits: tuple[Any, ...], names: Any
+    of_machines: NamedValues, limits: tuple[Limit, ...], names: Sequence[str]
 ) -> frozenset[str]:
     """Names of the driven elements whose stroke is limited to within their stops.
 
@@ -94,7 +98,7 @@ def off_the_stops(
         limits: that the search keeps.
         names: of the driven elements.
     """
-    strokes = {names[x.port]: (x.low, x.high) for x in limits if x.kind == "stroke"}
+    strokes = {names[x.port]: (x.low, x.high) for x in limits if x.quantity is STROKE}
     free = (-np.inf, np.inf)
     return frozenset(
         name
@@ -112,7 +116,7 @@ def with_tips(model: Model, share: float) -> Model | None:
     return model.with_effect(replace(forces, stops=replace(forces.stops, tip=tip)))
 
 
-def _reach(lower: Any, upper: Any) -> np.ndarray:
+def _reach(lower: object, upper: object) -> np.ndarray:
     """Half the distance of the stops, or that of the only one from zero."""
     ends = np.abs(np.stack([np.asarray(lower, float), np.asarray(upper, float)]))
     there = np.isfinite(ends)

@@ -197,7 +197,7 @@ def _start(
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Optimum of the linearised system under the same limits, as scaled u, and multipliers."""
     respond, size = linear_response(port, alone)
-    limits = tuple(limit for limit in goal.limits if limit.kind != "power")
+    limits = tuple(limit for limit in goal.limits if not limit.quantity.is_product)
     quadratic = ControlProgram(
         respond,
         Goal(1.0, goal.copper, limits),

@@ -25,6 +25,7 @@ from swelltree.studies.periodic.set_up import PeriodAsked, harmonics_for, period
 from swelltree.studies.seas import realised
 from swelltree.studies.traced import check_traced
 from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.named_values import NamedValues
 from swelltree.waves.sea import AnySea
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def optimal_control(
     tol: float = 1e-9,
     max_iterations: int = 100,
     case: int | str | Sequence[int | str] = 0,
-    provenance: dict[str, Any] | None = None,
+    provenance: NamedValues | None = None,
 ) -> xr.Dataset:
     """Periodic PTO forces of greatest mean power in a periodic sea, within limits.
 

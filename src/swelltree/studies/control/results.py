@@ -10,6 +10,7 @@ from swelltree.model.layout import DOFS
 from swelltree.solvers.fourier import to_complex
 from swelltree.studies.control.goal import electrical, fine_values
 from swelltree.studies.control.series import sampled
+from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def control_dataset(
-    layout: Layout, ports: Any, omega: float, solution: Any, attrs: dict[str, Any]
+    layout: Layout, ports: Any, omega: float, solution: Any, attrs: NamedValues
 ) -> xr.Dataset:
     """Series, harmonics, multipliers and mean powers of an optimum, labelled.
 

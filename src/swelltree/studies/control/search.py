@@ -10,10 +10,12 @@ import numpy as np
 from swelltree.solvers.fourier import from_complex
 from swelltree.solvers.programming.sequential import Optimum, minimise
 from swelltree.studies.control.goal import ControlProgram, Goal
+from swelltree.studies.control.limited import AtRest
 from swelltree.studies.control.limits import why_not
 from swelltree.studies.control.linear import Port
 from swelltree.studies.control.series import Response
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.named_values import NamedValues
 
 SHARPER = (0.3, 0.1, 0.03, 0.01, 0.003)  # of the typical power
 
@@ -22,7 +24,7 @@ SHARPER = (0.3, 0.1, 0.03, 0.01, 0.003)  # of the typical power
 class Asked:
     """What the user wants."""
 
-    limits: dict[str, Any]
+    limits: NamedValues
     efficiency: float
     copper: np.ndarray  # (p,)
     tol: float
@@ -47,7 +49,7 @@ class ControlSolution:
     notes: tuple[str, ...] = ()
 
 
-def scales(port: Port, waves_alone: np.ndarray, limits: dict[str, Any]) -> tuple[Any, float]:
+def scales(port: Port, waves_alone: np.ndarray, limits: NamedValues) -> tuple[Any, float]:
     """Typical force of every element and typical power."""
     size = np.abs(
         np.linalg.inv(port.mobility + 1e-12 * np.abs(port.mobility).max() * np.eye(len(port.ports)))
@@ -117,8 +119,8 @@ def check_found(
         force_rows = (
             np.diag(port.mean.astype(float)) - port.ports.stiffness[:, None] * port.compliance
         )
-        static = (port.rest_stroke, port.compliance, port.rest_force, force_rows)
-        raise SwelltreeError(why_not(program, port.ports, optimum.point, static))
+        rest = AtRest(port.rest_stroke, port.compliance, port.rest_force, force_rows)
+        raise SwelltreeError(why_not(program, port.ports, optimum.point, rest))
     if len(optimum.history) >= asked.max_iterations:
         advice = f"Raise max_iterations above {asked.max_iterations}"
     elif stops:

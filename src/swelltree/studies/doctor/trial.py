@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from swelltree.studies.time.two_step.stepper import TwoStepStepper, two_step_ste
 from swelltree.studies.time.winch_findings import refuse_what_cannot_be_obeyed
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.system.findings import Finding
+from swelltree.system.named_values import NamedValues
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import AnySea
 
@@ -49,7 +49,7 @@ def trial_run(
     period = wave_period(model, sea, case)
     length = TRIAL * period
     began = time.perf_counter()
-    options: dict[str, Any] = {"formulation": formulation, "case": case, "progress": False}
+    options: NamedValues = {"formulation": formulation, "case": case, "progress": False}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SwelltreeWarning)  # told already
@@ -139,7 +139,7 @@ class TrialOnLines:
         return [Finding("note", "time", text, numbers), *_stiff(step, self.period, numbers)]
 
 
-def _failed(length: float, why: Any) -> Finding:
+def _failed(length: float, why: object) -> Finding:
     return Finding("error", "trial run", f"a trial run of {length:.3g} s failed: {why}")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,7 @@ class DragResponse:
     rounds: int  # until drag and motion agreed
 
 
-def check_drag(drag: str, amplitude: Any = 0.0, sea: Any = 0.0) -> None:
+def check_drag(drag: str, amplitude: object = 0.0, sea: object = 0.0) -> None:
     """A word that is known, with what it needs."""
     if drag not in DRAG:
         raise SwelltreeError(

@@ -117,7 +117,7 @@ def traced_eigenvalues(matrices: Matrices, data: RadiationData) -> Array:
     """
     f, n6 = matrices.mass.shape[0], len(data.base)
 
-    def shaped(dtype: Any, *shape: int) -> Any:
+    def shaped(dtype: object, *shape: int) -> object:
         return jax.ShapeDtypeStruct(shape, dtype)
 
     kinds = [shaped(complex, 2 * f), *[shaped(complex, 2 * f, f)] * 2, shaped(float, 2 * f)]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
 from swelltree.studies.linear.linear_model import LinearModel
+from swelltree.system.named_values import NamedValues
 from swelltree.waves.dispersion import dispersion, group_speed
 
 
@@ -48,7 +47,7 @@ def labels_of(linear: LinearModel) -> dict[str, list[str]]:
     }
 
 
-def water_attributes(linear: LinearModel) -> dict[str, Any]:
+def water_attributes(linear: LinearModel) -> NamedValues:
     """Convention, water and notes."""
     model = linear.at.model
     return {

@@ -68,7 +68,7 @@ def may_be_linear(model: Model, how: Formulation) -> bool:
     return not (how.rows(model) and how.keeps_rows)
 
 
-def is_affine(points: Points, fixed: Any, t: np.ndarray, size: int) -> bool:
+def is_affine(points: Points, fixed: object, t: np.ndarray, size: int) -> bool:
     """Are all results sums of the unknowns, but for parts that nobody sees?
 
     Args:

@@ -7,7 +7,7 @@ data are those of each mode's own frequency (`frequency_modes`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from swelltree.studies.linear.linear_model import LinearModel, OperatingPoint
 from swelltree.studies.linear.linearise import linear_model, resting_motion, traced_model
 from swelltree.studies.rest.relax import check_no_drums
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -49,7 +50,7 @@ def modes(
     at_equilibrium: bool = True,
     start: State | None = None,
     added_mass: str = "frequency",
-    provenance: dict[str, Any] | None = None,
+    provenance: NamedValues | None = None,
 ) -> xr.Dataset:
     """Natural periods, damping ratios and mode shapes about the state of rest.
 
@@ -141,7 +142,7 @@ def energy_shares(at: OperatingPoint, shapes: np.ndarray) -> np.ndarray:
 
 
 def _to_dataset(
-    linear: LinearModel, lam: np.ndarray, shapes: np.ndarray, provenance: dict[str, Any]
+    linear: LinearModel, lam: np.ndarray, shapes: np.ndarray, provenance: NamedValues
 ) -> xr.Dataset:
     import xarray as xr
 

@@ -9,7 +9,7 @@ per metre of wave amplitude and exp(-iwt), with the matrices of the linear model
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from swelltree.studies.linear.linear_model import LinearModel
 from swelltree.studies.linear.linearise import linear_model
 from swelltree.studies.rest.relax import check_no_drums
 from swelltree.studies.traced import check_traced
+from swelltree.system.named_values import NamedValues
 from swelltree.waves.dispersion import dispersion, group_speed
 from swelltree.waves.sea import AnySea
 
@@ -60,7 +61,7 @@ def rao(
     amplitude: Numbers | None = None,
     sea: AnySea | None = None,
     start: State | None = None,
-    provenance: dict[str, Any] | None = None,
+    provenance: NamedValues | None = None,
 ) -> xr.Dataset:
     """Response amplitude operators of the jointed, moored system about its state of rest.
 
@@ -104,7 +105,7 @@ def rao(
 
 
 def _to_dataset(
-    linear: LinearModel, w: np.ndarray, beta: np.ndarray, y: np.ndarray, attrs: dict[str, Any]
+    linear: LinearModel, w: np.ndarray, beta: np.ndarray, y: np.ndarray, attrs: NamedValues
 ) -> xr.Dataset:
     import xarray as xr
 

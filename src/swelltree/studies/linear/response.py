@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from swelltree.studies.linear.rao import check_excited
 from swelltree.studies.rest.relax import check_no_drums
 from swelltree.studies.traced import check_traced
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.named_values import NamedValues
 from swelltree.waves.sea import AnySea
 
 if TYPE_CHECKING:
@@ -81,9 +82,7 @@ def response(
     return _to_dataset(linear, waves, moved.y * a[:, None], attrs)
 
 
-def _to_dataset(
-    linear: LinearModel, waves: Waves, y: np.ndarray, attrs: dict[str, Any]
-) -> xr.Dataset:
+def _to_dataset(linear: LinearModel, waves: Waves, y: np.ndarray, attrs: NamedValues) -> xr.Dataset:
     """Deviations, spectra and powers of amplitudes (c, f) of the free directions."""
     import xarray as xr
 

@@ -88,7 +88,7 @@ def _listed_names(names: Any) -> list[str]:
     return [name.replace("__", ".") for name in ([names] if isinstance(names, str) else names)]
 
 
-def input_rows(linear: LinearModel, names: Any) -> tuple[tuple[str, ...], np.ndarray]:
+def input_rows(linear: LinearModel, names: object) -> tuple[tuple[str, ...], np.ndarray]:
     """Names and rows (m, f) of the inputs.
 
     Args:
@@ -140,7 +140,7 @@ def _row(linear: LinearModel, name: str, kind: str, others: list[str]) -> np.nda
 
 
 def output_rows(
-    linear: LinearModel, names: Any, inputs: tuple[str, ...], forces: np.ndarray
+    linear: LinearModel, names: object, inputs: tuple[str, ...], forces: np.ndarray
 ) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
     """Names of the outputs, their rows C of the states and D of the inputs.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from swelltree.waves.gridded import GridWaves
 from swelltree.waves.sea import RealisedSea
 
 
-def whole_number(study: str, name: str, value: Any, least: int) -> int:
+def whole_number(study: str, name: str, value: object, least: int) -> int:
     """A count as a user gives it."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise SwelltreeError(f"{study}: {name} {value!r} is not a whole number. Give e.g. 15.")
@@ -42,7 +41,7 @@ def highest_harmonic(waves: RealisedSea | None, length: float) -> int:
 
 
 def harmonics_for(
-    study: str, waves: RealisedSea | None, length: float, given: Any, least: int, factor: int
+    study: str, waves: RealisedSea | None, length: float, given: object, least: int, factor: int
 ) -> int:
     """Harmonics of a series: as given, or so many times the highest component of the sea.
 

@@ -47,6 +47,7 @@ from swelltree.studies.periodic.solve import PeriodicSolution, newton
 from swelltree.studies.seas import realised, with_elevation
 from swelltree.studies.traced import check_traced
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.named_values import NamedValues
 from swelltree.waves.sea import AnySea, RealisedSea
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def steady_state(
     start: np.ndarray | None = None,
     stability: bool = False,
     case: int | str = 0,
-    provenance: dict[str, Any] | None = None,
+    provenance: NamedValues | None = None,
 ) -> xr.Dataset:
     """Periodic steady state of a model in a periodic sea, as a dataset over one period.
 

@@ -31,6 +31,7 @@ from swelltree.studies.given import study_of_model
 from swelltree.studies.rest.as_described import as_described
 from swelltree.studies.rest.relax import relaxed, slack_at_start, with_drums_stopped
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -113,7 +114,7 @@ def equilibrium(
     *,
     formulation: str | Formulation = "path_matrix",
     start: State | None = None,
-    provenance: dict[str, Any] | None = None,
+    provenance: NamedValues | None = None,
 ) -> xr.Dataset:
     """Find the state of rest near the start (damped Newton; continuation when that fails).
 
@@ -148,7 +149,7 @@ def equilibrium(
 
 def equilibrium_traced(
     model: Model, *, formulation: str | Formulation = "path_matrix", start: State | None = None
-) -> dict[str, Any]:
+) -> NamedValues:
     """State of rest inside `jit`, `grad` or `vmap`: arrays under the names of `equilibrium`.
 
     Besides the channels there are `code` (`solvers.solution.Code`) and `phase`, the state itself.
@@ -235,7 +236,7 @@ def _to_dataset(
     phase: Phase,
     before: np.ndarray,
     solution: Any,
-    provenance: dict[str, Any] | None,
+    provenance: NamedValues | None,
 ) -> Any:
     from swelltree.results.dataset import to_dataset
 

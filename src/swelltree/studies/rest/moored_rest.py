@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.model.model import Model
 from swelltree.studies.time.imbalance import channels_of, in_words, unbalanced
 from swelltree.studies.time.two_step.start import to_rest
+from swelltree.system.named_values import NamedValues
 from swelltree.two_step.state import form_of
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def moored_equilibrium(
-    model: Model, formulation: str, provenance: dict[str, Any] | None = None
+    model: Model, formulation: str, provenance: NamedValues | None = None
 ) -> xr.Dataset:
     """Bodies, lines and junctions at rest, and what was out of balance as described."""
     from swelltree.results.dataset import to_dataset

@@ -24,6 +24,7 @@ from swelltree.spatial.vectors import matmul
 from swelltree.studies.given import study_of_model
 from swelltree.studies.rest.equilibrium import find_rest
 from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -63,7 +64,7 @@ def _stiffness(model: Model, pose: Pose) -> tuple[Array, Array]:
 
 
 @jitted
-def _curve(model: Model, pose: Pose, xi: Array) -> Any:
+def _curve(model: Model, pose: Pose, xi: Array) -> object:
     return jax.vmap(lambda step: _mooring_loads(model, pose, step))(xi)
 
 
@@ -194,7 +195,7 @@ def offset_curve(
     wrench, channels = _curve(model, pose, jnp.asarray(xi))
     wrench = np.asarray(wrench)[:, number]
     turns = bool(along[3:].any())
-    data: dict[str, Any] = {
+    data: NamedValues = {
         "restoring_force": (
             "offset",
             -wrench @ along,

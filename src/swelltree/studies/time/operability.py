@@ -25,6 +25,7 @@ from swelltree.studies.time.operability_runs import (
 )
 from swelltree.system.casefile.limits import ChannelLimit, as_limits
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -132,7 +133,7 @@ def _table(
             f"inoperable. The first is {failures[0]}"
         )
         warnings.warn(f"operability: {message}", SwelltreeWarning, stacklevel=3)
-    data: dict[str, Any] = {
+    data: NamedValues = {
         name: (names, values, {} if name not in limits else {"limit": limits[name]})
         for name, values in result.items()
     }

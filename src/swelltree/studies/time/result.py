@@ -20,6 +20,7 @@ from swelltree.studies.time.task import Task
 from swelltree.studies.time.watch import watched
 from swelltree.studies.time.winch_findings import tell_of_winches
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -52,7 +53,7 @@ def result_of(
     run: Run,
     sea: AnySea | None,
     findings: list[Finding],
-    provenance: dict[str, Any] | None = None,
+    provenance: NamedValues | None = None,
 ) -> xr.Dataset:
     """The dataset of a run that has looked at itself.
 
@@ -70,7 +71,7 @@ def result_of(
     return with_elevation(result, sea, task.waves)
 
 
-def _labelled(task: Task, run: Run, provenance: dict[str, Any] | None) -> xr.Dataset:
+def _labelled(task: Task, run: Run, provenance: NamedValues | None) -> xr.Dataset:
     """The dataset of a run, with how it ended and where another can go on."""
     raise_faults(task.model)
     if len(run.times) == 0:

@@ -25,6 +25,7 @@ from swelltree.studies.time.winch_findings import (
     tell_of_light_loads,
 )
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.named_values import NamedValues
 from swelltree.waves.sea import AnySea
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def simulate(
     max_steps_per_output: int = 64,
     case: int | str = 0,
     excitation: str = "components",
-    provenance: dict[str, Any] | None = None,
+    provenance: NamedValues | None = None,
 ) -> xr.Dataset:
     """Simulate a model and return an `xarray.Dataset`.
 

@@ -59,6 +59,7 @@ from swelltree.studies.time.task import Task, kept_step
 from swelltree.studies.time.watch_traced import with_watch
 from swelltree.studies.time.winch_findings import all_winches, stages_until
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.named_values import NamedValues
 
 BY_HAND = "XLA: numbers change on the way"
 FAST = 1e6  # m/s, rad/s: beyond this a motion has diverged
@@ -254,7 +255,7 @@ class SmoothStepper(Stepper):
         """Which body or loop, when and why."""
         return failure(self.task.model, self.task.formulation, state, code)
 
-    def about(self, state: Carry) -> dict[str, Any]:
+    def about(self, state: Carry) -> NamedValues:
         """Method, tolerances and counts."""
         task = self.task
         attrs = {

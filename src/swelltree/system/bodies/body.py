@@ -10,6 +10,7 @@ from swelltree.system.bodies.frames import euler_deg_matrix, nearest_rotation
 from swelltree.system.bodies.hulls import HullLike
 from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import shown, suggest
+from swelltree.system.named_values import NamedValues
 from swelltree.system.six import Matrix, by_dof, dense
 from swelltree.system.values import (
     INERTIA_SCHEMA,
@@ -33,7 +34,7 @@ HOMOGENEOUS = "homogeneous"
 def _or_word(word: str, read: Callable[[object], object], what: str = "numbers") -> BeforeValidator:
     """Reader of a value that may also be left to the hull by a word."""
 
-    def read_either(value: object) -> Any:
+    def read_either(value: object) -> object:
         if value is None or (isinstance(value, str) and value == word):
             return value
         if isinstance(value, str):
@@ -179,7 +180,7 @@ class Body(Description, _Place):
             if getattr(self, name) == word and self.hull is None:
                 raise self.fail(f"{name} is '{word}' but there is no hull. Give a hull or numbers.")
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> NamedValues:
         """This body as a TOML table; zeros that go without saying are left out."""
         table = super().table()
         by_dof(table, self.added_mass, "added_mass")
@@ -308,7 +309,7 @@ class Body(Description, _Place):
 
     def moved(self, position: Any = None, rotation_deg: Any = None, rotation: Any = None) -> Self:
         """The same body at another described pose; what is not given stays."""
-        changes: dict[str, Any] = {} if position is None else {"position": position}
+        changes: NamedValues = {} if position is None else {"position": position}
         if rotation_deg is not None or rotation is not None:
             changes |= {"rotation_deg": rotation_deg, "rotation": rotation}
         return self.replace(**changes)
@@ -339,7 +340,7 @@ def as_point(value: object) -> Point:
 
 
 _three = {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3}
-POINT_SCHEMA: dict[str, Any] = {
+POINT_SCHEMA: NamedValues = {
     "anyOf": [
         {"type": "string"},
         {

@@ -9,7 +9,6 @@ with theta the coordinate of a hinge or r that of a slider, as in Wuillaume et a
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -42,7 +41,7 @@ class DhRow:
 def dh_chain(
     bodies: Sequence[Body],
     table: Sequence[DhRow],
-    base: Any = WORLD,
+    base: object = WORLD,
     prefix: str = "joint",
     carrier: Body | None = None,
 ) -> tuple[tuple[Body, ...], tuple[Joint, ...]]:

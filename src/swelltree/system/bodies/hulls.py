@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import listed, shown, suggest
+from swelltree.system.named_values import NamedValues
 from swelltree.system.values import Number, Vector, as_numbers, as_text, row_of
 
 ORIGIN = (0.0, 0.0, 0.0)
@@ -56,7 +57,7 @@ class Hull(Description):
         """How messages call this hull: hull 'box'."""
         return f"hull '{self.shape}'"
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> NamedValues:
         """This hull as a TOML table, its shape first."""
         return {"shape": self.shape, **super().table()}
 
@@ -369,14 +370,14 @@ class Union(Hull):
         for hull in self.hulls:
             for part in hull.parts:
                 offset = tuple(a + b for a, b in zip(part.offset, self.offset, strict=True))
-                changes: dict[str, Any] = {"offset": offset}
+                changes: NamedValues = {"offset": offset}
                 if part.panel_size is None and not isinstance(part, PanelHull):
                     changes["panel_size"] = self.panel_size
                 result.append(part.replace(**changes))
         return tuple(result)
 
 
-HULL_SHAPES: dict[str, Any] = {
+HULL_SHAPES: NamedValues = {
     cls.shape: cls
     for cls in (
         Box,
@@ -394,7 +395,7 @@ HULL_SHAPES: dict[str, Any] = {
 }
 
 
-def as_hull(value: object, required: bool = False) -> Any:
+def as_hull(value: object, required: bool = False) -> object:
     """A hull; a TOML table with a `shape` becomes its hull."""
     if (value is None and not required) or isinstance(value, Hull):
         return value
@@ -417,12 +418,12 @@ def as_hull(value: object, required: bool = False) -> Any:
     )
 
 
-def _hull_schema() -> dict[str, Any]:
+def _hull_schema() -> NamedValues:
     import dataclasses
 
     positive = {"type": "number", "exclusiveMinimum": 0}
     row = {"type": "array", "items": {"type": "number"}}
-    others: dict[str, Any] = {
+    others: NamedValues = {
         "offset": {**row, "minItems": 3, "maxItems": 3},
         "axis": {"enum": ["x", "y"]},
         "profile": {"type": "array", "items": {**row, "minItems": 2, "maxItems": 2}},

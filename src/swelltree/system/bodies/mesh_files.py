@@ -32,7 +32,7 @@ def mesh_bytes(path: str) -> bytes:
         ) from None
 
 
-def read_panels(hull: Any) -> Panels:
+def read_panels(hull: object) -> Panels:
     """Panels of a `MeshFile` or `Mesh` in its own frame, without its offset, normals outwards."""
     return _mended(hull)[0]
 

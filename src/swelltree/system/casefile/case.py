@@ -30,6 +30,7 @@ from swelltree.system.lines.operations import Operation
 from swelltree.system.lines.rods import Rod
 from swelltree.system.lines.seabed import Seabed, SeabedContact
 from swelltree.system.lines.winches import Winch
+from swelltree.system.named_values import NamedValues
 from swelltree.system.ptos.kinds import PTO_TYPES
 from swelltree.system.system import System
 from swelltree.system.waters.currents import CURRENT_TYPES, Wind
@@ -165,7 +166,7 @@ def loads(text: str, source: str = "case", folder: Path | None = None) -> Case:
     return Case(_system(document["system"], source), studies, text=text, hydro=spec)
 
 
-def _find_files(table: Any, folder: Path) -> None:
+def _find_files(table: object, folder: Path) -> None:
     """Make paths of meshes, data and records relative to the case file, in place."""
     if isinstance(table, list):
         for row in table:
@@ -184,7 +185,7 @@ def _find_files(table: Any, folder: Path) -> None:
                 _find_files(value, folder)
 
 
-def _system(table: dict[str, Any], source: str) -> System:
+def _system(table: NamedValues, source: str) -> System:
     lists = {
         key: tuple(_item(word, classes, row) for row in _rows(table, key, source))
         for key, (word, classes) in LISTS.items()
@@ -197,7 +198,7 @@ def _system(table: dict[str, Any], source: str) -> System:
     )
 
 
-def _rows(table: dict[str, Any], key: str, source: str) -> list[dict[str, Any]]:
+def _rows(table: NamedValues, key: str, source: str) -> list[NamedValues]:
     rows = table.get(key, [])
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise SwelltreeError(
@@ -206,7 +207,7 @@ def _rows(table: dict[str, Any], key: str, source: str) -> list[dict[str, Any]]:
     return rows
 
 
-def _item(word: str, classes: Any, row: dict[str, Any]) -> Any:
+def _item(word: str, classes: Any, row: NamedValues) -> Any:
     """One item: its class by `type`, then its constructor."""
     if not isinstance(classes, dict):
         return classes(**row)
@@ -223,10 +224,10 @@ def _item(word: str, classes: Any, row: dict[str, Any]) -> Any:
     return classes[kind](**{key: value for key, value in row.items() if key != "type"})
 
 
-def case_schema() -> dict[str, Any]:
+def case_schema() -> NamedValues:
     """JSON schema of a case file, for editors that check and complete while one types."""
 
-    def rows(classes: Any) -> dict[str, Any]:
+    def rows(classes: Any) -> NamedValues:
         choices = [
             class_schema(cls)
             for cls in (classes.values() if isinstance(classes, dict) else [classes])

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from swelltree.system.named_values import NamedValues
+
 
 class SchemaOf:
     """Gives an annotated field a schema that is made only when someone asks for it.
@@ -11,19 +13,19 @@ class SchemaOf:
         make: returns the schema.
     """
 
-    def __init__(self, make: Callable[[], dict[str, Any]]) -> None:
+    def __init__(self, make: Callable[[], NamedValues]) -> None:
         self.make = make
 
-    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(self, core_schema: object, handler: object) -> NamedValues:
         return self.make()
 
 
-def choice_schema(classes: dict[str, Any]) -> dict[str, Any]:
+def choice_schema(classes: NamedValues) -> NamedValues:
     """Schema of an item whose class is chosen by `type`."""
     return {"oneOf": [class_schema(cls) for cls in classes.values()]}
 
 
-def class_schema(cls: Any) -> dict[str, Any]:
+def class_schema(cls: Any) -> NamedValues:
     """Schema of one class, with its `type` as a constant."""
     from pydantic import TypeAdapter
 
@@ -44,7 +46,7 @@ def class_schema(cls: Any) -> dict[str, Any]:
     }
 
 
-def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+def _without_null(schema: NamedValues) -> NamedValues:
     choices = [choice for choice in schema.get("anyOf", []) if choice != {"type": "null"}]
     rest = {key: value for key, value in schema.items() if key not in ("anyOf", "default", "title")}
     default = (

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.casefile.study_values import CaseName, Limit, Names, limit_argument
 from swelltree.system.describe import Description, description
+from swelltree.system.named_values import NamedValues
 from swelltree.system.values import Count, Flag, Name, Number, Numbers, one_of
 from swelltree.system.values import Names as Channels
 from swelltree.system.waters.hydro import OMEGA_SCHEMA, OmegaRange, as_omega
@@ -48,7 +49,7 @@ class Study(Description):
         """The run in time that it is or repeats, None for other studies."""
         return None
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> NamedValues:
         """What the study's function is called with."""
         fields = [field.name for field in dataclasses.fields(self)]  # type: ignore[arg-type]
         return {field: getattr(self, field) for field in fields if field != "name"}
@@ -181,7 +182,7 @@ class RaoStudy(Study):
     def __post_init__(self) -> None:
         self.check_positive(amplitude=(self.amplitude, " m"))
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> NamedValues:
         """Headings in radians."""
         given = super().arguments()
         omega, degrees = given.pop("omega"), given.pop("wave_direction_deg")
@@ -304,7 +305,7 @@ class OptimalControlStudy(Study):
     max_iterations: Count = 100
     case: CaseName = 0
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> NamedValues:
         """Options for the study, limits by name as a dict."""
         options = super().arguments()
         return options | {key: limit_argument(options[key]) for key in LIMITS if key in options}

@@ -10,6 +10,7 @@ from swelltree.system.casefile.studies import SimulateStudy, Study
 from swelltree.system.describe import description, within
 from swelltree.system.errors import shown
 from swelltree.system.forces.signals import Function, resolve
+from swelltree.system.named_values import NamedValues
 from swelltree.system.values import Name, as_numbers
 
 # the runs have neither name nor type of their own
@@ -24,7 +25,7 @@ def as_conditions(value: object) -> tuple[tuple[str, tuple[float, ...]], ...]:
     return tuple((str(name), as_numbers(values)) for name, values in rows.items())
 
 
-def conditions_schema() -> dict[str, Any]:
+def conditions_schema() -> NamedValues:
     """Lists of numbers by name."""
     values = {"type": "array", "items": {"type": "number"}, "minItems": 1}
     return {"type": "object", "additionalProperties": values, "minProperties": 1}
@@ -39,7 +40,7 @@ def as_run(value: object) -> SimulateStudy:
     return within(SimulateStudy, {"name": "case", **value})
 
 
-def run_schema() -> dict[str, Any]:
+def run_schema() -> NamedValues:
     """That of simulate without its name and type."""
     whole = class_schema(SimulateStudy)
     fields = {key: x for key, x in whole["properties"].items() if key not in UNNAMED}
@@ -85,13 +86,13 @@ class OperabilityStudy(Study):
             changes["simulate"] = run.replace(formulation=changes.pop("formulation"))
         return super().replace(**changes)
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> NamedValues:
         """Conditions by name, and the runs without theirs."""
         table = super().table()
         run = {key: x for key, x in table["simulate"].items() if key not in UNNAMED}
         return table | {"over": {key: list(x) for key, x in self.over}, "simulate": run}
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> NamedValues:
         """Conditions by name, options of the runs, and the function itself."""
         return super().arguments() | {
             "over": dict(self.over),

@@ -32,7 +32,7 @@ def as_names(value: object) -> tuple[str, ...] | str | None:
     return row
 
 
-def as_limit(value: object) -> Any:
+def as_limit(value: object) -> object:
     """None, a number, a pair of numbers, or these by name, kept as (name, value) in a row."""
     if value is None:
         return None
@@ -46,7 +46,7 @@ def as_limit(value: object) -> Any:
     return _bound(value)
 
 
-def limit_argument(value: Any) -> Any:
+def limit_argument(value: object) -> object:
     """A limit as studies in Python take it: names in a dict."""
     if isinstance(value, tuple) and value and all(_is_named(entry) for entry in value):
         return dict(value)

@@ -1,15 +1,16 @@
 """Writing TOML: one table per item, its parts in line, so that a case file reads like a list."""
 
 import json
-from typing import Any
+
+from swelltree.system.named_values import NamedValues
 
 
-def to_text(document: dict[str, Any]) -> str:
+def to_text(document: NamedValues) -> str:
     """A document as TOML text: tables on the first two levels, lists of tables as [[...]]."""
     return "\n\n".join(_section(document, "")).strip() + "\n"
 
 
-def _section(table: dict[str, Any], path: str) -> list[str]:
+def _section(table: NamedValues, path: str) -> list[str]:
     """The blocks of a table: its own values first, then its lists of tables."""
     lists = {key: value for key, value in table.items() if _is_list_of_tables(value)}
     tables = {key: value for key, value in table.items() if isinstance(value, dict)}

@@ -15,6 +15,7 @@ import numpy as np
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.files.hdf5 import failing, open_hdf5
 from swelltree.system.files.numbers import check_size
+from swelltree.system.named_values import NamedValues
 
 DIMENSIONS = "DIMENSION_LIST"
 # what netCDF keeps for itself among the attributes
@@ -38,10 +39,10 @@ class Variable(NamedTuple):
 
     dims: tuple[str, ...]
     values: np.ndarray
-    attrs: dict[str, Any]
+    attrs: NamedValues
 
 
-def read_netcdf4(path: Path, what: str) -> tuple[dict[str, Variable], dict[str, Any]]:
+def read_netcdf4(path: Path, what: str) -> tuple[dict[str, Variable], NamedValues]:
     """Variables and attributes of the root of a netCDF 4 file.
 
     Args:
@@ -116,7 +117,7 @@ def _values(item: Any, name: str, fail: Fail) -> np.ndarray:
     return np.asarray(item[()])
 
 
-def _attrs(item: Any, name: str, fail: Fail) -> dict[str, Any]:
+def _attrs(item: Any, name: str, fail: Fail) -> NamedValues:
     """Text and numbers; single ones as such."""
     import h5py
 

@@ -9,6 +9,7 @@ from swelltree.system.describe import Description, description
 from swelltree.system.errors import shown
 from swelltree.system.forces.own_effects import as_parameters
 from swelltree.system.forces.signals import Function
+from swelltree.system.named_values import NamedValues
 from swelltree.system.values import Flag, Name, Names
 
 
@@ -89,7 +90,7 @@ class Controller(Description):
             except ValueError as error:
                 raise self.fail(f"measure {error}") from None
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> NamedValues:
         """This item as a TOML table."""
         table = super().table()
         if self.gains:

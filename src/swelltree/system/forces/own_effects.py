@@ -10,12 +10,13 @@ from swelltree.system.describe import description
 from swelltree.system.errors import shown
 from swelltree.system.forces.elements import Force
 from swelltree.system.forces.signals import Function
+from swelltree.system.named_values import NamedValues
 from swelltree.system.values import Name, as_number, row_of
 
 Pairs = tuple[tuple[str, Any], ...]
 
 
-def _as_parameter(key: str, value: Any) -> Any:
+def _as_parameter(key: str, value: object) -> object:
     """A number, a text, a truth value, or rows of numbers."""
     if isinstance(value, str | bool):
         return value
@@ -61,7 +62,7 @@ class OwnEffect(Force):
     effect: Function
     parameters: Parameters = ()
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> NamedValues:
         """This item as a TOML table."""
         table = super().table()
         if self.parameters:

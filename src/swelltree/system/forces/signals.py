@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import SwelltreeError, listed, shown, suggest
+from swelltree.system.named_values import NamedValues
 from swelltree.system.values import Number, Numbers, as_number, one_of, row_of
 
 INTERPOLATIONS = ("spline", "monotone", "linear")
@@ -99,7 +100,7 @@ def as_path(value: str) -> str:
     return value
 
 
-def as_signal(value: object) -> Any:
+def as_signal(value: object) -> object:
     """A signal in its stored form; a TOML table with a `type` becomes its signal."""
     if isinstance(value, str):
         return as_path(value)
@@ -116,7 +117,7 @@ def as_signal(value: object) -> Any:
         ) from None
 
 
-def _from_table(table: dict[Any, Any]) -> Any:
+def _from_table(table: dict[Any, Any]) -> object:
     kind = table.get("type")
     if not isinstance(kind, str) or kind not in SIGNAL_TYPES:
         raise ValueError(
@@ -126,7 +127,7 @@ def _from_table(table: dict[Any, Any]) -> Any:
     return within(SIGNAL_TYPES[kind], {key: entry for key, entry in table.items() if key != "type"})
 
 
-def as_signals(value: object) -> Any:
+def as_signals(value: object) -> object:
     """Three signals, the components of a vector."""
     row = row_of(value)
     if row is None or len(row) != 3:
@@ -134,7 +135,7 @@ def as_signals(value: object) -> Any:
     return tuple(as_signal(entry) for entry in row)
 
 
-def as_function(value: object) -> Any:
+def as_function(value: object) -> object:
     """A function, or the text "module:name" of one."""
     if isinstance(value, str):
         return as_path(value)
@@ -179,7 +180,7 @@ def resolve(signal: Any) -> Any:
 
 _numbers = {"type": "array", "items": {"type": "number"}}
 _path_schema = {"type": "string", "pattern": f"^{PATH.pattern}$"}
-SIGNAL_SCHEMA: dict[str, Any] = {
+SIGNAL_SCHEMA: NamedValues = {
     "anyOf": [
         {"type": "number"},
         _path_schema,

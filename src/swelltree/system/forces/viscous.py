@@ -4,13 +4,14 @@ The force on a body follows from the velocity of the fluid relative to it,
 w = u - v, so that in still water it only takes energy.
 """
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from swelltree.system.bodies.body import Point, PointLike
 from swelltree.system.describe import description
 from swelltree.system.forces.elements import Force
+from swelltree.system.named_values import NamedValues
 from swelltree.system.six import Matrix, by_dof, dense
 from swelltree.system.values import Count, Flag, Name, Number, Numbers, Vector, one_of
 
@@ -50,7 +51,7 @@ class QuadraticDrag(Force):
         if not D.any():
             raise self.fail("damping is zero. Give {dof: value} or 6 x 6 numbers.")
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> NamedValues:
         """This item as a TOML table; a diagonal as {dof: value}."""
         table = super().table()
         by_dof(table, self.damping, "damping")

@@ -23,6 +23,7 @@ from swelltree.system.bodies.frames import (
 from swelltree.system.describe import Description, description, plain
 from swelltree.system.errors import SwelltreeWarning, listed, suggest
 from swelltree.system.forces.signals import SIGNAL_SCHEMA, Table, as_signal
+from swelltree.system.named_values import NamedValues
 from swelltree.system.values import AXES, DOFS, Flag, Name, Rotation, Vector, as_number
 
 
@@ -84,7 +85,7 @@ def _as_pairs(value: object, read: Callable[[object], object]) -> tuple[tuple[st
     return (("", read(value)),)
 
 
-def _pairs_schema(entry: dict[str, Any]) -> WithJsonSchema:
+def _pairs_schema(entry: NamedValues) -> WithJsonSchema:
     per_dof = {
         "type": "object",
         "propertyNames": {"enum": list(DOFS)},
@@ -184,11 +185,11 @@ class Joint(Description):
         """The rates the user gave, by DoF name."""
         return dict(self.velocity)
 
-    def motions(self) -> dict[str, Any]:
+    def motions(self) -> NamedValues:
         """The prescribed motions, by DoF name."""
         return dict(self.motion)
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> NamedValues:
         """This joint as a TOML table."""
         pairs = {name: getattr(self, name) for name in ("position", "velocity", "motion")}
         return super().table() | {
@@ -225,7 +226,7 @@ class Joint(Description):
                 f"{field} is given, but a {self.type} joint has no coordinates. Remove {field}."
             )
         only = next(iter(layout.dofs), "")
-        named: dict[str, Any] = {}
+        named: NamedValues = {}
         for dof, value in pairs:
             if dof == "" and len(layout.dofs) > 1:
                 raise self.fail(

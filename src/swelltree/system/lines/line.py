@@ -14,6 +14,7 @@ from swelltree.system.bodies.body import POINT_SCHEMA, Point, as_point
 from swelltree.system.describe import Description, description, differs, parts_of, plain, within
 from swelltree.system.errors import shown
 from swelltree.system.lines.line_types import LineType
+from swelltree.system.named_values import NamedValues
 from swelltree.system.values import (
     Count,
     Flag,
@@ -121,7 +122,7 @@ EndLike = Annotated[
 ]
 
 
-def as_line_type(value: object) -> Any:
+def as_line_type(value: object) -> object:
     """A line type, its table, or its name in `System(line_types=...)`."""
     if isinstance(value, dict):
         return within(LineType, value)
@@ -148,7 +149,7 @@ class Section(Description):
     """
 
     kind: ClassVar[str] = "section"
-    type: TypeLike = dataclasses.field()  # pyright: ignore
+    type: TypeLike = dataclasses.field()
     length: Number
     segments: Count | None = None
 
@@ -158,13 +159,13 @@ class Section(Description):
         if self.segments is not None and self.segments < 1:
             raise self.fail("segments 0 is too few. Give one or more.")
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> NamedValues:
         """This item as a TOML table."""
         table = {"type": plain(self.type), "length": self.length}
         return table if self.segments is None else table | {"segments": self.segments}
 
 
-def _as_clamp(value: object) -> Any:
+def _as_clamp(value: object) -> object:
     return None if value is None else as_axis(value)
 
 
@@ -206,7 +207,7 @@ class Line(Description):
     A: EndLike
     B: EndLike
     rest_length: MaybeNumber = None
-    type: TypeLike = None  # pyright: ignore
+    type: TypeLike = None
     model: Annotated[str, _model[0], _model[1]] = "dynamic"
     segments: Count | None = None
     axial: Annotated[str, _axial[0], _axial[1]] = "elastic"
@@ -284,9 +285,9 @@ class Line(Description):
             part.segments or max(1, int(np.round(left * part.length / length))) for part in parts
         )
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> NamedValues:
         """This item as a TOML table."""
-        fields = {field.name: field.default for field in dataclasses.fields(self)}  # pyright: ignore
+        fields = {field.name: field.default for field in dataclasses.fields(self)}
         table = {
             name: plain(getattr(self, name))
             for name, default in fields.items()

@@ -18,7 +18,7 @@ THICKEST = 0.5  # m: nominal diameter of chains and ropes
 DAMPING = 0.5  # of the critical damping of a segment: quiets what a chain of segments rings with
 
 
-def as_stretch(value: object) -> Any:
+def as_stretch(value: object) -> object:
     """Rows (strain, tension) of a rope, strictly increasing from (0, 0)."""
     if value is None:
         return None

@@ -1,10 +1,11 @@
 """Linear moorings and linear damping: 6 x 6 matrices on a body (MBS4WEC, eq. 11)."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from swelltree.system.bodies.body import Point, PointLike
 from swelltree.system.describe import description
 from swelltree.system.forces.elements import Force
+from swelltree.system.named_values import NamedValues
 from swelltree.system.six import Matrix, Six, by_dof
 from swelltree.system.values import Name
 
@@ -14,7 +15,7 @@ class _Linear(Force):
 
     row: ClassVar[str] = "moorings"
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> NamedValues:
         """This item as a TOML table; diagonals as {dof: value}."""
         table = super().table()
         for name in ("stiffness", "damping", "pretension"):

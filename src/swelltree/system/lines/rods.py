@@ -19,6 +19,7 @@ from swelltree.system.forces.viscous import MorisonMember
 from swelltree.system.joints.joint import Joint
 from swelltree.system.joints.kinds import Ball, Free, Weld
 from swelltree.system.lines.line import OnJunction, OnLine, as_end
+from swelltree.system.named_values import NamedValues
 from swelltree.system.topology import WORLD_NAME
 from swelltree.system.values import Count, Name, Number, one_of
 
@@ -140,7 +141,7 @@ class Rod(Description):
         """The points by field name."""
         return {"A": self.A, "B": self.B}
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> NamedValues:
         """This item as a TOML table; ends in the world as x, y, z."""
         table = super().table()
         if self.A.body == WORLD_NAME:

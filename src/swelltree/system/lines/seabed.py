@@ -11,14 +11,14 @@ from swelltree.system.errors import shown
 from swelltree.system.values import Name, Number, Numbers, as_vector, row_of
 
 
-def _as_slope(value: object) -> Any:
+def _as_slope(value: object) -> object:
     row = row_of(value)
     if row is None or len(row) != 2:
         raise ValueError(f"{shown(value)} is not two numbers. Give (rise along x, rise along y).")
     return tuple(float(x) for x in row)
 
 
-def _as_rows(value: object) -> Any:
+def _as_rows(value: object) -> object:
     rows = row_of(value)
     if rows is None:
         raise ValueError(f"{shown(value)} is not a table. Give one row of depths for each x.")
@@ -58,7 +58,7 @@ class DepthGrid(Description):
         return float(np.interp(x, self.x, along_y))
 
 
-def _as_grid(value: object) -> Any:
+def _as_grid(value: object) -> object:
     if isinstance(value, dict):
         return within(DepthGrid, value)
     if value is not None and not isinstance(value, DepthGrid):
@@ -131,7 +131,7 @@ def depth_under(z: float, level: float) -> float:
     return level - z if z < level - ON_BED * max(abs(level), 1e-3) else 0.0
 
 
-def as_seabed(value: object) -> Any:
+def as_seabed(value: object) -> object:
     """A seabed, or a TOML table of it."""
     if isinstance(value, dict):
         return within(Seabed, value)
@@ -140,7 +140,7 @@ def as_seabed(value: object) -> Any:
     return value
 
 
-def _as_points(value: object) -> Any:
+def _as_points(value: object) -> object:
     rows = row_of(value)
     if rows is None:
         raise ValueError(f"{shown(value)} is not a list of points. Give rows of x, y, z.")

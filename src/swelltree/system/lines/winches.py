@@ -73,7 +73,7 @@ class HeaveCompensation(Description):
 CONTROL_TYPES: dict[str, type] = {cls.type: cls for cls in (ConstantTension, HeaveCompensation)}
 
 
-def _as_control(value: object) -> Any:
+def _as_control(value: object) -> object:
     if isinstance(value, dict):
         kind = value.get("type")
         if not isinstance(kind, str) or kind not in CONTROL_TYPES:

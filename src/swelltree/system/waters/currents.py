@@ -111,7 +111,7 @@ CURRENT_TYPES: dict[str, type] = {
 }
 
 
-def as_current(value: object) -> Any:
+def as_current(value: object) -> object:
     """A current, or a TOML table of one."""
     if value is None or isinstance(value, Current):
         return value
@@ -165,7 +165,7 @@ class Wind(Description):
             raise self.fail(f"beta {self.beta} rad is more than a turn. Give radians.")
 
 
-def as_wind(value: object) -> Any:
+def as_wind(value: object) -> object:
     """Wind, or a TOML table of it."""
     if isinstance(value, dict):
         return within(Wind, value)

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import listed, shown, suggest
+from swelltree.system.named_values import NamedValues
 from swelltree.system.values import (
     Flag,
     Number,
@@ -43,7 +44,7 @@ class OmegaRange(Description):
                 "0 < from < to in rad/s and at least two."
             )
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> NamedValues:
         """As a TOML table."""
         return {"from": self.start, "to": self.stop, "count": self.count}
 
@@ -53,7 +54,7 @@ class OmegaRange(Description):
         return tuple(np.linspace(self.start, self.stop, self.count).tolist())
 
 
-def as_omega(value: object) -> Any:
+def as_omega(value: object) -> object:
     """Frequencies as a range or a sorted row [rad/s]."""
     if value is None or isinstance(value, OmegaRange):
         return value
@@ -75,7 +76,7 @@ def as_omega(value: object) -> Any:
     return tuple(sorted(set(numbers)))
 
 
-def _as_green(value: object) -> Any:
+def _as_green(value: object) -> object:
     if not isinstance(value, str) or value not in GREEN:
         raise ValueError(
             f"{shown(value)} is not a Green function.{suggest(value, GREEN)} "
@@ -84,13 +85,13 @@ def _as_green(value: object) -> Any:
     return value
 
 
-def _as_refine(value: object) -> Any:
+def _as_refine(value: object) -> object:
     if isinstance(value, bool) or (isinstance(value, str) and value == "extrapolate"):
         return value
     raise ValueError(f"{shown(value)} is not a choice. Give true, false or 'extrapolate'.")
 
 
-def _as_path(value: object) -> Any:
+def _as_path(value: object) -> object:
     import os
 
     if value is None:
@@ -98,7 +99,7 @@ def _as_path(value: object) -> Any:
     return as_text(os.fspath(value) if isinstance(value, os.PathLike) else value)
 
 
-def _as_count(value: object) -> Any:
+def _as_count(value: object) -> object:
     if value is None:
         return None
     number = as_number(value)
@@ -107,13 +108,13 @@ def _as_count(value: object) -> Any:
     return int(number)
 
 
-def _as_source(value: object) -> Any:
+def _as_source(value: object) -> object:
     if value is not None and not (isinstance(value, str) and value == "capytaine"):
         raise ValueError(f"{shown(value)} is not a source. Give 'capytaine', or a file instead.")
     return value
 
 
-def _as_nonlinear(value: object) -> Any:
+def _as_nonlinear(value: object) -> object:
     return value if isinstance(value, bool) else as_names(value)
 
 
@@ -215,7 +216,7 @@ class HydroSpec(Description):
                 raise self.fail(f"{name} {value} is not positive. Give more than zero.")
 
     @property
-    def compile_options(self) -> dict[str, Any]:
+    def compile_options(self) -> NamedValues:
         """Keyword arguments of `compile` that say how the data are used."""
         return {
             "radiation": self.radiation,

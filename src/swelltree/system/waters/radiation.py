@@ -7,6 +7,7 @@ from pydantic import BeforeValidator
 from swelltree.system.casefile.schema import SchemaOf, class_schema
 from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import shown
+from swelltree.system.named_values import NamedValues
 from swelltree.system.values import Count, Flag, Number, one_of
 
 RADIATION = ("state_space", "convolution", "constant", "none")
@@ -48,12 +49,12 @@ class RadiationFit(Description):
                 raise self.fail(f"{name} {value} is not positive. Give more than zero.")
 
     @property
-    def options(self) -> dict[str, Any]:
+    def options(self) -> NamedValues:
         """Keyword arguments of `fit_radiation`: what differs from its own choice."""
         return self.table()
 
 
-def _as_fit(value: object) -> Any:
+def _as_fit(value: object) -> object:
     if isinstance(value, RadiationFit):
         return value
     if not isinstance(value, dict):

@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.casefile.schema import SchemaOf, choice_schema
 from swelltree.system.describe import Description, description
+from swelltree.system.named_values import NamedValues
 from swelltree.system.values import (
     Count,
     Flag,
@@ -37,7 +38,7 @@ _interpolation = one_of(("linear", "cubic"), "interpolation")
 Interpolation = Annotated[str, _interpolation[0], _interpolation[1]]
 
 
-def as_field(value: object) -> Any:
+def as_field(value: object) -> object:
     """A dataset, or the path of its file."""
     if hasattr(value, "data_vars"):
         return value
@@ -75,7 +76,7 @@ class Sea(Description):
         }
         return super().replace(**{**partners, **changes})
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> NamedValues:
         """This sea as a TOML table; of two words for one quantity the shorter number is written."""
         table = super().table()
         for outside, inside in PAIRS.items():
@@ -360,7 +361,7 @@ class GriddedSea(Sea):
     def __post_init__(self) -> None:
         self.check_ramp()
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> NamedValues:
         """This sea as a TOML table, which can only name a file."""
         if not isinstance(self.data, str):
             raise self.fail("data in memory cannot be written as TOML. Save them as netCDF first.")
@@ -382,7 +383,7 @@ SEA_TYPES: dict[str, type] = {
 as_sea = read_type(SEA_TYPES, Sea, "wave", "RegularWave(amplitude=1.0, period=8.0)")
 
 
-def as_trains(value: object) -> Any:
+def as_trains(value: object) -> object:
     """Several seas."""
     trains = row_of(value)
     if not trains:

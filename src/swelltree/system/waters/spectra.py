@@ -193,7 +193,7 @@ class SpectrumTable(Spectrum):
             )
 
 
-def as_rows(value: object) -> Any:
+def as_rows(value: object) -> object:
     """Rows of numbers."""
     rows = row_of(value)
     if rows is None:

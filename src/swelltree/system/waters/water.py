@@ -1,7 +1,7 @@
 """The water: the one place of density, gravity and depth."""
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import shown
@@ -34,7 +34,7 @@ class Water(Description):
             raise self.fail(f"depth {self.depth} m is not positive. Give metres or inf.")
 
 
-def as_water(value: object) -> Any:
+def as_water(value: object) -> object:
     """Water, or a TOML table of it."""
     if isinstance(value, dict):
         return within(Water, value)

@@ -27,6 +27,7 @@ from swelltree.system import (
     System,
     Water,
 )
+from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -37,7 +38,7 @@ DRY = Water(g=0.0)
 EFFICIENCY = ((0.2, 0.5, 0.6), (0.5, 0.8, 0.85), (0.5, 0.85, 0.9))
 
 
-def machines() -> dict[str, dict[str, Any]]:
+def machines() -> dict[str, NamedValues]:
     """One of each kind, as keywords; the class is under "kind"."""
     oil = {"kind": HydraulicPto, "piston_area": 0.02, "precharge": 6e6, "gas_volume": 0.3}
     stops = {"lower": -0.4, "upper": 0.4, "stop_stiffness": 4e6, "stop_damping": 1e6}
@@ -68,7 +69,7 @@ def machines() -> dict[str, dict[str, Any]]:
     }
 
 
-def bank(chosen: dict[str, dict[str, Any]]) -> System:
+def bank(chosen: dict[str, NamedValues]) -> System:
     """One oscillator in a regular wave for each machine, all in one system."""
     bodies, rails, forces, ptos = [], [], [], []
     for name, keys in chosen.items():
@@ -105,7 +106,7 @@ def mean_power(
     return float(np.trapezoid(late.values, time) / (time[-1] - time[0]))
 
 
-def oscillator(pto: Pto, **more: Any) -> System:
+def oscillator(pto: Pto, **more: object) -> System:
     """Two kilograms on a spring of 8 N/m, let go at one metre: x = cos(2 t)."""
     body = Body("mass", mass=2.0, inertia=(1.0, 1.0, 1.0))
     rail = Slider("rail", WORLD, body, axis="x", position=1.0)

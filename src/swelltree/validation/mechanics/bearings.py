@@ -9,12 +9,11 @@ About an axis e that leans against the vertical only the gravity across it acts,
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from swelltree.spatial.rotations import about_axis
 from swelltree.system import WORLD, Ball, Body, Cylindrical, Hinge, System
+from swelltree.system.named_values import NamedValues
 from swelltree.validation.run import run
 from swelltree.validation.table import Check, case
 
@@ -40,7 +39,7 @@ def flap(second: str) -> System:
     center = ARM * about_axis(e, np.array(RELEASED)) @ hangs
     body = Body("flap", MASS, tuple(INERTIA), position=tuple(center))
     kind = SECOND[second]
-    axis: dict[str, Any] = {} if kind is Ball else {"axis": tuple(e)}
+    axis: NamedValues = {} if kind is Ball else {"axis": tuple(e)}
     places = [APART * e, -APART * e]
     first, other = ((WORLD.at(*p), body.at(*(p - center))) for p in places)
     joints = [Hinge("first", *first, tuple(e)), kind("second", *other, **axis)]

@@ -101,7 +101,7 @@ def cable_table_1() -> list[Check]:
     return checks
 
 
-def hanging(first: Any, kind: LineType, joints: Any = (), **more: Any) -> System:
+def hanging(first: object, kind: LineType, joints: object = (), **more: object) -> System:
     """The cable of section 6.2 with its payload of 5 kg, below a point.
 
     Args:

@@ -6,7 +6,6 @@ import csv
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -34,6 +33,7 @@ from swelltree.system import (
     chain,
     wire_rope,
 )
+from swelltree.system.named_values import NamedValues
 from swelltree.validation.table import Check, case
 
 
@@ -203,7 +203,7 @@ def three_lines() -> System:
     """Two chains and a wire that meet at a junction, and two more chains on the other side."""
     buoy = Body("buoy", hull=Cylinder(radius=3.0, draft=4.0, height=6.0), reference_point=(0, 0, 0))
     knot, light = Junction("knot", (-60.0, 0.0, -30.0), mass=500.0, volume=0.1), chain(0.05)
-    way: dict[str, Any] = {"model": "quasi_static"}
+    way: NamedValues = {"model": "quasi_static"}
     lines = [
         Line("port", (-200.0, 80.0, -50.0), knot, 163.5, light, **way),
         Line("starboard", (-200.0, -80.0, -50.0), knot, 163.5, light, **way),

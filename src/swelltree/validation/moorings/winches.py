@@ -306,7 +306,7 @@ def constant_tension() -> list[Check]:
     line = Line("line", boom.at(0, 0, 0), (0, 0, TOP - 100.0), length, rope, segments=10)
     control = ConstantTension(target, gain)
 
-    def swing(control: Any) -> float:
+    def swing(control: object) -> float:
         winch = Winch("winch", line, control=control, drum=120.0)
         joint = Slider("heave", WORLD.at(0, 0, TOP), boom, axis="z", motion=motion)
         system = System("tension", [boom], [joint], water=AIR, lines=[line], winches=[winch])

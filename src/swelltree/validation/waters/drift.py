@@ -22,6 +22,7 @@ from swelltree.system import (
     System,
     Water,
 )
+from swelltree.system.named_values import NamedValues
 from swelltree.validation.run import run
 from swelltree.validation.table import Check, case
 from swelltree.validation.waters.cylinder_drift import force_in_time, transfer_functions
@@ -44,7 +45,7 @@ def cylinder_data() -> xr.Dataset:
     radiation = ("omega", "influenced_dof", "radiating_dof")
     Q, P = transfer_functions(OMEGA, RADIUS, RHO, G)
     A = np.full((len(OMEGA) + 1, 1, 1), RHO * np.pi * RADIUS**2 * DRAFT)
-    variables: dict[str, Any] = {
+    variables: NamedValues = {
         "added_mass": (radiation, A),
         "radiation_damping": (radiation, 0.0 * A),
         "mean_drift": (
@@ -61,7 +62,7 @@ def cylinder_data() -> xr.Dataset:
         "water_depth": np.inf,
     }
     dof = ["cylinder__Surge"]
-    coords: dict[str, Any] = {
+    coords: NamedValues = {
         "omega": np.append(OMEGA, np.inf),
         "wave_direction": [0.0],
         "influenced_dof": dof,

@@ -19,6 +19,7 @@ from swelltree.hydro.readers.read import read_hydro
 from swelltree.model.model import Model
 from swelltree.studies.linear.modes import modes
 from swelltree.system import LinearMooring, MeasuredWave, RegularWave
+from swelltree.system.named_values import NamedValues
 from swelltree.validation.run import run
 from swelltree.validation.signals import harmonic, largest_error, peaks, rms_error
 from swelltree.validation.table import Check, case
@@ -77,7 +78,7 @@ def rm3_checks(folder: Path, name: str) -> list[Check]:
     """RM3 in one regular wave without coupling: "regular" (constant) or "regularCIC" (memory)."""
     table = np.loadtxt(folder / f"{name}.csv", delimiter=",", skiprows=1)
     target = {"float": table[:, 1] - FLOAT, "spar": table[:, 2] - SPAR}
-    memory: dict[str, Any] = {"radiation": "state_space", "fit": TIGHT}
+    memory: NamedValues = {"radiation": "state_space", "fit": TIGHT}
     if name == "regular":
         memory = {"radiation": "constant", "omega": OMEGA}
     model = rm3(folder, coupling=False, **memory)

@@ -21,6 +21,7 @@ from swelltree.system import (
     System,
     Water,
 )
+from swelltree.system.named_values import NamedValues
 from swelltree.validation.table import Check, case
 
 RHO, G = 1025.0, 9.81
@@ -117,7 +118,7 @@ def momentum_of_entry() -> list[Check]:
     checks = []
     ways = {"smooth": {}, "step 0.02 s": {"step": 0.02}, "step 0.5 s": {"step": 0.5}}
     for name, way in ways.items():
-        more: dict[str, Any] = {"solver": "two_step"} | way if way else {"rtol": 1e-9}
+        more: NamedValues = {"solver": "two_step"} | way if way else {"rtol": 1e-9}
         run = simulate(model, duration=3.0, output_step=0.5, **more)
         v = -float(run["velocity"].sel(dof="Heave").values[-1, 0])
         spray = -float(run["work"].sel(element="wet spray").values[-1])
@@ -209,7 +210,7 @@ def falling_into_the_water() -> list[Check]:
     times = np.linspace(0.0, 6.0, 61)
     exact = solve_ivp(fall, (0, 6), [-1.0, 0.0], t_eval=times, rtol=1e-10, atol=1e-10).y[0]
     checks = []
-    ways: dict[str, tuple[dict[str, Any], float, str]] = {
+    ways: dict[str, tuple[NamedValues, float, str]] = {
         "smooth": ({"rtol": 1e-8}, 1e-3, "cubics through 81 rows"),
         "step 0.01 s": ({"solver": "two_step", "step": 0.01}, 3e-3, "second order"),
     }

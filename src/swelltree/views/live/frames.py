@@ -8,6 +8,7 @@ import numpy as np
 
 from swelltree.studies.time.stepped.run import SteppedRun
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.named_values import NamedValues
 from swelltree.views.scene import drawn_waves
 
 MOST_ROWS = 1500  # of traces that wait to be told, or are kept for pages that come later
@@ -56,11 +57,11 @@ class Frames:
         self._rows, self._anew = [], True
         self._first = self._energy()
 
-    def now(self) -> dict[str, Any]:
+    def now(self) -> NamedValues:
         """All that has to be drawn, and what the traces were since the last time."""
         run = self.run
         place = np.concatenate([run["position"][:, :3], run["quaternion"]], axis=1)
-        frame: dict[str, Any] = {
+        frame: NamedValues = {
             "t": run.time,
             "bodies": numbers(place),
             "traces": [[name, self.unit(name)] for name in self.traces],
@@ -83,7 +84,7 @@ class Frames:
         names = ("kinetic_energy", "potential_energy")
         return np.array([self.run[name].sum() if name in self.run else 0.0 for name in names])
 
-    def _books(self) -> dict[str, Any]:
+    def _books(self) -> NamedValues:
         """What became of the energy since the start [J]."""
         run = self.run
         if "work" not in run:
@@ -100,7 +101,7 @@ class Frames:
         }
 
 
-def merged(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+def merged(before: NamedValues, after: NamedValues) -> NamedValues:
     """Two frames as one: the later one, with the rows of both and the sea that was told last."""
     rows = [] if after.get("anew") else before.get("rows", [])
     return before | after | {"rows": [*rows, *after["rows"]][-MOST_ROWS:]}

@@ -15,6 +15,7 @@ from typing import Any
 
 from swelltree.studies.time.stepped.run import SteppedRun
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.named_values import NamedValues
 from swelltree.views.live.frames import Frames
 from swelltree.views.live.sliders import FORCES, Slider, all_names, changes_of, read_slider
 
@@ -40,7 +41,7 @@ class Running:
         run: SteppedRun,
         sliders: dict[str, Slider],
         frames: Frames,
-        tell: Callable[[dict[str, Any]], None],
+        tell: Callable[[NamedValues], None],
         speed: float = 1.0,
     ) -> None:
         self.run, self.sliders, self.tell = run, dict(sliders), tell
@@ -187,7 +188,7 @@ class Running:
         """Of all numbers that can have a slider."""
         return list(all_names(self.run))
 
-    def message_to_pages(self) -> dict[str, Any]:
+    def message_to_pages(self) -> NamedValues:
         """Where everything is now."""
         return self.frames.now() | {
             "sliders": [slider.as_text() for slider in self.sliders.values()],

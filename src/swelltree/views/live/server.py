@@ -21,6 +21,7 @@ import tornado.netutil
 import tornado.web
 import tornado.websocket
 
+from swelltree.system.named_values import NamedValues
 from swelltree.views.live.frames import merged
 from swelltree.views.live.page import script_rule
 from swelltree.views.serve import GUARDS, HOST, port_refused
@@ -48,7 +49,7 @@ class Server:
             raise port_refused(port, error) from None
         self.port = self._socket.getsockname()[1]
         self.url = f"http://{HOST}:{self.port}{self._path}"
-        self._last: dict[str, Any] = {}
+        self._last: NamedValues = {}
         self._app = _application(self, text, ask)
         self._loop = asyncio.new_event_loop()
         ready = threading.Event()
@@ -73,11 +74,11 @@ class Server:
         self._loop.call_soon(ready.set)
         self._loop.run_forever()
 
-    def tell(self, message: dict[str, Any]) -> None:
+    def tell(self, message: NamedValues) -> None:
         """Send a message to all pages; from any thread."""
         self._loop.call_soon_threadsafe(self._send, message)
 
-    def _send(self, message: dict[str, Any]) -> None:
+    def _send(self, message: NamedValues) -> None:
         self._last = merged(self._last, message)  # for pages that come later
         for page in list(self._pages):
             page.send(message)
@@ -143,7 +144,7 @@ def _application(server: Server, text: str, ask: Callable[[Any], None]) -> Any:
             if not secrets.compare_digest(self.request.path.encode(), server.path.encode()):
                 raise tornado.web.HTTPError(404)
 
-        def write_error(self, status_code: int, **_: Any) -> None:
+        def write_error(self, status_code: int, **_: object) -> None:
             self.finish(f"{status_code}\n")
 
     class Page(Guarded):
@@ -168,7 +169,7 @@ def _application(server: Server, text: str, ask: Callable[[Any], None]) -> Any:
             return origin in tuple(f"http://{host}" for host in server.hosts)
 
         def initialize(self) -> None:
-            self.waiting: dict[str, Any] = {}
+            self.waiting: NamedValues = {}
             self.busy = False
 
         def open(self, *_: str, **__: str) -> None:
@@ -184,7 +185,7 @@ def _application(server: Server, text: str, ask: Callable[[Any], None]) -> Any:
         def on_close(self) -> None:
             server.left(self)
 
-        def send(self, message: dict[str, Any]) -> None:
+        def send(self, message: NamedValues) -> None:
             """Send a message; while the one before is on its way, messages wait and become one."""
             self.waiting = merged(self.waiting, message) if self.waiting else message
             if not self.busy:

@@ -19,6 +19,7 @@ from swelltree.studies.time.stepped.run import SteppedRun
 from swelltree.studies.time.winch_findings import all_winches
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError, shown
+from swelltree.system.named_values import NamedValues
 from swelltree.system.paths import MESHED, number_at, number_paths
 
 FORCES, SEA = "forces.", "sea."
@@ -47,7 +48,7 @@ class Slider:
     value: float
     whole: bool = False
 
-    def as_text(self) -> dict[str, Any]:
+    def as_text(self) -> NamedValues:
         """For the page."""
         return asdict(self)
 
@@ -101,7 +102,7 @@ def _places(shape: tuple[int, ...]) -> list[str]:
     return ["".join(f"[{i}]" for i in place) for place in np.ndindex(shape)]
 
 
-def _numbers_below(item: Any, path: str = "") -> Iterator[str]:
+def _numbers_below(item: object, path: str = "") -> Iterator[str]:
     """Paths of the numbers of a sea."""
     if is_dataclass(item):
         for field in fields(item):
@@ -143,7 +144,7 @@ def _held(run: SteppedRun, name: str) -> float:
     return run.forces[name]
 
 
-def _value_at(run: SteppedRun, path: str) -> Any:
+def _value_at(run: SteppedRun, path: str) -> object:
     if not path.startswith(SEA):
         return run.model.value(path)
     value: Any = run.sea
@@ -162,9 +163,9 @@ def _split(name: str) -> tuple[str, tuple[int, ...]]:
     return found[1], tuple(int(i) for i in re.findall(r"\d+", found[2]))
 
 
-def changes_of(run: SteppedRun, moved: dict[str, float]) -> dict[str, Any]:
+def changes_of(run: SteppedRun, moved: dict[str, float]) -> NamedValues:
     """Values of sliders as `SteppedRun.change` takes them; places go into their rows."""
-    changes: dict[str, Any] = {}
+    changes: NamedValues = {}
     for name, value in moved.items():
         path, place = _split(name)
         if place:

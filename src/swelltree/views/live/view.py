@@ -9,6 +9,7 @@ from swelltree.model.model import Model
 from swelltree.studies.time.stepped.run import SteppedRun
 from swelltree.studies.time.stepped.stepper import stepper
 from swelltree.system.errors import SwelltreeError, shown
+from swelltree.system.named_values import NamedValues
 from swelltree.system.notebook import in_notebook
 from swelltree.views.live.frames import Frames
 from swelltree.views.live.page import live_page
@@ -132,7 +133,7 @@ OF_STUDIES = (
 )
 
 
-def study_options(case: Any, name: str | None) -> tuple[Any, dict[str, Any]]:
+def study_options(case: Any, name: str | None) -> tuple[Any, NamedValues]:
     """Sea and options of `stepper` that a study of a case has; its first in time by default.
 
     Args:

@@ -9,6 +9,7 @@ import numpy as np
 
 from swelltree.results.statistics import settled
 from swelltree.system.errors import SwelltreeError, suggest
+from swelltree.system.named_values import NamedValues
 from swelltree.views.frequency import LEAST, record_spectrum, sea_spectrum
 from swelltree.views.plot.overview import without_free
 from swelltree.views.plot.style import below, color, figure, heading, legend, style
@@ -120,7 +121,7 @@ def _moving(curves: Iterable[tuple[str, np.ndarray]]) -> list[tuple[str, np.ndar
 
 
 def hydro(
-    data: xr.Dataset, dof: str | None = None, with_dof: str = "", fit: bool | dict[str, Any] = True
+    data: xr.Dataset, dof: str | None = None, with_dof: str = "", fit: bool | NamedValues = True
 ) -> Figure:
     """Added mass, damping and memory of one freedom: data, kernel K(t), and the fit to them.
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.files.whole_files import write_whole
+from swelltree.system.named_values import NamedValues
 from swelltree.views.scene import COLORS
 
 if TYPE_CHECKING:
@@ -31,11 +32,11 @@ class Picture(Figure):
 
 
 def figure(
-    rows: int, columns: int = 1, width: float = 9.6, height: float = 4.0, **more: Any
+    rows: int, columns: int = 1, width: float = 9.6, height: float = 4.0, **more: object
 ) -> tuple[Figure, np.ndarray]:
     """A figure with quiet axes, (rows, columns) of them."""
     fig = Picture(figsize=(width, height), layout="constrained", facecolor="white")
-    options: dict[str, Any] = {"sharex": True} | more
+    options: NamedValues = {"sharex": True} | more
     axes = fig.subplots(rows, columns, squeeze=False, **options)
     for ax in axes.flat:
         ax.spines[["top", "right"]].set_visible(False)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.results.angles import turning, unwrapped
 from swelltree.system.errors import SwelltreeError, suggest
+from swelltree.system.named_values import NamedValues
 from swelltree.views.plot.style import below, color, figure, heading, legend, no_tiny_range, style
 from swelltree.views.units import prefixed, readable, unit_of
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 MOST_LINES = 24
 
 
-def timeseries(data: xr.Dataset | xr.DataArray, *names: str, **selection: Any) -> Figure:
+def timeseries(data: xr.Dataset | xr.DataArray, *names: str, **selection: object) -> Figure:
     """Channels in time, a panel for each variable and unit.
 
     Args:
@@ -66,7 +67,7 @@ def variable(dataset: xr.Dataset, name: str) -> xr.DataArray:
 
 
 def panels_of(
-    dataset: xr.Dataset, name: str, selection: dict[str, Any]
+    dataset: xr.Dataset, name: str, selection: NamedValues
 ) -> list[tuple[str, str, list[tuple[str, np.ndarray]]]]:
     """Lines of one variable, by unit."""
     values = variable(dataset, name)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.system.named_values import NamedValues
 
 
 @pytree("bending", "elastic", "inextensible", "lifted")
@@ -99,7 +99,7 @@ _PER_SEGMENT: dict[str, float] = {
 _PER_NODE = ("point_mass", "point_volume", "point_drag")
 
 
-def stack_lines(lines: Sequence[dict[str, Any]], n: int | None = None) -> LineArrays:
+def stack_lines(lines: Sequence[NamedValues], n: int | None = None) -> LineArrays:
     """Stack lines given one by one; plain numpy.
 
     Args:

@@ -17,6 +17,7 @@ from swelltree.effects.lines.winches import Winches, build_winches
 from swelltree.engine.arrays import Array, Numbers
 from swelltree.model.layout import Layout
 from swelltree.system import System
+from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
     from swelltree.system.lines.line import LineEnd
@@ -111,7 +112,7 @@ def _at_rest(system: System, network: Network, n: int) -> tuple[np.ndarray, np.n
     return np.array(shapes), y, np.array(tensions)
 
 
-def _line(piece: Piece) -> dict[str, Any]:
+def _line(piece: Piece) -> NamedValues:
     """Numbers of one piece, segment by segment."""
     fields = ("mass_per_length", "diameter", "Cdn", "Cdt", "Can", "Cat", "lift", "EI")
     rows: dict[str, list[Any]] = {name: [] for name in (*fields, "rest_length", "EA", "kappa")}
@@ -131,7 +132,7 @@ def _line(piece: Piece) -> dict[str, Any]:
             rows["EA"].append(EA)
             rows["kappa"].append(0.0 if inextensible else BA / EA)
             tables.append(kind.stretch)
-    out: dict[str, Any] = {name: np.array(values, float) for name, values in rows.items()}
+    out: NamedValues = {name: np.array(values, float) for name, values in rows.items()}
     out["segments"] = len(tables)
     clamps = (
         piece.is_first and piece.line.clamp_A is not None,

@@ -9,7 +9,7 @@ is held already, the ball closes a loop. A lumped cable has the same masses as f
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from swelltree.system.lines.line import CABLES, Line, LineEnd, OnJunction, OnLin
 from swelltree.system.lines.line_types import LineType
 from swelltree.system.lines.schedules import winch_schedule
 from swelltree.system.lines.winch_checks import drum_length, first_segment
+from swelltree.system.named_values import NamedValues
 from swelltree.system.topology import WORLD_NAME, Groups
 
 if TYPE_CHECKING:
@@ -297,7 +298,7 @@ class _Maker:
                 "End the cable on a body with drag instead."
             )
         body = self.bodies[node.body]
-        more: dict[str, Any] = {"mass": body.mass + junction.mass}
+        more: NamedValues = {"mass": body.mass + junction.mass}
         if junction.volume > 0:
             added = self.described.water.rho * junction.volume * junction.added_mass
             more |= {

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from swelltree.interchange.wecsim.script.tree import CannotRead
 from swelltree.interchange.wecsim.script.values import (
+    Act,
     Object,
     Objects,
     Unknown,
+    Value,
     Work,
     matrix,
     scalar,
@@ -29,7 +31,7 @@ CONSTANTS = {
     "false": 0.0,
 }
 
-EACH: dict[str, Any] = {
+EACH: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     **{name: getattr(np, name) for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
     **{f"a{name}": getattr(np, f"arc{name}") for name in ("sin", "cos", "tan")},
     **{f"a{name}": getattr(np, f"arc{name}") for name in ("sinh", "cosh", "tanh")},
@@ -46,7 +48,7 @@ EACH: dict[str, Any] = {
     "logical": lambda x: np.not_equal(x, 0),
     "real": lambda x: x,
 }
-PAIRS: dict[str, Any] = {
+PAIRS: dict[str, Act] = {
     "atan2": np.arctan2,
     "mod": lambda a, b: np.where(b == 0, a, np.mod(a, np.where(b == 0, 1.0, b))),
     "power": np.power,
@@ -61,7 +63,7 @@ OVER = {"sum": np.sum, "mean": np.mean, "prod": np.prod, "cumsum": np.cumsum, "m
 OVER["min"] = np.min
 
 
-def call(name: str, given: tuple[Any, ...], work: Work) -> Any:
+def call(name: str, given: tuple[Value, ...], work: Work) -> Value:
     """What a function of MATLAB gives.
 
     Args:
@@ -93,14 +95,14 @@ def is_function(name: str) -> bool:
     return any(name in table for table in (EACH, PAIRS, FILLED, OVER, OTHERS))
 
 
-def _pair(act: Any, a: np.ndarray, b: np.ndarray, work: Work) -> np.ndarray:
+def _pair(act: Act, a: np.ndarray, b: np.ndarray, work: Work) -> np.ndarray:
     if a.shape != b.shape and 1 not in (a.size, b.size):
         raise CannotRead("two arguments differ in size")
     work.take(max(a.size, b.size))
     return np.asarray(act(a, b), dtype=float)
 
 
-def _sizes(given: tuple[Any, ...]) -> tuple[int, int]:
+def _sizes(given: tuple[Value, ...]) -> tuple[int, int]:
     """Rows and columns that zeros(...) and its like are asked for."""
     numbers = [x for x in given if not isinstance(x, str)]
     if not numbers:
@@ -114,13 +116,13 @@ def _sizes(given: tuple[Any, ...]) -> tuple[int, int]:
     return sizes[0], sizes[1]
 
 
-def _filled(name: str, given: tuple[Any, ...], work: Work) -> np.ndarray:
+def _filled(name: str, given: tuple[Value, ...], work: Work) -> np.ndarray:
     rows, columns = _sizes(given)
     work.take(rows * columns)
     return np.eye(rows, columns) if name == "eye" else np.full((rows, columns), FILLED[name])
 
 
-def _over(name: str, given: tuple[Any, ...], work: Work) -> np.ndarray:
+def _over(name: str, given: tuple[Value, ...], work: Work) -> np.ndarray:
     if len(given) == 2 and name in ("max", "min"):
         return _pair(getattr(np, f"{name}imum"), matrix(given[0]), matrix(given[1]), work)
     if len(given) != 1:
@@ -134,7 +136,7 @@ def _over(name: str, given: tuple[Any, ...], work: Work) -> np.ndarray:
     return result if name == "cumsum" else np.expand_dims(result, axis)
 
 
-def _linspace(given: tuple[Any, ...], work: Work) -> np.ndarray:
+def _linspace(given: tuple[Value, ...], work: Work) -> np.ndarray:
     if not 2 <= len(given) <= 3:
         raise CannotRead("linspace has two or three arguments")
     count = whole(given[2]) if len(given) == 3 else 100
@@ -142,7 +144,7 @@ def _linspace(given: tuple[Any, ...], work: Work) -> np.ndarray:
     return np.linspace(scalar(given[0]), scalar(given[1]), max(count, 1))[None, :]
 
 
-def _reshape(given: tuple[Any, ...], work: Work) -> np.ndarray:
+def _reshape(given: tuple[Value, ...], work: Work) -> np.ndarray:
     x = matrix(given[0])
     sizes = [None if matrix(s).size == 0 else whole(s) for s in given[1:]]
     if len(sizes) == 1 and len(given) == 2:
@@ -157,7 +159,7 @@ def _reshape(given: tuple[Any, ...], work: Work) -> np.ndarray:
     return x.reshape(shape[0], shape[1], order="F")
 
 
-def meshgrid(given: tuple[Any, ...], work: Work) -> list[np.ndarray]:
+def meshgrid(given: tuple[Value, ...], work: Work) -> list[np.ndarray]:
     """[X, Y] = meshgrid(x, y)."""
     if not 1 <= len(given) <= 2:
         raise CannotRead("meshgrid has one or two arguments")
@@ -167,13 +169,13 @@ def meshgrid(given: tuple[Any, ...], work: Work) -> list[np.ndarray]:
     return list(np.meshgrid(x, y))
 
 
-def _repmat(given: tuple[Any, ...], work: Work) -> np.ndarray:
+def _repmat(given: tuple[Value, ...], work: Work) -> np.ndarray:
     x, (rows, columns) = matrix(given[0]), _sizes(given[1:])
     work.take(x.size * rows * columns)
     return np.tile(x, (rows, columns))
 
 
-def _diag(given: tuple[Any, ...], work: Work) -> np.ndarray:
+def _diag(given: tuple[Value, ...], work: Work) -> np.ndarray:
     x = matrix(given[0])
     if len(given) != 1:
         raise CannotRead("diag has one argument")
@@ -183,7 +185,7 @@ def _diag(given: tuple[Any, ...], work: Work) -> np.ndarray:
     return np.diag(x)[:, None]
 
 
-def _size(given: tuple[Any, ...], work: Work) -> np.ndarray:
+def _size(given: tuple[Value, ...], work: Work) -> np.ndarray:
     shape = _shape(given[0])
     if len(given) == 1:
         return np.array([shape], dtype=float)
@@ -191,7 +193,7 @@ def _size(given: tuple[Any, ...], work: Work) -> np.ndarray:
     return np.array([[float(shape[axis - 1] if 1 <= axis <= 2 else 1)]])
 
 
-def _shape(value: Any) -> tuple[int, int]:
+def _shape(value: Value) -> tuple[int, int]:
     if isinstance(value, str | list):
         return 1, len(value)
     if isinstance(value, Objects):
@@ -204,39 +206,40 @@ def _one(x: float) -> np.ndarray:
     return np.array([[float(x)]])
 
 
-def _same_text(given: tuple[Any, ...], work: Work) -> np.ndarray:
+def _same_text(given: tuple[Value, ...], work: Work) -> np.ndarray:
     a, b = given if len(given) == 2 else (None, None)
     return _one(isinstance(a, str) and a == b)
 
 
-def _vectors(given: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray]:
+def _vectors(given: tuple[Value, ...]) -> tuple[np.ndarray, np.ndarray]:
     a, b = (matrix(x).reshape(-1) for x in given) if len(given) == 2 else (np.ones(1),) * 2
     if a.size != b.size or len(given) != 2:
         raise CannotRead("two vectors of one length are expected")
     return a, b
 
 
-def _cross(given: tuple[Any, ...], work: Work) -> np.ndarray:
+def _cross(given: tuple[Value, ...], work: Work) -> np.ndarray:
     a, b = _vectors(given)
     if a.size != 3:
         raise CannotRead("cross has two vectors of three")
     return np.cross(a, b)[None, :]
 
 
-def _number(given: tuple[Any, ...], work: Work) -> np.ndarray:
+def _number(given: tuple[Value, ...], work: Work) -> np.ndarray:
+    value = given[0]
     try:
-        return _one(float(given[0]))
-    except (TypeError, ValueError):
+        return _one(float(value) if isinstance(value, str) else scalar(value))
+    except (CannotRead, ValueError):
         return _one(np.nan)
 
 
-def _colon(given: tuple[Any, ...], work: Work) -> np.ndarray:
+def _colon(given: tuple[Value, ...], work: Work) -> np.ndarray:
     values = [scalar(x) for x in given]
     first, step, last = values if len(values) == 3 else (values[0], 1.0, values[-1])
     return spaced(first, step, last, work)
 
 
-OTHERS: dict[str, Any] = {
+OTHERS: dict[str, Callable[[tuple[Value, ...], Work], Value]] = {
     "linspace": _linspace,
     "reshape": _reshape,
     "meshgrid": lambda given, work: meshgrid(given, work)[0],
@@ -258,8 +261,9 @@ OTHERS: dict[str, Any] = {
 }
 
 
-def _struct(given: tuple[Any, ...]) -> Objects:
-    if len(given) % 2 or not all(isinstance(name, str) for name in given[::2]):
+def _struct(given: tuple[Value, ...]) -> Objects:
+    names = [name for name in given[::2] if isinstance(name, str)]
+    if 2 * len(names) != len(given):
         raise CannotRead("struct has pairs of a name and a value")
-    made = Object("struct", (), 0, dict(zip(given[::2], given[1::2], strict=True)))
+    made = Object("struct", (), 0, dict(zip(names, given[1::2], strict=True)))
     return Objects({1: made})

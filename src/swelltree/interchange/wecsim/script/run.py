@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -21,8 +20,11 @@ from swelltree.interchange.wecsim.script.tree import (
     Constant,
     For,
     If,
+    Node,
     Operation,
     Place,
+    Statement,
+    Step,
     Unread,
     statements_of,
 )
@@ -32,6 +34,7 @@ from swelltree.interchange.wecsim.script.values import (
     Object,
     Objects,
     Unknown,
+    Value,
     Work,
     is_true,
     joined,
@@ -65,7 +68,7 @@ class Script:
     """
 
     def __init__(self, text: str) -> None:
-        self.variables: dict[str, Any] = {}
+        self.variables: dict[str, Value] = {}
         self.unread: dict[int, str] = {}  # by line
         self._work = Work()
         self._left = MOST_STATEMENTS
@@ -101,7 +104,7 @@ class Script:
         """Whether the script has done more than input scripts do; nothing more is carried out."""
         return self._left < 0 or self._work.left < 0
 
-    def _run(self, statements: tuple[Any, ...]) -> None:
+    def _run(self, statements: tuple[Statement, ...]) -> None:
         for statement in statements:
             self._left -= 1
             if self._is_spent:
@@ -122,7 +125,7 @@ class Script:
             finally:
                 self._ends.clear()
 
-    def _carry_out(self, statement: Any) -> None:
+    def _carry_out(self, statement: Statement) -> None:
         match statement:
             case Unread(why=why):
                 raise CannotRead(why)
@@ -143,7 +146,7 @@ class Script:
                         self._run(body)
                         return
 
-    def _forget(self, statement: Any, why: str) -> None:
+    def _forget(self, statement: Statement, why: str) -> None:
         """What a statement would have set is not known from here on."""
         for place in statement.targets if isinstance(statement, Assign) else ():
             try:
@@ -151,7 +154,7 @@ class Script:
             except (CannotRead, ValueError, IndexError, TypeError):
                 continue  # its place is not readable either; the line is told
 
-    def _assign(self, targets: tuple[Place, ...], value: Any) -> None:
+    def _assign(self, targets: tuple[Place, ...], value: Node) -> None:
         if len(targets) == 1:
             self._set(targets[0], self._value(value))
             return
@@ -162,7 +165,7 @@ class Script:
             if place.name:
                 self._set(place, result)
 
-    def _call(self, value: Any) -> None:
+    def _call(self, value: Node) -> None:
         """A statement that sets nothing by itself."""
         if not isinstance(value, Place):
             self._value(value)
@@ -185,17 +188,17 @@ class Script:
             return  # shows a variable
         raise CannotRead(f"'{name}' is not carried out")
 
-    def _method(self, place: Place, name: str, given: tuple[Any, ...]) -> None:
+    def _method(self, place: Place, name: str, given: tuple[Node, ...]) -> None:
         """body(1).setInitDisp(...): kept as a field of its arguments."""
         values = [self._value(x) for x in given]
         self._set(Place(place.name, (*place.steps, (".", name))), values)
 
     # values
 
-    def _value(self, node: Any) -> Any:
+    def _value(self, node: Node) -> Value:
         match node:
             case Constant(value=value):
-                return np.array([[value]]) if isinstance(value, float) else value
+                return value if isinstance(value, str) else np.array([[value]])
             case Brackets(sign="[", rows=rows):
                 return joined([[self._value(x) for x in row] for row in rows], self._work)
             case Brackets(rows=rows):
@@ -207,7 +210,7 @@ class Script:
                 return self._read(node)
         raise CannotRead("this is not read")
 
-    def _operation(self, sign: str, parts: tuple[Any, ...]) -> Any:
+    def _operation(self, sign: str, parts: tuple[Node, ...]) -> Value:
         if sign in ("&&", "||"):
             first = is_true(self._value(parts[0]))
             decided = first == (sign == "||")
@@ -227,7 +230,7 @@ class Script:
                 raise CannotRead(f"'{sign}' is not carried out")
             return TWO[sign](values[0], values[1], self._work)
 
-    def _read(self, place: Place) -> Any:
+    def _read(self, place: Place) -> Value:
         name, steps = place.name, place.steps
         if name == "end":
             if not self._ends:
@@ -247,7 +250,7 @@ class Script:
             raise CannotRead(value.why)
         return value
 
-    def _function(self, place: Place) -> Any:
+    def _function(self, place: Place) -> Value:
         name, steps = place.name, place.steps
         if name in functions.CONSTANTS and not steps:
             return np.array([[functions.CONSTANTS[name]]])
@@ -260,19 +263,19 @@ class Script:
             raise CannotRead(f"'{name}' is not known here")
         return functions.call(name, given, self._work)
 
-    def _field(self, value: Any, name: str, of: str) -> Any:
+    def _field(self, value: Value, name: str, of: str) -> Value:
         item = self._only(value)
         if name not in item.fields:
             raise CannotRead(f"'{of}' has no '{name}' yet in this script")
         return item.fields[name]
 
-    def _only(self, value: Any) -> Object:
+    def _only(self, value: Value) -> Object:
         """The one object of a name without a number."""
         if not isinstance(value, Objects) or 1 not in value.items:
             raise CannotRead("fields belong to objects")
         return value.items[1]
 
-    def _indices(self, value: Any, step: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _indices(self, value: Value | None, step: tuple[Node, ...]) -> tuple[Value, ...]:
         """The values of indices, in which `end` stands for the size of their axis."""
         if isinstance(value, Objects):
             sizes = [max(value.items, default=0)]
@@ -290,7 +293,7 @@ class Script:
             self._ends.pop()
         return tuple(made)
 
-    def _indexed(self, value: Any, kind: str, step: tuple[Any, ...], further: bool) -> Any:
+    def _indexed(self, value: Value, kind: str, step: tuple[Node, ...], further: bool) -> Value:
         indices = self._indices(value, step)
         if isinstance(value, Objects):
             number = whole(indices[-1]) if indices else 1
@@ -306,7 +309,7 @@ class Script:
 
     # places
 
-    def _set(self, place: Place, value: Any) -> None:
+    def _set(self, place: Place, value: Value) -> None:
         """Put a value where a name and its steps lead, and make objects on the way."""
         if place.name in ("end", ""):
             raise CannotRead(f"'{place.name}' is no name")
@@ -314,7 +317,7 @@ class Script:
             raise CannotRead("the script has too many names")
         self.variables[place.name] = self._with(self.variables.get(place.name), place.steps, value)
 
-    def _with(self, old: Any, steps: tuple[tuple[str, Any], ...], value: Any) -> Any:
+    def _with(self, old: Value | None, steps: tuple[Step, ...], value: Value) -> Value:
         """The old value with a new one at the end of the steps."""
         if not steps:
             return value
@@ -325,7 +328,7 @@ class Script:
         if is_object:
             number = self._number_of(old, step)
             if len(steps) == 1:
-                if isinstance(value, Unknown):
+                if isinstance(value, Unknown) and old is not None:
                     return old
                 return self._with_object(old, number, value)
             if steps[1][0] != ".":
@@ -339,26 +342,26 @@ class Script:
             return value
         return placed(old, self._indices(old, step), value, self._work)
 
-    def _makes_objects(self, steps: tuple[tuple[str, Any], ...], value: Any) -> bool:
+    def _makes_objects(self, steps: tuple[Step, ...], value: Value) -> bool:
         return steps[0][0] == "(" and (
             isinstance(value, Objects) or (len(steps) > 1 and steps[1][0] == ".")
         )
 
-    def _number_of(self, old: Any, step: tuple[Any, ...]) -> int:
+    def _number_of(self, old: Value | None, step: tuple[Node, ...]) -> int:
         indices = self._indices(old if old is not None else Objects(), step)
         number = whole(indices[-1]) if indices else 1
         if not 1 <= number <= MOST_ITEMS:
             raise CannotRead(f"an object cannot have the number {number}")
         return number
 
-    def _with_object(self, old: Any, number: int, value: Any) -> Objects:
+    def _with_object(self, old: Value | None, number: int, value: Value) -> Objects:
         if not isinstance(value, Objects):
             raise CannotRead("only an object can stand beside objects")
         items = dict(old.items) if isinstance(old, Objects) else {}
         return Objects(items | {number: self._only(value)})
 
     def _with_field(
-        self, old: Any, number: int, name: str, rest: tuple[tuple[str, Any], ...], value: Any
+        self, old: Value | None, number: int, name: str, rest: tuple[Step, ...], value: Value
     ) -> Objects:
         if old is not None and not isinstance(old, Objects | Unknown):
             raise CannotRead("fields belong to objects")
@@ -371,8 +374,8 @@ class Script:
         return Objects(items)
 
     def _with_cell(
-        self, old: Any, step: tuple[Any, ...], rest: tuple[tuple[str, Any], ...], value: Any
-    ) -> list[Any]:
+        self, old: Value | None, step: tuple[Node, ...], rest: tuple[Step, ...], value: Value
+    ) -> list[Value]:
         cells = list(old) if isinstance(old, list) else []
         indices = self._indices(cells, step)
         number = whole(indices[-1]) if indices else 0

@@ -6,8 +6,9 @@ on with the next line.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from swelltree.interchange.wecsim.script.words import Word, words_of
 
@@ -31,6 +32,9 @@ LEVELS: tuple[tuple[str, ...], ...] = (
 POWERS = ("^", ".^")
 
 
+T = TypeVar("T")
+
+
 class CannotRead(Exception):
     """Why a statement cannot be read or carried out."""
 
@@ -39,7 +43,7 @@ class CannotRead(Exception):
 class Constant:
     """A number, a text, or the colon that stands for all of an axis."""
 
-    value: Any
+    value: float | str
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,7 @@ class Place:
     """A name and the steps from it: ("(", arguments), ("{", arguments), (".", field)."""
 
     name: str
-    steps: tuple[tuple[str, Any], ...] = ()
+    steps: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ class Operation:
     """A sign and what it acts on: one, two or (for ranges) three parts."""
 
     sign: str
-    parts: tuple[Any, ...]
+    parts: tuple[Node, ...]
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class Brackets:
     """Rows of entries, in [] or {}."""
 
     sign: str
-    rows: tuple[tuple[Any, ...], ...]
+    rows: tuple[tuple[Node, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,7 @@ class Assign:
 
     line: int
     targets: tuple[Place, ...]
-    value: Any
+    value: Node
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,7 @@ class Call:
     """An expression on its own, or a command with words: clear all."""
 
     line: int
-    value: Any
+    value: Node
 
 
 @dataclass(frozen=True)
@@ -89,8 +93,8 @@ class For:
 
     line: int
     name: str
-    value: Any
-    body: tuple[Any, ...]
+    value: Node
+    body: tuple[Statement, ...]
 
 
 @dataclass(frozen=True)
@@ -98,7 +102,7 @@ class If:
     """Conditions with their bodies; the condition of else is None."""
 
     line: int
-    branches: tuple[tuple[Any, tuple[Any, ...]], ...]
+    branches: tuple[tuple[Node | None, tuple[Statement, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -109,10 +113,13 @@ class Unread:
     why: str
 
 
+Node = Constant | Place | Operation | Brackets  # an expression
+Statement = Assign | Call | For | If | Unread
+Step = tuple[str, Any]  # an index with the expressions in it, or a dot with the name of a field
 ALL = Constant(":")
 
 
-def statements_of(text: str) -> tuple[Any, ...]:
+def statements_of(text: str) -> tuple[Statement, ...]:
     """The statements of a script, those that cannot be read included."""
     return _Parser(words_of(text)).script()
 
@@ -156,9 +163,9 @@ class _Parser:
 
     # statements
 
-    def script(self) -> tuple[Any, ...]:
+    def script(self) -> tuple[Statement, ...]:
         """All statements."""
-        result: list[Any] = []
+        result: list[Statement] = []
         while self.word.kind != "end":
             result += self.block()
             if self.word.kind != "end":  # an end without a beginning
@@ -166,9 +173,9 @@ class _Parser:
                 self.skip_line()
         return tuple(result)
 
-    def block(self) -> list[Any]:
+    def block(self) -> list[Statement]:
         """Statements up to a word that ends a block, which is not taken."""
-        result: list[Any] = []
+        result: list[Statement] = []
         depth = self.depth
         while True:
             while self.word.kind == "line" or self.is_sign(";", ","):
@@ -214,7 +221,7 @@ class _Parser:
                 if depth == 0:
                     return
 
-    def statement(self) -> Any:
+    def statement(self) -> Statement:
         """One statement, up to the end of its line."""
         first = self.word
         if first.kind == "name" and first.text in BLOCKS:
@@ -245,7 +252,7 @@ class _Parser:
             words.append(Constant(self.take().text))
         return Call(name.line, Place(name.text, (("(", tuple(words)),)))
 
-    def simple(self, line: int) -> Any:
+    def simple(self, line: int) -> Statement:
         """An assignment or an expression."""
         if self.is_sign("["):
             targets = self.several()
@@ -283,7 +290,7 @@ class _Parser:
         self.take()
         return tuple(result)
 
-    def compound(self, first: Word) -> Any:
+    def compound(self, first: Word) -> Statement:
         """for and if; the others are not carried out."""
         if first.text not in ("for", "if"):
             raise CannotRead(f"'{first.text}' is not carried out; write the values themselves")
@@ -311,8 +318,8 @@ class _Parser:
 
     def choice(self, line: int) -> If:
         """The rest of an if."""
-        branches: list[tuple[Any, tuple[Any, ...]]] = []
-        condition: Any = self.expression()
+        branches: list[tuple[Node | None, tuple[Statement, ...]]] = []
+        condition: Node | None = self.expression()
         while True:
             body = tuple(self.block())
             branches.append((condition, body))
@@ -340,7 +347,7 @@ class _Parser:
         if self.depth > DEEPEST:
             raise CannotRead(f"brackets or blocks are more than {DEEPEST} deep")
 
-    def expression(self, level: int = 0) -> Any:
+    def expression(self, level: int = 0) -> Node:
         """An expression of operators from a level on, by precedence climbing."""
         left = self.unary()
         for _ in range(LONGEST):
@@ -367,7 +374,7 @@ class _Parser:
         after = self.words[min(self.at + 1, len(self.words) - 1)]
         return self.rows and self.is_sign("+", "-") and self.word.blank and not after.blank
 
-    def unary(self) -> Any:
+    def unary(self) -> Node:
         """Signs before an operand."""
         signs: list[str] = []
         while self.is_sign("+", "-", "~", "!"):
@@ -379,7 +386,7 @@ class _Parser:
             value = Operation({"!": "~"}.get(sign, sign), (value,))
         return value
 
-    def power(self) -> Any:
+    def power(self) -> Node:
         """Powers, from left to right; their exponents may have a sign."""
         left = self.operand()
         while self.is_sign(*POWERS):
@@ -391,13 +398,13 @@ class _Parser:
             left = Operation(sign, (left, Operation("-", (right,)) if minus else right))
         return left
 
-    def operand(self) -> Any:
+    def operand(self) -> Node:
         """A number, text, name, bracket, with quotes behind it."""
         word = self.word
         self.deeper()
         if word.kind == "number":
             self.take()
-            made: Any = Constant(float(word.text.lower().replace("d", "e")))
+            made: Node = Constant(float(word.text.lower().replace("d", "e")))
         elif word.kind == "text":
             self.take()
             made = Constant(word.text)
@@ -424,7 +431,7 @@ class _Parser:
             return "a text has no closing quote"
         return f"'{word.text.strip()[:30]}' stands where a value is expected"
 
-    def inside(self, left: str, right: str, read: Any) -> Any:
+    def inside(self, left: str, right: str, read: Callable[[], T]) -> T:
         """What stands in round brackets, where blanks mean nothing."""
         self.expect(left)
         rows, self.rows = self.rows, False
@@ -439,7 +446,7 @@ class _Parser:
             raise CannotRead(f"a name is missing{self._before()}")
         self.deeper()
         name = self.take().text
-        steps: list[tuple[str, Any]] = []
+        steps: list[Step] = []
         while not (self.rows and self.word.blank):
             if self.is_sign("("):
                 steps.append(("(", self.inside("(", ")", self.arguments)))
@@ -455,9 +462,9 @@ class _Parser:
         self.depth -= 1
         return Place(name, tuple(steps))
 
-    def arguments(self) -> tuple[Any, ...]:
+    def arguments(self) -> tuple[Node, ...]:
         """Arguments or indices, a colon alone among them."""
-        result: list[Any] = []
+        result: list[Node] = []
         while not self.is_sign(")", "}"):
             following = self.words[min(self.at + 1, len(self.words) - 1)].text
             if self.is_sign(":") and following in (",", ")", "}"):
@@ -476,8 +483,8 @@ class _Parser:
         sign = self.take().text
         right = "]" if sign == "[" else "}"
         outer, self.rows = self.rows, True
-        rows: list[tuple[Any, ...]] = []
-        row: list[Any] = []
+        rows: list[tuple[Node, ...]] = []
+        row: list[Node] = []
         while not self.is_sign(right):
             if self.word.kind == "end":
                 raise CannotRead(f"'{right}' is missing")

@@ -7,6 +7,7 @@ numbered from one; each field knows the line that last set it.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,9 +26,9 @@ class Object:
     """A structure or an object of a class, with what its constructor was given."""
 
     made_by: str = ""
-    arguments: tuple[Any, ...] = ()
+    arguments: tuple[Value, ...] = ()
     line: int = 0
-    fields: dict[str, Any] = field(default_factory=dict)
+    fields: dict[str, Value] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
 
 
@@ -45,6 +46,13 @@ class Unknown:
     why: str
 
 
+# a matrix, a text, a cell, objects, or nothing that could be read
+Value = np.ndarray | str | list[Any] | Objects | Unknown
+
+
+Act = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
 class Work:
     """Counts what a script computes, and refuses more than is allowed before it is computed."""
 
@@ -60,7 +68,10 @@ class Work:
             raise CannotRead("the script computes more than an input script needs")
 
 
-def matrix(value: Any) -> np.ndarray:
+OfTwo = Callable[[Value, Value, Work], np.ndarray]
+
+
+def matrix(value: Value | float) -> np.ndarray:
     """A value as a matrix."""
     if isinstance(value, Unknown):
         raise CannotRead(value.why)
@@ -73,7 +84,7 @@ def matrix(value: Any) -> np.ndarray:
     return np.array([[float(value)]])
 
 
-def scalar(value: Any) -> float:
+def scalar(value: Value | float) -> float:
     """A value that is one number."""
     result = matrix(value)
     if result.size != 1:
@@ -83,7 +94,7 @@ def scalar(value: Any) -> float:
     return float(result[0, 0])
 
 
-def whole(value: Any) -> int:
+def whole(value: Value | float) -> int:
     """A whole number of moderate size."""
     result = scalar(value)
     if not (abs(result) <= 1e9 and result == int(result)):
@@ -91,13 +102,13 @@ def whole(value: Any) -> int:
     return int(result)
 
 
-def is_true(value: Any) -> bool:
+def is_true(value: Value | float) -> bool:
     """What a condition says."""
     result = matrix(value)
     return bool(result.size) and bool(np.all(result != 0))
 
 
-def numbers_of(value: Any, size: int) -> list[int]:
+def numbers_of(value: Value | float, size: int) -> list[int]:
     """Indices, counted from zero; a colon stands for all of an axis of this size."""
     if isinstance(value, str) and value == ":":
         return list(range(size))
@@ -107,7 +118,7 @@ def numbers_of(value: Any, size: int) -> list[int]:
     return [int(x) - 1 for x in result]
 
 
-def picked(value: Any, indices: tuple[Any, ...], work: Work) -> Any:
+def picked(value: Value | float, indices: tuple[Value, ...], work: Work) -> np.ndarray | str:
     """Entries of a matrix or letters of a text."""
     if isinstance(value, str):
         (index,) = indices if len(indices) == 1 else (indices[-1],)
@@ -132,7 +143,9 @@ def picked(value: Any, indices: tuple[Any, ...], work: Work) -> Any:
     return result[np.ix_(rows, columns)]
 
 
-def placed(old: Any, indices: tuple[Any, ...], value: Any, work: Work) -> np.ndarray:
+def placed(
+    old: Value | None, indices: tuple[Value, ...], value: Value | float, work: Work
+) -> np.ndarray:
     """A matrix with some entries set; it grows where they lie beyond its end."""
     result = np.zeros((0, 0)) if old is None or isinstance(old, Unknown) else matrix(old)
     new = matrix(value)
@@ -175,13 +188,13 @@ def _fitted(new: np.ndarray, count: int) -> np.ndarray:
     return np.broadcast_to(new.reshape(-1, order="F"), count) if new.size == 1 else new.reshape(-1)
 
 
-def joined(rows: list[list[Any]], work: Work) -> Any:
+def joined(rows: list[list[Value]], work: Work) -> np.ndarray | str:
     """Rows of entries as one matrix or one text."""
-    entries = [entry for row in rows for entry in row]
-    if entries and all(isinstance(entry, str) for entry in entries):
-        if len(rows) > 1 and len({sum(map(len, row)) for row in rows}) > 1:
+    texts = [[entry for entry in row if isinstance(entry, str)] for row in rows]
+    if any(texts) and all(len(a) == len(b) for a, b in zip(texts, rows, strict=True)):
+        if len(rows) > 1 and len({sum(map(len, row)) for row in texts}) > 1:
             raise CannotRead("rows of texts differ in length")
-        text = "".join(entries)
+        text = "".join(entry for row in texts for entry in row)
         if len(text) > LONGEST:
             raise CannotRead("a text is too long")
         return text
@@ -211,7 +224,7 @@ def spaced(first: float, step: float, last: float, work: Work) -> np.ndarray:
     return (first + step * np.arange(int(count)))[None, :]
 
 
-def elementwise(a: Any, b: Any, act: Any, work: Work) -> np.ndarray:
+def elementwise(a: Value, b: Value, act: Act, work: Work) -> np.ndarray:
     """An operation entry by entry; one row, one column or one number stands for many."""
     a, b = matrix(a), matrix(b)
     try:
@@ -224,7 +237,7 @@ def elementwise(a: Any, b: Any, act: Any, work: Work) -> np.ndarray:
     return np.asarray(act(a, b), dtype=float)
 
 
-def product(a: Any, b: Any, work: Work) -> np.ndarray:
+def product(a: Value, b: Value, work: Work) -> np.ndarray:
     """Matrix product; a number multiplies every entry."""
     a, b = matrix(a), matrix(b)
     if a.size == 1 or b.size == 1:
@@ -239,7 +252,7 @@ def product(a: Any, b: Any, work: Work) -> np.ndarray:
     return a @ b
 
 
-def equal(a: Any, b: Any, work: Work) -> np.ndarray:
+def equal(a: Value, b: Value, work: Work) -> np.ndarray:
     """a == b; two texts of one length letter by letter, as MATLAB does."""
     if isinstance(a, str) and isinstance(b, str):
         if len(a) != len(b):
@@ -248,30 +261,30 @@ def equal(a: Any, b: Any, work: Work) -> np.ndarray:
     return elementwise(a, b, np.equal, work)
 
 
-def divided(a: Any, b: Any, work: Work) -> np.ndarray:
+def divided(a: Value, b: Value, work: Work) -> np.ndarray:
     """a / b for a number b."""
     if matrix(b).size != 1:
         raise CannotRead("division by a matrix is not carried out")
     return elementwise(a, b, np.divide, work)
 
 
-def raised(a: Any, b: Any, work: Work) -> np.ndarray:
+def raised(a: Value, b: Value, work: Work) -> np.ndarray:
     """a ^ b of two numbers."""
     if matrix(a).size != 1 or matrix(b).size != 1:
         raise CannotRead("powers of matrices are not carried out; .^ acts on every entry")
     return elementwise(a, b, np.power, work)
 
 
-def entrywise(act: Any) -> Any:
+def entrywise(act: Act) -> OfTwo:
     """An operation of two values, entry by entry."""
     return functools.partial(_entrywise, act)
 
 
-def _entrywise(act: Any, a: Any, b: Any, work: Work) -> np.ndarray:
+def _entrywise(act: Act, a: Value, b: Value, work: Work) -> np.ndarray:
     return elementwise(a, b, act, work)
 
 
-TWO: dict[str, Any] = {
+TWO: dict[str, OfTwo] = {
     "+": entrywise(np.add),
     "-": entrywise(np.subtract),
     ".*": entrywise(np.multiply),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from swelltree.studies.time.two_step.plan import OFF, Plan, plan
 from swelltree.studies.time.two_step.start import derivatives_at, first_state
 from swelltree.studies.time.watch import A_STEP_NEAR, why_stopped
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.named_values import NamedValues
 from swelltree.two_step.first_half_step import with_first_half_step
 from swelltree.two_step.log import sentences
 from swelltree.two_step.run import (
@@ -220,7 +221,7 @@ class TwoStepStepper(Stepper):
         law = law_without_number(model, last, float(self.plan.step))
         return code, when + (loop or law or why(model, last))
 
-    def about(self, state: TwoStepState) -> dict[str, Any]:
+    def about(self, state: TwoStepState) -> NamedValues:
         """Solver, step and counts."""
         run, log = state.run_state, state.run_state.state.log
         attrs = {
