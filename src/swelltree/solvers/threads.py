@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 @functools.lru_cache(maxsize=1)
 def _libraries() -> ThreadpoolController:
     """The libraries with threads; looking for them takes milliseconds."""
+    import scipy.linalg  # noqa: F401  # it brings a library of its own, which must be there by now
+
     return ThreadpoolController()
 
 

@@ -87,6 +87,7 @@ def fit_radiation(
         )
     key = _key(data, error, limit, method, entry_order)
     if not cache or (result := _unpacked(kept.load("radiation", key))) is None:
+        import scipy.linalg  # noqa: F401  # its own library must be there to be limited
         from threadpoolctl import threadpool_limits
 
         # thousands of small products: one thread is faster than several that wait for one another
