@@ -16,15 +16,19 @@ from swelltree.system.forces.elements import Force, JointForce, SpringDamper
 from swelltree.system.forces.sensors import Sensor
 from swelltree.system.forces.viscous import WindDrag
 from swelltree.system.joints.joint import Joint
+from swelltree.system.joints.kinds import Distance
 from swelltree.system.lines.ground import check_ground
 from swelltree.system.lines.line import CABLES, Junction, Line, LineEnd, OnJunction, OnLine
 from swelltree.system.lines.line_types import LineType
+from swelltree.system.lines.moorings import LinearLoad
 from swelltree.system.lines.operations import Operation
 from swelltree.system.lines.rods import Rod, RodParts
 from swelltree.system.lines.seabed import Seabed, SeabedContact, as_seabed
 from swelltree.system.lines.winch_checks import check_operations, check_winches
 from swelltree.system.lines.winches import Winch
 from swelltree.system.named_values import NamedValues
+from swelltree.system.ptos.base import Pto
+from swelltree.system.read_as import ReadAs, Row
 from swelltree.system.topology import WORLD_NAME, Topology, find_topology
 from swelltree.system.values import DOFS, as_text, row_of
 from swelltree.system.waters.currents import CurrentLike, PowerLawCurrent, WindLike
@@ -88,24 +92,24 @@ class System(Description):
 
     kind: ClassVar[str] = "system"
     name: Annotated[str, BeforeValidator(as_text)]
-    bodies: Annotated[Any, _rows(Body)] = ()
-    joints: Annotated[Any, _rows(Joint)] = ()
-    forces: Annotated[Any, _rows(Force, "forces")] = ()
-    controllers: Annotated[Any, _rows(Controller)] = ()
-    sensors: Annotated[Any, _rows(Sensor)] = ()
-    water: Annotated[Any, BeforeValidator(as_water)] = Water()
-    ptos: Annotated[Any, _rows(Force, "ptos")] = ()
-    moorings: Annotated[Any, _rows(Force, "moorings")] = ()
+    bodies: Annotated[Row[Body], _rows(Body)] = ()
+    joints: Annotated[Row[Joint], _rows(Joint)] = ()
+    forces: Annotated[Row[Force], _rows(Force, "forces")] = ()
+    controllers: Annotated[Row[Controller], _rows(Controller)] = ()
+    sensors: Annotated[Row[Sensor], _rows(Sensor)] = ()
+    water: Annotated[ReadAs[Water], BeforeValidator(as_water)] = Water()
+    ptos: Annotated[Row[Pto], _rows(Force, "ptos")] = ()
+    moorings: Annotated[Row[LinearLoad], _rows(Force, "moorings")] = ()
     current: CurrentLike = None
     wind: WindLike = None
-    lines: Annotated[Any, _rows(Line)] = ()
-    junctions: Annotated[Any, _rows(Junction)] = ()
-    line_types: Annotated[Any, _rows(LineType)] = ()
-    seabed: Annotated[Any, BeforeValidator(as_seabed)] = Seabed()
-    contacts: Annotated[Any, _rows(SeabedContact)] = ()
-    rods: Annotated[Any, _rows(Rod)] = ()
-    winches: Annotated[Any, _rows(Winch)] = ()
-    operations: Annotated[Any, _rows(Operation)] = ()
+    lines: Annotated[Row[Line], _rows(Line)] = ()
+    junctions: Annotated[Row[Junction], _rows(Junction)] = ()
+    line_types: Annotated[Row[LineType], _rows(LineType)] = ()
+    seabed: Annotated[ReadAs[Seabed], BeforeValidator(as_seabed)] = Seabed()
+    contacts: Annotated[Row[SeabedContact], _rows(SeabedContact)] = ()
+    rods: Annotated[Row[Rod], _rows(Rod)] = ()
+    winches: Annotated[Row[Winch], _rows(Winch)] = ()
+    operations: Annotated[Row[Operation], _rows(Operation)] = ()
 
     def __post_init__(self) -> None:
         self._add_rods()
@@ -300,7 +304,7 @@ class System(Description):
         """A length to be taken from the description must not be zero there."""
         for joint in self.joints:
             if (
-                joint.type == "distance"
+                isinstance(joint, Distance)
                 and joint.length is None
                 and self._gap(joint.base, joint.follower) < 1e-9
             ):
@@ -317,7 +321,7 @@ class System(Description):
                     "the ends coincide as described and rest_length is not given. Give rest_length."
                 )
         for pto in self.ptos:
-            if pto.a is not None and self._gap(pto.a, pto.b) < 1e-9:
+            if pto.a is not None and pto.b is not None and self._gap(pto.a, pto.b) < 1e-9:
                 raise pto.fail(
                     "the ends coincide as described, so it has no direction. Move one of them."
                 )

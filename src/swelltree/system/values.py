@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 from swelltree.system.bodies.frames import quaternion_matrix
 from swelltree.system.errors import listed, shown, suggest
 from swelltree.system.named_values import NamedValues
+from swelltree.system.read_as import ReadAs
 
 DOFS = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
 AXES = ("x", "y", "z")
@@ -260,8 +261,10 @@ _six = {"type": "array", "items": {"type": "number"}, "minItems": 6, "maxItems":
 Number = Annotated[float, BeforeValidator(as_number)]
 Extended = Annotated[float, BeforeValidator(as_extended)]
 Count = Annotated[int, BeforeValidator(as_count)]
-SeaNumber = Annotated[Any, BeforeValidator(as_sea_number), WithJsonSchema({"type": "number"})]
-Seed = Annotated[Any, BeforeValidator(as_seed), WithJsonSchema({"type": "integer"})]
+SeaNumber = Annotated[
+    ReadAs[float], BeforeValidator(as_sea_number), WithJsonSchema({"type": "number"})
+]
+Seed = Annotated[ReadAs[int], BeforeValidator(as_seed), WithJsonSchema({"type": "integer"})]
 Flag = Annotated[bool, BeforeValidator(as_bool)]
 Name = Annotated[str, BeforeValidator(as_name)]
 Names = Annotated[tuple[str, ...], BeforeValidator(as_names)]

@@ -8,7 +8,7 @@ from swelltree.system import Case, System
 from swelltree.system.forces.elements import AppliedForce, Force, SpringDamper
 from swelltree.system.forces.immersion import IMMERSION_TYPES
 from swelltree.system.forces.viscous import VISCOUS_TYPES
-from swelltree.system.forces.weak_scatterer import SCATTERER_TYPES
+from swelltree.system.forces.weak_scatterer import WeakScatterer
 from swelltree.system.named_values import NamedValues
 from swelltree.system.waters.currents import FlowField
 from swelltree.two_step.state import usual_formulation
@@ -101,7 +101,7 @@ def system_tree(system: System) -> RenderableType:
     for f in system.forces:
         if isinstance(f, AppliedForce):
             tree.add(Text.assemble((f.name, "green"), f" applied to {f.point.body}"))
-        elif f.type in SCATTERER_TYPES:
+        elif isinstance(f, WeakScatterer):
             on = ", ".join(f.bodies) or "all hulls"
             tree.add(Text.assemble((f.name, "green"), (f" {f.type}  ", "dim"), f"on {on}"))
         elif f.type in VISCOUS_TYPES | IMMERSION_TYPES:

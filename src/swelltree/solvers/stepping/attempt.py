@@ -6,8 +6,9 @@ It is written once and used by every method and by both loops of `smooth.integra
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
 from swelltree.solvers.problem import Carry, Options, Problem
 from swelltree.solvers.solution import Code
@@ -17,12 +18,12 @@ from swelltree.solvers.stepping.stiff import implicit
 from swelltree.solvers.stepping.tableaus import TABLEAUS
 
 
-def stop(x: Any) -> Any:
+def stop(x: Tree) -> Tree:
     """A value that derivatives do not go through."""
     return jax.lax.stop_gradient(x)
 
 
-def choose(flag: Any, new: Any, old: Any) -> Any:
+def choose(flag: Array, new: Tree, old: Tree) -> Tree:
     """`new` where the flag is set, else `old`, leaf by leaf."""
     return jax.tree.map(lambda a, b: jnp.where(flag, a, b), new, old)
 
@@ -30,37 +31,37 @@ def choose(flag: Any, new: Any, old: Any) -> Any:
 class Planned(NamedTuple):
     """A step before it is tried."""
 
-    h: Any  # s
-    t_new: Any  # s, at its end
-    planned: Any  # s, as long as it was to be before it was made to land
-    nearest: Any  # s, to the next output
-    starting: Any  # the length of the first step is not known yet
-    cornered: Any  # it ends at a corner
-    latest: Any  # s, before which its stages stay
-    before: Any  # values of the events at its start, or None
+    h: Array  # s
+    t_new: Array  # s, at its end
+    planned: Array  # s, as long as it was to be before it was made to land
+    nearest: Array  # s, to the next output
+    starting: Array  # the length of the first step is not known yet
+    cornered: Array  # it ends at a corner
+    latest: Array  # s, before which its stages stay
+    before: Array | None  # values of the events at its start, or None
 
 
 class Checked(NamedTuple):
     """A step that was tried, and whether it stands so far."""
 
-    finite: Any
-    error: Any
-    accepted: Any
-    overstepped: Any  # an event lies within it
-    hit: Any  # which, or None
-    beyond: Any  # values of the events at its end, or None
+    finite: Array
+    error: Array
+    accepted: Array
+    overstepped: Array  # an event lies within it
+    hit: Array | None  # which, or None
+    beyond: Array  # values of the events at its end, or None
 
 
 class Ended(NamedTuple):
     """The phase after a step, on its constraints and behind its events."""
 
-    y: Any
-    finite: Any
-    accepted: Any
-    switched: Any
-    crossing: Any
-    beyond: Any
-    n_events: Any
+    y: Tree
+    finite: Array
+    accepted: Array
+    switched: Array
+    crossing: Array
+    beyond: Array | None
+    n_events: Array
     keeps_rate: bool
 
 
@@ -79,7 +80,7 @@ class Attempts:
 
     problem: Problem
     method: str
-    args: Any
+    args: Tree
     options: Options
     bounded: bool
     free: bool = False
@@ -89,7 +90,7 @@ class Attempts:
         """Does the error choose the length of steps?"""
         return self.method != "rk4"
 
-    def __call__(self, carry: Carry, target: Any) -> Carry:
+    def __call__(self, carry: Carry, target: Array) -> Carry:
         """One attempt at a step towards `target`: the carry after it, accepted or not."""
         plan = self._planned(carry, target)
         plan, tried = self._tried(carry, plan)
@@ -129,7 +130,7 @@ class Attempts:
             sampled=carry.sampled,
         )
 
-    def _planned(self, carry: Carry, target: Any) -> Planned:
+    def _planned(self, carry: Carry, target: Array) -> Planned:
         """The length: as planned, stretched or divided to land on the target or a corner."""
         options = self.options
         nearest = target - carry.t
@@ -161,7 +162,7 @@ class Attempts:
         latest = jnp.where(cornered, jnp.nextafter(stop(target), -jnp.inf), jnp.inf)
         return Planned(h, t_new, planned, nearest, starting, cornered, latest, before)
 
-    def _tried(self, carry: Carry, plan: Planned) -> tuple[Planned, Any]:
+    def _tried(self, carry: Carry, plan: Planned) -> tuple[Planned, Tree]:
         """The stages."""
         problem, args, options = self.problem, self.args, self.options
         if self.method == "stiff":
@@ -174,7 +175,7 @@ class Attempts:
         steps = (carry, plan.h, plan.latest, plan.starting, self.bounded)
         return plan, explicit(tableau, problem, args, *steps)
 
-    def _checked(self, carry: Carry, plan: Planned, tried: Any) -> Checked:
+    def _checked(self, carry: Carry, plan: Planned, tried: Tree) -> Checked:
         """Is it good enough? Before the first step: how large is the rate?"""
         problem, options = self.problem, self.options
         finite = control.all_finite(tried.y) & tried.converged
@@ -193,7 +194,7 @@ class Attempts:
         overstepped = accepted & hit.any() & (plan.h > events.width(carry.t))
         return Checked(finite, error, accepted & ~overstepped, overstepped, hit, beyond)
 
-    def _ended(self, carry: Carry, plan: Planned, tried: Any, checked: Checked) -> Ended:
+    def _ended(self, carry: Carry, plan: Planned, tried: Tree, checked: Checked) -> Ended:
         """Back onto the constraints, and switched by events."""
         problem, args, t_new = self.problem, self.args, plan.t_new
         finite, accepted = checked.finite, checked.accepted
@@ -220,8 +221,8 @@ class Attempts:
         return Ended(y, finite, accepted, switched, crossing, beyond, n_events, keeps_rate)
 
     def _next(
-        self, carry: Carry, plan: Planned, checked: Checked, ended: Ended, rejected: Any
-    ) -> tuple[Any, Any]:
+        self, carry: Carry, plan: Planned, checked: Checked, ended: Ended, rejected: Array
+    ) -> tuple[Array, Array]:
         """Length of the next step, and whether it would be too short."""
         if not self.adaptive:
             return carry.step, rejected
@@ -236,7 +237,7 @@ class Attempts:
         smallest = jnp.maximum(options.min_step, 16 * jnp.finfo(float).eps * jnp.abs(carry.t))
         return step, rejected & (step < smallest)
 
-    def _code(self, carry: Carry, plan: Planned, ended: Ended, t: Any, too_small: Any) -> Any:
+    def _code(self, carry: Carry, plan: Planned, ended: Ended, t: Array, too_small: Array) -> Array:
         """How it stands."""
         why = jnp.where(ended.finite, Code.STEP_TOO_SMALL, Code.NOT_FINITE)
         code = jnp.where(too_small | (plan.starting & ~ended.finite), why, carry.code)

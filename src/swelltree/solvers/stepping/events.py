@@ -11,24 +11,23 @@ A value that is not positive is asleep: it must first rise above zero.
 
 from __future__ import annotations
 
-from typing import Any
-
+from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jnp
 
 TOLERANCE = 1e-10  # s, relative above one second
 
 
-def falls(before: Any, after: Any) -> Any:
+def falls(before: Array, after: Array) -> Array:
     """Which values fall through zero, (k,)."""
     return (before > 0.0) & (after <= 0.0)
 
 
-def width(t: Any) -> Any:
+def width(t: Array) -> Array:
     """Length of time within which an event is found [s]."""
     return TOLERANCE * jnp.maximum(1.0, jnp.abs(t))
 
 
-def next_try(t: Any, before: Any, crossing: Any, beyond: Any) -> Any:
+def next_try(t: Array, before: Array, crossing: Array, beyond: Array) -> Array:
     """Step to try next towards a known crossing; infinite where none is known [s].
 
     Args:

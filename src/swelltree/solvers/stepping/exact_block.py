@@ -7,8 +7,8 @@ time), the stages are those of the tableau.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jnp
 from swelltree.solvers.problem import Carry, LinearBlock, Problem
 from swelltree.spatial.linear_steps import ExactStages
@@ -19,15 +19,15 @@ SAME = 1e-9  # of the fixed step
 class NoBlock:
     """Nothing is linear, or the steps are not fixed."""
 
-    def start(self) -> Any:
+    def start(self) -> Tree:
         """What the stages remember."""
         return ()
 
-    def at(self, i: Any, y: Any, forcing: Any) -> Any:
+    def at(self, i: Array, y: Tree, forcing: Tree) -> Tree:
         """The value at a stage."""
         return y
 
-    def kept(self, i: Any, forcing: Any, y: Any, rate: Any) -> Any:
+    def kept(self, i: Array, forcing: Tree, y: Tree, rate: Tree) -> Tree:
         """What the stages remember after one."""
         return forcing
 
@@ -39,31 +39,31 @@ class ExactBlock(NoBlock):
     block: LinearBlock
     stages: ExactStages
     carry: Carry
-    whole: Any  # the step is the fixed one
+    whole: Array  # the step is the fixed one
     count: int  # stages
 
-    def forcing(self, y: Any, rate: Any) -> Any:
+    def forcing(self, y: Tree, rate: Tree) -> Tree:
         """f = z' - A z."""
         return self.block.get(rate) - self.stages.times(self.stages.A, self.block.get(y))
 
-    def start(self) -> Any:
+    def start(self) -> Tree:
         """f at the stages: that of the first where the rate at the start is known."""
         first = self.forcing(self.carry.y, self.carry.rate)
         return jnp.zeros((self.count, *first.shape)).at[0].set(first)
 
-    def at(self, i: Any, y: Any, forcing: Any) -> Any:
+    def at(self, i: Array, y: Tree, forcing: Tree) -> Tree:
         """The value at a stage with its linear part in place; the last stage is the end."""
         decay, weights = jnp.asarray(self.stages.decay)[i], jnp.asarray(self.stages.weights)[i]
         times = self.stages.times
         z = times(decay, self.block.get(self.carry.y)) + times(weights, forcing).sum(0)
         return self.block.put(y, jnp.where(self.whole, z, self.block.get(y)))
 
-    def kept(self, i: Any, forcing: Any, y: Any, rate: Any) -> Any:
+    def kept(self, i: Array, forcing: Tree, y: Tree, rate: Tree) -> Tree:
         """f at the stages after one more."""
         return forcing.at[i].set(self.forcing(y, rate))
 
 
-def exact_block(problem: Problem, args: Any, carry: Carry, h: Any, count: int) -> NoBlock:
+def exact_block(problem: Problem, args: Tree, carry: Carry, h: Array, count: int) -> NoBlock:
     """How a step treats the linear part of its problem.
 
     Args:

@@ -8,8 +8,9 @@ rejected attempt), so that no evaluation is made twice.
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Callable
 
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
 from swelltree.solvers.problem import Attempt, Carry, Problem
 from swelltree.solvers.stepping.exact_block import exact_block
@@ -17,12 +18,14 @@ from swelltree.solvers.stepping.extension import Extension, quartic
 from swelltree.solvers.stepping.tableaus import Tableau
 
 
-def _stage_loop(bounded: bool, n: int, first: Any, last: Any, body: Any, init: Any) -> Any:
+def _stage_loop(
+    bounded: bool, n: int, first: Array, last: Array, body: Callable[..., Tree], init: Tree
+) -> Tree:
     """Run body(i, state) for first <= i < last, with i in 0..n-1."""
     if not bounded:
         return jax.lax.fori_loop(first, last, body, init)
 
-    def step(state: Any, i: Any) -> Any:
+    def step(state: Tree, i: Array) -> Tree:
         wanted = (i >= first) & (i < last)
         return jax.lax.cond(wanted, lambda s: body(i, s), lambda s: s, state), None
 
@@ -32,25 +35,25 @@ def _stage_loop(bounded: bool, n: int, first: Any, last: Any, body: Any, init: A
 def explicit(
     tableau: Tableau,
     problem: Problem,
-    args: Any,
+    args: Tree,
     carry: Carry,
-    h: Any,
-    latest: Any,
-    starting: Any,
+    h: Array,
+    latest: Array,
+    starting: Array,
     bounded: bool,
 ) -> Attempt:
     """Explicit Runge-Kutta step up to the time `latest`; when `starting` only the first rate."""
     A, c = jnp.asarray(tableau.A), jnp.asarray(tableau.c)
     n = tableau.n_stages
 
-    def combine(weights: Any, y: Any, k: Any) -> Any:
+    def combine(weights: Array, y: Tree, k: Tree) -> Tree:
         # written without a dot, so that the loop can become one kernel
         column = weights.reshape((-1,) + (1,) * y.ndim)
         return y + h * jnp.sum(column * k, axis=0)
 
     block = exact_block(problem, args, carry, h, n)
 
-    def stage(i: Any, state: Any) -> Any:
+    def stage(i: Array, state: Tree) -> Tree:
         k, forcing, _ = state
         y = block.at(i, jax.tree.map(functools.partial(combine, A[i]), carry.y, k), forcing)
         rate = problem.rate(args, jnp.minimum(carry.t + c[i] * h, latest), y)
@@ -82,11 +85,11 @@ def explicit(
     )
 
 
-def within_step(tableau: Tableau, carry: Carry, h: Any, y: Any, k: Any) -> Extension:
+def within_step(tableau: Tableau, carry: Carry, h: Array, y: Tree, k: Tree) -> Extension:
     """The value within a step from the carry to a value, with the rates of its stages."""
     weights = tableau.extension
 
-    def terms(y0: Any, y1: Any, k: Any) -> Any:
+    def terms(y0: Tree, y1: Tree, k: Tree) -> Tree:
         more = h * jnp.sum(weights.reshape((-1,) + (1,) * y0.ndim) * k, axis=0)
         return quartic(y0, y1, k[0], k[-1], more, h)
 
@@ -96,11 +99,11 @@ def within_step(tableau: Tableau, carry: Carry, h: Any, y: Any, k: Any) -> Exten
 def in_parts(
     tableau: Tableau,
     problem: Problem,
-    args: Any,
+    args: Tree,
     carry: Carry,
-    h: Any,
-    latest: Any,
-    parts: Any,
+    h: Array,
+    latest: Array,
+    parts: Array,
     bounded: bool,
 ) -> Attempt:
     """A fixed step whose stages get what holds for it, in equal parts; others as `explicit`.
@@ -112,13 +115,13 @@ def in_parts(
     args = problem.in_step(args, carry.t, carry.y, h)
     never = jnp.zeros((), bool)
 
-    def whole(now: Carry, length: Any) -> Attempt:
+    def whole(now: Carry, length: Array) -> Attempt:
         return explicit(tableau, problem, args, now, length, latest, never, bounded)
 
     if bounded:  # derivatives know one part only
         return whole(carry, h)
 
-    def one(i: Any, y: Any) -> Any:
+    def one(i: Array, y: Tree) -> Tree:
         return whole(carry._replace(t=carry.t + i * h / parts, y=y, rate_known=never), h / parts).y
 
     y = jax.lax.fori_loop(0, parts, one, carry.y)

@@ -8,8 +8,9 @@ Problems with events have no common clock and take `integrate`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
 from swelltree.solvers.problem import Options, Problem, start
 from swelltree.solvers.solution import Code
@@ -26,12 +27,12 @@ class Side(NamedTuple):
         t_fail: time of failure [s], NaN while all is well.
     """
 
-    y: Any
-    code: Any
-    t_fail: Any
+    y: Tree
+    code: Array
+    t_fail: Array
 
 
-def begin(y: Any) -> Side:
+def begin(y: Tree) -> Side:
     """A case before its first step."""
     carry = start(0.0, y)
     return Side(carry.y, carry.code, carry.t_fail)
@@ -39,12 +40,12 @@ def begin(y: Any) -> Side:
 
 def fixed_steps(
     problem: Problem,
-    args: Any,
+    args: Tree,
     options: Options,
     side: Side,
-    times: Any,
-    observe: Callable[[Any, Any, Any], Any],
-) -> tuple[Side, Any]:
+    times: Array,
+    observe: Callable[[Tree, Tree, Tree], Tree],
+) -> tuple[Side, Tree]:
     """Step from the first of the times to each of the others: the state, and an output for each.
 
     Args:
@@ -58,7 +59,7 @@ def fixed_steps(
     assert problem.event is None
     assert problem.in_step is None
 
-    def step(clock: Any, side: Side, target: Any) -> tuple[Any, Side]:
+    def step(clock: Array, side: Side, target: Array) -> tuple[Tree, Side]:
         corner = jnp.min(jnp.where(options.corners > clock, options.corners, jnp.inf))
         end = jnp.minimum(corner, target)
         longest = jnp.minimum(options.step, options.max_step) * control.ROUNDING
@@ -69,7 +70,7 @@ def fixed_steps(
         after = jnp.where(lands, end, clock + h)
         return after, _stepped(problem, args, side, clock, h, after, latest)
 
-    def to(state: tuple[Any, Side], target: Any) -> tuple[Any, Any]:
+    def to(state: tuple[Tree, Side], target: Array) -> tuple[Tree, Tree]:
         clock, side = jax.lax.while_loop(
             lambda now: now[0] < target, lambda now: step(*now, target), state
         )
@@ -81,7 +82,7 @@ def fixed_steps(
 
 
 def _stepped(
-    problem: Problem, args: Any, side: Side, t: Any, h: Any, after: Any, latest: Any
+    problem: Problem, args: Tree, side: Side, t: Array, h: Array, after: Array, latest: Array
 ) -> Side:
     """A case after one step, if it has not failed before or in it."""
     y = rk4_step(problem, args, side.y, t, h, latest)

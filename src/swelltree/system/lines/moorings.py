@@ -10,10 +10,12 @@ from swelltree.system.six import Matrix, Six, by_dof
 from swelltree.system.values import Name
 
 
-class _Linear(Force):
+class LinearLoad(Force):
     """What linear moorings and dampings share."""
 
     row: ClassVar[str] = "moorings"
+    body: PointLike
+    damping: Matrix
 
     def table(self) -> NamedValues:
         """This item as a TOML table; diagonals as {dof: value}."""
@@ -25,17 +27,17 @@ class _Linear(Force):
     @property
     def points(self) -> dict[str, Point]:
         """The points by field name."""
-        return {"body": self.body}  # type: ignore[attr-defined]
+        return {"body": self.body}
 
     def _check_body(self) -> None:
-        if any(self.body.position) or self.body.rotation is not None:  # type: ignore[attr-defined]
+        if any(self.body.position) or self.body.rotation is not None:
             raise self.fail("acts at the body's reference point. Give the body, not a point on it.")
-        if self.body.body == "world":  # type: ignore[attr-defined]
+        if self.body.body == "world":
             raise self.fail("is on the world, where it does nothing. Name a body.")
 
 
 @description
-class LinearMooring(_Linear):
+class LinearMooring(LinearLoad):
     """Stiffness, damping and pretension at a body's reference point, world axes.
 
     wrench = pretension - stiffness (displacement from the described pose) - damping (velocity)
@@ -61,7 +63,7 @@ class LinearMooring(_Linear):
 
 
 @description
-class LinearDamping(_Linear):
+class LinearDamping(LinearLoad):
     """Linear damping at a body's reference point, for example viscous losses.
 
     Args:

@@ -106,7 +106,7 @@ def mean_power(
     return float(np.trapezoid(late.values, time) / (time[-1] - time[0]))
 
 
-def oscillator(pto: Pto, **more: object) -> System:
+def oscillator(pto: Pto, **more: Any) -> System:
     """Two kilograms on a spring of 8 N/m, let go at one metre: x = cos(2 t)."""
     body = Body("mass", mass=2.0, inertia=(1.0, 1.0, 1.0))
     rail = Slider("rail", WORLD, body, axis="x", position=1.0)

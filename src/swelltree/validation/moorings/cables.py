@@ -6,6 +6,7 @@ CA = 1e5 N s: both are run. The lower node is taken as free.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +37,7 @@ from swelltree.system import (
     Water,
     Winch,
 )
+from swelltree.system.joints.joint import Joint
 from swelltree.validation.run import run
 from swelltree.validation.table import Check, case
 
@@ -101,7 +103,7 @@ def cable_table_1() -> list[Check]:
     return checks
 
 
-def hanging(first: object, kind: LineType, joints: object = (), **more: object) -> System:
+def hanging(first: object, kind: LineType, joints: Sequence[Joint] = (), **more: Any) -> System:
     """The cable of section 6.2 with its payload of 5 kg, below a point.
 
     Args:
