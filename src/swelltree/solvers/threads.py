@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 from typing import TYPE_CHECKING
 
 from threadpoolctl import ThreadpoolController
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
 @functools.lru_cache(maxsize=1)
 def _libraries() -> ThreadpoolController:
     """The libraries with threads; looking for them takes milliseconds."""
-    import scipy.linalg  # noqa: F401  # it brings a library of its own, which must be there by now
+    # scipy brings a library of its own, which must be there by now
+    importlib.import_module("scipy.linalg")
 
     return ThreadpoolController()
 
