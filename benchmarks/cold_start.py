@@ -1,8 +1,11 @@
-"""Wall time from the start of a fresh process to its first result, with empty and filled cache.
+"""From the start of a fresh process to its first result, with empty and filled cache.
 
-`python benchmarks/cold_start.py 3` starts processes of `ours.py --first`: the clock runs from
-before the process exists until it has printed its result, so the imports are inside.
-`SWELLTREE_CACHE_DIR` points them to a folder of this run only.
+`python benchmarks/cold_start.py 3` starts processes of `ours.py --first`; a word of `JOBS` starts
+the lines that stand under it: `python benchmarks/cold_start.py barges modes`. The clock runs from
+before the process exists until it has ended, so the imports are inside; seconds of the processor
+are those of the process, which a busy machine changes less; "study" counts from the compiled model
+on. `SWELLTREE_CACHE_DIR` points them to a
+folder of this run only. Radiation fits are kept in it, too: "empty" has none.
 """
 
 from __future__ import annotations
@@ -17,34 +20,77 @@ from pathlib import Path
 from chain import report
 
 OURS = Path(__file__).with_name("ours.py")
+MADE = "import time\nmade = time.process_time()\n"
+BARGES = "import swelltree as sw\nmodel = sw.gallery.barges().model(fit={'error': 0.05})\n" + MADE
+SEA = "sw.IrregularSea(sw.Jonswap(Hs=3, Tp=9), omega_max=2.2, seed=1)"
+SPAR = "import swelltree as sw\nmodel = sw.gallery.spar('KIND').model()\n" + MADE
+MOORED = SPAR + "sw.simulate(model, sw.RegularWave(height=4.0, period=10.0), duration=60)\n"
+JOBS = {
+    "barges": BARGES + f"sw.simulate(model, {SEA}, duration=100)\n",
+    "equilibrium": BARGES + "sw.equilibrium(model)\n",
+    "modes": BARGES + "sw.modes(model)\n",
+    "rao": BARGES + "sw.rao(model)\n",
+    "steady_state": BARGES + "sw.steady_state(model, sw.RegularWave(height=2.0, period=9.0))\n",
+    "moored": MOORED.replace("KIND", "quasi_static"),
+    "moored dynamic": MOORED.replace("KIND", "dynamic"),
+}
+TELL = (
+    "import sys\n"
+    "print('ready', time.process_time() - made, 'JAX' if 'jax' in sys.modules else 'no JAX')\n"
+)
 
 
-def first_result(n_bodies: int, cache: str) -> float:
-    """Seconds until a fresh process has printed `ready`."""
-    start = time.perf_counter()
-    with subprocess.Popen(
-        [sys.executable, str(OURS), "--first", str(n_bodies)],
-        env={**os.environ, "SWELLTREE_CACHE_DIR": cache},
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        ready = any(line.strip() == "ready" for line in process.stdout)
-        elapsed = time.perf_counter() - start
-        if process.wait() != 0 or not ready:
-            raise SystemExit(f"ours.py --first {n_bodies} gave no result: see its message above")
-    return elapsed
+def words_of(job: str) -> list[str]:
+    """What starts the process of a job."""
+    if job.isdigit():
+        return [sys.executable, str(OURS), "--first", job]
+    return [sys.executable, "-W", "ignore", "-c", JOBS[job] + TELL]
 
 
-def measure(n_bodies: int, repeats: int = 3) -> None:
+def first_result(job: str, cache: str) -> tuple[float, float, str]:
+    """Seconds of the clock and of the processor of a fresh process, and its last line."""
+    env = {**os.environ, "SWELLTREE_CACHE_DIR": cache}
+    before, began = os.times(), time.perf_counter()
+    done = subprocess.run(words_of(job), env=env, stdout=subprocess.PIPE, text=True)
+    elapsed, after = time.perf_counter() - began, os.times()
+    last = done.stdout.strip().rpartition("\n")[2]
+    if done.returncode != 0 or not last.startswith("ready"):
+        raise SystemExit(f"{job} gave no result: see its message above")
+    spent = after.children_user + after.children_system
+    return elapsed, spent - before.children_user - before.children_system, last
+
+
+def _of_the_study(
+    cold: list[tuple[float, float, str]], warm: list[tuple[float, float, str]]
+) -> dict[str, float]:
+    """Seconds of the processor from the compiled model on, where they are told."""
+    rows = {"study_cold_cpu_s": cold, "study_cached_cpu_s": warm}
+    words = {name: [row[2].split() for row in found] for name, found in rows.items()}
+    return {
+        name: min(float(word[1]) for word in found)
+        for name, found in words.items()
+        if len(found[0]) > 1 and found[0][1][0].isdigit()
+    }
+
+
+def measure(job: str, repeats: int = 3) -> None:
     cold, warm = [], []
     for _ in range(repeats):
         with tempfile.TemporaryDirectory() as cache:
-            cold.append(first_result(n_bodies, cache))
-            warm.append(first_result(n_bodies, cache))
-    report(engine="swelltree", n_bodies=n_bodies, cold_s=min(cold), cached_s=min(warm))
+            cold.append(first_result(job, cache))
+            warm += [first_result(job, cache) for _ in range(2)]
+    report(
+        engine="swelltree",
+        **({"n_bodies": int(job)} if job.isdigit() else {"job": job}),
+        cold_s=min(row[0] for row in cold),
+        cached_s=min(row[0] for row in warm),
+        cold_cpu_s=min(row[1] for row in cold),
+        cached_cpu_s=min(row[1] for row in warm),
+        **_of_the_study(cold, warm),
+        imports_jax=not warm[-1][2].endswith("no JAX"),
+    )
 
 
 if __name__ == "__main__":
-    for argument in sys.argv[1:] or ["2", "3", "10"]:
-        measure(int(argument))
+    for argument in sys.argv[1:] or ["2", "3", "10", *JOBS]:
+        measure(argument)

@@ -7,6 +7,7 @@ the word `ready`, for `cold_start.py` to time from outside.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from importlib import metadata
 
@@ -98,7 +99,7 @@ def main() -> None:
         if options.first:
             run = simulate(build(Chain(n_bodies)), 10.0, "tsit5", options.formulation)
             float(run["kinetic_energy"][-1].sum())
-            print("ready", flush=True)
+            print("ready", "JAX" if "jax" in sys.modules else "no JAX", flush=True)
         else:
             measure(n_bodies, options.formulation)
 

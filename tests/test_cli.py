@@ -446,6 +446,35 @@ def test_physics_names_the_engine_of_each_run_and_the_reason(tmp_path, monkeypat
     assert said.count("engine: XLA: SWELLTREE_ENGINE=xla asks for it") == 1
 
 
+STUDIES = """
+[[studies]]
+name = "rest"
+type = "equilibrium"
+
+[[studies]]
+name = "swing"
+type = "modes"
+
+[[studies]]
+name = "orbit"
+type = "steady_state"
+sea = { type = "regular", amplitude = 0.1, omega = 0.9 }
+"""
+
+
+def test_physics_names_the_engine_of_other_studies(tmp_path, monkeypatch):
+    path = tmp_path / "light.toml"
+    path.write_text(LIGHT.replace("FORCES", TIE) + STUDIES)
+    said = " ".join(swelltree("check", "--physics", path).output.split())
+    for name in ("rest", "swing"):
+        assert f"engine of study {name}: LLVM" in said
+    # this system has no hydro data
+    assert "engine of study orbit: not known, the study would not begin: " in said
+    monkeypatch.setenv("SWELLTREE_ENGINE", "xla")
+    said = " ".join(swelltree("check", "--physics", path).output.split())
+    assert "engine of study swing: XLA: SWELLTREE_ENGINE=xla asks for it" in said
+
+
 @pytest.mark.parametrize(("forces", "rests"), [("", False), (TIE, True)], ids=["free", "tied"])
 def test_physics_says_each_thing_once(tmp_path, forces, rests):
     """Of two studies and the outline before them; a tied buoy has its state of rest."""

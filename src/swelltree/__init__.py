@@ -5,6 +5,9 @@ Public names are loaded when first used, so that describing a system costs no JA
 
 from typing import TYPE_CHECKING, Any
 
+from swelltree.engine.late import after_import
+from swelltree.engine.light_xarray import leave_dask_out
+
 if TYPE_CHECKING:
     from swelltree.system import *  # noqa: F403
 
@@ -94,6 +97,8 @@ _NAMES = {
     "swelltree.validation": "validate",
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+after_import("xarray", leave_dask_out)
 
 _ROOMS = ("gallery",)  # public modules
 

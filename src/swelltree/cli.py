@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from swelltree.model.model import Model
     from swelltree.system.casefile.case import Case
-    from swelltree.system.casefile.studies import SimulateStudy
 
 OUT_HELP = "Folder for the results."
 
@@ -142,17 +141,20 @@ def _check_physics(loaded: Case, case: Path, said: set[str]) -> int:
             console.print(f"- {finding}", style=colours[finding.severity], markup=False)
         if run is not None:
             console.print(f"- engine: {_engine(model, run)}", markup=False, highlight=False)
+    for study in (study for study in loaded.studies if study.in_time is None):
+        engine = _engine(model, study)
+        console.print(f"engine of study {study.name}: {engine}", markup=False, highlight=False)
     return int(wrong > 0)
 
 
-def _engine(model: Model, run: SimulateStudy) -> str:
-    """What will compute a run, or why that cannot be said."""
-    from swelltree.studies.time.engines import engine_of
+def _engine(model: Model, study: Any) -> str:
+    """What will compute a study, or why that cannot be said."""
+    from swelltree.studies.engines import engine_of_study
 
     try:
-        return engine_of(model, run)
+        return engine_of_study(model, study)
     except SwelltreeError as error:
-        return f"not known, the run would not begin: {error}"
+        return f"not known, the study would not begin: {error}"
 
 
 @app.command()

@@ -5,12 +5,17 @@ import pytest
 
 import swelltree as sw
 from swelltree.engine.machine.points import Points
+from swelltree.engine.machine.program import ASKED
+from swelltree.engine.machine.ran import note, noted
+from swelltree.studies.engines import engine_of_study
 
 WAVE = sw.RegularWave(amplitude=0.3, omega=0.8)
+SEA = sw.IrregularSea(sw.Jonswap(Hs=1.0, Tp=8.0), components=5, omega_max=1.6)
 STUDIES = {
     "equilibrium": sw.equilibrium,
     "modes": sw.modes,
     "rao": lambda model: sw.rao(model, omega=[0.5, 0.8]),
+    "response": lambda model: sw.response(model, SEA),
     "steady_state": lambda model: sw.steady_state(model, WAVE, 5),
 }
 QUICK = ("rm3", "sphere")
@@ -42,17 +47,63 @@ def test_study_leaves_nothing_to_xla(engines, name, study):
     found = STUDIES[study](getattr(sw.gallery, name)().model())
     assert engines
     assert set(engines) == {"LLVM"}
-    if study in ("equilibrium", "steady_state"):
-        assert found.attrs["engine"] == "LLVM"
+    assert found.attrs["engine"] == "LLVM"
+
+
+@pytest.mark.parametrize("study", ["equilibrium", "modes", "rao", "response"])
+def test_study_tells_why_it_ran_by_xla(monkeypatch, study):
+    monkeypatch.setenv("SWELLTREE_ENGINE", "xla")
+    found = STUDIES[study](sw.gallery.sphere().model())
+    assert found.attrs["engine"] == f"XLA: {ASKED}"
 
 
 @pytest.mark.filterwarnings("ignore::swelltree.SwelltreeWarning")
 @pytest.mark.parametrize("method", ["linear", "nonlinear"])
 def test_optimal_control_leaves_nothing_to_xla(engines, method):
     model = sw.gallery.rm3().model()
-    sw.optimal_control(model, WAVE, harmonics=3, method=method, force_max=1e6, replay=False)
+    how = {"harmonics": 3, "method": method, "force_max": 1e6, "replay": False}
+    first, again = (sw.optimal_control(model, WAVE, **how) for _ in range(2))
     assert engines
     assert set(engines) == {"LLVM"}
+    # also where all that ran is remembered from the call before
+    assert first.attrs["engine"] == again.attrs["engine"] == "LLVM"
+
+
+@pytest.mark.parametrize(
+    "study",
+    [
+        sw.SimulateStudy("run", duration=1.0, sea=WAVE),
+        sw.EquilibriumStudy("rest"),
+        sw.ModesStudy("swing"),
+        sw.RaoStudy("gain"),
+        sw.ResponseStudy("spread", SEA),
+        sw.SteadyStateStudy("orbit", WAVE),
+        sw.OptimalControlStudy("best", WAVE),
+    ],
+    ids=lambda study: study.type,
+)
+def test_engine_is_told_before_a_study(monkeypatch, study):
+    model = sw.gallery.rm3().model()
+    monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
+    assert engine_of_study(model, study) == "LLVM"
+    if study.type in ("simulate", "modes"):  # the others would wait for XLA
+        monkeypatch.setenv("SWELLTREE_ENGINE", "xla")
+        assert engine_of_study(model, study) == f"XLA: {ASKED}"
+
+
+def test_what_runs_apart_does_not_count_around_it():
+    with noted() as whole:
+        with noted() as part:
+            note("LLVM")
+        with noted(apart=True) as replay:
+            note("XLA: a law")
+        assert (part.engine, replay.engine) == ("LLVM", "XLA: a law")
+    assert whole.engine == "LLVM"
+    with noted() as whole:
+        assert whole.engine == ""
+        note("LLVM")
+        note("XLA: a law")
+    assert whole.engine == "XLA: a law"
 
 
 @pytest.mark.slow  # XLA compiles for a minute

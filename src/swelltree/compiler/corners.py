@@ -18,7 +18,8 @@ import numpy as np
 from swelltree.effects.applied import applied_forces
 from swelltree.effects.controllers.controllers import PlainLaw, controllers_of, measured
 from swelltree.engine.arrays import Array
-from swelltree.engine.backend import Tracer, jax, jnp
+from swelltree.engine.backend import is_tracer, jax, jnp
+from swelltree.engine.trees import leaves_of
 from swelltree.model.bends import bends
 from swelltree.model.effect import Now
 from swelltree.model.internal_state import internal_at_rest
@@ -39,9 +40,9 @@ def corner_times(model: Model) -> Array:
     def knows(part: object) -> bool:
         return hasattr(part, "corners")
 
-    parts = [part for part in jax.tree.leaves(model, is_leaf=knows) if knows(part)]
+    parts = [part for part in leaves_of(model, is_leaf=knows) if knows(part)]
     result = [part.corners() for part in parts]
-    if any(isinstance(times, Tracer) for times in result):
+    if any(map(is_tracer, result)):
         return jnp.sort(jnp.concatenate(result))
     return np.unique(np.concatenate([np.zeros(0), *(np.ravel(x) for x in result)]))
 
@@ -73,7 +74,7 @@ def noticed_times(model: Model, times: np.ndarray) -> np.ndarray:
 
 def functions_of_time(model: Model) -> list[Callable[[Array], Array]]:
     """What users' functions give as functions of time alone."""
-    parts = jax.tree.leaves(model, is_leaf=lambda part: isinstance(part, UserFunction))
+    parts = leaves_of(model, is_leaf=lambda part: isinstance(part, UserFunction))
     result: list[Callable[[Array], Array]] = [
         part for part in parts if isinstance(part, UserFunction)
     ]

@@ -19,7 +19,8 @@ Tree = Any  # arrays in any nesting: what JAX calls a pytree
 Numbers = float | Sequence[float] | np.ndarray  # one or several, as users give them
 T = TypeVar("T")
 
-_pending: list[tuple[type, tuple[str, ...]]] = []
+_fields: dict[type, tuple[tuple[str, ...], tuple[str, ...]]] = {}  # of trees: data and static ones
+_pending: list[type] = []  # trees that JAX was not told of yet
 
 
 def namespace(*arrays: Array) -> Any:
@@ -45,7 +46,8 @@ def pytree(*static: str):
 
     def decorate(cls: type[T]) -> type[T]:
         cls = dataclass(frozen=True, eq=False)(cls)
-        _pending.append((cls, static))
+        _fields[cls] = _data_of(cls, static), static
+        _pending.append(cls)
         if "jax" in sys.modules:
             register_pytrees()
         return cls
@@ -53,11 +55,20 @@ def pytree(*static: str):
     return decorate
 
 
+def _data_of(cls: Any, static: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(cls) if f.name not in static)
+
+
 def register_pytrees() -> None:
     """Tell JAX about every class made by `pytree` so far."""
     from jax.tree_util import register_dataclass
 
     while _pending:
-        cls, static = _pending.pop()
-        data = [f.name for f in fields(cls) if f.name not in static]
-        register_dataclass(cls, data_fields=data, meta_fields=list(static))
+        cls = _pending.pop()
+        data, static = _fields[cls]
+        register_dataclass(cls, data_fields=list(data), meta_fields=list(static))
+
+
+def fields_of(cls: type) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """Names of data and of static fields of a class made by `pytree`; None of any other."""
+    return _fields.get(cls)

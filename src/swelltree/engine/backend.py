@@ -1,7 +1,8 @@
 """The numerical engine: the one place where JAX is imported and set up.
 
-Everything above writes ``from swelltree.engine.backend import jax, jnp``. Importing this
-module
+Everything above writes ``from swelltree.engine.backend import jax, jnp``. These two stand for the
+modules and import them when something of them is first used: a run whose programs are found on
+disk never does. Whoever imports JAX after this module, it
 
 * switches on float64,
 * asks XLA to emit small time loops as a single function ("one kernel"), which halves the
@@ -16,12 +17,16 @@ cache off), ``SWELLTREE_ONE_KERNEL=0`` leaves XLA's own choice of kernels.
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from swelltree.engine.arrays import register_pytrees
+from swelltree.engine.late import Late, after_import, is_imported
 
 MANY_MAPS = 25_000  # pieces of memory: the limit of Linux is 65 530
 # loops whose state is below this many bytes become one function; effectively "all of them"
@@ -39,12 +44,14 @@ def _ask_for_one_kernel() -> None:
 # XLA reads its flags when the first backend starts, so this comes before the import
 _ask_for_one_kernel()
 
-import jax  # noqa: E402
-import jax.numpy as jnp  # noqa: E402
-from jax.core import Tracer  # noqa: E402
-from jax.extend.core import jaxpr_as_fun  # noqa: E402
+if TYPE_CHECKING:
+    import jax
+    import jax.numpy as jnp
+else:
+    jax, jnp = Late("jax"), Late("jax.numpy")
 
-from swelltree.engine.arrays import register_pytrees  # noqa: E402
+_core, _extension = Late("jax.core"), Late("jax.extend.core")
+_ravelling = Late("jax.flatten_util")
 
 
 def cache_folder() -> Path | None:
@@ -79,9 +86,14 @@ def _keep_compiled_programs() -> None:
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
 
-jax.config.update("jax_enable_x64", True)
-_keep_compiled_programs()
-register_pytrees()
+def _set_up() -> None:
+    """What every process that imports JAX beside this module gets."""
+    jax.config.update("jax_enable_x64", True)
+    _keep_compiled_programs()
+    register_pytrees()
+
+
+after_import("jax", _set_up)
 
 
 def is_one_kernel(function: Callable[..., Any], *args: Any) -> bool:
@@ -89,7 +101,31 @@ def is_one_kernel(function: Callable[..., Any], *args: Any) -> bool:
     return "xla_cpu_small_call" in str(jax.jit(function).lower(*args).compile().as_text())
 
 
-__all__ = ["Tracer", "cache_folder", "is_one_kernel", "jax", "jaxpr_as_fun", "jnp"]
+def jitted(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    """As `jax.jit`, for functions of modules: JAX is not imported before the first call."""
+
+    @functools.cache
+    def compiled() -> Callable[..., Any]:
+        return jax.jit(function, **options)
+
+    @functools.wraps(function)
+    def call(*args: Any, **given: Any) -> Any:
+        return compiled()(*args, **given)
+
+    return call
+
+
+def jaxpr_as_fun(closed: Any) -> Callable[..., Any]:
+    """A traced program as a function."""
+    return _extension.jaxpr_as_fun(closed)
+
+
+def ravel_pytree(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """All numbers of a tree as one vector, and how to make the tree of it again."""
+    return _ravelling.ravel_pytree(tree)
+
+
+__all__ = ["cache_folder", "is_one_kernel", "jax", "jaxpr_as_fun", "jitted", "jnp", "ravel_pytree"]
 
 
 def make_room(most: int = MANY_MAPS) -> None:
@@ -106,11 +142,21 @@ def make_room(most: int = MANY_MAPS) -> None:
         return
     with maps.open("rb") as file:
         count = sum(1 for _ in file)
-    if count > most:
+    if count > most and is_imported("jax"):
         jax.clear_caches()
         gc.collect()
 
 
+def is_jax(x: Any) -> bool:
+    """Is it an array of JAX, or one that is being traced?"""
+    return is_imported("jax") and isinstance(x, jax.Array)
+
+
+def is_tracer(x: Any) -> bool:
+    """Is it part of a program that is being traced (jit, grad, vmap)?"""
+    return is_imported("jax") and isinstance(x, _core.Tracer)
+
+
 def is_traced(tree: Any) -> bool:
-    """Is something in a tree part of a program that is being traced (jit, grad, vmap)?"""
-    return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(tree))
+    """Is something in a tree part of a program that is being traced?"""
+    return is_imported("jax") and any(map(is_tracer, jax.tree.leaves(tree)))

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.engine.backend import jax
+from swelltree.engine.backend import is_jax
 
 PACKAGE = Path(__file__).resolve().parents[1]
 _parser = threading.Lock()  # Python's own counts its depth in one place for all threads
@@ -71,7 +71,7 @@ class Contents:
         """Hash of the content of any object."""
         if isinstance(thing, PLAIN):
             return hashed(type(thing).__name__, repr(thing))
-        if isinstance(thing, np.ndarray | np.generic | jax.Array):
+        if isinstance(thing, np.ndarray | np.generic) or is_jax(thing):
             return self._array(np.asarray(thing))
         if getattr(type(thing), "without_content", False):
             return ""

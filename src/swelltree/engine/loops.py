@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.arrays import namespace
+from swelltree.engine.backend import is_jax, jax
+from swelltree.engine.late import is_imported
+from swelltree.engine.trees import leaves_of
 
 
 def repeat_while(go_on: Callable[[Any], Any], step: Callable[[Any], Any], state: Any) -> Any:
@@ -19,8 +22,6 @@ def repeat_while(go_on: Callable[[Any], Any], step: Callable[[Any], Any], state:
         while go_on(state):
             state = step(state)
         return state
-    from swelltree.engine.backend import jax
-
     return jax.lax.while_loop(go_on, step, state)
 
 
@@ -114,14 +115,11 @@ def _over_rows(function: Callable[..., Any], rows: Any, axis: int, summed: bool)
 
 def stop_gradient(tree: Any) -> Any:
     """The same values as constants: derivatives do not see how they came about."""
-    import sys
-
-    if "jax" not in sys.modules:
+    if not is_imported("jax"):
         return tree
-    from swelltree.engine.backend import jax
 
     def hold(x: Any) -> Any:
-        return jax.lax.stop_gradient(x) if isinstance(x, jax.Array) else x
+        return jax.lax.stop_gradient(x) if is_jax(x) else x
 
     return jax.tree.map(hold, tree)
 
@@ -143,13 +141,7 @@ def settled(
             -J^-1 r with the Jacobian J of the residual by u.
         args: what the solution depends on; everything the functions use must come in here.
     """
-    import sys
-
-    if "jax" not in sys.modules:
-        return iterate(args)
-    from swelltree.engine.backend import jax
-
-    if not any(isinstance(x, jax.Array) for x in jax.tree.leaves(args)):
+    if not any(map(is_jax, leaves_of(args))):
         return iterate(args)
     leaves, kind = jax.tree.flatten(args)
 

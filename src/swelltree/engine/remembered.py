@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.engine.backend import Tracer, jax
+from swelltree.engine.backend import is_tracer
+from swelltree.engine.trees import flatten
 
 SMALL = 64  # numbers: such arrays are compared, larger ones must be the same object
 
@@ -28,8 +29,8 @@ class Remembered:
 
     def about(self, tree: Any) -> dict[Any, Any]:
         """Findings for a tree; empty for a new one."""
-        leaves, structure = jax.tree.flatten(tree)
-        if any(isinstance(x, Tracer) for x in leaves):
+        leaves, structure = flatten(tree)
+        if any(map(is_tracer, leaves)):
             return {}
         for known, values, notes in reversed(self.entries):
             if known == structure and all(map(_same, values, leaves)):

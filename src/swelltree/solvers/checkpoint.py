@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.engine.arrays import Tree
-from swelltree.engine.backend import jax
+from swelltree.engine.trees import flatten, leaves_of
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.files.whole_files import clean_up, whole
 
@@ -59,8 +59,8 @@ def write(
     file: Path, key: str, number: int, times: np.ndarray, carry: Carry, outputs: Tree
 ) -> None:
     """Write one chunk; a crash leaves either the whole file or none."""
-    arrays = {f"carry_{i}": x for i, x in enumerate(jax.tree.leaves(carry))}
-    arrays |= {f"outputs_{i}": x for i, x in enumerate(jax.tree.leaves(outputs))}
+    arrays = {f"carry_{i}": x for i, x in enumerate(leaves_of(carry))}
+    arrays |= {f"outputs_{i}": x for i, x in enumerate(leaves_of(outputs))}
     try:
         with whole(file) as temporary, temporary.open("wb") as stream:
             np.savez(stream, key=np.array(key), number=np.array(number), times=times, **arrays)
@@ -106,7 +106,7 @@ def read(
         )
     trees = []
     for name, like in (("carry", carry_like), ("outputs", outputs_like)):
-        leaves, structure = jax.tree.flatten(like)
+        leaves, structure = flatten(like)
         values = [result.get(f"{name}_{i}") for i in range(len(leaves))]
         for value, leaf in zip(values, leaves, strict=True):
             if value is None or value.shape != leaf.shape or value.dtype != leaf.dtype:
@@ -114,5 +114,5 @@ def read(
                     f"checkpoint '{file}': its {name} does not fit this model. "
                     "Choose an empty folder."
                 )
-        trees.append(jax.tree.unflatten(structure, values))
+        trees.append(structure.unflatten(values))
     return trees[0], trees[1]

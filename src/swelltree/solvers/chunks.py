@@ -19,6 +19,7 @@ import numpy as np
 
 from swelltree.engine.arrays import Tree
 from swelltree.engine.backend import jax
+from swelltree.engine.trees import leaves_of, mapped
 from swelltree.solvers import checkpoint as files
 from swelltree.solvers.progress import progress_bar
 from swelltree.solvers.solution import Code, describe
@@ -56,10 +57,10 @@ class ChunkedRun:
         left = len(self.times)
         for part in self.parts:
             part = self.read(part) if isinstance(part, Path) else part
-            here = min(left, len(jax.tree.leaves(part)[0]))
+            here = min(left, len(leaves_of(part)[0]))
             if here == 0:
                 return
-            yield jax.tree.map(lambda x, n=here: x[:n], part)
+            yield mapped(lambda x, n=here: x[:n], part)
             left -= here
 
     @property
@@ -68,7 +69,7 @@ class ChunkedRun:
         parts = list(self.outputs_by_chunk())
         if not parts:
             return None
-        return jax.tree.map(lambda *xs: np.concatenate(xs), *parts)
+        return mapped(lambda *xs: np.concatenate(xs), *parts)
 
 
 def gathered(parts: Iterable[dict[str, np.ndarray]], count: int) -> dict[str, np.ndarray]:
@@ -136,7 +137,7 @@ def run_chunks(
     times = np.asarray(times, float)
     chunk = max(1, min(chunk, len(times)))
     pieces = chunk_times(times, chunk)
-    carry = jax.tree.map(np.asarray, carry)
+    carry = mapped(np.asarray, carry)
     n_before = int(carry.n_outputs)  # the carry may come from an earlier run
     folder = None if checkpoint is None else Path(checkpoint)
     if folder is not None:
@@ -152,7 +153,7 @@ def run_chunks(
                 known = store.known(number)
                 if known is None:
                     # copies, so that the device keeps nothing
-                    new, outputs = jax.tree.map(np.array, advance(carry, piece))
+                    new, outputs = mapped(np.array, advance(carry, piece))
                     part = store.kept(number, new, outputs)
                 else:
                     new, part = known
@@ -238,9 +239,9 @@ class _Store:
     def keep_shapes(self) -> None:
         """Let go of outputs, which are kept for their shapes alone from now on."""
         if self.like is not None:
-            self.like = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), self.like)
+            self.like = mapped(lambda x: np.broadcast_to(np.zeros((), x.dtype), x.shape), self.like)
 
     def _stays(self, outputs: Tree) -> bool:
         """Do so many chunks like this one stay in memory?"""
-        size = sum(x.nbytes for x in jax.tree.leaves(outputs))
+        size = sum(x.nbytes for x in leaves_of(outputs))
         return size * len(self.pieces) <= LARGE if self.keep is None else self.keep

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
+from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax, jnp
 from swelltree.engine.machine.points import Points
 from swelltree.solvers.solution import Code, describe

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from swelltree.engine.arrays import Array, Tree
-from swelltree.engine.backend import Tracer, jax, jnp
+from swelltree.engine.backend import is_jax, is_tracer, jnp
+from swelltree.engine.trees import mapped
 from swelltree.solvers.stepping.control import FIRST_ERROR
 from swelltree.solvers.stepping.extension import Extension, blank_extension
 
@@ -98,7 +99,7 @@ def padded_corners(times: Array) -> Array:
 
     The length is a power of two, so that runs with a few corners more share a compiled program.
     """
-    if isinstance(times, Tracer):
+    if is_tracer(times):
         return jnp.append(times, jnp.inf)
     known = np.unique(np.asarray(times, float))
     known = known[np.isfinite(known)]
@@ -140,17 +141,17 @@ def start(t0: float, y0: Tree, *, first_step: float = 0.0, events: int = 0) -> C
     """
 
     def as_float(x: Array) -> Array:
-        return x.astype(float) if isinstance(x, jax.Array) else np.asarray(x, float)
+        return x.astype(float) if is_jax(x) else np.asarray(x, float)
 
-    y0 = jax.tree.map(as_float, y0)
+    y0 = mapped(as_float, y0)
     zero = np.zeros((), np.int32)
     return Carry(
-        t=np.asarray(t0, float) if not isinstance(t0, jax.Array) else t0,
+        t=np.asarray(t0, float) if not is_jax(t0) else t0,
         y=y0,
         step=np.asarray(first_step, float),
         error=np.asarray(FIRST_ERROR),
         after_rejection=np.zeros((), bool),
-        rate=jax.tree.map(lambda x: np.zeros(x.shape), y0),
+        rate=mapped(lambda x: np.zeros(x.shape), y0),
         rate_known=np.zeros((), bool),
         n_accepted=zero,
         n_rejected=zero,
@@ -162,7 +163,7 @@ def start(t0: float, y0: Tree, *, first_step: float = 0.0, events: int = 0) -> C
         beyond=np.zeros(events),
         n_events=zero,
         extension=blank_extension(y0),
-        sampled=np.asarray(t0, float) if not isinstance(t0, jax.Array) else t0,
+        sampled=np.asarray(t0, float) if not is_jax(t0) else t0,
     )
 
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from swelltree.engine.arrays import Array, Tree
-from swelltree.engine.backend import jax
 from swelltree.engine.doing import doing
+from swelltree.engine.trees import leaves_of, mapped
 from swelltree.solvers.chunks import ChunkedRun, gathered, run_chunks
 from swelltree.solvers.fingerprint import run_key
 from swelltree.solvers.solution import Code
@@ -140,12 +140,12 @@ class Driven:
     def _observed(self) -> Iterator[dict[str, np.ndarray]]:
         first = 0
         for samples in self.chunks.outputs_by_chunk():
-            count = len(jax.tree.leaves(samples)[0])
+            count = len(leaves_of(samples)[0])
             times = self.times[first : first + count]
             first += count
             # chunks of one length share a compiled program
             times = np.pad(times, (0, self.width - count), constant_values=np.nan)
-            filled = jax.tree.map(lambda x: padded(x, self.width), samples)
+            filled = mapped(lambda x: padded(x, self.width), samples)
             channels = self.stepper.observe(times, filled)
             yield {name: np.asarray(x)[:count] for name, x in channels.items()}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 from typing import TYPE_CHECKING
 
 from threadpoolctl import ThreadpoolController
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 @functools.lru_cache(maxsize=1)
 def _libraries() -> ThreadpoolController:
     """The libraries with threads; looking for them takes milliseconds."""
+    # scipy brings a library of its own, which must be there by now
+    importlib.import_module("scipy.linalg")
+
     return ThreadpoolController()
 
 

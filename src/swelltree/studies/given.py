@@ -1,7 +1,7 @@
 """What all studies have in common: they take a compiled model, and their results say whence.
 
 What is not a model is refused in a sentence. Every dataset keeps versions, date, water, hashes of
-the data and the description as the text of a case file.
+the data, the description as the text of a case file and, where programs ran, by which engine.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from swelltree.engine.machine.ran import noted
 from swelltree.model.model import Model
 from swelltree.results.dataset import provenance
 from swelltree.system import Case, System
@@ -27,9 +28,11 @@ def study_of_model(
     @functools.wraps(study)
     def checked(model: Any, *args: P.args, **options: P.kwargs) -> R:
         check_model(model, study.__name__)
-        result = study(model, *args, **options)
+        with noted() as ran:
+            result = study(model, *args, **options)
         if hasattr(result, "data_vars"):
-            result.attrs = provenance(model) | result.attrs  # type: ignore[attr-defined]
+            engine = {"engine": ran.engine} if ran.engine else {}
+            result.attrs = provenance(model) | engine | result.attrs  # type: ignore[attr-defined]
         return result
 
     return checked

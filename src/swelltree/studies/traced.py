@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from swelltree.engine.backend import Tracer, jax
+from swelltree.engine.backend import is_tracer
+from swelltree.engine.trees import leaves_of
 from swelltree.system.describe import Description
 from swelltree.system.errors import SwelltreeError
 
 
 def _holds_traced(things: Any) -> bool:
     """Is there a traced number in models, arrays or described seas?"""
-    leaves = jax.tree.leaves(things)
-    if any(isinstance(leaf, Tracer) for leaf in leaves):
+    leaves = leaves_of(things)
+    if any(map(is_tracer, leaves)):
         return True
     described = [leaf for leaf in leaves if isinstance(leaf, Description)]
     return any(_holds_traced(list(vars(one).values())) for one in described)

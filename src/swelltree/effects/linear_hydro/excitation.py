@@ -12,12 +12,11 @@ from swelltree.effects.linear_hydro.data import NEGLIGIBLE, Table
 from swelltree.effects.linear_hydro.frame import turned_six
 from swelltree.effects.linear_hydro.headings import heading_weights, tell_coarse
 from swelltree.engine.arrays import Array
+from swelltree.spatial.cubic_spline import CubicSpline
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.dispersion import dispersion
 
 if TYPE_CHECKING:
-    from scipy.interpolate import CubicSpline
-
     from swelltree.waves.airy import Components
     from swelltree.waves.water import WaterNumbers
 
@@ -39,8 +38,6 @@ def interpolated(x: np.ndarray, y: np.ndarray, at: np.ndarray) -> np.ndarray:
 
 def _splines(x: np.ndarray, y: np.ndarray) -> tuple[CubicSpline, ...]:
     """Splines of the real and imaginary parts; those of the last few arrays are kept."""
-    from scipy.interpolate import CubicSpline
-
     for own_x, own_y, result in SPLINES:
         if own_y is y and own_x is x:
             return result

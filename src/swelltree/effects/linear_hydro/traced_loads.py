@@ -14,7 +14,7 @@ import numpy as np
 from swelltree.effects.linear_hydro.data import NEGLIGIBLE, Table, WaveLoads
 from swelltree.effects.linear_hydro.headings import basis, headings_of, within
 from swelltree.engine.arrays import Array
-from swelltree.engine.backend import Tracer, jax, jnp
+from swelltree.engine.backend import is_traced, jax, jnp
 from swelltree.system.errors import SwelltreeError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ BLOCK = 512  # times that are summed together
 
 def refuse_traced_table(table: Table) -> None:
     """A sentence for models whose data are traced too."""
-    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(table)):
+    if is_traced(table):
         raise SwelltreeError(
             "a sea is given to a model whose hydro data are traced. Let the function close over "
             "the model, and change its numbers by model.with_values(...)."

@@ -45,7 +45,7 @@ from swelltree.effects.weak_scatterer.problem.solve import Factors
 from swelltree.effects.weak_scatterer.remeshed import State, packed, remeshed, unpacked
 from swelltree.effects.weak_scatterer.shown import pressure_of_acceleration, shown
 from swelltree.engine.arrays import Array, known, pytree
-from swelltree.engine.backend import jax, jnp
+from swelltree.engine.backend import jax, jitted, jnp
 from swelltree.model.effect import Effect, LinearForm, Loads, Now
 from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import Motion, Pose
@@ -55,8 +55,8 @@ from swelltree.system.errors import SwelltreeError
 STEPS_PER_PERIOD = 30
 # terms of the books beside its own
 BEACH, WATERLINE, SMOOTHING, MESHES = "beach", "waterline", "smoothing", "meshes"
-prepared_once = jax.jit(prepare)
-kept_once = jax.jit(kept_for_run, static_argnums=(2, 3))
+prepared_once = jitted(prepare)
+kept_once = jitted(kept_for_run, static_argnums=(2, 3))
 
 
 @pytree()

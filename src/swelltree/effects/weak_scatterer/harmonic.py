@@ -18,10 +18,10 @@ from swelltree.effects.weak_scatterer.motion.bodies import wetted
 from swelltree.effects.weak_scatterer.motion.hydrodynamics import unit_fluxes, wrench_operator
 from swelltree.effects.weak_scatterer.motion.scene import Scene, vertices_at
 from swelltree.effects.weak_scatterer.problem.assembly import assemble
-from swelltree.engine.backend import jax
+from swelltree.engine.backend import jitted
 from swelltree.waves.dispersion import depth_decay, dispersion
 
-assembled = jax.jit(assemble)
+assembled = jitted(assemble)
 
 
 class Harmonic(NamedTuple):

@@ -12,16 +12,17 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from swelltree.engine.backend import cache_folder, jax
+from swelltree.engine.backend import cache_folder
 from swelltree.engine.contents import Contents, hashed, versions
 from swelltree.engine.machine import cache
 from swelltree.engine.machine.native import compiler
+from swelltree.engine.trees import flatten
 
 Outputs = list[tuple[int, tuple[int, ...], Any]]
 
@@ -38,6 +39,7 @@ class Layout:
         size: numbers of all results.
         work: of working memory.
         names: of the results, where they are a dictionary of arrays; else None.
+        steady: which results are the same at all points, of programs of many.
     """
 
     code: str
@@ -47,6 +49,7 @@ class Layout:
     size: int
     work: int
     names: list[str] | None
+    steady: list[bool] = field(default_factory=list)
 
 
 class Entry:
@@ -82,6 +85,7 @@ class Entry:
             told["size"],
             told["work"],
             told["names"],
+            told["steady"],
         )
         return layout, code
 
@@ -94,6 +98,7 @@ class Entry:
             "size": layout.size,
             "work": layout.work,
             "names": layout.names,
+            "steady": layout.steady,
         }
         head = json.dumps(told).encode() + b"\n"
         cache.write(self.folder, self.name, head + layout.tables.tobytes())
@@ -134,9 +139,9 @@ def entry_of(
     folder = cache.private_folder(cache_folder())
     if folder is None:
         return None
-    leaves, tree = jax.tree.flatten(args)
+    leaves, tree = flatten(args)
     names = [_Unnumbered.like(k, x) for k, x in enumerate(leaves)]
-    without_numbers = jax.tree.unflatten(tree, names)
+    without_numbers = tree.unflatten(names)
     contents = Contents(all_code=True)
     parts = contents.of(functions), contents.of(without_numbers), str(kinds), pattern
     if contents.unsure:
@@ -151,7 +156,7 @@ def _surroundings() -> tuple[str, ...]:
 
 def names_of(tree: Any) -> list[str] | None:
     """Names of results that are a dictionary of arrays; else None."""
-    example = jax.tree.unflatten(tree, list(range(tree.num_leaves)))
+    example = tree.unflatten(list(range(tree.num_leaves)))
     if not isinstance(example, dict) or list(example.values()) != list(range(len(example))):
         return None
     return list(example) if all(isinstance(name, str) for name in example) else None

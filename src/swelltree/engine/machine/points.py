@@ -9,19 +9,27 @@ is the same at all of them is computed before it, and a program serves any numbe
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from swelltree.engine.backend import Tracer, jax, jaxpr_as_fun, jnp
+from swelltree.engine.backend import is_tracer, jax, jaxpr_as_fun, jnp
+from swelltree.engine.contents import hashed
 from swelltree.engine.machine.derivatives import Differentiating
+from swelltree.engine.machine.entries import Entry, Layout, entry_of
 from swelltree.engine.machine.flatten import Flattening, count_numbers, needed
 from swelltree.engine.machine.graph import LONG, Buffer, Graph, NotFlattenedError, Region, kind_of
-from swelltree.engine.machine.native import Native, object_code
+from swelltree.engine.machine.native import Native, object_code, object_name
+from swelltree.engine.machine.outlines import (
+    Outline,
+    Shaped,
+    Traced,
+    read_outline,
+    write_outline,
+)
 from swelltree.engine.machine.program import (
     KEPT,
     LARGEST,
@@ -32,36 +40,15 @@ from swelltree.engine.machine.program import (
     switched_off,
     with_tables,
 )
+from swelltree.engine.machine.ran import BY_LLVM, note
 from swelltree.engine.machine.second_derivatives import NotHereError, second_derivatives
 from swelltree.engine.machine.statements import Leave, Loop, Stores
 from swelltree.engine.machine.values import Value, places, stored
 from swelltree.engine.machine.wide_rows import text_of
+from swelltree.engine.trees import flatten, leaves_of, mapped
 
 VALUES, JACOBIANS, SECOND = "values", "jacobians", "second"
 LONG_TEXT = 4000  # lines: LLVM takes longer to improve such code than the few evaluations of it
-
-
-@dataclass
-class Traced:
-    """A function for arguments of some shapes.
-
-    Args:
-        closed: its program.
-        used: which arrays of the first argument it needs.
-        tree: of its results.
-        avals: shapes and types of its results.
-        given: shapes and types of the arrays of the other arguments.
-        weights: how many of these are weights, before the last.
-        number: of its own.
-    """
-
-    closed: Any
-    used: list[bool]
-    tree: Any
-    avals: list[Any]
-    given: list[Any]
-    weights: int = 0
-    number: int = field(default_factory=functools.partial(next, itertools.count()))
 
 
 @dataclass
@@ -103,7 +90,6 @@ class Points:
         self.programs: dict[Any, Compiled | NotFlattenedError] = {}
         self.patterns: dict[Any, tuple[Any, Any, np.ndarray]] = {}  # of the last fixed arguments
         self.last: dict[str, Any] = {}  # what was found for the last arguments
-        self.by_xla = {kind: jax.jit(self._of_kind(kind)) for kind in (VALUES, JACOBIANS, SECOND)}
         self.reason = ""  # why the last call ran by XLA; empty: it did not
 
     def values(self, fixed: Any, *others: Any) -> Any:
@@ -125,9 +111,14 @@ class Points:
     @property
     def engine(self) -> str:
         """What ran the last call, and why it was not LLVM where it was not."""
-        return f"XLA: {self.reason}" if self.reason else "LLVM"
+        return f"XLA: {self.reason}" if self.reason else BY_LLVM
 
     # --- by JAX -------------------------------------------------------------------------------
+    @functools.cached_property
+    def by_xla(self) -> dict[str, Any]:
+        """What XLA compiles, of every kind."""
+        return {kind: jax.jit(self._of_kind(kind)) for kind in (VALUES, JACOBIANS, SECOND)}
+
     def _single(self, kind: str) -> Callable[..., Any]:
         """The function of one point that is traced."""
         if kind != SECOND:
@@ -176,12 +167,13 @@ class Points:
     # --- by LLVM ------------------------------------------------------------------------------
     def _run(self, kind: str, fixed: Any, others: tuple[Any, ...]) -> Any:
         program, traced, numbers = self._program(kind, fixed, others)
+        self.reason = program if isinstance(program, str) else ""
+        if self.reason != INSIDE:
+            note(self.engine)
         if isinstance(program, str):
-            self.reason = program
             made = self.by_xla[kind](fixed, *others)
-            return made if program == INSIDE else jax.tree.map(np.asarray, made)
-        self.reason = ""
-        leaves = [np.asarray(x) for x in jax.tree.leaves(others)]
+            return made if program == INSIDE else mapped(np.asarray, made)
+        leaves = [np.asarray(x) for x in leaves_of(others)]
         count = len(leaves[-1]) if self.many else 1
         into = np.empty((count, sum(_size(x.shape) for x in traced.given)))
         at = 0
@@ -198,10 +190,10 @@ class Points:
         if kind == SECOND:
             return arrays[0]
         half = len(traced.avals)
-        values = jax.tree.unflatten(traced.tree, arrays[:half])
+        values = traced.tree.unflatten(arrays[:half])
         if kind == VALUES:
             return values
-        return values, jax.tree.unflatten(traced.tree, arrays[half:])
+        return values, traced.tree.unflatten(arrays[half:])
 
     def _arrays(self, program: Compiled, numbers: np.ndarray, out: np.ndarray) -> list[np.ndarray]:
         """Results; those that are the same at all points are the same objects, where asked for."""
@@ -231,17 +223,17 @@ class Points:
 
     def _program(self, kind: str, fixed: Any, others: tuple[Any, ...]) -> tuple[Any, Any, Any]:
         """Machine code or why there is none, the traced function, numbers of the fixed argument."""
-        rest, rest_structure = jax.tree.flatten(others)
+        rest, rest_structure = flatten(others)
         like = (rest_structure, tuple(map(self._kind, rest)), switched_off())
         before = self.last.get(kind)
         if before is not None and before[0] == like and before[1] is fixed:
             return before[4]
-        leaves, structure = jax.tree.flatten(fixed)
+        leaves, structure = flatten(fixed)
         if before is not None and before[0] == like:
             same = before[2] == structure and _same_objects(before[3], leaves)
             if same:
                 return before[4]
-        if any(isinstance(x, Tracer) for x in (*leaves, *rest)):
+        if any(map(is_tracer, (*leaves, *rest))):
             return INSIDE, None, None
         if like[2]:
             return like[2], None, None
@@ -272,14 +264,35 @@ class Points:
         key, numbers = self._pattern(kind, leaves, traced)
         if key not in self.programs:
             _make_room(self.programs)
-            try:
-                self.programs[key] = self._compiled(kind, traced, leaves)
-            except NotFlattenedError as error:
-                self.programs[key] = error
+            self.programs[key] = self._known_or_compiled(kind, traced, leaves, key[-1])
         program = self.programs[key]
         if isinstance(program, NotFlattenedError):
             raise program
         return program, traced, numbers
+
+    def _known_or_compiled(
+        self, kind: str, traced: Traced, leaves: list[Any], pattern: Key
+    ) -> Compiled | NotFlattenedError:
+        """The program from the disk, or made now; or why there is none."""
+        entry = None
+        if traced.entry is not None:
+            name = hashed("points 1", traced.entry.name, kind, *pattern.parts)
+            entry = Entry(name, traced.entry.folder)
+        found = None if entry is None else entry.read()
+        if isinstance(found, str):
+            return NotFlattenedError(found)
+        try:
+            layout, code = self._written(kind, traced, leaves) if found is None else found
+        except NotHereError as error:
+            return error
+        except NotFlattenedError as error:
+            if entry is not None:
+                entry.refuse(str(error))
+            return error
+        if entry is not None and found is None:
+            entry.write(layout)
+        memory = layout.turns, layout.outs, layout.size, layout.work
+        return Compiled(Native(code), [layout.tables], *memory, layout.steady)
 
     def _weighted(self, fixed: Any, others: tuple[Any, ...]) -> Traced:
         """The function with weights of its results among its arguments."""
@@ -288,36 +301,53 @@ class Points:
         key = (SECOND, base.number)
         if key not in self.traces:
             like = [
-                jax.ShapeDtypeStruct(np.shape(x)[1:] if self.many else np.shape(x), np.dtype(float))
-                for x in jax.tree.leaves(weight)
+                Shaped(np.shape(x)[1:] if self.many else np.shape(x), np.dtype(float))
+                for x in leaves_of(weight)
             ]
             _make_room(self.traces)
             *inputs, last = base.given
-            slope = jax.ShapeDtypeStruct(last.shape, np.dtype(float))
+            given, slope = [*inputs, *like, last], Shaped(last.shape, np.dtype(float))
+            entry = base.entry
+            if entry is not None:
+                entry = Entry(hashed("weighted 1", entry.name, str(given)), entry.folder)
             self.traces[key] = Traced(
-                base.closed, base.used, None, [slope], [*inputs, *like, last], len(like)
+                lambda: base.closed, base.used, None, [slope], given, len(like), entry
             )
         return self.traces[key]
 
     def _traced(self, kind: str, fixed: Any, others: Any, points: bool = False) -> Any:
         """The function traced for arguments like these."""
-        leaves, structure = jax.tree.flatten((fixed, *others))
-        skip = len(jax.tree.leaves(fixed))
+        leaves, structure = flatten((fixed, *others))
+        skip = len(leaves_of(fixed))
         shapes = [np.shape(x)[int(points and k >= skip) :] for k, x in enumerate(leaves)]
-        types = [x.dtype if hasattr(x, "dtype") else jnp.result_type(x) for x in leaves]
+        types = [x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype for x in leaves]
         what = VALUES if kind == JACOBIANS else kind
         key = (what, structure, tuple(shapes), tuple(types))
         if key not in self.traces:
-            like = [jax.ShapeDtypeStruct(*x) for x in zip(shapes, types, strict=True)]
+            like = list(map(Shaped, shapes, types))
             _make_room(self.traces)
-            one = self._single(kind)
-            closed, out = jax.make_jaxpr(
-                lambda *x: one(*jax.tree.unflatten(structure, x)), return_shape=True
-            )(*like)
-            used = _used(closed.jaxpr)
-            results, tree = jax.tree.flatten(out)
-            self.traces[key] = Traced(closed, used[:skip], tree, results, like[skip:])
+            entry = entry_of((self.function,), (fixed, *others), b"", ("outline", what, like))
+            trace = functools.partial(self._outline, kind, structure, like, skip)
+            outline = None if entry is None else read_outline(entry)
+            known = outline is not None
+            closed, outline = (None, outline) if known else trace()
+            if not known and entry is not None and not write_outline(entry, outline):
+                entry = None
+            again = (lambda: trace()[0]) if known else (lambda: closed)
+            self.traces[key] = Traced(again, *outline, like[skip:], entry=entry)
         return self.traces[key]
+
+    def _outline(
+        self, kind: str, structure: Any, like: list[Shaped], skip: int
+    ) -> tuple[Any, Outline]:
+        """The function traced, and what that tells."""
+        one = self._single(kind)
+        closed, out = jax.make_jaxpr(lambda *x: one(*structure.unflatten(x)), return_shape=True)(
+            *(jax.ShapeDtypeStruct(*x) for x in like)
+        )
+        results, tree = jax.tree.flatten(out)
+        avals = [Shaped(tuple(x.shape), np.dtype(x.dtype)) for x in results]
+        return closed, Outline(_used(closed.jaxpr)[:skip], tree, avals)
 
     def _pattern(
         self, kind: str, leaves: list[Any], traced: Traced
@@ -335,7 +365,8 @@ class Points:
             self.patterns[traced.number] = before
         return (traced.number, kind, before[1]), before[2]
 
-    def _compiled(self, kind: str, traced: Traced, leaves: list[Any]) -> Compiled:
+    def _written(self, kind: str, traced: Traced, leaves: list[Any]) -> tuple[Layout, bytes]:
+        """Memory and object code, by tracing."""
         count = count_numbers(traced.closed.jaxpr)
         if count > LARGEST:
             raise NotFlattenedError(f"{count} numbers, more than {LARGEST}")
@@ -361,9 +392,11 @@ class Points:
         graph.state(Loop(region))
         turns = writing.turns()
         text = text_of(graph)
-        native = Native(object_code(text, 0 if text.count("\n") > LONG_TEXT else 2))
+        optimise = 0 if text.count("\n") > LONG_TEXT else 2
         steady = [all(graph.home[a] is graph.root for a in x.reshape(-1).tolist()) for x in outs]
-        return Compiled(native, writing.tables, turns, where, size, graph.work, steady)
+        tables = np.concatenate([np.zeros(0), *writing.tables])
+        name, code = object_name(text, optimise), object_code(text, optimise)
+        return Layout(name, tables, turns, where, size, graph.work, None, steady), code
 
     def _given(self, graph: Graph, traced: Traced, i: int, region: Region) -> list[np.ndarray]:
         """Arrays of the other arguments at a point."""

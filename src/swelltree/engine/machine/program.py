@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,15 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.engine.backend import Tracer, jax
+from swelltree.engine.backend import is_tracer, jax
 from swelltree.engine.machine.entries import Layout, entry_of, names_of
 from swelltree.engine.machine.flatten import NONE, Flattening, count_numbers
 from swelltree.engine.machine.graph import MOST, Buffer, Graph, NotFlattenedError, kind_of
 from swelltree.engine.machine.native import Native, object_code, object_name
+from swelltree.engine.machine.ran import BY_LLVM, note
 from swelltree.engine.machine.row_loops import Axes
 from swelltree.engine.machine.statements import Stores
 from swelltree.engine.machine.values import Stored, stored, stores
 from swelltree.engine.machine.wide_rows import text_of
+from swelltree.engine.trees import flatten, structure_of
 
 KEPT = 64  # programs of one function, for as many shapes and patterns
 LARGEST = 70_000  # numbers of a program, counted before it is written: as `graph.MOST`
@@ -90,10 +93,14 @@ class Program:
         most: int = MOST,
     ) -> None:
         self.function, self.fixed, self.refused, self.like = function, fixed, refused, like
-        self.rows, self.most = rows, most
-        self.by_xla = jax.jit(function, compiler_options=options)
+        self.rows, self.most, self.options = rows, most, options
         self.programs: dict[Any, Compiled | str] = {}
         self.last: tuple[Any, Any, Any] = (None, None, None)
+
+    @functools.cached_property
+    def by_xla(self) -> Any:
+        """The function compiled by XLA."""
+        return jax.jit(self.function, compiler_options=self.options)
 
     def jacobian(self, argument: int) -> Program:
         """Program of the derivatives in one argument, by JAX's rules (`jax.jacfwd`)."""
@@ -110,22 +117,23 @@ class Program:
     def run(self, *args: Any) -> tuple[str, Any]:
         """What ran, as of `engine`, and the results."""
         program, numbers, leaves = self._program(args)
+        note(_engine(program))
         if isinstance(program, str):
             return _engine(program), self.by_xla(*args)
         into = packed(leaves)
         out, work = np.empty(program.size), np.empty(program.work)
         program.native(program.row(numbers), into, out, work)
-        results = jax.tree.unflatten(program.tree, _unpacked(out, program.outs))
+        results = program.tree.unflatten(_unpacked(out, program.outs))
         return _engine(program), results
 
     def _program(self, args: tuple[Any, ...]) -> tuple[Compiled | str, np.ndarray, list[Any]]:
         """Program, numbers of the fixed arguments, and the other arguments one by one."""
-        leaves, tree = jax.tree.flatten(args[self.fixed :])
-        fixed, fixed_tree = jax.tree.flatten(args[: self.fixed])
+        leaves, tree = flatten(args[self.fixed :])
+        fixed, fixed_tree = flatten(args[: self.fixed])
         refused = self.refused or switched_off()
         if refused:
             return refused, np.zeros(0), leaves
-        if any(isinstance(x, Tracer) for x in (*fixed, *leaves)):
+        if any(map(is_tracer, (*fixed, *leaves))):
             return "inside another program", np.zeros(0), leaves
         try:
             key, numbers = self._fixed(fixed, fixed_tree)
@@ -197,8 +205,8 @@ class Program:
     def _results(self, names: list[str] | None, args: tuple[Any, ...]) -> Any:
         """Structure of the results without tracing; None where it is not known."""
         if names is not None:
-            return jax.tree.structure(dict.fromkeys(names, 0))
-        return None if self.like is None else jax.tree.structure(self.like(*args))
+            return structure_of(dict.fromkeys(names, 0))
+        return None if self.like is None else structure_of(self.like(*args))
 
     def _written(
         self, args: tuple[Any, ...], fixed: list[Any], leaves: list[Any]
@@ -219,7 +227,7 @@ class Program:
         places = writing.results(outs, [var.aval for var in closed.jaxpr.outvars])
         turns = writing.turns()
         text = text_of(writing.graph)
-        code, tree = object_code(text), jax.tree.structure(traced.out_info)
+        code, tree = object_code(text), structure_of(traced.out_info)
         layout = Layout(
             object_name(text),
             np.concatenate([np.zeros(0), *writing.tables]),
@@ -295,7 +303,7 @@ class Writing:
 
 
 def _engine(program: Compiled | str) -> str:
-    return f"XLA: {program}" if isinstance(program, str) else "LLVM"
+    return f"XLA: {program}" if isinstance(program, str) else BY_LLVM
 
 
 def _kinds(leaves: list[Any]) -> tuple[Any, ...]:

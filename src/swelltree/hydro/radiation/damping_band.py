@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.engine.arrays import Array
+from swelltree.spatial.cubic_spline import CubicSpline
 from swelltree.system.errors import SwelltreeError
 
 TAIL_RANGE = (2.0, 8.0)  # exponents of decay that are believed
@@ -56,8 +57,6 @@ def extend_damping(
         tail_exponent: decay above the band, default from the data.
         points: points put into each interval by a cubic spline.
     """
-    from scipy.interpolate import CubicSpline
-
     omega, damping = finite_rows(omega, damping)
     scale = damping_scale(damping)
     trace = np.einsum("fii->f", damping / np.outer(scale, scale)).clip(min=1e-300)

@@ -5,6 +5,7 @@ passive form that is refined and enlarged until the error asked for is reached.
 Others are offered beside it for comparison (docs/theory/radiation.md).
 """
 
+import importlib
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -87,6 +88,8 @@ def fit_radiation(
         )
     key = _key(data, error, limit, method, entry_order)
     if not cache or (result := _unpacked(kept.load("radiation", key))) is None:
+        # scipy's own library must be there to be limited
+        importlib.import_module("scipy.linalg")
         from threadpoolctl import threadpool_limits
 
         # thousands of small products: one thread is faster than several that wait for one another

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Bool, Float
 
+from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax, jnp
 
 Scalar = Float[Array, ""]

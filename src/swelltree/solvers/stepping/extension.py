@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swelltree.engine.backend import jax, jnp
+from swelltree.engine.trees import mapped
 
 
 class Extension(NamedTuple):
@@ -48,7 +49,7 @@ class Extension(NamedTuple):
 
 def blank_extension(y: Any) -> Extension:
     """Before the first step from a value: a step of one second in which nothing is known."""
-    terms = jax.tree.map(lambda x: np.zeros((5, *np.shape(x))), y)
+    terms = mapped(lambda x: np.zeros((5, *np.shape(x))), y)
     return Extension(np.zeros(()), np.ones(()), terms)
 
 

@@ -16,9 +16,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from jax.flatten_util import ravel_pytree
 
-from swelltree.engine.backend import jax, jnp
+from swelltree.engine.backend import jax, jnp, ravel_pytree
 from swelltree.engine.loops import each
 from swelltree.solvers.problem import Attempt, Carry, Options, Problem
 from swelltree.solvers.stepping.tableaus import KVAERNO5

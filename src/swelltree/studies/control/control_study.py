@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.engine.machine.ran import note, noted
 from swelltree.engine.remembered import Remembered
 from swelltree.formulations import Formulation
 from swelltree.model.model import Model
@@ -36,8 +37,11 @@ KNOWN = Remembered()  # what depends on the model alone
 def recalled(known: dict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
     """What was made before under this key, or made now."""
     if key not in known:
-        known[key] = make()
-    return known[key]
+        with noted(apart=True) as ran:
+            known[key] = make(), ran.engine
+    result, engine = known[key]
+    note(engine)
+    return result
 
 
 @dataclass(frozen=True)
@@ -131,9 +135,10 @@ class ControlStudy:
         why = self.bends or ("" if straight else CURVED)
         notes = [*solution.notes, why and f"The model is not linear: {why}."]
         if replay:
-            numbers, said = replayed_powers(
-                self.model, dataset, period.waves, period.length, period.radiation
-            )
+            with noted(apart=True):  # a run of its own, by the engine that its law asks for
+                numbers, said = replayed_powers(
+                    self.model, dataset, period.waves, period.length, period.radiation
+                )
             dataset.attrs |= numbers
             notes.append(said)
         dataset.attrs["report"] = " ".join(note for note in notes if note)

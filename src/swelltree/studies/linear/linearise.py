@@ -6,6 +6,7 @@ and machines need no second model; what an effect is beside that it tells by `Ef
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from typing import Any
 
@@ -15,10 +16,13 @@ from swelltree.effects.linear_hydro.frame import columns_in_axes, mean_yaw
 from swelltree.effects.linear_hydro.radiation import Radiation, dry
 from swelltree.effects.lines.dynamic.static_lines import with_static_lines
 from swelltree.engine.arrays import Array
-from swelltree.engine.backend import jax, jnp
+from swelltree.engine.backend import is_jax, jax, jnp
+from swelltree.engine.machine.points import point_program
 from swelltree.formulations import Formulation, State
 from swelltree.formulations.equations import settled_at
 from swelltree.model.effect import LinearElements, LinearForm, Now
+from swelltree.model.internal_state import InternalState
+from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
 from swelltree.model.present import present
 from swelltree.studies.linear.derivatives import (
@@ -161,9 +165,18 @@ def _resting_point(
 
 
 def _now(model: Model, how: Formulation, state: State) -> Now:
-    internal = settled_at(model, how, state)
-    motion = how.kinematics(present(model, internal), np.zeros(()), state).motion
-    return Now(np.zeros(()), motion, internal)
+    return Now(np.zeros(()), *resting_motion(how)(model, state))
+
+
+@functools.lru_cache(maxsize=32)
+def resting_motion(how: Formulation) -> Any:
+    """Program of the motion and the internal state at a state."""
+
+    def motion(model: Model, state: State) -> tuple[Motion, InternalState]:
+        internal = settled_at(model, how, state)
+        return how.kinematics(present(model, internal), jnp.zeros(()), state).motion, internal
+
+    return point_program(motion)
 
 
 def _radiation(model: Model, forms: list[LinearForm], source: str, study: str) -> Radiation:
@@ -189,7 +202,7 @@ def _assembled(
         # not at rest the rows ask for accelerations across the free directions
         P = columns_in_axes(at.yaw, still.P)
         M = still.mass + P.T @ radiation.added_mass @ P
-        pinv = jnp.linalg.pinv if isinstance(M, jax.Array) else np.linalg.pinv
+        pinv = jnp.linalg.pinv if is_jax(M) else np.linalg.pinv
         force = force + M @ pinv(still.rows) @ jacobian.closing
     to_bodies = still.P @ Z
     elements = [form.elements for form in forms if form.elements is not None]

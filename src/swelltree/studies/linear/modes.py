@@ -28,7 +28,7 @@ from swelltree.studies.linear.frequency_modes import (
     traced_eigenvalues,
 )
 from swelltree.studies.linear.linear_model import LinearModel, OperatingPoint
-from swelltree.studies.linear.linearise import linear_model, traced_model
+from swelltree.studies.linear.linearise import linear_model, resting_motion, traced_model
 from swelltree.studies.rest.relax import check_no_drums
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.named_values import NamedValues
@@ -135,7 +135,7 @@ def energy_shares(at: OperatingPoint, shapes: np.ndarray) -> np.ndarray:
 
     Metres and radians cannot be compared, energies can.
     """
-    pose = at.formulation.kinematics(at.model, jnp.zeros(()), at.state).motion.pose
+    pose = resting_motion(at.formulation)(at.model, at.state)[0].pose
     inertia = np.diag(np.asarray(dense_inertia(at.model, world_inertia(at.model, pose))))
     energy = inertia[:, None] * np.abs(shapes) ** 2
     return energy / np.maximum(energy.sum(axis=0), 1e-300)

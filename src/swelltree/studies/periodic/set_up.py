@@ -9,7 +9,7 @@ import numpy as np
 from swelltree.effects.linear_hydro.data import without_table
 from swelltree.effects.linear_hydro.in_sea import in_waves
 from swelltree.effects.linear_hydro.radiation import check_source, dry
-from swelltree.engine.backend import jax
+from swelltree.engine.trees import leaves_of, mapped
 from swelltree.formulations import Formulation, State
 from swelltree.formulations.equations import event_count, settled_at
 from swelltree.model.internal_state import InternalState
@@ -139,13 +139,13 @@ def set_up(model: Model, how: Formulation, asked: PeriodAsked) -> Period:
         hydro = replace(model.hydro, memory=None, waves=None, damping=radiation.damping)
         still = model.with_effect(hydro)
     begin = how.start(still)
-    rest = jax.tree.map(np.asarray, State(begin.q, 0.0 * begin.s, begin.chart))
+    rest = mapped(np.asarray, State(begin.q, 0.0 * begin.s, begin.chart))
     internal = InternalState((), settled_at(still, how, rest).elements)
     memory = radiation.transfer(float(series.omega) * np.arange(count // 2 + 1))
     wavy = still
     if waves is not None:
         wavy = in_waves(still, replace(waves, ramp=0.0), length, step=length / count)
-    none = np.zeros((0, sum(x.size for x in jax.tree.leaves(rest.s))))
+    none = np.zeros((0, sum(x.size for x in leaves_of(rest.s))))
     period = Period(without_table(wavy), rest, internal, series, memory, none, none, none)
     u = sum(sizes(how, period))
     return replace(period, pinned=np.zeros((0, u)), unbalanced=np.zeros((0, u)))

@@ -10,7 +10,7 @@ import numpy as np
 
 from swelltree.effects.lines.dynamic.static_lines import with_static_lines
 from swelltree.engine.arrays import Array
-from swelltree.engine.backend import jax, jnp
+from swelltree.engine.backend import jax, jitted, jnp
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.effect import Now
@@ -56,14 +56,14 @@ def _mooring_loads(model: Model, pose: Pose, xi: Array) -> tuple[Array, dict[str
     return total, joined_channels(channels, model.layout)
 
 
-@jax.jit
+@jitted
 def _stiffness(model: Model, pose: Pose) -> tuple[Array, Array]:
     zero = jnp.zeros((model.layout.n_bodies, 6))
     wrench = _mooring_loads(model, pose, zero)[0]
     return wrench, -jax.jacfwd(lambda xi: _mooring_loads(model, pose, xi)[0])(zero)
 
 
-@jax.jit
+@jitted
 def _curve(model: Model, pose: Pose, xi: Array) -> object:
     return jax.vmap(lambda step: _mooring_loads(model, pose, step))(xi)
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.engine.arrays import Tree
-from swelltree.engine.backend import jax
 from swelltree.engine.contents import content_key
+from swelltree.engine.trees import flatten, leaves_of
 from swelltree.model.model import Model
 from swelltree.model.values.described import Described
 from swelltree.solvers.solution import Code
@@ -48,7 +48,7 @@ def keep_end(
         state: tree of numbers.
         time: of the state [s].
     """
-    row = np.concatenate([np.ravel(np.asarray(x)).astype(float) for x in jax.tree.leaves(state)])
+    row = np.concatenate([np.ravel(np.asarray(x)).astype(float) for x in leaves_of(state)])
     about = {
         "long_name": "state of the stepper at the end of the run, for simulate(start=run)",
         "model": model_key(model),
@@ -101,7 +101,7 @@ def end_of(run: xr.Dataset, model: Model, coordinates: str, like: Tree) -> Tree:
             "start: that run is of another model. Continue with the model it was made with; to "
             "start anew from a position, describe the bodies there."
         )
-    leaves, tree = jax.tree.flatten(like)
+    leaves, tree = flatten(like)
     shapes = [np.shape(x) for x in leaves]
     ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
     row = np.asarray(run[STATE].values, float)

@@ -17,8 +17,8 @@ import numpy as np
 
 from swelltree.effects.immersion.immersions import with_immersed_mass
 from swelltree.engine.arrays import Array
-from swelltree.engine.backend import jax
 from swelltree.engine.machine.program import Program
+from swelltree.engine.trees import mapped
 from swelltree.model.constraints import evaluate_rows
 from swelltree.model.effect import Now
 from swelltree.model.inertia import dense_inertia, gyroscopic, world_inertia
@@ -45,12 +45,12 @@ class Start(NamedTuple):
 
 def as_given(model: Model, form: Form, samples: Sample, start: Start) -> Sample:
     """Samples whose first one moves with the velocities given."""
-    sample = jax.tree.map(lambda x: np.asarray(x)[0], samples)
+    sample = mapped(lambda x: np.asarray(x)[0], samples)
     moving = replace(sample, v=np.asarray(start.state.v_minus))
     first = _accelerated(model, form, start, moving)
     if not np.isfinite(first.v_dot).all() or not np.isfinite(first.lam).all():
         first = moving  # bodies without mass
-    return jax.tree.map(_written, samples, first)
+    return mapped(_written, samples, first)
 
 
 def _accelerated(model: Model, form: Form, start: Start, first: Sample) -> Sample:

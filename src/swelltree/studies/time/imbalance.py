@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.engine.backend import jax
+from swelltree.engine.trees import mapped
 from swelltree.model.kinematics import Pose, joint_frames
 from swelltree.model.model import Model
 from swelltree.model.tree import tree_blocks, velocity_matrix
@@ -28,7 +28,7 @@ def in_words(before: np.ndarray, names: tuple[str, ...]) -> str:
 
 def channels_of(model: Model, form: Form, sample: Sample) -> dict[str, np.ndarray]:
     """Channels of one sample, time first."""
-    one = jax.tree.map(lambda x: np.asarray(x)[None], sample)
+    one = mapped(lambda x: np.asarray(x)[None], sample)
     return {name: np.asarray(x) for name, x in observer(form)(model, one).items()}
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.engine.backend import Tracer, jax
+from swelltree.engine.backend import is_traced, is_tracer
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect
@@ -151,7 +151,7 @@ def periods(model: Model, waves: RealisedSea | None) -> list[float]:
     """Periods that a result should show [s]: of the waves, and of bodies that swing by them."""
     of_waves = wave_period(waves)
     result = [] if of_waves is None else [of_waves]
-    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(model)):
+    if is_traced(model):
         return result
     fastest = np.inf if of_waves is None else QUICK * 2 * np.pi / of_waves
     swinging = natural_frequencies(model)
@@ -164,7 +164,7 @@ def wave_period(waves: RealisedSea | None) -> float | None:
         return float(2 * np.pi / np.asarray(waves.omega))
     if isinstance(waves, GridWaves):
         return PER_PERIOD * float(waves.spacing[0])  # whoever made the field chose its step
-    if not isinstance(waves, Components) or isinstance(waves.omega, Tracer) or not len(waves):
+    if not isinstance(waves, Components) or is_tracer(waves.omega) or not len(waves):
         return None
     order = np.argsort(np.asarray(waves.omega))
     omega = np.asarray(waves.omega)[order]

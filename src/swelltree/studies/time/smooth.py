@@ -15,6 +15,7 @@ from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import is_traced, jax, jnp
 from swelltree.engine.extremes import as_channels, nothing_known
 from swelltree.engine.machine.program import Program, switched_off
+from swelltree.engine.trees import mapped
 from swelltree.formulations import Formulation, State
 from swelltree.formulations.equations import (
     Phase,
@@ -222,7 +223,7 @@ class SmoothStepper(Stepper):
             kept = kept_channels(task.formulation, task.extremes)
             assert kept is not None
             y = y, _summaries(jax.eval_shape(kept, task.model, np.zeros(()), y))
-        return jax.tree.map(lambda x: np.broadcast_to(x, (count, *np.shape(x))), y)
+        return mapped(lambda x: np.broadcast_to(x, (count, *np.shape(x))), y)
 
     def observe(self, times: np.ndarray, samples: Tree) -> dict[str, Array]:
         """Every channel, with the extremes that were kept."""
@@ -245,7 +246,7 @@ class SmoothStepper(Stepper):
             task = self.task
             equations = problem_of(task.model, task.formulation)
             y = value_at(equations, self._stepped, jax.tree.map(jnp.asarray, state), time)
-            y = jax.tree.map(np.asarray, y)
+            y = mapped(np.asarray, y)
             unknown = np.zeros((), bool)
             state = state._replace(t=np.asarray(time), y=y, rate_known=unknown)
         return state, time

@@ -11,7 +11,7 @@ import functools
 import numpy as np
 
 from swelltree.engine.arrays import Array
-from swelltree.engine.backend import jax, jnp
+from swelltree.engine.backend import jax, jitted, jnp
 from swelltree.model.checks.rank import RANK, term_size
 from swelltree.model.constraints import evaluate_rows
 from swelltree.model.kinematics import Pose, joint_frames
@@ -72,7 +72,7 @@ def ended_with_loops(
     return np.array([int(code) for code in codes_found])
 
 
-@functools.partial(jax.jit, static_argnames="solver")
+@functools.partial(jitted, static_argnames="solver")
 def _of_loops(model: Model, channels: dict[str, Array], code: Array, solver: str) -> Array:
     return with_watch(model, channels, code, solver)["code"]
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from swelltree.compiler.compile import compile as compile_system
 from swelltree.engine.arrays import Array
-from swelltree.engine.backend import jax, jnp
+from swelltree.engine.backend import jax, jitted, jnp
 from swelltree.formulations import formulation
 from swelltree.formulations.base import Kinematics, State
 from swelltree.formulations.partial_velocity import body_axes, body_mass, coriolis
@@ -80,7 +80,7 @@ def relative(ours: Array, target: Array) -> float:
     return float(np.abs(ours - target).max() / np.abs(target).max())
 
 
-@jax.jit
+@jitted
 def coriolis_matrix(model: Model) -> tuple[Array, Array, Array]:
     r"""M, its rate and C at the model's start, from partial velocities in body axes.
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from swelltree.effects.linear_hydro.excitation import excitation_at, interpolated
 from swelltree.engine.arrays import Array, Tree, namespace
-from swelltree.engine.backend import jax, jnp
+from swelltree.engine.backend import jax, jitted, jnp
 from swelltree.gallery.tank import ARM1, ARM2, PITCH_STIFFNESS, PTO_DAMPING
 from swelltree.solvers.fourier import Basis, basis
 from swelltree.system.errors import SwelltreeError
@@ -294,7 +294,7 @@ def simulate_barge(
     return np.asarray(motion) @ P.T
 
 
-@jax.jit
+@jitted
 def _stepped(times: Array, system: Tree, inverse: Array, wave: Tree, numbers: Tree) -> Array:
     """All steps of the classical Runge-Kutta method from rest, (t, 3)."""
     step, ramp, omega = numbers

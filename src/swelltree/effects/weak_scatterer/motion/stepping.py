@@ -22,7 +22,7 @@ from swelltree.effects.weak_scatterer.motion.hydrodynamics import (
 )
 from swelltree.effects.weak_scatterer.motion.scene import Scene
 from swelltree.engine.arrays import Array, pytree
-from swelltree.engine.backend import jax, jnp
+from swelltree.engine.backend import jax, jitted, jnp
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
 GEOMETRIES = ("full", "mid", "start")
@@ -207,8 +207,8 @@ def run(
     return state, start.t + dt * jnp.arange(steps + 1), jnp.stack(rows)
 
 
-_prepared = jax.jit(Simulation.prepared)
-_step = jax.jit(Simulation.step)
+_prepared = jitted(Simulation.prepared)
+_step = jitted(Simulation.step)
 
 
 def _check_bounded(scene: Scene, state: State) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from swelltree.engine.arrays import Array
-from swelltree.engine.backend import jax
+from swelltree.engine.trees import flatten
 from swelltree.model.model import Model
 from swelltree.system.errors import SwelltreeError, shown
 from swelltree.system.paths import with_number_below
@@ -50,8 +50,8 @@ def changed_sea(sea: AnySea | None, values: dict[str, Array]) -> AnySea | None:
 
 def check_same_layout(before: Model, after: Model, names: Iterable[str]) -> None:
     """Refuse what changes sizes or the tree: compiled programs would not fit any more."""
-    old, form = jax.tree.flatten(before)
-    new, other = jax.tree.flatten(after)
+    old, form = flatten(before)
+    new, other = flatten(after)
     if form != other or any(np.shape(a) != np.shape(b) for a, b in zip(old, new, strict=True)):
         what = ", ".join(f"'{name}'" for name in names)
         raise SwelltreeError(

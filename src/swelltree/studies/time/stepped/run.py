@@ -17,8 +17,8 @@ import numpy as np
 from swelltree.effects.controllers.controllers import raise_faults
 from swelltree.effects.linear_hydro.in_sea import ready_until
 from swelltree.engine.arrays import Array, Tree
-from swelltree.engine.backend import jax
 from swelltree.engine.doing import doing
+from swelltree.engine.trees import mapped
 from swelltree.model.model import Model
 from swelltree.results.dataset import given_coordinates
 from swelltree.solvers.solution import Code, describe
@@ -320,12 +320,12 @@ class _ByHand:
 
 def _sampled(stepper: Stepper, state: Carry, times: np.ndarray) -> tuple[Tree, Tree]:
     """State and sample at the last of one or two times."""
-    after, samples = jax.tree.map(np.asarray, stepper.advance(state, padded(times, WIDTH)))
+    after, samples = mapped(np.asarray, stepper.advance(state, padded(times, WIDTH)))
     if int(after.code) != Code.SUCCESS:
         raise_faults(stepper.task.model)  # type: ignore[attr-defined]
         raise SwelltreeError(stepper.failure(after, Code(int(after.code)))[1])
     last = len(times) - 1
-    return after, jax.tree.map(lambda x: x[last : last + 1], samples)
+    return after, mapped(lambda x: x[last : last + 1], samples)
 
 
 def _near(model: Model, task: Task) -> Mapping[str, float] | np.ndarray:

@@ -1,0 +1,24 @@
+"""xarray without dask until somebody uses dask.
+
+For its first variable xarray imports `dask.array` wherever it is installed, which takes longer than
+a short run, to ask whether the data are an array of that kind. Before somebody has imported it
+there are none. A version of xarray that does not ask in this way goes on as it does.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from swelltree.engine.late import after_import, is_imported
+
+
+def leave_dask_out() -> None:
+    """Let xarray take it that no array is one of dask, until `dask.array` is imported."""
+    from xarray.namedarray import pycompat
+
+    known = getattr(pycompat, "_cached_duck_array_modules", None)
+    if not isinstance(known, dict) or "dask" in known or is_imported("dask.array"):
+        return
+    version = pycompat.Version("0.0.0")
+    known["dask"] = SimpleNamespace(module=None, version=version, type=(), available=False)
+    after_import("dask.array", lambda: known.pop("dask", None))

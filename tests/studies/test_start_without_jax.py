@@ -1,0 +1,100 @@
+"""A process that finds its programs on disk imports no JAX, and gives the same numbers."""
+
+import subprocess
+import sys
+
+import pytest
+
+RUNS = """
+import sys
+import warnings
+
+warnings.simplefilter("ignore")
+how, out, *names = sys.argv[1:]
+if how == "with":
+    import jax
+import swelltree as sw
+from swelltree.results.summary import summary
+
+sea = sw.IrregularSea(sw.Jonswap(Hs=1.5, Tp=8.0), omega_max=2.2, seed=4)
+for name in names:
+    run = sw.simulate(getattr(sw.gallery, name)().model(), sea, duration=20.0)
+    assert run.attrs["engine"] == "LLVM", run.attrs["engine"]
+    summary(run, name)
+    sw.statistics(run)
+    sw.save(run, f"{out}/{name}.nc")
+    print(name, *(f"{x}:{run[x].values.tobytes().hex()[-64:]}" for x in sorted(run)))
+print("JAX" if "jax" in sys.modules else "no JAX")
+"""
+
+
+def told(script, *words):
+    how = {"capture_output": True, "text": True, "timeout": 500}
+    done = subprocess.run([sys.executable, "-c", script, *map(str, words)], **how)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    "names",
+    [["sphere"], pytest.param(["rm3", "oswec", "barges", "spar"], marks=pytest.mark.slow)],
+)
+def test_second_process_imports_no_jax_and_gives_the_same_numbers(tmp_path, monkeypatch, names):
+    monkeypatch.setenv("SWELLTREE_CACHE_DIR", str(tmp_path / "cache"))
+    first, second, third = (told(RUNS, how, tmp_path, *names) for how in ("alone", "alone", "with"))
+    assert (first[-1], second[-1], third[-1]) == ("JAX", "no JAX", "JAX")
+    assert first[:-1] == second[:-1] == third[:-1]
+
+
+CASE = """
+import sys
+from swelltree.cli import app
+
+app(["run", sys.argv[1], "--out", sys.argv[2]], standalone_mode=False)
+print("JAX" if "jax" in sys.modules else "no JAX")
+"""
+PENDULUM = """
+[system]
+name = "pendulum"
+bodies = [{ name = "bob", mass = 1.3, inertia = [0.1, 0.2, 0.1], position = [0.3, 0, -0.9] }]
+[[system.joints]]
+name = "pin"
+type = "hinge"
+axis = "y"
+base = { body = "world" }
+follower = { body = "bob", position = [-0.3, 0, 0.9] }
+[[studies]]
+name = "swing"
+type = "simulate"
+duration = 2.0
+"""
+
+
+def test_second_run_of_a_case_file_imports_no_jax(tmp_path, monkeypatch):
+    monkeypatch.setenv("SWELLTREE_CACHE_DIR", str(tmp_path / "cache"))
+    case = tmp_path / "case.toml"
+    case.write_text(PENDULUM)
+    first, second = (told(CASE, case, tmp_path / "out") for _ in range(2))
+    assert (first[-1], second[-1]) == ("JAX", "no JAX")
+    assert first[:-1] == second[:-1]
+    assert "swing" in first[0]
+
+
+STUDIES = """
+import sys
+
+import swelltree as sw
+
+rm3, wave = sw.gallery.rm3().model(), sw.RegularWave(amplitude=0.5, omega=0.9)
+for made in (sw.equilibrium(rm3), sw.modes(rm3), sw.rao(rm3), sw.steady_state(rm3, wave)):
+    print(*(f"{x}:{made[x].values.tobytes().hex()[-64:]}" for x in sorted(made)))
+print("JAX" if "jax" in sys.modules else "no JAX")
+"""
+
+
+@pytest.mark.slow
+def test_rest_modes_and_periodic_motion_are_found_without_jax(tmp_path, monkeypatch):
+    monkeypatch.setenv("SWELLTREE_CACHE_DIR", str(tmp_path))
+    first, second = (told(STUDIES) for _ in range(2))
+    assert (first[-1], second[-1]) == ("JAX", "no JAX")
+    assert first[:-1] == second[:-1]
