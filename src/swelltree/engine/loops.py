@@ -98,7 +98,6 @@ def sum_along(xp: Any, function: Callable[..., Any], *rows: Any) -> Any:
 
 
 def _over_rows(function: Callable[..., Any], rows: Any, axis: int, summed: bool) -> Any:
-    from swelltree.engine.backend import jax
     from swelltree.engine.each import bind_each
 
     leaves, kind = jax.tree.flatten(rows)

@@ -11,15 +11,32 @@ from swelltree.engine.machine.many_cases.lanes import LaneWriter
 from swelltree.engine.machine.many_cases.uniform import Lanes
 from swelltree.engine.machine.native import lane_width
 from swelltree.engine.machine.operations import FLAGS
-from swelltree.engine.machine.statements import Combination, Each, Loop, Stores, inner_regions
+from swelltree.engine.machine.statements import (
+    Combination,
+    Each,
+    Loop,
+    Reduction,
+    Rows,
+    Stores,
+    inner_regions,
+)
 from swelltree.engine.machine.text import Writer
 
 
 def text_of(graph: Graph) -> str:
     """The whole text of a program of one case."""
     width = lane_width()
-    wide = _wide(graph.root, width)
+    # arrays that are computed in loops of their own have their own vectors
+    wide = [] if _has_rows(graph.root) else _wide(graph.root, width)
     return (RowWriter(graph, width, wide) if wide else Writer(graph)).function()
+
+
+def _has_rows(region: Region) -> bool:
+    """Is there a loop over the rows of whole arrays?"""
+    return any(
+        isinstance(item, Rows | Reduction) or any(map(_has_rows, inner_regions(item)))
+        for item in region.items
+    )
 
 
 def _wide(region: Region, width: int) -> list[Each]:
@@ -196,7 +213,7 @@ class RowWriter(LaneWriter):
             else:
                 one = "i64" if kind == LONG else "i32"
                 total = self.line(f"call {one} @llvm.vector.reduce.add.{suffix}({T} {lanes})")
-            self._store(kind, total, self._address(buffer, at))
+            self._store(kind, total, self.address(buffer, at))
 
     # --- memory -----------------------------------------------------------------------------
     def _is_many(self, buffer: Buffer) -> bool:
@@ -205,7 +222,7 @@ class RowWriter(LaneWriter):
 
     def _place(self, buffer: Buffer, at: int, index: str | None = None) -> str:
         if not self._is_many(buffer):
-            return Writer._address(self, buffer, at, index)
+            return Writer.address(self, buffer, at, index)
         if id(buffer) not in self.starts:
             self.starts[id(buffer)] = self.graph.room(self.width * buffer.size, FLOAT).start
         start, T = self.starts[id(buffer)] + self.width * at, self.types.of(FLOAT)
@@ -241,7 +258,7 @@ class RowWriter(LaneWriter):
             return
         place = self._place(op[1], op[2], self.first)
         for more in self._offset(op[3]):
-            place = self.line(f"getelementptr double, ptr {place}, i64 {self._name(more, names)}")
+            place = self.line(f"getelementptr double, ptr {place}, i64 {self.name(more, names)}")
         names[a] = self._wide_load(kind, place)
         if a in self.kept:
             self._wide_store(kind, names[a], self._place(self.kept[a], 0), False)
