@@ -440,7 +440,7 @@ def test_physics_names_the_engine_of_each_run_and_the_reason(tmp_path, monkeypat
         "duration = 2.0", "duration = 2.0\nsolver = 'stiff'"
     )
     path.write_text(text)
-    assert "engine: XLA: the implicit solver" in swelltree("check", "--physics", path).output
+    assert "engine: LLVM" in swelltree("check", "--physics", path).output
     monkeypatch.setenv("SWELLTREE_ENGINE", "xla")
     said = swelltree("check", "--physics", path).output
     assert said.count("engine: XLA: SWELLTREE_ENGINE=xla asks for it") == 1

@@ -78,7 +78,11 @@ def bent(given, t, w):
     return jnp.concatenate([turn * t, jnp.stack([drag, chosen, pick, edges])]), jnp.outer(y, turn)
 
 
-@pytest.mark.parametrize("name", [*ELEMENTWISE, *ARRAYS])
+# factors of more than a dozen rows: their derivatives sort, or are too long to be written out
+BY_XLA = {"exchanged by loops", "factors by loops"}
+
+
+@pytest.mark.parametrize("name", sorted({*ELEMENTWISE, *ARRAYS} - BY_XLA))
 def test_rule_has_the_derivatives_of_jax(name):
     function = (ELEMENTWISE | ARRAYS)[name]
     if name in NO_DERIVATIVE:
