@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from swelltree.campaigns.campaign import Campaign
 from swelltree.campaigns.file_keys import CampaignTable
 from swelltree.campaigns.vary import VARY_TYPES, Vary
+from swelltree.engine.arrays import Tree
 from swelltree.system.casefile.schema import class_schema
 from swelltree.system.casefile.studies import SimulateStudy
 from swelltree.system.casefile.user_code import use_code_beside
@@ -78,7 +78,7 @@ def _vary(row: NamedValues) -> Vary:
     return VARY_TYPES[kind](**{key: value for key, value in row.items() if key != "type"})
 
 
-def _base(spec: CampaignTable, path: Path) -> tuple[Any, Sea | None, NamedValues]:
+def _base(spec: CampaignTable, path: Path) -> tuple[Tree, Sea | None, NamedValues]:
     """Model, sea and options of the base."""
     if spec.gallery is not None:
         from swelltree import gallery

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from swelltree.campaigns.store import RESULTS, Store
+from swelltree.engine.arrays import Tree
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.files.given_paths import given_path
 from swelltree.system.named_values import NamedValues
@@ -84,7 +85,7 @@ def open_cases(folder: str | Path) -> xr.Dataset:
         name: ("case", np.array(values), _about(name)) for name, values in about["columns"].items()
     }
 
-    def column(key: str, gap: Any) -> Any:
+    def column(key: str, gap: Any) -> Tree:
         return np.array([case.get(key, gap) for case in log], dtype=object)
 
     extra: NamedValues = {
@@ -110,7 +111,7 @@ def open_cases(folder: str | Path) -> xr.Dataset:
     return result.assign_coords(case=np.arange(count)).assign_attrs(about["attrs"] | counts)
 
 
-def _log(entries: dict[int, Any], block: int, lanes: int, count: int) -> list[NamedValues]:
+def _log(entries: dict[int, Tree], block: int, lanes: int, count: int) -> list[NamedValues]:
     size = min(lanes, count - block * lanes)
     return entries[block]["cases"] if block in entries else [{}] * size
 

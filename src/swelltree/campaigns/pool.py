@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from swelltree.campaigns.work import Block, one_thread, packed, run_block, run_here
+from swelltree.engine.arrays import Tree
 from swelltree.studies.batch.batch import BatchPlan
 from swelltree.studies.batch.cases import BatchCase
 from swelltree.system.errors import SwelltreeError
@@ -184,7 +185,7 @@ class Cluster(Pool):
             self._cluster.close(timeout=10)
 
 
-def dask_cluster() -> tuple[Any, Any]:
+def dask_cluster() -> tuple[Tree, Tree]:
     """The packages of Dask, or how to install them."""
     try:
         import dask

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from typing import Any, TypeVar, dataclass_transform, get_type_hints
+from typing import TypeVar, dataclass_transform, get_type_hints
 
 import numpy as np
 
 from swelltree.effects.controllers.law_checks import where_of
-from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.engine.arrays import Array, Tree, namespace, pytree
 from swelltree.model.effect import Effect, Now
 from swelltree.model.model import Model
 from swelltree.model.points import PointMotion, point_motion, spread
@@ -71,7 +71,7 @@ def build_own_effects(system: System) -> list[Effect]:
 
 
 def _made(item: OwnEffect) -> Effect:
-    cls: Any = resolve(item.effect)
+    cls: Tree = resolve(item.effect)
     if not (inspect.isclass(cls) and issubclass(cls, Effect) and dataclasses.is_dataclass(cls)):
         raise item.fail(
             f"effect {getattr(cls, '__name__', cls)!r} is not a class made with @swelltree.effect. "

@@ -25,8 +25,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from swelltree.engine.arrays import register_pytrees
+from swelltree.engine.arrays import Array, Tree, register_pytrees
 from swelltree.engine.late import Late, after_import, is_imported
+from swelltree.engine.machine.traced_types import ClosedProgram
 
 MANY_MAPS = 25_000  # pieces of memory: the limit of Linux is 65 530
 # loops whose state is below this many bytes become one function; effectively "all of them"
@@ -115,12 +116,12 @@ def jitted(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     return call
 
 
-def jaxpr_as_fun(closed: Any) -> Callable[..., Any]:
+def jaxpr_as_fun(closed: ClosedProgram) -> Callable[..., Any]:
     """A traced program as a function."""
     return _extension.jaxpr_as_fun(closed)
 
 
-def ravel_pytree(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
+def ravel_pytree(tree: Tree) -> tuple[Any, Callable[[Any], Any]]:
     """All numbers of a tree as one vector, and how to make the tree of it again."""
     return _ravelling.ravel_pytree(tree)
 
@@ -147,16 +148,16 @@ def make_room(most: int = MANY_MAPS) -> None:
         gc.collect()
 
 
-def is_jax(x: Any) -> bool:
+def is_jax(x: Array) -> bool:
     """Is it an array of JAX, or one that is being traced?"""
     return is_imported("jax") and isinstance(x, jax.Array)
 
 
-def is_tracer(x: Any) -> bool:
+def is_tracer(x: Array) -> bool:
     """Is it part of a program that is being traced (jit, grad, vmap)?"""
     return is_imported("jax") and isinstance(x, _core.Tracer)
 
 
-def is_traced(tree: Any) -> bool:
+def is_traced(tree: Tree) -> bool:
     """Is something in a tree part of a program that is being traced?"""
     return is_imported("jax") and any(map(is_tracer, jax.tree.leaves(tree)))

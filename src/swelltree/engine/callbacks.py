@@ -20,7 +20,7 @@ def called_back(
     shape = jax.ShapeDtypeStruct((count,), float)
     jacobian = jax.ShapeDtypeStruct((count, 1 + y.shape[0]), float)
 
-    def differences(t: Any, y: Any) -> np.ndarray:
+    def differences(t: Any, y: Array) -> np.ndarray:
         x = np.concatenate([np.reshape(t, 1), y])
         columns = []
         for i, size in enumerate(np.maximum(np.abs(x), 1.0)):

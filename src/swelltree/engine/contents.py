@@ -87,7 +87,7 @@ class Contents:
             return hashed(str(array.shape), *(self.of(entry) for entry in array.reshape(-1)))
         return hashed(str(array.dtype), str(array.shape), array.tobytes())
 
-    def _parts(self, thing: Any) -> Iterator[str | bytes]:
+    def _parts(self, thing: object) -> Iterator[str | bytes]:
         if isinstance(thing, tuple | list):
             yield from map(self.of, thing)
         elif isinstance(thing, dict | types.MappingProxyType):

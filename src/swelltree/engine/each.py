@@ -13,7 +13,9 @@ from typing import Any
 from jax.extend.core import ClosedJaxpr, Primitive, jaxpr_as_fun
 from jax.interpreters import ad, batching, mlir
 
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
+from swelltree.engine.machine.traced_types import TracedProgram
 
 each_p = Primitive("each")
 each_p.multiple_results = True
@@ -45,7 +47,7 @@ def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
     return (*shape[:axis], *shape[axis + 1 :])
 
 
-def _all_rows(*args: Any, jaxpr: Any, axes: Any, length: int, summed: Any) -> list[Any]:
+def _all_rows(*args: Any, jaxpr: TracedProgram, axes: Any, length: int, summed: Any) -> list[Any]:
     """The same by `jax.vmap`; a single row as it is."""
     if length == 1:
         row = [x if k is None else jnp.squeeze(x, k) for x, k in zip(args, axes, strict=True)]
@@ -58,7 +60,7 @@ def _all_rows(*args: Any, jaxpr: Any, axes: Any, length: int, summed: Any) -> li
     return [_total(x, k) if s else x for x, k, s in zip(outs, places, summed, strict=True)]
 
 
-def _total(x: Any, axis: int) -> Any:
+def _total(x: Array, axis: int) -> Any:
     """Sum over an axis; over the first as a product, so that XLA makes its terms by vectors."""
     if axis or x.ndim == 1 or not jnp.issubdtype(x.dtype, jnp.floating):
         return x.sum(axis, dtype=x.dtype)
@@ -106,7 +108,7 @@ def _bound(
 
 
 def _batch(
-    args: Any, dims: Any, *, jaxpr: Any, axes: Any, length: int, summed: Any
+    args: Tree, dims: Any, *, jaxpr: TracedProgram, axes: Any, length: int, summed: Any
 ) -> tuple[list[Any], list[int]]:
     """Several cases of the whole: of every row several."""
     now, inner = [], []

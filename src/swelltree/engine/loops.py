@@ -6,17 +6,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from swelltree.engine.arrays import namespace
+from swelltree.engine.arrays import Array, Tree, namespace
 from swelltree.engine.backend import is_jax, jax
 from swelltree.engine.late import is_imported
 from swelltree.engine.trees import leaves_of
 
 
-def repeat_while(go_on: Callable[[Any], Any], step: Callable[[Any], Any], state: Any) -> Any:
+def repeat_while(go_on: Callable[[Any], Any], step: Callable[[Any], Any], state: Tree) -> Any:
     """Apply `step` to the state, a tuple of arrays, while `go_on` says so."""
     if namespace(*state).__name__ == "numpy":
         while go_on(state):
@@ -54,7 +55,7 @@ def each_sum(function: Callable[..., Any], *rows: Any, axis: int = 0) -> Any:
     return _over_rows(function, rows, axis, summed=True)
 
 
-def rows_of(xp: Any, function: Callable[..., Any], *rows: Any) -> Any:
+def rows_of(xp: ModuleType, function: Callable[..., Any], *rows: Any) -> Any:
     """`each` of JAX along the first axis; for numpy one row after the other.
 
     Args:
@@ -69,11 +70,11 @@ def rows_of(xp: Any, function: Callable[..., Any], *rows: Any) -> Any:
     return tuple(np.stack(parts) for parts in zip(*found, strict=True))
 
 
-def _row_of(x: Any, i: int) -> Any:
+def _row_of(x: Array, i: int) -> Any:
     return tuple(a[i] for a in x) if isinstance(x, tuple) else x[i]
 
 
-def along(xp: Any, function: Callable[..., Any], *rows: Any) -> Any:
+def along(xp: ModuleType, function: Callable[..., Any], *rows: Any) -> Any:
     """`each` of JAX along the last axis; for numpy all of it at once.
 
     Args:
@@ -84,7 +85,7 @@ def along(xp: Any, function: Callable[..., Any], *rows: Any) -> Any:
     return function(*rows) if xp.__name__ == "numpy" else each(function, *rows, axis=-1)
 
 
-def sum_along(xp: Any, function: Callable[..., Any], *rows: Any) -> Any:
+def sum_along(xp: ModuleType, function: Callable[..., Any], *rows: Any) -> Any:
     """Sums of what `along` gives, which may be arrays here.
 
     Args:
@@ -97,7 +98,7 @@ def sum_along(xp: Any, function: Callable[..., Any], *rows: Any) -> Any:
     return each_sum(function, *rows, axis=-1)
 
 
-def _over_rows(function: Callable[..., Any], rows: Any, axis: int, summed: bool) -> Any:
+def _over_rows(function: Callable[..., Any], rows: Tree, axis: int, summed: bool) -> Any:
     from swelltree.engine.each import bind_each
 
     leaves, kind = jax.tree.flatten(rows)
@@ -112,12 +113,12 @@ def _over_rows(function: Callable[..., Any], rows: Any, axis: int, summed: bool)
     return jax.tree.unflatten(results, outs)
 
 
-def stop_gradient(tree: Any) -> Any:
+def stop_gradient(tree: Tree) -> Any:
     """The same values as constants: derivatives do not see how they came about."""
     if not is_imported("jax"):
         return tree
 
-    def hold(x: Any) -> Any:
+    def hold(x: Array) -> Any:
         return jax.lax.stop_gradient(x) if is_jax(x) else x
 
     return jax.tree.map(hold, tree)
@@ -127,7 +128,7 @@ def settled(
     iterate: Callable[[Any], Any],
     residual: Callable[[Any, Any], Any],
     correct: Callable[[Any, Any, Any], Any],
-    args: Any,
+    args: Tree,
 ) -> Any:
     """Solution u of residual(u, args) = 0, with exact derivatives of any order.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Tree
 from swelltree.engine.backend import is_tracer
 from swelltree.engine.trees import flatten
 
@@ -27,7 +28,7 @@ class Remembered:
         self.most = most
         self.entries: list[tuple[Any, list[Any], dict[Any, Any]]] = []
 
-    def about(self, tree: Any) -> dict[Any, Any]:
+    def about(self, tree: Tree) -> dict[Any, Any]:
         """Findings for a tree; empty for a new one."""
         leaves, structure = flatten(tree)
         if any(map(is_tracer, leaves)):

@@ -12,14 +12,14 @@ equally. An open latch has f = 0, and no equation is written where there is no l
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
 
 from swelltree.effects.strokes.stroke_channels import of_ptos
 from swelltree.effects.strokes.strokes import pair_wrench
-from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.arrays import Array, Tree, pytree
 from swelltree.engine.backend import jax, jnp
 from swelltree.formulations.base import Acceleration, Formulation, Kinematics
 from swelltree.model.effect import Loads, Now
@@ -43,7 +43,7 @@ class Hold:
     needed: Array  # that would hold each, by itself where it is open
 
 
-def latch_group(model: Model) -> Any:
+def latch_group(model: Model) -> Tree:
     """The group that can lock strokes, None if there is none."""
     return next((group for group in model.effects if group.holds), None)
 

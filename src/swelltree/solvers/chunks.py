@@ -198,7 +198,7 @@ class _Store:
     folder: Path | None
     resume: bool
     like: Tree = None
-    spill: Any = None
+    spill: Tree = None
 
     def read(self, path: Path) -> Tree:
         """Outputs in a file."""

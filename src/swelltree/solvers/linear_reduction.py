@@ -7,10 +7,10 @@ an output plays no part here: it stays as it is.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Tree
 from swelltree.hydro.radiation.reduction import StateSpace, balance, response, truncate
 
 SLOW_DECAY = 1e-6  # of the fastest mode: what decays more slowly counts as not decaying
@@ -47,7 +47,7 @@ def split_unrestrained(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> Parts:
     T0 = _diagonal_scale(A)
     A, B, C = A * T0 / T0[:, None], B / T0[:, None], C * T0
     limit = -SLOW_DECAY * max(np.abs(np.linalg.eigvals(A)).max(initial=0.0), 1e-300)
-    form: Any = schur(A, output="real", sort=lambda re, im: re > limit)
+    form: Tree = schur(A, output="real", sort=lambda re, im: re > limit)
     T, Q, k = form
     B, C = Q.T @ B, C @ Q
     # T = [[T1, T12], [0, T2]]: remove T12 by x1 -> x1 + X x2 with T1 X - X T2 = -T12

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.engine.arrays import Array
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
 from swelltree.engine.machine.points import Points
 from swelltree.solvers.solution import Code, describe
@@ -55,7 +55,7 @@ def program_of(residual: Residual) -> Points:
     return Points(residual)
 
 
-def residual_and_jacobian(residual: Residual) -> Callable[[Any, Any], tuple[Any, Any]]:
+def residual_and_jacobian(residual: Residual) -> Callable[[Tree, Tree], tuple[Tree, Tree]]:
     """Program ``(args, x) -> (r, dr/dx)``."""
     return program_of(residual).jacobians
 
@@ -100,14 +100,14 @@ def _iterate(
 
 def newton(
     residual: Residual,
-    args: Any,
-    x0: Any,
+    args: Tree,
+    x0: Array,
     *,
     tol: float = 1e-10,
-    scale: Any = 1.0,
+    scale: Array = 1.0,
     max_iterations: int = 50,
     max_step: float = np.inf,
-    path: Callable[[float], Any] | None = None,
+    path: Callable[[float], Tree] | None = None,
 ) -> NewtonResult:
     """Solve ``residual(args, x) = 0``.
 
@@ -158,7 +158,7 @@ def newton(
     return NewtonResult(x, code, message, r, tuple(history), reached)
 
 
-def attach_gradient(residual: Residual, args: Any, x_star: Any) -> Float[Array, " n"]:
+def attach_gradient(residual: Residual, args: Tree, x_star: Array) -> Float[Array, " n"]:
     r"""The solution x*, with its exact first derivative with respect to args.
 
     One more Newton step from x* taken as a constant,
@@ -182,14 +182,14 @@ def attach_gradient(residual: Residual, args: Any, x_star: Any) -> Float[Array, 
 
 def newton_traced(
     residual: Residual,
-    args: Any,
-    x0: Any,
+    args: Tree,
+    x0: Array,
     *,
     tol: float = 1e-10,
-    scale: Any = 1.0,
+    scale: Array = 1.0,
     max_iterations: int = 100,
     max_step: float = np.inf,
-) -> tuple[Float[Array, " n"], Any]:
+) -> tuple[Float[Array, " n"], Tree]:
     """Solution and code of ``residual(args, x) = 0`` as one traced loop, differentiable in args.
 
     The same damped iteration as `newton` without continuation; every pass of the loop is one
@@ -206,10 +206,10 @@ def newton_traced(
     """
     fixed_args, x0 = jax.lax.stop_gradient((args, jnp.asarray(x0, float)))
 
-    def scaled(x: Any) -> Any:
+    def scaled(x: Array) -> Tree:
         return residual(fixed_args, x) / scale
 
-    def body(state: Any) -> Any:
+    def body(state: Tree) -> Tree:
         x, step, fraction, size, _, count = state
         trial = x + fraction * step
         r, push = jax.linearize(scaled, trial)
@@ -233,7 +233,7 @@ def newton_traced(
             count + 1,
         )
 
-    def going(state: Any) -> Any:
+    def going(state: Tree) -> Tree:
         return (state[4] == Code.TOO_MANY_STEPS) & (state[5] < max_iterations)
 
     start = (

@@ -109,7 +109,7 @@ class Stepper(ABC):
         """Where and why a run that ended with a code stopped, in a sentence."""
 
     @abstractmethod
-    def about(self, state: Tree) -> dict[str, Any]:
+    def about(self, state: Tree) -> dict[str, Tree]:
         """Numbers and words about the steps, for the attributes of a result."""
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.engine.arrays import Array
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
 from swelltree.spatial.products import is_compact
 
@@ -135,7 +135,7 @@ def constrained_solve(
     return a, -mu
 
 
-def _factored(J: Float[Array, "m n"], rank: int) -> tuple[Array, Any, Any]:
+def _factored(J: Float[Array, "m n"], rank: int) -> tuple[Array, Tree, Tree]:
     """Null space (n, n - rank), and the least solutions x of J x = b and y of J^T y = c."""
     m = J.shape[0]
     if rank == m:

@@ -10,11 +10,10 @@ way to rest, where time stands still, nothing flows.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from swelltree.engine.arrays import Array
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jnp
 from swelltree.model.effect import Now
 from swelltree.model.internal_state import InternalState
@@ -66,8 +65,8 @@ def flow_power(model: Model, now: Now, v_dot: Array) -> Array:
 
 
 def flow_advanced(
-    model: Model, now: Now, three: Three, ahead: Array, elements: dict[str, Any]
-) -> dict[str, Any]:
+    model: Model, now: Now, three: Three, ahead: Array, elements: dict[str, Tree]
+) -> dict[str, Tree]:
     """States of effects after a step, those of the flow by steps of its own.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import fields, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -157,7 +157,7 @@ class CompiledRun:
         samples: Sample,
         marks: np.ndarray,
         last: int,
-    ) -> tuple[Any, ...]:
+    ) -> tuple[Tree, ...]:
         slot = np.searchsorted(marks, int(run_state.index))
         return model, setup, run_state, as_table(samples), marks, np.array(slot), np.array(last)
 

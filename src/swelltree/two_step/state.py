@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from swelltree.effects.lines.winches import WinchState
 from swelltree.engine.arrays import Array, Tree, pytree
@@ -120,9 +120,9 @@ class Form:
     tolerance: float = 1e-10
     differentiable: bool = False
     interior_point: bool = False
-    kept: Any = None
+    kept: Tree = None
     optimised: bool = True
-    events: Any = None
+    events: Tree = None
 
 
 def form_of(model: Model, formulation: str) -> Form:

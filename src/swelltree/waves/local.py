@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.engine.arrays import Array, Tree, namespace, pytree
 from swelltree.engine.loops import each_sum, rows_of, sum_along
 from swelltree.waves.airy import Components, Kinematics
 from swelltree.waves.dispersion import is_deep
@@ -202,7 +202,7 @@ class Expansion:
         rows = waves.amplitude, waves.omega, waves.wavenumber, waves.phase, waves.taylor
         return rows_of(self.xp, heading, rows, self.ahead)
 
-    def over_headings(self, function: Callable[..., tuple[Array, ...]], *rows: Array) -> Any:
+    def over_headings(self, function: Callable[..., tuple[Array, ...]], *rows: Array) -> Tree:
         """Sums of a function of cosine, sine and carrier of a heading, and of a row of each array.
 
         Args:

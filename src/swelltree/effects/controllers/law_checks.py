@@ -6,11 +6,10 @@ import inspect
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from swelltree.engine.arrays import Array, Numbers
+from swelltree.engine.arrays import Array, Numbers, Tree
 from swelltree.system.errors import SwelltreeError
 
 PLAIN = "Use jax.numpy and where in place of numpy and if, or give the controller plain=True."
@@ -18,7 +17,7 @@ PLAIN = "Use jax.numpy and where in place of numpy and if, or give the controlle
 
 def where_of(law: Callable[..., Array], error: BaseException | None = None) -> str:
     """Name, file and line of a law; the line of an error where it is inside of the law."""
-    wrapped: Any = law
+    wrapped: Tree = law
     while hasattr(wrapped, "function"):
         wrapped = wrapped.function
     function = inspect.unwrap(wrapped)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,7 +31,7 @@ ANGLES = 361  # of wind tables
 def viscous_groups(system: System, layout: Layout) -> tuple[Effect, ...]:
     """Groups of all forces of flow past bodies; empty ones are left out."""
 
-    def all_of(cls: type) -> list[Any]:
+    def all_of(cls: type) -> list[Tree]:
         return [force for force in system.forces if isinstance(force, cls)]
 
     groups: list[Effect] = []

@@ -22,7 +22,7 @@ from swelltree.effects.strokes.laws.damper import Damper, FrictionDamper
 from swelltree.effects.strokes.stops import Stops, stop_forces
 from swelltree.effects.strokes.stroke_channels import stroke_channels
 from swelltree.effects.strokes.strokes import Ends, Strokes, pair_wrench, stroke
-from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.engine.arrays import Array, Tree, namespace, pytree
 from swelltree.model.effect import Coordinate, Effect, LinearForm, Loads, Now, Place
 from swelltree.model.model import Model
 from swelltree.model.signals import Constant
@@ -89,7 +89,7 @@ class StrokeForces(Effect):
         """Role and name of an element, for sentences."""
         return f"{WORDS[self.roles[i]]} '{self.names[i]}'"
 
-    def law_of(self, i: int) -> tuple[Any, int]:
+    def law_of(self, i: int) -> tuple[Tree, int]:
         """The law of an element, and its number there."""
         parts = zip(self.laws, self.slices(), strict=True)
         return next((law, i - rows.start) for law, rows in parts if rows.start <= i < rows.stop)

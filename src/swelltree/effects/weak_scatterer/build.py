@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from swelltree.effects.weak_scatterer.motion.meshed import Floater
 from swelltree.effects.weak_scatterer.motion.mesher import Mesher
 from swelltree.effects.weak_scatterer.motion.scene import build_scene
 from swelltree.effects.weak_scatterer.motion.stepping import longest_step
+from swelltree.engine.arrays import Tree
 from swelltree.engine.backend import jax, jnp
 from swelltree.model.build_layout import pose_of
 from swelltree.model.layout import Layout
@@ -156,7 +156,7 @@ def _tank(system: System, water: WeakScatterer, floaters: list[Floater]) -> Tank
         )
     depth = water.depth if water.depth is not None else water.radius if deep else system.water.depth
     places = np.array([f.position for f in floaters])[:, :2]
-    center: Any = water.center
+    center: Tree = water.center
     if center is None:
         center = tuple((0.5 * (places.min(0) + places.max(0))).tolist())
     if water.symmetric and abs(center[1]) > 1e-9 * water.radius:

@@ -44,11 +44,13 @@ from swelltree.effects.weak_scatterer.motion.stepping import STAGES, longest_ste
 from swelltree.effects.weak_scatterer.problem.solve import Factors
 from swelltree.effects.weak_scatterer.remeshed import State, packed, remeshed, unpacked
 from swelltree.effects.weak_scatterer.shown import pressure_of_acceleration, shown
-from swelltree.engine.arrays import Array, known, pytree
+from swelltree.engine.arrays import Array, Tree, known, pytree
 from swelltree.engine.backend import jax, jitted, jnp
+from swelltree.formulations.base import Formulation
 from swelltree.model.effect import Effect, LinearForm, Loads, Now
 from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import Motion, Pose
+from swelltree.model.model import Model
 from swelltree.spatial.rotations import about_axis
 from swelltree.system.errors import SwelltreeError
 
@@ -143,9 +145,9 @@ class WeakScatterers(Effect):
     }
 
     scene: Scene
-    wave: Any
-    prepared: Any
-    solution: Any
+    wave: Tree
+    prepared: Tree
+    solution: Tree
     names: tuple[str, ...]
     bodies: tuple[int, ...]
     geometry: str
@@ -215,7 +217,7 @@ class WeakScatterers(Effect):
                 f"a spacing of {self.scene.spacing:.3g} m. Give at most {limit:.3g} s."
             )
 
-    def before_run(self, model: Any) -> WeakScatterers:
+    def before_run(self, model: Model) -> WeakScatterers:
         """With the matrices of the mean geometry, or with what of them stays."""
         if not self.fixed:
             if self.mesher is not None:
@@ -230,7 +232,7 @@ class WeakScatterers(Effect):
         return replace(self, prepared=prepared_once(self.scene, Still(), 0.0, mean))
 
     def before_step(
-        self, model: Any, t: Array, h: Array, motion_at: Any, internal: InternalState
+        self, model: Model, t: Array, h: Array, motion_at: Any, internal: InternalState
     ) -> WeakScatterers:
         """With the matrices of one step.
 
@@ -249,7 +251,7 @@ class WeakScatterers(Effect):
         bodies = self.bodies_of(motion_at(ahead))
         return replace(self, prepared=prepare(self.scene, self.wave, t + ahead, bodies, self.kept))
 
-    def at_instant(self, model: Any, now: Now, moving: Array) -> WeakScatterers:
+    def at_instant(self, model: Model, now: Now, moving: Array) -> WeakScatterers:
         """With the matrices of the positions now; where time stands still, with none."""
         if self.fixed:
             return self
@@ -271,7 +273,7 @@ class WeakScatterers(Effect):
 
     # --- states
 
-    def internal_advanced(self, model: Any, now: Now, v_half: Array, h: Array) -> Array:
+    def internal_advanced(self, model: Model, now: Now, v_half: Array, h: Array) -> Array:
         """Potential and elevation a step later, by Runge and Kutta along a known motion."""
         states = jnp.asarray(now.states(self))
         n = self.scene.boundary.surface
@@ -309,7 +311,7 @@ class WeakScatterers(Effect):
             return top
         return self._rested(self.mesher.described())
 
-    def internal_rate(self, model: Any, now: Now) -> Array:
+    def internal_rate(self, model: Model, now: Now) -> Array:
         """Rates of potential and elevation."""
         solved = self if self.solution is not None else self.solved(model, now)
         rates = solved.solution.rates
@@ -341,7 +343,7 @@ class WeakScatterers(Effect):
         scene = self.mesher.traced(self.scene, self.state_of(states).reference)
         return replace(self, scene=replace(scene, beach=self.calm * scene.beach))
 
-    def after_step(self, model: Any, now: Now) -> Array:
+    def after_step(self, model: Model, now: Now) -> Array:
         """States on a new mesh, where a body crossed the surface or the mesh is worn."""
         if self.mesher is None:
             return now.states(self)
@@ -380,7 +382,7 @@ class WeakScatterers(Effect):
         p, R, v = (jnp.asarray(x) for x in (motion.pose.p, motion.pose.R, motion.v))
         return Bodies(p[rows], R[rows], v[rows])
 
-    def solved(self, model: Any, now: Now) -> WeakScatterers:
+    def solved(self, model: Model, now: Now) -> WeakScatterers:
         """With the water of an instant."""
         bodies = self.bodies_of(now.motion)
         ready = self.prepared
@@ -401,7 +403,7 @@ class WeakScatterers(Effect):
         )
         return replace(self, solution=solution)
 
-    def loads(self, model: Any, now: Now) -> Loads:
+    def loads(self, model: Model, now: Now) -> Loads:
         """Wrench of bodies without acceleration; at rest, before anything is solved, buoyancy."""
         bodies = self.bodies_of(now.motion)
         stored = hydrostatic_energy(self.scene, self.wave, now.t, bodies)
@@ -439,7 +441,7 @@ class WeakScatterers(Effect):
             return Loads(force, stored, self._books(taken), channels)
         return Loads(force, 0.0 * self._first(power), self._first(power), channels)
 
-    def _masses(self, model: Any, now: Now, bodies: Bodies, dry: Any) -> dict[str, Array]:
+    def _masses(self, model: Model, now: Now, bodies: Bodies, dry: Any) -> dict[str, Array]:
         """Channels of the mass of the water; a dry body displaces what its wrench says."""
         eta = self.state_of(now.states(self)).top[1]
         found = masses(self.scene, self.wave, now.t, eta, bodies)
@@ -453,7 +455,7 @@ class WeakScatterers(Effect):
             "swept_mass_rate": found.swept,
         }
 
-    def accelerated(self, model: Any, motion: Motion, v_dot: Array) -> Loads:
+    def accelerated(self, model: Model, motion: Motion, v_dot: Array) -> Loads:
         """What its added mass does at known accelerations."""
         rows = np.array(self.bodies, dtype=int)
         wrench = -(self.solution.added_mass @ v_dot[rows].reshape(-1)).reshape(-1, 6)
@@ -465,14 +467,14 @@ class WeakScatterers(Effect):
         channels = {"force": force, "pressure": pressure}
         return Loads(force, 0.0 * self._first(power), self._first(power), channels)
 
-    def acceleration(self, model: Any, formulation: Any, kin: Any, wrench: Array) -> Any:
+    def acceleration(self, model: Model, formulation: Formulation, kin: Any, wrench: Array) -> Tree:
         """Accelerations of the whole system, by its coupling."""
         if self.coupling == "schur":
             return schur(self, model, formulation, kin, wrench)
         like = jax.eval_shape(lambda: formulation.acceleration(model, kin, wrench))
         return type(like)(*monolithic(self, model, formulation, kin, wrench))
 
-    def solved_mass(self, model: Any) -> Float[Array, "b6 b6"]:
+    def solved_mass(self, model: Model) -> Float[Array, "b6 b6"]:
         """Of all bodies of the model, at the instant that was solved."""
         N, b = model.layout.n_bodies, len(self.bodies)
         place = np.zeros((b, N))
@@ -494,12 +496,12 @@ class WeakScatterers(Effect):
                 books = books.at[place[word]].set(value)
         return books
 
-    def _spread(self, model: Any, wrench: Float[Array, "body dof"]) -> Float[Array, "n dof"]:
+    def _spread(self, model: Model, wrench: Float[Array, "body dof"]) -> Float[Array, "n dof"]:
         """Wrenches of all bodies."""
         rows = np.array(self.bodies, dtype=int)
         return jnp.zeros((model.layout.n_bodies, 6)).at[rows].add(wrench)
 
-    def result_tables(self) -> dict[str, tuple[tuple[str, ...], Any, str]]:
+    def result_tables(self) -> dict[str, tuple[tuple[str, ...], Tree, str]]:
         """Triangles of the free surface and of the hulls."""
         if self.mesher is not None:
             return {}  # they change, and are channels

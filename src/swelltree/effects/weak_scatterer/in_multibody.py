@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swelltree.engine.arrays import Array
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
+from swelltree.formulations.base import Formulation
+from swelltree.model.model import Model
 from swelltree.system.errors import SwelltreeError
 
 if TYPE_CHECKING:
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
 REPEATED = 10  # each repetition gains the ratio of both parts, a few hundredths at most
 
 
-def schur(effect: WeakScatterers, model: Any, formulation: Any, kin: Any, wrench: Array) -> Any:
+def schur(
+    effect: WeakScatterers, model: Model, formulation: Formulation, kin: Any, wrench: Array
+) -> Tree:
     """From the added mass and the wrench of the water.
 
     Args:
@@ -36,7 +40,7 @@ def schur(effect: WeakScatterers, model: Any, formulation: Any, kin: Any, wrench
     even, odd = 0.5 * (A + A.T), 0.5 * (A - A.T)
     heavy = model.replace(added_mass=even if model.added_mass is None else even + model.added_mass)
 
-    def again(_: Any, known: Any) -> Any:
+    def again(_: Any, known: Tree) -> Tree:
         rest = (odd @ known.v_dot.reshape(-1)).reshape(wrench.shape)
         return formulation.acceleration(heavy, kin, wrench - rest)
 
@@ -46,8 +50,8 @@ def schur(effect: WeakScatterers, model: Any, formulation: Any, kin: Any, wrench
 
 
 def monolithic(
-    effect: WeakScatterers, model: Any, formulation: Any, kin: Any, wrench: Array
-) -> Any:
+    effect: WeakScatterers, model: Model, formulation: Formulation, kin: Any, wrench: Array
+) -> Tree:
     """From one system with the rates of the potential; arguments as `schur`."""
     if model.surplus:
         raise SwelltreeError(

@@ -55,7 +55,7 @@ class State(NamedTuple):
     booked_mass: Array
 
 
-def packed(top: Any, reference: Any, quality: Any, booked: Any, booked_mass: Any) -> Array:
+def packed(top: Array, reference: Any, quality: Array, booked: Array, booked_mass: Array) -> Array:
     """All in one array."""
     xp = namespace(top)
     more = xp.concatenate([xp.reshape(reference, -1), xp.stack([quality, booked, booked_mass])])

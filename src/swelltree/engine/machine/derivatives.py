@@ -15,9 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax
 from swelltree.engine.machine.flatten import INLINED, UNEXPECTED, Flattening
 from swelltree.engine.machine.graph import FLOAT, TRUTH, Graph, NotFlattenedError, kind_of
+from swelltree.engine.machine.traced_types import Equation, Variable
 from swelltree.engine.machine.values import Stored, Value, places
 
 Slopes = dict[int, int]  # number of an unknown -> expression of the derivative, where it is not 0
@@ -55,7 +57,7 @@ class Differentiating(Flattening):
         """Derivatives of an expression."""
         return self.slopes.get(a, {})
 
-    def one(self, eqn: Any, values: list[Value]) -> list[Value]:
+    def one(self, eqn: Equation, values: list[Value]) -> list[Value]:
         """Results of one equation; their derivatives are kept."""
         name = str(eqn.primitive.name)
         if name in INLINED and name not in OWN:
@@ -143,7 +145,7 @@ class Differentiating(Flattening):
             terms = [(self._derivative(eqn, rule, k, args), self.of(args[k])) for k in moving]
             self.put(a, self.combined(terms))
 
-    def _derivative(self, eqn: Any, rule: Any, k: int, args: list[int]) -> int:
+    def _derivative(self, eqn: Equation, rule: Any, k: int, args: list[int]) -> int:
         """Derivative of a function of single numbers in one of them."""
         key = (rule, k, *args)
         if key not in self.partial:
@@ -155,7 +157,7 @@ class Differentiating(Flattening):
         return self.partial[key]
 
     # --- everything else ----------------------------------------------------------------------
-    def _by_jax(self, eqn: Any, values: list[Value]) -> list[Value]:
+    def _by_jax(self, eqn: Equation, values: list[Value]) -> list[Value]:
         """An equation with its derivatives along some directions, as JAX has them."""
         graph, variables = self.graph, _variables(eqn)
         values = [values[k] for k in variables.values()]
@@ -207,11 +209,11 @@ class Differentiating(Flattening):
         return np.array(out, dtype=int).reshape(x.shape)
 
 
-def _is_float(var: Any) -> bool:
+def _is_float(var: Variable) -> bool:
     return kind_of(var.aval.dtype) == FLOAT
 
 
-def _guarded(eqn: Any, trace: Callable[[], Any]) -> Any:
+def _guarded(eqn: Equation, trace: Callable[[], Any]) -> Any:
     """What is traced by JAX; a function without derivatives is named."""
     try:
         return trace()
@@ -221,7 +223,7 @@ def _guarded(eqn: Any, trace: Callable[[], Any]) -> Any:
         raise NotFlattenedError(f"derivatives of the operation '{name}' ({what})") from error
 
 
-def _variables(eqn: Any) -> dict[Any, int]:
+def _variables(eqn: Equation) -> dict[Any, int]:
     """Arguments of an equation that are no constants, each once: where it stands first."""
     found: dict[Any, int] = {}
     for k, var in enumerate(eqn.invars):
@@ -244,12 +246,12 @@ def _alone(eqn: Any) -> Callable[..., list[Any]]:
     return function
 
 
-def _traced_derivative(eqn: Any, k: int) -> Any:
+def _traced_derivative(eqn: Equation, k: int) -> Any:
     """Program of the derivative of a function of single numbers in variable k."""
     function = _alone(eqn)
 
     def derivative(*x: Any) -> Any:
-        def alone(y: Any) -> Any:
+        def alone(y: Array) -> Any:
             return function(*(y if i == k else a for i, a in enumerate(x)))[0]
 
         return jax.jvp(alone, (x[k],), (np.ones(()),))[1]
@@ -259,7 +261,7 @@ def _traced_derivative(eqn: Any, k: int) -> Any:
     )
 
 
-def _traced_directions(eqn: Any, moving: list[int], count: int) -> Any:
+def _traced_directions(eqn: Equation, moving: list[int], count: int) -> Any:
     """Program of an equation and of its derivatives along directions of its moving variables."""
     function, variables = _alone(eqn), list(_variables(eqn))
     n = len(variables)
@@ -299,32 +301,34 @@ def _rows(flat: Differentiating, out: Value, *values: Value) -> Any:
     return zip(places(graph, out).reshape(-1).tolist(), *lists, strict=True)
 
 
-def _sum(flat: Differentiating, eqn: Any, values: list[Value], outs: list[Value]) -> None:
+def _sum(flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]) -> None:
     one = flat.graph.one
     for a, x, y in _rows(flat, outs[0], *values):
         flat.put(a, flat.combined([(one, flat.of(x)), (one, flat.of(y))]))
 
 
-def _difference(flat: Differentiating, eqn: Any, values: list[Value], outs: list[Value]) -> None:
+def _difference(
+    flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]
+) -> None:
     graph = flat.graph
     minus = graph.constant(-1.0)
     for a, x, y in _rows(flat, outs[0], *values):
         flat.put(a, flat.combined([(graph.one, flat.of(x)), (minus, flat.of(y))]))
 
 
-def _negative(flat: Differentiating, eqn: Any, values: list[Value], outs: list[Value]) -> None:
+def _negative(flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]) -> None:
     minus = flat.graph.constant(-1.0)
     for a, x in _rows(flat, outs[0], *values):
         flat.put(a, flat.combined([(minus, flat.of(x))]))
 
 
-def _product(flat: Differentiating, eqn: Any, values: list[Value], outs: list[Value]) -> None:
+def _product(flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]) -> None:
     for a, x, y in _rows(flat, outs[0], *values):
         if a not in flat.slopes:
             flat.put(a, flat.combined([(y, flat.of(x)), (x, flat.of(y))]))
 
 
-def _chosen(flat: Differentiating, eqn: Any, values: list[Value], outs: list[Value]) -> None:
+def _chosen(flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]) -> None:
     """Derivatives are chosen, not multiplied: the other case may have none that is finite."""
     graph = flat.graph
     kind = kind_of(eqn.invars[0].aval.dtype)
@@ -348,11 +352,13 @@ def _chosen(flat: Differentiating, eqn: Any, values: list[Value], outs: list[Val
         flat.put(a, found)
 
 
-def _converted(flat: Differentiating, eqn: Any, values: list[Value], outs: list[Value]) -> None:
+def _converted(
+    flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]
+) -> None:
     """Floats stay what they are; other kinds do not move."""
 
 
-def _total(flat: Differentiating, eqn: Any, values: list[Value], outs: list[Value]) -> None:
+def _total(flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]) -> None:
     graph, x = flat.graph, places(flat.graph, values[0])
     axes = [int(d) for d in eqn.params["axes"]]
     kept = [d for d in range(x.ndim) if d not in axes]
@@ -362,7 +368,7 @@ def _total(flat: Differentiating, eqn: Any, values: list[Value], outs: list[Valu
         flat.put(a, flat.combined((graph.one, flat.of(b)) for b in row))
 
 
-def _dot(flat: Differentiating, eqn: Any, values: list[Value], outs: list[Value]) -> None:
+def _dot(flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]) -> None:
     graph = flat.graph
     (cx, cy), (bx, by) = eqn.params["dimension_numbers"]
     x, y = places(graph, values[0]), places(graph, values[1])

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Tree
 from swelltree.engine.backend import cache_folder
 from swelltree.engine.contents import Contents, hashed, versions
 from swelltree.engine.machine import cache
@@ -154,7 +155,7 @@ def _surroundings() -> tuple[str, ...]:
     return *versions(), *compiler()
 
 
-def names_of(tree: Any) -> list[str] | None:
+def names_of(tree: Tree) -> list[str] | None:
     """Names of results that are a dictionary of arrays; else None."""
     example = tree.unflatten(list(range(tree.num_leaves)))
     if not isinstance(example, dict) or list(example.values()) != list(range(len(example))):

@@ -15,6 +15,7 @@ import numpy as np
 
 from swelltree.engine.machine.graph import Graph, NotFlattenedError, kind_of
 from swelltree.engine.machine.row_loops import Axes, RowLoops, first_axes
+from swelltree.engine.machine.traced_types import Equation, TracedProgram
 from swelltree.engine.machine.values import LARGEST, Value, constants
 
 NONE: Axes = MappingProxyType({})
@@ -102,7 +103,7 @@ class Flattening:
         """Results of a program with its constants."""
         return self.run(closed.jaxpr, closed.consts, inputs)
 
-    def one(self, eqn: Any, values: list[Value]) -> list[Value]:
+    def one(self, eqn: Equation, values: list[Value]) -> list[Value]:
         """Results of one equation."""
         name = eqn.primitive.name
         if name in INLINED:
@@ -120,12 +121,12 @@ class Flattening:
             raise NotFlattenedError(f"the operation '{name}' as it is here ({what})") from error
         return outs if isinstance(outs, list) else [outs]
 
-    def _by_rows(self, eqn: Any, values: list[Value]) -> Any:
+    def _by_rows(self, eqn: Equation, values: list[Value]) -> Any:
         """Results by loops over rows; None where there are none."""
         rule = ROW_RULES.get(eqn.primitive.name)
         return None if rule is None else rule(self, self.rows, eqn, *values)
 
-    def _inner(self, eqn: Any, values: list[Value]) -> list[Value]:
+    def _inner(self, eqn: Equation, values: list[Value]) -> list[Value]:
         for word in CALLS:
             inner = eqn.params.get(word)
             if inner is not None:
@@ -135,7 +136,7 @@ class Flattening:
         raise NotFlattenedError(f"the call '{eqn.primitive.name}'")
 
 
-def count_numbers(jaxpr: Any, named: Axes = NONE) -> int:
+def count_numbers(jaxpr: TracedProgram, named: Axes = NONE) -> int:
     """How many numbers a program computes, the bodies of its loops once.
 
     Operations without a rule are refused here, before anything is written. Branches are not looked
@@ -165,7 +166,7 @@ def count_numbers(jaxpr: Any, named: Axes = NONE) -> int:
     return count
 
 
-def needed(jaxpr: Any) -> list[Any]:
+def needed(jaxpr: TracedProgram) -> list[Any]:
     """Equations on which a result depends."""
     wanted = {var for var in jaxpr.outvars if not hasattr(var, "val")}
     kept = []

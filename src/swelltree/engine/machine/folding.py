@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
+
 TYPES = {"f8": np.float64, "i4": np.int32, "i8": np.int64, "u4": np.uint32, "b1": np.bool_}
 
 
@@ -23,15 +25,15 @@ def _remainder(a: Any, b: Any) -> Any:
     return np.fmod(a, b) if a.dtype.kind == "f" or b else a
 
 
-def _shifted_left(x: Any, y: Any) -> Any:
+def _shifted_left(x: Array, y: Array) -> Any:
     return x << y if 0 <= y < 8 * x.itemsize else x.dtype.type(0)
 
 
-def _shifted_right(x: Any, y: Any) -> Any:
+def _shifted_right(x: Array, y: Array) -> Any:
     return x >> (y if 0 <= y < 8 * x.itemsize else x.dtype.type(8 * x.itemsize - 1))
 
 
-def _pushed_right(x: Any, y: Any) -> Any:
+def _pushed_right(x: Array, y: Array) -> Any:
     """Zeros come in from the left."""
     if not 0 <= y < 8 * x.itemsize:
         return x.dtype.type(0)

@@ -188,7 +188,7 @@ class Graph:
 
 
 @functools.lru_cache(maxsize=256)
-def kind_of(dtype: Any) -> str:
+def kind_of(dtype: np.dtype[Any]) -> str:
     """Kind of the numbers of an array; refused where there is none."""
     try:
         name = np.dtype(dtype).name

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swelltree.engine.arrays import fields_of
+from swelltree.engine.arrays import Tree, fields_of
 from swelltree.engine.machine import cache
 from swelltree.engine.machine.entries import Entry
 from swelltree.engine.trees import structure_of
@@ -87,7 +87,7 @@ def write_outline(entry: Entry, outline: Outline) -> bool:
     return True
 
 
-def _words(tree: Any) -> Any:
+def _words(tree: Tree) -> Any:
     """A tree of numbers in words; None where it has parts that cannot be named."""
     if isinstance(tree, int):
         return tree

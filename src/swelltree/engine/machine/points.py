@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import is_tracer, jax, jaxpr_as_fun, jnp
 from swelltree.engine.contents import hashed
 from swelltree.engine.machine.derivatives import Differentiating
@@ -43,6 +44,7 @@ from swelltree.engine.machine.program import (
 from swelltree.engine.machine.ran import BY_LLVM, note
 from swelltree.engine.machine.second_derivatives import NotHereError, second_derivatives
 from swelltree.engine.machine.statements import Leave, Loop, Stores
+from swelltree.engine.machine.traced_types import TracedProgram
 from swelltree.engine.machine.values import Value, places, stored
 from swelltree.engine.machine.wide_rows import text_of
 from swelltree.engine.trees import flatten, leaves_of, mapped
@@ -96,16 +98,16 @@ class Points:
         """Results."""
         return self._run(VALUES, fixed, others)
 
-    def jacobians(self, fixed: Any, *others: Any) -> tuple[Any, Any]:
+    def jacobians(self, fixed: Tree, *others: Any) -> tuple[Any, Any]:
         """Results, and their derivatives in the unknowns, which have the last axis."""
         return self._run(JACOBIANS, fixed, others)
 
-    def second(self, fixed: Any, *others: Any, weight: Any) -> Any:
+    def second(self, fixed: Tree, *others: Any, weight: Any) -> Any:
         """Second derivatives (..., n, n) of the sum of all results times their weights."""
         *given, unknowns = others
         return self._run(SECOND, fixed, ((*given, weight), unknowns))
 
-    def __call__(self, fixed: Any, *others: Any) -> Any:
+    def __call__(self, fixed: Tree, *others: Any) -> Any:
         return self.values(fixed, *others)
 
     @property
@@ -124,7 +126,7 @@ class Points:
         if kind != SECOND:
             return self.function
 
-        def slope(fixed: Any, others: Any, unknowns: Any) -> Any:
+        def slope(fixed: Tree, others: Tree, unknowns: Any) -> Any:
             *given, weight = others
 
             def total(unknowns: Any) -> Any:
@@ -136,7 +138,7 @@ class Points:
 
         return slope
 
-    def _staged(self, fixed: Any, *others: Any) -> Any:
+    def _staged(self, fixed: Tree, *others: Any) -> Any:
         """The function by its traced program, which JAX differentiates sooner than Python."""
         traced = self._traced(VALUES, fixed, others)
         leaves = jax.tree.leaves((fixed, *others))
@@ -145,7 +147,7 @@ class Points:
     def _of_kind(self, kind: str) -> Callable[..., Any]:
         """What XLA compiles."""
 
-        def one(fixed: Any, *others: Any) -> Any:
+        def one(fixed: Tree, *others: Any) -> Any:
             if kind == VALUES:
                 return self.function(fixed, *others)
             *given, unknowns = others
@@ -153,7 +155,7 @@ class Points:
             if kind == SECOND:
                 return jax.jacfwd(function)(unknowns)
 
-            def twice(x: Any) -> Any:
+            def twice(x: Array) -> Any:
                 y = function(x)
                 return y, y
 
@@ -165,7 +167,7 @@ class Points:
         return lambda fixed, *others: jax.vmap(functools.partial(one, fixed))(*others)
 
     # --- by LLVM ------------------------------------------------------------------------------
-    def _run(self, kind: str, fixed: Any, others: tuple[Any, ...]) -> Any:
+    def _run(self, kind: str, fixed: Tree, others: tuple[Any, ...]) -> Any:
         program, traced, numbers = self._program(kind, fixed, others)
         self.reason = program if isinstance(program, str) else ""
         if self.reason != INSIDE:
@@ -221,7 +223,7 @@ class Points:
             part = np.ascontiguousarray(part).view(np.int64).astype(dtype)
         return part.reshape(len(out), *shape) if self.many else part.reshape(shape)
 
-    def _program(self, kind: str, fixed: Any, others: tuple[Any, ...]) -> tuple[Any, Any, Any]:
+    def _program(self, kind: str, fixed: Tree, others: tuple[Any, ...]) -> tuple[Any, Any, Any]:
         """Machine code or why there is none, the traced function, numbers of the fixed argument."""
         rest, rest_structure = flatten(others)
         like = (rest_structure, tuple(map(self._kind, rest)), switched_off())
@@ -241,13 +243,13 @@ class Points:
         self.last[kind] = like, fixed, structure, leaves, found
         return found
 
-    def _kind(self, x: Any) -> tuple[Any, Any]:
+    def _kind(self, x: Array) -> tuple[Any, Any]:
         """Shape and type of an array at one point."""
         shape = np.shape(x)
         return shape[1:] if self.many else shape, x.dtype if hasattr(x, "dtype") else type(x)
 
     def _found(
-        self, kind: str, fixed: Any, others: tuple[Any, ...], leaves: list[Any]
+        self, kind: str, fixed: Tree, others: tuple[Any, ...], leaves: list[Any]
     ) -> tuple[Any, Any, Any]:
         try:
             if kind != SECOND:
@@ -294,7 +296,7 @@ class Points:
         memory = layout.turns, layout.outs, layout.size, layout.work
         return Compiled(Native(code), [layout.tables], *memory, layout.steady)
 
-    def _weighted(self, fixed: Any, others: tuple[Any, ...]) -> Traced:
+    def _weighted(self, fixed: Tree, others: tuple[Any, ...]) -> Traced:
         """The function with weights of its results among its arguments."""
         (*given, weight), unknowns = others
         base = self._traced(VALUES, fixed, (*given, unknowns), self.many)
@@ -315,7 +317,7 @@ class Points:
             )
         return self.traces[key]
 
-    def _traced(self, kind: str, fixed: Any, others: Any, points: bool = False) -> Any:
+    def _traced(self, kind: str, fixed: Tree, others: Tree, points: bool = False) -> Any:
         """The function traced for arguments like these."""
         leaves, structure = flatten((fixed, *others))
         skip = len(leaves_of(fixed))
@@ -489,7 +491,7 @@ def _stores(graph: Graph, i: int, outs: list[np.ndarray], where: list[Any], size
     return last
 
 
-def _size(shape: Any) -> int:
+def _size(shape: tuple[int, ...]) -> int:
     return math.prod(shape)
 
 
@@ -502,7 +504,7 @@ def _same_objects(a: list[Any], b: list[Any]) -> bool:
     return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
 
 
-def _used(jaxpr: Any) -> list[bool]:
+def _used(jaxpr: TracedProgram) -> list[bool]:
     """Which arguments a program needs."""
     wanted = {var for var in jaxpr.outvars if not hasattr(var, "val")}
     wanted |= {var for eqn in needed(jaxpr) for var in eqn.invars if not hasattr(var, "val")}

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import is_tracer, jax
 from swelltree.engine.machine.entries import Layout, entry_of, names_of
 from swelltree.engine.machine.flatten import NONE, Flattening, count_numbers
@@ -163,7 +164,7 @@ class Program:
                 return program
         return None
 
-    def _fixed(self, leaves: list[Any], tree: Any) -> tuple[Any, np.ndarray]:
+    def _fixed(self, leaves: list[Any], tree: Tree) -> tuple[Any, np.ndarray]:
         """What shapes the program of the fixed arguments, and their numbers."""
         before, before_tree, found = self.last
         if before is None or before_tree != tree or not _same_objects(before, leaves):
@@ -240,7 +241,7 @@ class Program:
         return layout, code, tree
 
 
-def compiled_of(layout: Layout, code: bytes, tree: Any) -> Compiled:
+def compiled_of(layout: Layout, code: bytes, tree: Tree) -> Compiled:
     """A program that is ready to run."""
     memory = layout.tables, layout.turns, layout.outs, layout.size, layout.work
     return Compiled(Native(code), *memory, tree)
@@ -265,7 +266,7 @@ class Writing:
         self.numbers[where] += size
         return buffer
 
-    def argument(self, where: str, x: Any, shapes_program: bool) -> Stored:
+    def argument(self, where: str, x: Array, shapes_program: bool) -> Stored:
         """An argument as it lies in memory."""
         x = np.asarray(x)
         kind = kind_of(x.dtype)

@@ -260,7 +260,9 @@ def view_of(graph: Graph, x: Value, lay_out: Callable[[View], Stored] | None = N
 Value = Any  # np.ndarray of places, Stored, Shifted, Updated, Product or Kept
 
 
-def stored(buffer: Buffer, start: int, shape: Any, home: Region, special: Any = None) -> Stored:
+def stored(
+    buffer: Buffer, start: int, shape: tuple[int, ...], home: Region, special: Any = None
+) -> Stored:
     """An array in memory as it is from now on."""
     return Stored(buffer, start, tuple(shape), home, next(_versions), special)
 

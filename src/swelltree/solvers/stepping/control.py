@@ -12,7 +12,7 @@ from typing import Any
 
 from jaxtyping import Bool, Float
 
-from swelltree.engine.arrays import Array
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
 
 Scalar = Float[Array, ""]
@@ -27,7 +27,9 @@ GRID = 0.02  # ratio of one possible step to the next, less one
 FIRST_ERROR = 1e-4  # error memory at the start
 
 
-def error_norm(error: Any, y0: Any, y1: Any, weights: Any, rtol: Scalar, atol: Scalar) -> Scalar:
+def error_norm(
+    error: Array, y0: Tree, y1: Tree, weights: Any, rtol: Scalar, atol: Scalar
+) -> Scalar:
     r"""Root mean square of the error measured in tolerances.
 
     .. math:: \sqrt{\operatorname{mean}\left( w e / (a + r \max(|y_0|, |y_1|)) \right)^2}
@@ -42,7 +44,7 @@ def error_norm(error: Any, y0: Any, y1: Any, weights: Any, rtol: Scalar, atol: S
     """
     total, count = jnp.zeros(()), 0
 
-    def add(weight: Any, *parts: Any) -> None:
+    def add(weight: Array, *parts: Any) -> None:
         nonlocal total, count
         if weight is False or (isinstance(weight, int | float) and weight == 0):
             return
@@ -57,7 +59,7 @@ def error_norm(error: Any, y0: Any, y1: Any, weights: Any, rtol: Scalar, atol: S
     return jnp.sqrt(mean)
 
 
-def all_finite(y: Any) -> Flag:
+def all_finite(y: Tree) -> Flag:
     """Whether every number of the tree is finite."""
     fine = jnp.ones((), bool)
     for leaf in jax.tree.leaves(y):

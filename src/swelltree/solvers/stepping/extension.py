@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
 from swelltree.engine.trees import mapped
 
@@ -34,9 +35,9 @@ class Extension(NamedTuple):
             step, and what bends it (Hairer's cont1 to cont5).
     """
 
-    start: Any
-    length: Any
-    terms: Any
+    start: Tree
+    length: Array
+    terms: Tree
 
     def at(self, t: Any) -> Any:
         """The value at a time of the step."""
@@ -47,13 +48,13 @@ class Extension(NamedTuple):
         )
 
 
-def blank_extension(y: Any) -> Extension:
+def blank_extension(y: Tree) -> Extension:
     """Before the first step from a value: a step of one second in which nothing is known."""
     terms = mapped(lambda x: np.zeros((5, *np.shape(x))), y)
     return Extension(np.zeros(()), np.ones(()), terms)
 
 
-def quartic(y0: Any, y1: Any, rate0: Any, rate1: Any, more: Any, h: Any) -> Any:
+def quartic(y0: Tree, y1: Tree, rate0: Tree, rate1: Tree, more: Tree, h: Array) -> Tree:
     """Terms of the extension of one array.
 
     Args:

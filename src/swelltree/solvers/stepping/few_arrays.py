@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
 from swelltree.solvers.problem import Problem
 from swelltree.solvers.stepping.exact_block import SAME
@@ -21,7 +22,7 @@ from swelltree.spatial.linear_steps import ExactStages
 NEXT = (0.5, 0.5, 1.0, 0.0)  # weight of the rate of a stage in the value of the next
 
 
-def rk4_step(problem: Problem, args: Any, y0: Any, t: Any, h: Any, latest: Any) -> Any:
+def rk4_step(problem: Problem, args: Tree, y0: Tree, t: Array, h: Array, latest: Array) -> Tree:
     """The value after a step of classical RK4.
 
     Args:
@@ -36,7 +37,7 @@ def rk4_step(problem: Problem, args: Any, y0: Any, t: Any, h: Any, latest: Any) 
     stages = None if problem.block is None else problem.block.stages(args)
     block = None if stages is None else _Block(problem.block, stages, y0, h)
 
-    def stage(i: Any, state: Any) -> Any:
+    def stage(i: Array, state: Tree) -> Tree:
         y, total, part = state
         rate = problem.rate(args, jnp.minimum(t + c[i] * h, latest), y)
         following = jax.tree.map(lambda start, k: start + h * a[i] * k, y0, rate)
@@ -69,7 +70,7 @@ class _Block:
         self.middle = stages.times(self.half, self.z0)
         self.end = jnp.where(self.whole, stages.times(decay[4], self.z0), self.z0)
 
-    def stage(self, i: Any, state: Any, rate: Any, following: Any, added: Any) -> Any:
+    def stage(self, i: Array, state: Tree, rate: Tree, following: Any, added: Any) -> Tree:
         """What a stage hands on, with the linear part in place."""
         y, total, part = state
         times, A = self.stages.times, jnp.asarray(self.stages.A)

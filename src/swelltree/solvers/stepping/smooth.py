@@ -11,6 +11,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
 from swelltree.engine.extremes import Extremes, as_channels, known_now, with_step
 from swelltree.engine.machine.program import Program
@@ -34,7 +35,7 @@ class Reaching(NamedTuple):
 
     carry: Carry
     between: Extremes | None
-    seen: Any
+    seen: Tree
 
 
 METHODS = ("tsit5", "dopri5", "rk4", "stiff")
@@ -42,18 +43,18 @@ METHODS = ("tsit5", "dopri5", "rk4", "stiff")
 
 def integrate(
     problem: Problem,
-    args: Any,
+    args: Tree,
     carry: Carry,
-    times: Any,
+    times: Array,
     options: Options = Options(),  # noqa: B008 - immutable
     *,
     method: str = "tsit5",
-    observe: Callable[[Any, Any, Any], Any] | None = None,
-    kept: Callable[[Any, Any, Any], dict[str, Any]] | None = None,
+    observe: Callable[[Tree, Tree, Tree], Tree] | None = None,
+    kept: Callable[[Tree, Tree, Tree], dict[str, Tree]] | None = None,
     differentiable: bool = False,
     max_steps_per_output: int = 64,
     free: bool = False,
-) -> tuple[Carry, Any]:
+) -> tuple[Carry, Tree]:
     """Step through the output times and return the carry and one output per time.
 
     From the time of a failure on, outputs are NaN and the carry keeps the last good state.
@@ -85,13 +86,13 @@ def integrate(
     free = free and method in TABLEAUS and problem.in_step is None
     attempt = Attempts(problem, method, args, options, differentiable, free)
 
-    def unfinished(carry: Carry, target: Any) -> Any:
+    def unfinished(carry: Carry, target: Array) -> Tree:
         return (carry.t < target) & (carry.code == Code.SUCCESS)
 
-    def value(carry: Carry, t: Any) -> Any:
+    def value(carry: Carry, t: Array) -> Tree:
         return value_at(problem, args, carry, t) if free else carry.y
 
-    def further(state: Reaching, target: Any) -> Reaching:
+    def further(state: Reaching, target: Array) -> Reaching:
         carry, between, seen = state
         if kept is None or between is None:
             return Reaching(attempt(carry, target), None, None)
@@ -105,7 +106,7 @@ def integrate(
         longer = with_step(between, kept(args, t, value(carry, t)), t - seen)
         return Reaching(carry, choose(t > seen, longer, between), jnp.maximum(t, seen))
 
-    def under_way(state: Reaching, target: Any) -> Any:
+    def under_way(state: Reaching, target: Array) -> Tree:
         if state.seen is None:
             return unfinished(state.carry, target)
         return (state.seen < target) & (state.carry.code == Code.SUCCESS)
@@ -116,25 +117,25 @@ def integrate(
         t = carry.sampled
         return Reaching(carry, known_now(kept(args, t, value(carry, t))), t)
 
-    def reach(carry: Carry, target: Any) -> Reaching:
+    def reach(carry: Carry, target: Array) -> Reaching:
         if differentiable:
 
-            def maybe(state: Any, _: Any) -> tuple[Any, None]:
+            def maybe(state: Tree, _: Any) -> tuple[Tree, None]:
                 go = under_way(state, target)
                 return jax.lax.cond(go, lambda s: further(s, target), lambda s: s, state), None
 
             return jax.lax.scan(maybe, begun(carry), None, length=max_steps_per_output)[0]
 
-        def go(state: Any) -> Any:
+        def go(state: Tree) -> Tree:
             return under_way(state[0], target) & (state[1] < options.max_steps)
 
-        def body(state: Any) -> Any:
+        def body(state: Tree) -> Tree:
             return further(state[0], target), state[1] + 1
 
         begin = begun(carry), jnp.zeros((), jnp.int32)
         return jax.lax.while_loop(go, body, begin)[0]
 
-    def output(carry: Carry, target: Any) -> tuple[Carry, Any]:
+    def output(carry: Carry, target: Array) -> tuple[Carry, Tree]:
         carry, between, _ = reach(carry, target)
         late = unfinished(carry, target)
         carry = carry._replace(
@@ -156,10 +157,10 @@ def integrate(
     return jax.lax.scan(output, carry, jnp.asarray(times, float))
 
 
-def value_at(problem: Problem, args: Any, carry: Carry, t: Any) -> Any:
+def value_at(problem: Problem, args: Tree, carry: Carry, t: Array) -> Tree:
     """The value at a time of the last step, on its constraints."""
 
-    def within() -> Any:
+    def within() -> Tree:
         y = carry.extension.at(t)
         return y if problem.settle is None else problem.settle(args, t, y)
 
@@ -170,8 +171,8 @@ def value_at(problem: Problem, args: Any, carry: Carry, t: Any) -> Any:
 def compiled(
     problem: Problem,
     method: str = "tsit5",
-    observe: Callable[[Any, Any, Any], Any] | None = None,
-    kept: Callable[[Any, Any, Any], dict[str, Any]] | None = None,
+    observe: Callable[[Tree, Tree, Tree], Tree] | None = None,
+    kept: Callable[[Tree, Tree, Tree], dict[str, Tree]] | None = None,
     free: bool = False,
 ) -> Program:
     """``advance(args, options, carry, times) -> (carry, outputs)``, compiled once.
@@ -180,10 +181,10 @@ def compiled(
     """
     how = {"method": method, "observe": observe, "kept": kept, "free": free}
 
-    def advance(args: Any, options: Options, carry: Carry, times: Any) -> tuple[Carry, Any]:
+    def advance(args: Tree, options: Options, carry: Carry, times: Array) -> tuple[Carry, Tree]:
         return integrate(problem, args, carry, times, options, **how)
 
-    def like(args: Any, options: Options, carry: Carry, times: Any) -> tuple[Carry, Any]:
+    def like(args: Tree, options: Options, carry: Carry, times: Array) -> tuple[Carry, Tree]:
         return carry, carry.y
 
     known = observe is None and kept is None

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp, ravel_pytree
 from swelltree.engine.loops import each
 from swelltree.solvers.problem import Attempt, Carry, Options, Problem
@@ -30,24 +31,24 @@ Chord = Callable[[Any], Any]  # right-hand side of a linearised stage (n,) -> ch
 
 
 def implicit(
-    problem: Problem, args: Any, options: Options, carry: Carry, h: Any, latest: Any
+    problem: Problem, args: Tree, options: Options, carry: Carry, h: Array, latest: Array
 ) -> Attempt:
     """One step of length h from the carry, that sees no time behind `latest`."""
     y0, unravel = ravel_pytree(carry.y)
 
-    def rate(t: Any, y: Any) -> Any:
+    def rate(t: Array, y: Tree) -> Tree:
         return ravel_pytree(problem.rate(args, jnp.minimum(t, latest), unravel(y)))[0]
 
     rate0 = rate(carry.t, y0)
     chord = newton_matrix(problem, args, carry, h, latest)
     A, c = jnp.asarray(KVAERNO5.A), jnp.asarray(KVAERNO5.c)
 
-    def stage(state: Any, i: Any) -> Any:
+    def stage(state: Tree, i: Array) -> Tree:
         k, converged = state
         base = y0 + h * (A[i][:, None] * k).sum(0)
         t = carry.t + c[i] * h
 
-        def residual(y: Any) -> Any:
+        def residual(y: Tree) -> Tree:
             return y - base - h * GAMMA * rate(t, y)
 
         def solve(function: Any, y: Any) -> Any:
@@ -73,7 +74,7 @@ def implicit(
     )
 
 
-def newton_matrix(problem: Problem, args: Any, carry: Carry, h: Any, latest: Any) -> Chord:
+def newton_matrix(problem: Problem, args: Tree, carry: Carry, h: Array, latest: Array) -> Chord:
     """Solve with Newton's matrix of the stages: its linear block and its integrals eliminated.
 
     Its Jacobian is one linearisation of the right-hand side along as many directions as are solved
@@ -113,15 +114,15 @@ def newton_matrix(problem: Problem, args: Any, carry: Carry, h: Any, latest: Any
     return solve
 
 
-def _parts(problem: Problem, args: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+def _parts(problem: Problem, args: Tree, y: Tree) -> tuple[np.ndarray, np.ndarray]:
     """Places in the flat value: what Newton's matrix solves for, and the linear block."""
     none = jax.tree.map(lambda leaf: np.zeros(np.shape(leaf), bool), y)
 
-    def flat(tree: Any) -> np.ndarray:
+    def flat(tree: Tree) -> np.ndarray:
         parts = [np.ravel(leaf) for leaf in jax.tree.leaves(tree)]
         return np.concatenate(parts) if parts else np.zeros(0, bool)
 
-    def marked(weight: Any, part: Any) -> Any:
+    def marked(weight: Array, part: Tree) -> Tree:
         return jax.tree.map(lambda leaf: np.full(np.shape(leaf), weight is not False), part)
 
     counts = flat(jax.tree.map(marked, problem.weights, y))
@@ -131,13 +132,13 @@ def _parts(problem: Problem, args: Any, y: Any) -> tuple[np.ndarray, np.ndarray]
     return np.flatnonzero(counts & ~in_block), np.flatnonzero(in_block)
 
 
-def _by_chords(function: Any, y: Any, chord: Chord, scale: Any) -> Any:
+def _by_chords(function: Callable[..., Tree], y: Tree, chord: Chord, scale: Array) -> Tree:
     """The root of a stage: its value, and one where the chords came to rest, else zero."""
 
-    def size(change: Any) -> Any:
+    def size(change: Array) -> Tree:
         return jnp.sqrt(jnp.mean((change / scale) ** 2))
 
-    def body(state: Any) -> Any:
+    def body(state: Tree) -> Tree:
         y, before, _, i = state
         change = chord(-function(y))
         now = size(change)
@@ -146,7 +147,7 @@ def _by_chords(function: Any, y: Any, chord: Chord, scale: Any) -> Any:
         done = (jnp.maximum(ahead, 1e-3) * now < SMALL) & (contraction < 1.0)
         return y + change, now, done, i + 1
 
-    def unfinished(state: Any) -> Any:
+    def unfinished(state: Tree) -> Tree:
         _, now, done, i = state
         return ~done & (i < MOST_CHORDS) & jnp.isfinite(now) | (i == 0)
 
@@ -155,6 +156,6 @@ def _by_chords(function: Any, y: Any, chord: Chord, scale: Any) -> Any:
     return y, done.astype(float)
 
 
-def _tangents(linear: Any, right: Any) -> Any:
+def _tangents(linear: Callable[..., Tree], right: Array) -> Tree:
     """Solve with the exact Jacobian of a stage, for derivatives."""
     return jnp.linalg.solve(jax.jacfwd(linear)(jnp.zeros_like(right)), right)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from swelltree.engine.arrays import Tree
 from swelltree.engine.backend import make_room
 from swelltree.engine.machine.many_cases import cuda
 from swelltree.engine.machine.many_cases.summaries import BUDGET, Wanted
@@ -56,7 +57,7 @@ class BatchPlan(NamedTuple):
 def simulate_batch(
     model: Model,
     seas: Any = None,
-    parameters: Mapping[str, Sequence[Any]] | None = None,
+    parameters: Mapping[str, Sequence[Tree]] | None = None,
     *,
     duration: float,
     output_step: float | None = None,

@@ -17,6 +17,7 @@ import numpy as np
 from swelltree.effects.linear_hydro.data import without_table
 from swelltree.effects.linear_hydro.hydro import POINTS_PER_PERIOD
 from swelltree.effects.linear_hydro.in_sea import in_waves
+from swelltree.engine.arrays import Tree
 from swelltree.model.model import Model
 from swelltree.studies.seas import realised
 from swelltree.system.errors import SwelltreeError
@@ -39,7 +40,7 @@ class BatchCase:
 
 
 def batch_cases(
-    seas: Any, parameters: Mapping[str, Sequence[Any]] | None, case: int | str = 0
+    seas: Any, parameters: Mapping[str, Sequence[Tree]] | None, case: int | str = 0
 ) -> list[BatchCase]:
     """Cases from rows of seas and of numbers, which are as long as one another.
 
@@ -84,7 +85,7 @@ class Numbers(NamedTuple):
     values: tuple[tuple[str, Any], ...]
     still: Model
     stepped: Model  # as fixed steps see it
-    start: Any
+    start: Tree
 
 
 class CaseMaker:

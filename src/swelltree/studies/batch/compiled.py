@@ -16,6 +16,7 @@ import numpy as np
 
 from swelltree.effects.controllers.controllers import raise_faults
 from swelltree.effects.linear_hydro.data import WaveLoads, without_table
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax
 from swelltree.engine.machine.many_cases.programs import Cases, ManyProgram, Own
 from swelltree.engine.machine.many_cases.summaries import EXTREMES, Kept, Wanted
@@ -52,7 +53,7 @@ class Made(NamedTuple):
 
     cases: Cases
     models: list[Model]
-    loads: Any
+    loads: Tree
     runs: list[int]
     refused: dict[int, str]
 
@@ -78,11 +79,11 @@ class Compiled(Engine):
         """Times, in chunks."""
 
     @abstractmethod
-    def stepped(self, plan: Plan, made: Made) -> tuple[Any, Any]:
+    def stepped(self, plan: Plan, made: Made) -> tuple[Tree, Tree]:
         """State at the end, and samples of all cases."""
 
     @abstractmethod
-    def summed(self, plan: Plan, made: Made, wanted: Wanted) -> tuple[Any, Any]:
+    def summed(self, plan: Plan, made: Made, wanted: Wanted) -> tuple[Tree, Tree]:
         """State at the end, and what is kept of all cases."""
 
     # --- what is the same in all ------------------------------------------------------------
@@ -164,7 +165,7 @@ class Compiled(Engine):
 
 
 def _judged_outcomes(
-    plan: Plan, models: list[Model], state: Any, channels: Any, budget: Any
+    plan: Plan, models: list[Model], state: Tree, channels: Tree, budget: Any
 ) -> list[Outcome]:
     """What became of cases by their samples, (case, time, ...)."""
     raise_faults(plan.model)
@@ -242,7 +243,7 @@ def with_loads(
     empty = [np.zeros((points, n)) for _ in range(2)]
     loads = WaveLoads(step, empty[0], empty[1], np.zeros(()))
 
-    def ready(case: BatchCase) -> tuple[Model, Any]:
+    def ready(case: BatchCase) -> tuple[Model, Tree]:
         made = maker.numbers(case)
         assert made.stepped.hydro is not None
         hydro = replace(made.stepped.hydro, waves=loads)
@@ -272,13 +273,13 @@ def with_loads(
     return WithLoads(gathered, models, force, rate)
 
 
-def _in_place(x: Any, own: dict[int, Any]) -> Any:
+def _in_place(x: Array, own: dict[int, Tree]) -> Tree:
     """An argument that is made on the way, in place of its example."""
     example = x.arrays[0] if isinstance(x, Own) else x
     return own.get(id(example), x)
 
 
-def _started(plan: Plan, y: Any) -> Any:
+def _started(plan: Plan, y: Tree) -> Tree:
     eventful = event_count(plan.model)
     return start_carry(0.0, y, events=eventful) if eventful else begin(y)
 
@@ -292,11 +293,11 @@ def advance_of(plan: Plan) -> tuple[Formulation, bool, bool, tuple[str, ...]]:
 
 def advance(
     how: Formulation, matters: bool, eventful: bool, names: tuple[str, ...]
-) -> Callable[..., Any]:
+) -> Callable[..., Tree]:
     """``advance(model, options, state, times) -> (state, samples)``."""
     equations, sample = problem(how, matters, eventful), sampler(how, names, short=True)
 
-    def run(model: Model, options: Options, state: Any, times: Any) -> Any:
+    def run(model: Model, options: Options, state: Tree, times: Array) -> Tree:
         if not eventful:
             return fixed_steps(equations, model, options, state, times, sample)
         how = {"method": "rk4", "observe": sample}

@@ -15,6 +15,7 @@ import numpy as np
 
 from swelltree.effects.linear_hydro.data import NEGLIGIBLE, Table
 from swelltree.effects.linear_hydro.excitation import excitation_at
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.machine.many_cases.drawn_waves import DrawnWaves
 from swelltree.engine.machine.many_cases.harmonic_sums import AnyWaves, Waves
 from swelltree.model.model import Model
@@ -119,7 +120,7 @@ def device_seas(model: Model, maker: CaseMaker, cases: Sequence[BatchCase]) -> D
 
 
 def _tables(
-    model: Model, data: Table, excitation: Any, beta: np.ndarray
+    model: Model, data: Table, excitation: Array, beta: np.ndarray
 ) -> tuple[np.ndarray, float, int]:
     """Tables of all headings, the step of their frequency, and the rows of each."""
     step, count = _frequency_grid(data, model.water)
@@ -132,7 +133,7 @@ def _tables(
 
 
 def _drawn_there(
-    model: Model, maker: CaseMaker, data: Table, excitation: Any, cases: Sequence[BatchCase]
+    model: Model, maker: CaseMaker, data: Table, excitation: Array, cases: Sequence[BatchCase]
 ) -> DeviceSeas | None:
     """Seas of which only the seeds travel; None where more is to be drawn, or is refused."""
     if not all(isinstance(case.sea, IrregularSea) for case in cases):
@@ -141,7 +142,7 @@ def _drawn_there(
     groups = alike(cases)
     shared: list[SeedWaves] = []
     for rows in groups:
-        sea: Any = cases[rows[0]].sea
+        sea: Tree = cases[rows[0]].sea
         waves = seed_waves(sea, model.water)
         if waves is None:
             return None
@@ -215,7 +216,7 @@ def alike(cases: Sequence[BatchCase], besides: Sequence[Hashable] | None = None)
             same = tuple(map(id, given))
             if same not in known:
                 known[same] = tuple(x if isinstance(x, Hashable) else id(x) for x in given)
-            key: Any = known[same]
+            key: Tree = known[same]
         else:
             key = (k,)
         if besides is not None:
@@ -226,7 +227,7 @@ def alike(cases: Sequence[BatchCase], besides: Sequence[Hashable] | None = None)
 
 def components_of(model: Model, cases: list[BatchCase]) -> ManySeas:
     """Components of cases whose seas differ by their seed only."""
-    sea: Any = cases[0].sea
+    sea: Tree = cases[0].sea
     if isinstance(sea, IrregularSea):
         seeds = [case.sea.seed for case in cases]  # type: ignore[union-attr]
         return irregular_by_seed(sea, model.water, seeds, [case.case for case in cases])
@@ -247,7 +248,7 @@ def _frequency_grid(data: Table, water: Any) -> tuple[float, int]:
 
 
 def _table(
-    data: Table, excitation: Any, water: Any, beta: float, step: float, count: int
+    data: Table, excitation: Array, water: Any, beta: float, step: float, count: int
 ) -> np.ndarray:
     """Forces per metre of a crest at the origin, over the frequency."""
     omega = float(data.omega[0]) + step * (np.arange(count) - MARGIN)

@@ -11,12 +11,12 @@ import functools
 import time
 from collections import deque
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from swelltree.effects.linear_hydro.data import WaveLoads
 from swelltree.effects.linear_hydro.wave_sums import WaveSums
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.machine.many_cases import cuda
 from swelltree.engine.machine.many_cases.gpu_runs import DeviceLoads, GpuProgram, Seconds
 from swelltree.engine.machine.many_cases.harmonic_sums import COARSE, RATIO, HarmonicSums
@@ -68,7 +68,7 @@ class OnGpu(Compiled):
 
     def fitting(self, plan: Plan) -> int:
         """As many as fit into the memory of the processor."""
-        device: Any = cuda.device()
+        device: Tree = cuda.device()
         numbers = sum(int(np.prod(shape)) for shape in self.shapes(plan).values()) + len(BUDGET)
         chunk = _chunk(plan)
         # samples of the run, and twice those of a block; what steps hand on
@@ -104,11 +104,11 @@ class OnGpu(Compiled):
         """Times, in chunks."""
         return chunks_of(plan.times, _chunk(plan))
 
-    def stepped(self, plan: Plan, made: Made) -> tuple[Any, Any]:
+    def stepped(self, plan: Plan, made: Made) -> tuple[Tree, Tree]:
         """State at the end, and samples of all cases."""
         return self._program(plan).run(made.cases, self.chunks(plan), made.loads)
 
-    def summed(self, plan: Plan, made: Made, wanted: Wanted) -> tuple[Any, Any]:
+    def summed(self, plan: Plan, made: Made, wanted: Wanted) -> tuple[Tree, Tree]:
         """State at the end, and what is kept of all cases."""
         return self._program(plan).summaries(made.cases, self.chunks(plan), wanted, made.loads)
 
@@ -176,10 +176,10 @@ def _gpu_program(
 ) -> GpuProgram:
     step = advance(how, matters, eventful, names)
 
-    def run(model: Model, options: Options, state: Any, times: Any) -> Any:
+    def run(model: Model, options: Options, state: Tree, times: Array) -> Tree:
         hydro = model.hydro
         if hydro is not None and isinstance(hydro.waves, WaveSums):
-            loads: Any = hydro.waves.loads(times[0], rows)
+            loads: Tree = hydro.waves.loads(times[0], rows)
             model = model.with_effect(replace(hydro, waves=loads))
         elif hydro is not None and isinstance(hydro.waves, WaveLoads):
             model = model.with_effect(replace(hydro, waves=replace(hydro.waves, begin=times[0])))

@@ -9,13 +9,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from swelltree.effects.linear_hydro.data import NEGLIGIBLE, Table
 from swelltree.effects.linear_hydro.excitation import excitation_at
 from swelltree.effects.linear_hydro.in_sea import in_waves
+from swelltree.engine.arrays import Tree
 from swelltree.engine.backend import jax
 from swelltree.engine.machine.many_cases.lane_sums import POINTS_PER_PERIOD, LaneWaves
 from swelltree.model.model import Model
@@ -105,7 +106,7 @@ def _models(
     return found, refused
 
 
-def _of_waves(model: Model) -> list[Any]:
+def _of_waves(model: Model) -> list[Tree]:
     assert model.hydro is not None
     return jax.tree.leaves((model.hydro.table, model.water))
 
@@ -140,7 +141,7 @@ def _forces(
     return _Forces(rows, many.omega, _of_components(model, data, many, inside), step), refused
 
 
-def _realised(model: Model, case: BatchCase) -> Any:
+def _realised(model: Model, case: BatchCase) -> Tree:
     """Components of the sea of a case."""
     assert case.sea is not None
     return realised(model, case.sea, case.case)

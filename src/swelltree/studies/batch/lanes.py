@@ -10,11 +10,11 @@ from __future__ import annotations
 import functools
 import os
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from swelltree.effects.linear_hydro.data import WaveLoads
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jnp
 from swelltree.engine.machine.many_cases.lane_runs import LaneLoads, LaneProgram
 from swelltree.engine.machine.many_cases.lane_sums import RATIO, LaneSums
@@ -84,12 +84,12 @@ class SideBySide(Compiled):
         """Times, in chunks."""
         return chunks_of(plan.times, _samples(plan))
 
-    def stepped(self, plan: Plan, made: Made) -> tuple[Any, Any]:
+    def stepped(self, plan: Plan, made: Made) -> tuple[Tree, Tree]:
         """State at the end, and samples of all cases."""
         program = self.program(plan, made)
         return program.run(made.cases, self.chunks(plan), _cores(), made.loads)
 
-    def summed(self, plan: Plan, made: Made, wanted: Wanted) -> tuple[Any, Any]:
+    def summed(self, plan: Plan, made: Made, wanted: Wanted) -> tuple[Tree, Tree]:
         """State at the end, and what is kept of all cases."""
         program = self.program(plan, made)
         return program.summaries(made.cases, self.chunks(plan), wanted, _cores(), made.loads)
@@ -136,7 +136,7 @@ def _lane_program(
     """
     step = advance(how, matters, eventful, names)
 
-    def run(model: Model, options: Options, state: Any, times: Any) -> Any:
+    def run(model: Model, options: Options, state: Tree, times: Array) -> Tree:
         hydro = model.hydro
         if in_chunks and hydro is not None and isinstance(hydro.waves, WaveLoads):
             loads = hydro.waves

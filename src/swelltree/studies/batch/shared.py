@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax
 from swelltree.engine.machine.many_cases.programs import Own
 from swelltree.model.model import Model
@@ -40,7 +41,7 @@ class OwnLeaves:
         # steps of grids in time: as long as they are the same, all cases have one clock
         self.of_grids = [id(x) not in known and np.ndim(x) == 0 for x in self.leaves]
 
-    def gathered(self, models: list[Model]) -> Any:
+    def gathered(self, models: list[Model]) -> Tree:
         """All models as one, with an `Own` in place of each array that is a case's own."""
         rows = [jax.tree.flatten(model) for model in models]
         own = list(self.own)
@@ -65,11 +66,11 @@ class OwnLeaves:
         return jax.tree.unflatten(self.form, leaves)
 
 
-def _gaps(x: Any) -> bool:
+def _gaps(x: Array) -> bool:
     return np.asarray(x).dtype.kind in "fc"
 
 
-def _varied(maker: CaseMaker, example: BatchCase, leaves: list[Any]) -> list[bool]:
+def _varied(maker: CaseMaker, example: BatchCase, leaves: list[Tree]) -> list[bool]:
     """Which arrays of the model depend on the numbers of a case: those that change beside them."""
     if not example.values:
         return [False] * len(leaves)
@@ -86,7 +87,7 @@ def _varied(maker: CaseMaker, example: BatchCase, leaves: list[Any]) -> list[boo
     ]
 
 
-def _beside(value: Any) -> Any:
+def _beside(value: Any) -> Tree:
     """Numbers near by."""
     value = np.asarray(value, dtype=float)
     return np.where(value == 0.0, 2.0**-10, value * ASIDE)

@@ -14,6 +14,7 @@ import numpy as np
 
 from swelltree.effects.controllers.controllers import raise_faults
 from swelltree.effects.linear_hydro.radiation import with_exact_memory
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
 from swelltree.formulations import Formulation
 from swelltree.formulations.equations import event_count, observe, start_phase
@@ -76,7 +77,7 @@ class Xla(Engine):
         }
 
 
-def outcome(channels: dict[str, np.ndarray], code: Any, failed: float) -> Outcome:
+def outcome(channels: dict[str, np.ndarray], code: Array, failed: float) -> Outcome:
     """What became of a case by its code, and the time of its failure [s]."""
     code = Code(int(code))
     message = (
@@ -99,7 +100,7 @@ class LaneRows:
         self.example: Any = None
         self._arrays: list[np.ndarray] = []
 
-    def put(self, lane: int, tree: Any) -> None:
+    def put(self, lane: int, tree: Tree) -> None:
         """A case into its lane."""
         leaves, form = jax.tree.flatten(tree)
         if not self.filled:
@@ -131,7 +132,7 @@ def shapes_of(plan: Plan) -> dict[str, tuple[int, ...]]:
 
 
 @functools.lru_cache(maxsize=16)
-def _all_channels(how: Formulation) -> Any:
+def _all_channels(how: Formulation) -> Tree:
     """Function of one sample; what it is traced to is kept with it."""
     return jax.jit(lambda model, t, y: finished_now(model, observe(model, how, t, y)))
 
@@ -168,7 +169,7 @@ def options_of(plan: Plan, model: Model) -> Options:
 @functools.lru_cache(maxsize=16)
 def sampler(
     how: Formulation, names: tuple[str, ...], short: bool = False
-) -> Callable[[Model, Any, Any], Any]:
+) -> Callable[[Model, Tree, Tree], Tree]:
     """Function that gives chosen channels, and those by which a run looks at itself.
 
     Args:
@@ -177,7 +178,7 @@ def sampler(
         short: a few sums take the place of energies where there are no loops (`budget`).
     """
 
-    def sample(model: Model, t: Any, y: Any) -> Any:
+    def sample(model: Model, t: Array, y: Tree) -> Tree:
         with compact():
             raw = observe(model, how, t, y)
         watched = BUDGET + (LOOPS if model.cut_rows else ())
@@ -190,13 +191,13 @@ def sampler(
 @functools.lru_cache(maxsize=16)
 def _program(
     how: Formulation, matters: bool, events: int, names: tuple[str, ...], form: Any
-) -> Any:
+) -> Tree:
     """``run(leaves, options, times) -> (channels, code, time of failure)``, lanes first."""
     equations = problem(how, matters, events > 0)
 
     sample = sampler(how, names)
 
-    def one(leaves: list[Any], options: Options, times: Any) -> Any:
+    def one(leaves: list[Tree], options: Options, times: Array) -> Tree:
         model, y = jax.tree.unflatten(form, leaves)
         begin = start_carry(0.0, y, events=events)
         carry, (channels, budget) = integrate(

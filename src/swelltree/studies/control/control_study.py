@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Tree
 from swelltree.engine.machine.ran import note, noted
 from swelltree.engine.remembered import Remembered
 from swelltree.formulations import Formulation
@@ -34,7 +35,7 @@ CURVED = "its equations bend, as where bodies turn"
 KNOWN = Remembered()  # what depends on the model alone
 
 
-def recalled(known: dict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
+def recalled(known: dict[Tree, Tree], key: Any, make: Callable[[], Tree]) -> Tree:
     """What was made before under this key, or made now."""
     if key not in known:
         with noted(apart=True) as ran:

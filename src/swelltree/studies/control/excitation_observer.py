@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.engine.arrays import Numbers
+from swelltree.engine.arrays import Array, Numbers, Tree
 from swelltree.formulations import Formulation
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
@@ -79,7 +79,7 @@ class ExcitationObserver:
     expected_size: np.ndarray
     share: np.ndarray
 
-    def estimate(self, measured: Any, known: Any = None) -> Any:
+    def estimate(self, measured: Array, known: Tree = None) -> Tree:
         """Excitation over time from samples of the measured signals, an `xarray.DataArray`.
 
         Args:

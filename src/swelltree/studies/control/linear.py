@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.effects.linear_hydro.data import without_table
+from swelltree.engine.arrays import Tree
 from swelltree.engine.backend import jnp
 from swelltree.engine.machine.points import point_program
 from swelltree.formulations import Formulation, State
@@ -117,7 +118,7 @@ def _strokes(how: Formulation, place: Any) -> Any:
     nothing = np.zeros(len(place))
     ports = Ports(("",) * len(place), place, nothing, nothing, nothing, (False,) * len(place))
 
-    def strokes(model: Model, rest: State) -> Any:
+    def strokes(model: Model, rest: State) -> Tree:
         with compact():
             motion = how.kinematics(model, jnp.zeros(()), rest).motion
         return port_motion(ports, model, motion)[0]
@@ -178,7 +179,7 @@ def body_motion(port: Port, excitation: np.ndarray, force: np.ndarray) -> np.nda
     return (port.inverse @ load[..., None])[..., 0] @ port.to_bodies.T
 
 
-def linear_response(port: Port, waves_alone: np.ndarray) -> tuple[Any, int]:
+def linear_response(port: Port, waves_alone: np.ndarray) -> tuple[Tree, int]:
     """Function z -> Response, and the number of unknowns.
 
     z holds, element by element, the mean of u where something holds it, and the cosines and
@@ -232,7 +233,7 @@ def power_bound(port: Port, waves_alone: np.ndarray) -> float:
     return float(np.real(np.conj(v) * force).sum()) / 8.0
 
 
-def damped(port: Port, waves_alone: np.ndarray, damping: np.ndarray) -> tuple[Any, Any, Any]:
+def damped(port: Port, waves_alone: np.ndarray, damping: np.ndarray) -> tuple[Tree, Tree, Tree]:
     """Complex strokes, rates and forces (N, p) with dampers (p,) beside the elements' springs."""
     w = port.frequencies[:, None]
     law = damping + port.ports.stiffness / (-1j * w)

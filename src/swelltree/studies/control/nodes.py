@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.machine.points import Points
 from swelltree.formulations import Formulation
 from swelltree.model.signals import Constant
@@ -34,7 +34,9 @@ FEW = 3  # unknowns of a node up to which it pays to work with series
 SLOW = 0.02  # of the step before: steps that shrink less need a new Jacobian
 
 
-def driven_node(how: Formulation, place: Place, period: Period, t: Any, w: Any) -> tuple[Any, ...]:
+def driven_node(
+    how: Formulation, place: Place, period: Period, t: Array, w: Array
+) -> tuple[Tree, ...]:
     """Residual without radiation, body velocities, P, strokes (not from zero) and rates."""
     u = sum(sizes(how, period))
     p = len(place)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Tree
 from swelltree.formulations import Formulation
 from swelltree.model.model import Model
 from swelltree.solvers.fourier import basis, to_complex
@@ -233,7 +234,7 @@ def _bodies(how: Formulation, reduced: Reduced, solved: Solved) -> np.ndarray:
     return np.concatenate([mean + 0j, rate[1:] / (-1j * w)])
 
 
-def _passive(reduced: Reduced, goal: Goal, port: Port, alone: np.ndarray) -> Any:
+def _passive(reduced: Reduced, goal: Goal, port: Port, alone: np.ndarray) -> Tree:
     """Best dampers within the limits, on the nonlinear model."""
     nodes = reduced.nodes
     model = nodes.period.model

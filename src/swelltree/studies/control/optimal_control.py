@@ -8,9 +8,10 @@ quadratic programming on the periodic equations of motion.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from swelltree.effects.linear_hydro.radiation import check_source
+from swelltree.engine.arrays import Tree
 from swelltree.formulations import Formulation
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
@@ -156,7 +157,7 @@ def _check(method: str, efficiency: float, radiation: str) -> None:
     check_source(radiation)
 
 
-def _joined(results: list[Any], cases: list[Any]) -> xr.Dataset:
+def _joined(results: list[Tree], cases: list[Tree]) -> xr.Dataset:
     """Several realisations as one dataset, their numbers as variables."""
     import xarray as xr
 

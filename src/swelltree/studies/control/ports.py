@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from swelltree.effects.controllers.controllers import controllers_of
 from swelltree.effects.strokes.stroke_forces import StrokeForces, stroke_forces, with_control
 from swelltree.effects.strokes.strokes import stroke
-from swelltree.engine.arrays import Array
+from swelltree.engine.arrays import Array, Tree
 from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
 from swelltree.studies.linear.linear_model import LinearModel
@@ -102,6 +101,6 @@ def port_rows(ports: Ports, linear: LinearModel) -> np.ndarray:
     return linear.to_strokes[list(ports.place)]
 
 
-def with_signals(model: Model, ports: Ports, signals: Any) -> Model:
+def with_signals(model: Model, ports: Ports, signals: Tree) -> Model:
     """The model with the actuators u of the ports given by compiled signals."""
     return with_control(model, dict(zip(ports.place, signals, strict=True)))

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from swelltree.effects.linear_hydro.spectral_lines import synthesised
+from swelltree.engine.arrays import Tree
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
 from swelltree.solvers.programming.quadratic import solve_quadratic
@@ -103,7 +103,7 @@ class Mpc:
         self.begin: np.ndarray | None = None
         self.solves = 0
 
-    def _preview(self, model: Model, sea: AnySea, case: int | str) -> Any:
+    def _preview(self, model: Model, sea: AnySea, case: int | str) -> Tree:
         """Excitation in the free directions at times, known ahead."""
         waves = linear_waves("mpc", model, sea, case)
         linear = self.plant.linear

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Tree
 from swelltree.solvers.fourier import from_complex
 from swelltree.solvers.programming.sequential import Optimum, minimise
 from swelltree.studies.control.goal import ControlProgram, Goal
@@ -49,7 +49,7 @@ class ControlSolution:
     notes: tuple[str, ...] = ()
 
 
-def scales(port: Port, waves_alone: np.ndarray, limits: NamedValues) -> tuple[Any, float]:
+def scales(port: Port, waves_alone: np.ndarray, limits: NamedValues) -> tuple[Tree, float]:
     """Typical force of every element and typical power."""
     size = np.abs(
         np.linalg.inv(port.mobility + 1e-12 * np.abs(port.mobility).max() * np.eye(len(port.ports)))

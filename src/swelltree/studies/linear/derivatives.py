@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 import numpy as np
 
 from swelltree.effects.immersion.immersions import with_immersed_mass
-from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.arrays import Array, Tree, pytree
 from swelltree.engine.backend import jnp
 from swelltree.engine.machine.points import Points, point_program
 from swelltree.formulations import Formulation, State
@@ -26,7 +25,7 @@ class Point:
     model: Model
     state: State  # velocities zero
     multipliers: Array  # (m,) of the constraint rows there
-    acceleration: Any  # (n,) where it is no state of rest, None at rest
+    acceleration: Tree  # (n,) where it is no state of rest, None at rest
 
 
 @pytree()
@@ -98,13 +97,13 @@ def jacobian_at(formulation: Formulation, point: Point, zero: Array) -> Balance:
 
 
 @functools.lru_cache(maxsize=32)
-def _still(formulation: Formulation) -> Any:
+def _still(formulation: Formulation) -> Tree:
     """Program of `Still`."""
     return point_program(functools.partial(still_at, formulation))
 
 
 @functools.lru_cache(maxsize=32)
-def motion_at(formulation: Formulation) -> tuple[Any, Any]:
+def motion_at(formulation: Formulation) -> tuple[Tree, Tree]:
     """Accelerations and multipliers at a state: as a function, and as a program."""
 
     def motion(model: Model, state: State) -> tuple[Array, Array]:

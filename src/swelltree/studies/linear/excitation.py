@@ -10,6 +10,7 @@ import numpy as np
 from swelltree.effects.drag.drag import DragPieces
 from swelltree.effects.linear_hydro.data import Table
 from swelltree.effects.linear_hydro.excitation import DataExcitation, in_band
+from swelltree.engine.arrays import Array
 from swelltree.model.model import Model
 from swelltree.studies.linear.drag import DragSolver, Waves
 from swelltree.studies.linear.linear_model import OperatingPoint
@@ -72,7 +73,7 @@ def waves_of(model: Model, sea: AnySea, case: int | str) -> Waves:
     return Waves(*(np.asarray(x)[inside] for x in columns))
 
 
-def asked(model: Model, omega: Any, wave_direction: Any) -> tuple[np.ndarray, np.ndarray]:
+def asked(model: Model, omega: Array, wave_direction: Any) -> tuple[np.ndarray, np.ndarray]:
     """Frequencies and headings asked for, or those of the data."""
     if not has_table(model):
         if omega is None:

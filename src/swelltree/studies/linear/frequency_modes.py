@@ -11,12 +11,10 @@ added mass of the lowest frequency and no radiation.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from swelltree.effects.linear_hydro.radiation import RadiationData
-from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.arrays import Array, Tree, pytree
 from swelltree.engine.backend import jax, jnp
 from swelltree.studies.linear.linear_model import LinearModel
 
@@ -129,7 +127,16 @@ def traced_eigenvalues(matrices: Matrices, data: RadiationData) -> Array:
         vmap_method="sequential",
     )
 
-    def one(lam: Any, x: Any, w: Any, sign: Any, dA: Any, B: Any, A_rate: Any, B_rate: Any) -> Any:
+    def one(
+        lam: Array,
+        x: Array,
+        w: Array,
+        sign: Array,
+        dA: Array,
+        B: Array,
+        A_rate: Array,
+        B_rate: Array,
+    ) -> Tree:
         M, C = matrices.in_water(dA, B)
         T = matrices.to_data
         off = w @ ((lam**2 * M + lam * C + matrices.stiffness) @ x)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.effects.immersion.immersions import with_immersed_mass
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
 from swelltree.engine.machine.points import Points, point_program
 from swelltree.formulations import Formulation, State
@@ -26,10 +27,10 @@ TOLERANCE = 1e-7  # of the forces there
 
 
 @functools.lru_cache(maxsize=32)
-def _leftover(how: Formulation) -> Any:
+def _leftover(how: Formulation) -> Tree:
     """Program: change of force and of mass at a displacement and velocity."""
 
-    def leftover(model: Model, rest: State, x: Any, s: Any) -> Any:
+    def leftover(model: Model, rest: State, x: Array, s: Array) -> Tree:
         t, internal = jnp.zeros(()), internal_at_rest(model)
 
         def force(x: Any, s: Any) -> Any:

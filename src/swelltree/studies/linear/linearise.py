@@ -15,7 +15,7 @@ import numpy as np
 from swelltree.effects.linear_hydro.frame import columns_in_axes, mean_yaw
 from swelltree.effects.linear_hydro.radiation import Radiation, dry
 from swelltree.effects.lines.dynamic.static_lines import with_static_lines
-from swelltree.engine.arrays import Array
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import is_jax, jax, jnp
 from swelltree.engine.machine.points import point_program
 from swelltree.formulations import Formulation, State
@@ -169,7 +169,7 @@ def _now(model: Model, how: Formulation, state: State) -> Now:
 
 
 @functools.lru_cache(maxsize=32)
-def resting_motion(how: Formulation) -> Any:
+def resting_motion(how: Formulation) -> Tree:
     """Program of the motion and the internal state at a state."""
 
     def motion(model: Model, state: State) -> tuple[Motion, InternalState]:
@@ -193,7 +193,7 @@ def _assembled(
     at: OperatingPoint,
     radiation: Radiation,
     forms: list[LinearForm],
-    pieces: tuple[Any, ...],
+    pieces: tuple[Tree, ...],
 ) -> LinearModel:
     """Everything in the free directions."""
     Z, n = at.directions, at.directions.shape[0]

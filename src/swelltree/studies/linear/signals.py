@@ -12,6 +12,7 @@ import numpy as np
 
 from swelltree.effects.lines.dynamic.lines import STATIC_LINES
 from swelltree.effects.strokes.stroke_forces import stroke_forces
+from swelltree.engine.arrays import Tree
 from swelltree.formulations import Formulation
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
@@ -33,7 +34,7 @@ def _independent(rows: np.ndarray) -> np.ndarray:
     """So many of the rows (n, f) as there are columns, those that are most independent."""
     from scipy.linalg import qr
 
-    pivots: Any = qr(rows.T, mode="r", pivoting=True)[-1]
+    pivots: Tree = qr(rows.T, mode="r", pivoting=True)[-1]
     return np.sort(pivots[: rows.shape[1]])
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swelltree.engine.arrays import Tree
 from swelltree.formulations import Formulation
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
@@ -104,7 +105,7 @@ def state_space(
     return system
 
 
-def import_control() -> Any:
+def import_control() -> Tree:
     """python-control, when it is needed."""
     import control
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import functools
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from swelltree.engine.arrays import Array
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
 from swelltree.formulations import Formulation, State
 from swelltree.formulations.equations import settled_at
@@ -23,7 +22,7 @@ from swelltree.waves.dispersion import depth_decay, dispersion
 
 
 @functools.lru_cache(maxsize=32)
-def _compiled(formulation: Formulation) -> Any:
+def _compiled(formulation: Formulation) -> Tree:
     """Force per metre of amplitude of many waves, real and imaginary part, (2, c, 6N)."""
 
     def forces(model: Model, state: State, omega: Array, k: Array, beta: Array) -> Array:

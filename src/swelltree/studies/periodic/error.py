@@ -12,10 +12,9 @@ harmonics up to N comes from the residual of the motion with it.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from swelltree.engine.arrays import Array
 from swelltree.solvers.fourier import at_nodes
 from swelltree.studies.periodic.nodes import Nodes
 from swelltree.studies.periodic.solve import with_pins
@@ -64,7 +63,7 @@ def _impedance(nodes: Nodes, P: np.ndarray, jacobians: np.ndarray) -> np.ndarray
     return Z
 
 
-def _solved(Z: np.ndarray, r: Any) -> np.ndarray:
+def _solved(Z: np.ndarray, r: Array) -> np.ndarray:
     try:
         return np.linalg.solve(Z, r[..., None])[..., 0]
     except np.linalg.LinAlgError:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from swelltree.effects.linear_hydro.data import without_table
 from swelltree.effects.linear_hydro.frame import in_axes, mean_yaw
 from swelltree.effects.linear_hydro.in_sea import in_waves
 from swelltree.effects.linear_hydro.radiation import fitted_memory
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
 from swelltree.formulations import Formulation, State
 from swelltree.formulations.equations import Phase, rates, start_phase
@@ -68,7 +68,7 @@ def _at_start(model: Model, how: Formulation, period: Period, Y: np.ndarray) -> 
     begin = start_phase(model, how)
 
     @jax.jit
-    def motion(y: Any, y_rate: Any) -> Any:
+    def motion(y: Tree, y_rate: Tree) -> Tree:
         with compact():
             state, _ = state_at(how, period, y[:n], y_rate[:n])
             internal = unflat(period.internal, y[n + m :] + flat(period.internal))
@@ -76,7 +76,7 @@ def _at_start(model: Model, how: Formulation, period: Period, Y: np.ndarray) -> 
             return state, internal.elements, in_axes(mean_yaw(internal), v).reshape(-1)
 
     states, elements, v = jax.vmap(motion)(value, rate)
-    chi: Any = ()
+    chi: Tree = ()
     memory = fitted_memory(model)
     if memory is not None:
         hat = np.fft.rfft(np.asarray(v), axis=0) / len(v)
@@ -88,23 +88,23 @@ def _at_start(model: Model, how: Formulation, period: Period, Y: np.ndarray) -> 
 
 
 @functools.lru_cache(maxsize=8)
-def _map(how: Formulation, steps: int) -> Any:
+def _map(how: Formulation, steps: int) -> Tree:
     """Compiled map of disturbances over one period."""
 
-    def carried(model: Model, period: Period, phase: Phase, length: Any) -> Any:
+    def carried(model: Model, period: Period, phase: Phase, length: Array) -> Tree:
         n = phase.state.s.shape[0]
         chi = phase.internal.radiation
         k = 0 if isinstance(chi, tuple) else chi.shape[0]
         z = flat(InternalState((), phase.internal.elements))
 
-        def disturbed(d: Any) -> Phase:
+        def disturbed(d: Array) -> Phase:
             moved = how.retract(model, phase.state, d[:n])
             state = State(moved.q, phase.state.s + d[n : 2 * n], phase.state.chart)
             memory = chi + d[2 * n : 2 * n + k] if k else chi
             elements = unflat(phase.internal, z + d[2 * n + k :]).elements
             return Phase(state, phase.work, InternalState(memory, elements))
 
-        def end(d: Any) -> Any:
+        def end(d: Array) -> Tree:
             task = Problem(rate=lambda m, t, y: rates(m, how, t, y))
             options = Options(step=length / steps)
             carry, _ = integrate(

@@ -15,10 +15,12 @@ their whole Jacobian. The programs do not depend on the number of harmonics.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.machine.points import Points
 from swelltree.engine.machine.program import ASKED
 from swelltree.formulations import Formulation
@@ -31,7 +33,7 @@ FEW = 6  # unknowns of a node up to which they are taken one by one
 Values = tuple[np.ndarray, ...]  # r (nodes, u), v (nodes, 6N), P (nodes, 6N, n), and more
 
 
-def at_node(how: Formulation, period: Period, t: Any, w: Any) -> tuple[Any, Any, Any]:
+def at_node(how: Formulation, period: Period, t: Array, w: Array) -> tuple[Tree, Tree, Tree]:
     """Residual without radiation, body velocities and P of w = (y, y', y'')."""
     u = sum(sizes(how, period))
     with compact():
@@ -39,7 +41,7 @@ def at_node(how: Formulation, period: Period, t: Any, w: Any) -> tuple[Any, Any,
 
 
 @functools.lru_cache(maxsize=32)
-def points_of(function: Any, *static: Any) -> Points:
+def points_of(function: Callable[..., Tree], *static: Any) -> Points:
     """function(*static, period, t, w) at all nodes: values, slopes and second derivatives in w."""
     return Points(functools.partial(function, *static), many=True, share=True)
 
@@ -181,7 +183,7 @@ class Nodes:
         u, N = self.u, self.basis.harmonics
         k = np.arange(N + 1)
         rates = V[:, :u] + 1j * self.omega * k[:, None, None] * V[:, u : 2 * u]
-        Z: Any = np.moveaxis(P.T @ self.memory[: N + 1] @ rates, 0, -1)  # (n, u, N + 1)
+        Z: Tree = np.moveaxis(P.T @ self.memory[: N + 1] @ rates, 0, -1)  # (n, u, N + 1)
         out = np.zeros((*Z.shape[:2], self.c, self.c))
         cos, sin = k[1:], k[1:] + N
         out[..., k, k] = Z.real
@@ -191,7 +193,7 @@ class Nodes:
 
     def _moving_memory_jacobian(self, P: np.ndarray, V: np.ndarray) -> np.ndarray:
         u, c, B = self.u, self.c, self.B
-        moved: Any = sum(
+        moved: Tree = sum(
             V[:, :, None, k * u : (k + 1) * u] * B[k][:, None, :, None] for k in range(2)
         )
         # by matrix products over bodies, then over nodes

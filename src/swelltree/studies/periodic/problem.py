@@ -27,7 +27,7 @@ from jaxtyping import Float
 
 from swelltree.effects.immersion.immersions import with_immersed_mass
 from swelltree.effects.linear_hydro.frame import columns_in_axes, in_axes, mean_yaw
-from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.arrays import Array, Tree, pytree
 from swelltree.engine.backend import jax, jnp
 from swelltree.formulations import Formulation, State
 from swelltree.model.effect import Now
@@ -45,7 +45,7 @@ class Period:
 
     model: Model  # without radiation memory, its waves given at the nodes
     rest: State  # the start without velocity, from which displacements count
-    internal: Any  # internal states at rest, the radiation memory left out
+    internal: Tree  # internal states at rest, the radiation memory left out
     basis: Basis | Any
     memory: Array | Any  # (nodes // 2 + 1, 6N, 6N) complex, exp(+iwt), with FFT's own harmonics
     inverse: Array | Any  # (N + 1, u, u) complex inverse of the linear impedance, or nothing

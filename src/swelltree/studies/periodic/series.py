@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Tree
 from swelltree.solvers.fourier import Basis
 
 
-def derivative(basis: Basis, order: int) -> Any:
+def derivative(basis: Basis, order: int) -> Tree:
     """Rows, columns and numbers of the matrix from coefficients to those of a derivative."""
     N = basis.harmonics
     k, w = np.arange(1, N + 1), float(basis.omega) * np.arange(1, N + 1)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from swelltree.effects.strokes.stroke_forces import StrokeForces, stroke_forces
+from swelltree.engine.arrays import Tree
 from swelltree.model.model import Model
 
 STEPS = (30.0, 15.0, 8.0, 4.0, 2.0, 1.4, 1.0)  # times the velocities of the model
@@ -20,7 +20,7 @@ def smoother(model: Model, factor: float) -> Model:
     if forces is None:
         return model
     laws = []
-    law: Any
+    law: Tree
     for law in forces.laws:
         wide = {x: factor * np.asarray(getattr(law, x)) for x in FIELDS if hasattr(law, x)}
         laws.append(replace(law, **wide) if wide else law)

@@ -17,6 +17,7 @@ import numpy as np
 from swelltree.effects.controllers.controllers import raise_faults
 from swelltree.effects.linear_hydro.frame import mean_yaw, out_of_axes
 from swelltree.effects.linear_hydro.known_radiation import KnownRadiation
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jnp
 from swelltree.engine.machine.points import point_program
 from swelltree.formulations import Formulation
@@ -183,10 +184,10 @@ def _with_stability(
 
 
 @functools.lru_cache(maxsize=32)
-def _observer(how: Formulation) -> Any:
+def _observer(how: Formulation) -> Tree:
     """Program that observes a periodic motion at all nodes."""
 
-    def observed(period: Period, t: Any, y: Any, y_rate: Any, mu: Any) -> Any:
+    def observed(period: Period, t: Array, y: Tree, y_rate: Tree, mu: Array) -> Tree:
         n, m, _ = sizes(how, period)
         N = period.model.layout.n_bodies
         internal = unflat(period.internal, y[n + m :] + flat(period.internal))
@@ -201,10 +202,10 @@ def _observer(how: Formulation) -> Any:
 
 
 @functools.lru_cache(maxsize=32)
-def _rest(how: Formulation) -> Any:
+def _rest(how: Formulation) -> Tree:
     """Program for the places and attitudes of all bodies at rest."""
 
-    def pose(period: Period) -> Any:
+    def pose(period: Period) -> Tree:
         with compact():
             still = how.kinematics(period.model, jnp.zeros(()), period.rest).motion.pose
         return still.p, still.R

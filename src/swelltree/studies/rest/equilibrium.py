@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from swelltree.effects.strokes.stroke_forces import stroke_forces
-from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.engine.arrays import Array, Tree, namespace, pytree
 from swelltree.engine.backend import is_traced, jnp
 from swelltree.engine.machine.points import point_program
 from swelltree.formulations import Formulation, State
@@ -47,12 +47,12 @@ class Statics:
     model: Model
     state: State
     force_scale: Array
-    internal: Any  # internal states at rest
+    internal: Tree  # internal states at rest
     taken_off: Array  # part of the first imbalance that continuation still carries
 
 
 @functools.lru_cache(maxsize=32)
-def _balance(formulation: Formulation) -> Any:
+def _balance(formulation: Formulation) -> Tree:
     """Residual of statics: generalised forces with multipliers, and the joint equations.
 
     Unknowns are a step in the directions of the velocities and the multipliers.
@@ -88,7 +88,7 @@ def _force_scale(model: Model) -> Array:
     return xp.maximum(xp.maximum(weight, preload), 1.0)
 
 
-def equilibrium_state(model: Model, formulation: Formulation, start: State | None = None) -> Any:
+def equilibrium_state(model: Model, formulation: Formulation, start: State | None = None) -> Tree:
     """State of rest and result code, all in one graph: for `jit`, `vmap` and `grad`."""
     state = formulation.start(model) if start is None else start
     residual, args, x0 = _set_up(model, formulation, state)
@@ -99,7 +99,7 @@ def equilibrium_state(model: Model, formulation: Formulation, start: State | Non
     return formulation.retract(model, still, x[: state.s.shape[0]]), code
 
 
-def _set_up(model: Model, formulation: Formulation, state: State) -> tuple[Any, Statics, Array]:
+def _set_up(model: Model, formulation: Formulation, state: State) -> tuple[Tree, Statics, Array]:
     residual = _balance(formulation)
     rows = len(formulation.rows(model)) if formulation.keeps_rows else 0
     n = state.s.shape[0]
@@ -164,7 +164,7 @@ def equilibrium_traced(
 
 
 @functools.lru_cache(maxsize=32)
-def _settled(how: Formulation) -> Any:
+def _settled(how: Formulation) -> Tree:
     """Program for the state reached by a step, its joints closed."""
 
     def settled(model: Model, state: State, x: Array) -> State:
@@ -225,7 +225,7 @@ def _imbalance(model: Model, how: Formulation, tau: np.ndarray) -> str:
 
 
 @functools.lru_cache(maxsize=32)
-def _observed(how: Formulation) -> Any:
+def _observed(how: Formulation) -> Tree:
     """Program for the channels at rest; one for all models of a layout."""
     return point_program(lambda model, phase: observe(model, how, jnp.zeros(()), phase))
 
@@ -235,9 +235,9 @@ def _to_dataset(
     how: Formulation,
     phase: Phase,
     before: np.ndarray,
-    solution: Any,
+    solution: Tree,
     provenance: NamedValues | None,
-) -> Any:
+) -> Tree:
     from swelltree.results.dataset import to_dataset
 
     at_rest = _observed(how)(model, phase)

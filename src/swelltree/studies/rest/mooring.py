@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.effects.lines.dynamic.static_lines import with_static_lines
-from swelltree.engine.arrays import Array
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jitted, jnp
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
@@ -69,7 +69,7 @@ def _curve(model: Model, pose: Pose, xi: Array) -> object:
 
 
 @functools.lru_cache(maxsize=32)
-def _pose(how: Formulation) -> Any:
+def _pose(how: Formulation) -> Tree:
     """Program for the poses of a state."""
     return jax.jit(lambda model, state: how.kinematics(model, jnp.zeros(()), state).motion.pose)
 

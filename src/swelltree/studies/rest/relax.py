@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.effects.lines.multibody.cables import Cables
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
 from swelltree.formulations.base import Formulation, State
 from swelltree.formulations.equations import Phase, settle, solve_motion, start_phase
@@ -24,7 +25,7 @@ from swelltree.system.errors import SwelltreeError
 TIMES = 30.0  # of the damping time that the motion goes on
 
 
-def cables_of(model: Model) -> Any:
+def cables_of(model: Model) -> Tree:
     """The group of cables of a model, None if there is none."""
     return model.effect(Cables)
 
@@ -58,23 +59,23 @@ def slack_at_start(model: Model, how: Formulation, state: State) -> bool:
 
 
 @functools.lru_cache(maxsize=16)
-def _program(how: Formulation, matters: bool) -> Any:
+def _program(how: Formulation, matters: bool) -> Tree:
     """Compiled damped motion."""
 
-    def rate(args: tuple[Model, Any, InternalState], t: Any, state: State) -> State:
+    def rate(args: tuple[Model, Tree, InternalState], t: Array, state: State) -> State:
         model, damping, internal = args
         kin, _, a = solve_motion(model, how, jnp.zeros(()), state, internal)
         q_dot = how.position_rate(model, kin, state)
         chart = jax.tree.map(jnp.zeros_like, state.chart)
         return State(q_dot, a.s_dot - damping * state.s, chart)
 
-    def settled(args: tuple[Model, Any, InternalState], t: Any, state: State) -> State:
+    def settled(args: tuple[Model, Tree, InternalState], t: Array, state: State) -> State:
         model, _, internal = args
         return settle(model, how, jnp.zeros(()), Phase(state, jnp.zeros(0), internal)).state
 
     task = Problem(rate, settled, settle_changes_rate=matters)
 
-    def run(model: Model, damping: Any, internal: InternalState, state: State, end: Any) -> State:
+    def run(model: Model, damping: Array, internal: InternalState, state: State, end: Any) -> State:
         options = Options(rtol=1e-3, atol=1e-5, max_steps=1_000_000)
         args = (model, damping, internal)
         carry, _ = integrate(task, args, start(0.0, state), end[None], options)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from swelltree.engine.arrays import Array
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import make_room
 from swelltree.formulations import Formulation
 from swelltree.model.model import Model
@@ -50,7 +50,7 @@ def simulate(
     atol: float = 1e-9,
     step: float | None = None,
     max_step: float | None = None,
-    start: Any = None,
+    start: Tree = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
     progress: bool | None = None,
@@ -135,7 +135,7 @@ def simulate_traced(
     atol: float = 1e-9,
     step: float | None = None,
     max_step: float | None = None,
-    start: Any = None,
+    start: Tree = None,
     max_steps_per_output: int = 64,
     case: int | str = 0,
     excitation: str = "components",

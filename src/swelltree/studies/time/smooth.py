@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -286,7 +285,7 @@ def _summaries(shapes: dict[str, Array]) -> dict[str, np.ndarray]:
     return {name: np.asarray(x) for name, x in as_channels(nothing_known(shapes)).items()}
 
 
-def first_phase(model: Model, how: Formulation, start: Any) -> Phase:
+def first_phase(model: Model, how: Formulation, start: Tree) -> Phase:
     """The phase a smooth run begins from; lines begin at rest."""
     if isinstance(start, Phase):
         return start

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
 
 import numpy as np
 
 from swelltree.compiler.corners import corner_times, noticed_times
 from swelltree.compiler.unseen import unseen_times
+from swelltree.engine.arrays import Tree
 from swelltree.engine.backend import is_traced
 from swelltree.formulations.equations import event_count
 from swelltree.model.solved import coupled_effect, fixed_step
@@ -100,7 +100,7 @@ def _convolution_step(task: Task) -> float:
     return kept
 
 
-def _corners(task: Task, options: Options) -> Any:
+def _corners(task: Task, options: Options) -> Tree:
     """Where steps end besides the samples."""
     model, step = task.model, options.step / options.parts
     times = np.union1d(task.begin, task.times)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from swelltree.effects.linear_hydro.data import Window, without_table
 from swelltree.effects.linear_hydro.in_sea import in_waves
-from swelltree.engine.arrays import Array
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import is_traced
 from swelltree.formulations import Formulation
 from swelltree.formulations import formulation as chosen_formulation
@@ -68,7 +67,7 @@ class Asked:
     stepping: Stepping
     solver: str | None = None
     formulation: str | Formulation | None = None
-    start: Any = None
+    start: Tree = None
     case: int | str = 0
     excitation: str = "components"
 
@@ -85,7 +84,7 @@ class Task:
     formulation: Formulation
     solver: str
     stepping: Stepping
-    start: Any
+    start: Tree
     extremes: tuple[str, ...] = ()
     by_hand: bool = False  # numbers change on the way, so that no program is shaped by them
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.engine.arrays import Array
+from swelltree.engine.arrays import Array, Tree
 from swelltree.model.model import Model
 from swelltree.two_step.attached import end_positions
 from swelltree.two_step.lines.winch_rest import present
@@ -31,7 +31,7 @@ def rescued(
     state: StepperState,
     derivatives: tuple[Array, Array],
     width: int,
-) -> tuple[StepperState, Any] | None:
+) -> tuple[StepperState, Tree] | None:
     """The step after a failure, or None.
 
     Args:

@@ -13,6 +13,7 @@ from swelltree.effects.weak_scatterer.incident.linear import linear_waves
 from swelltree.effects.weak_scatterer.incident.steep import steep_wave
 from swelltree.effects.weak_scatterer.motion.scene import Scene
 from swelltree.engine.backend import is_traced
+from swelltree.model.model import Model
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.airy import Components
 from swelltree.waves.dispersion import dispersion
@@ -32,7 +33,7 @@ def main_frequency(waves: Any) -> float:
     return float(omega[int(np.argmax(np.asarray(waves.amplitude)))])
 
 
-def incident_of(name: str, waves: Any, model: Any, scene: Scene, radius: float) -> Incident:
+def incident_of(name: str, waves: Any, model: Model, scene: Scene, radius: float) -> Incident:
     """The incident wave of a realised sea.
 
     Args:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array, Tree
 from swelltree.system.errors import SwelltreeError
 
 FLAT = 1e-10  # area over square of the longest side, below which a triangle is a line
@@ -37,12 +37,12 @@ class Surface:
         middle = self.vertices[self.triangles].mean(1)
         return float((middle * self.area_vectors).sum() / 3.0)
 
-    def moved(self, offset: Any = (0.0, 0.0, 0.0), rotation: Any = None) -> Surface:
+    def moved(self, offset: Array = (0.0, 0.0, 0.0), rotation: Array = None) -> Surface:
         """Turned, then shifted."""
         turned = self.vertices if rotation is None else self.vertices @ np.asarray(rotation).T
         return Surface(turned + np.asarray(offset, float), self.triangles)
 
-    def scaled(self, factors: Any) -> Surface:
+    def scaled(self, factors: Tree) -> Surface:
         """Stretched from the origin by one positive factor, or by one for each axis."""
         return Surface(self.vertices * np.asarray(factors, float), self.triangles)
 

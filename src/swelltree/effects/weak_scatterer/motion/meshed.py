@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from swelltree.effects.weak_scatterer.motion.waterline import (
     shell_vertices,
     still_lengths,
 )
+from swelltree.engine.arrays import Array
 from swelltree.system.bodies.panels import Panels
 from swelltree.system.bodies.solids import immersed_of_panels
 from swelltree.system.errors import SwelltreeError
@@ -46,8 +46,8 @@ class Floater:
 
     name: str
     surface: Surface
-    position: Any = (0.0, 0.0, 0.0)
-    rotation: Any = None
+    position: Array = (0.0, 0.0, 0.0)
+    rotation: Array = None
     meridians: float | None = None
     rings: int | None = None
 

@@ -17,7 +17,7 @@ from swelltree.effects.weak_scatterer.mesh.tank import Tank
 from swelltree.effects.weak_scatterer.motion.meshed import Floater
 from swelltree.effects.weak_scatterer.motion.padding import Sizes, padded, sizes_of, with_room
 from swelltree.effects.weak_scatterer.motion.scene import Scene, plain_scene
-from swelltree.engine.arrays import Array
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.waters.water import Water
@@ -94,7 +94,7 @@ class Mesher:
 
     # --- references
 
-    def reference(self, states: Any, position: Any, rotation: Any) -> np.ndarray:
+    def reference(self, states: Tree, position: Array, rotation: Array) -> np.ndarray:
         """Of bodies in given states at given poses (body, 13)."""
         n = len(self.floaters)
         parts = [np.reshape(x, (n, -1)) for x in (states, position, rotation)]
@@ -105,7 +105,7 @@ class Mesher:
         turns = [np.eye(3) if f.rotation is None else f.rotation for f in self.floaters]
         return self.at_rest([f.position for f in self.floaters], turns)
 
-    def at_rest(self, position: Any, rotation: Any) -> np.ndarray:
+    def at_rest(self, position: Array, rotation: Array) -> np.ndarray:
         """Reference of bodies at poses in still water."""
         states = []
         for number, (floater, p, R) in enumerate(

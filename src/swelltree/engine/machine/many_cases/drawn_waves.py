@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
 from swelltree.engine.machine.many_cases.harmonic_sums import BLOCK, NUMBERS, AnyWaves, grouped
 from swelltree.engine.machine.many_cases.kernels import Body, kernel_text
 from swelltree.engine.machine.many_cases.threads import GROUP
@@ -85,7 +86,7 @@ def philox(k: Body, number: Any, key: tuple[Any, Any]) -> list[Any]:
     zero = k.whole(0)
     counter = [k.plus(number, 1), zero, zero, zero]
 
-    def product(factor: int, x: Any) -> tuple[Any, Any]:
+    def product(factor: int, x: Array) -> tuple[Any, Any]:
         """High and low half of a product."""
         whole = k.b.mul(ir.Constant(double, factor), k.b.zext(x, double))
         return k.b.trunc(k.b.lshr(whole, ir.Constant(double, 64)), long), k.b.trunc(whole, long)
@@ -157,7 +158,7 @@ def drawing_text(on_cpu: bool = False) -> str:
     return kernel_text(rows, ("waves", "ranks", "points"), write, on_cpu, GROUP)
 
 
-def _on_curve(k: Body, x: Any, first: Any, points: Any) -> Any:
+def _on_curve(k: Body, x: Array, first: Any, points: Any) -> Any:
     """Frequency of a value, between two points of a curve that are sought by halves."""
 
     def point(at: Any, j: int) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.backend import jax
+from swelltree.engine.machine.graph import Graph
 from swelltree.engine.machine.many_cases import cuda
 from swelltree.engine.machine.many_cases.harmonic_sums import AnyWaves, HarmonicSums, grouped
 from swelltree.engine.machine.many_cases.programs import (
@@ -84,7 +85,7 @@ class GpuProgram(ManyProgram):
         self.seconds = Seconds()  # of the last run
         kind = "float" if short else "double"
 
-        def write(graph: Any) -> str:
+        def write(graph: Graph) -> str:
             on_cpu = bool(getattr(cuda.device(), "on_cpu", False))
             return ThreadWriter(graph, kind, on_cpu).function()
 

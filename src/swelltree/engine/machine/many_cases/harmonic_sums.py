@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
 from swelltree.engine.machine.many_cases.kernels import Body, kernel_text
 from swelltree.engine.machine.many_cases.threads import GROUP
 
@@ -142,7 +143,7 @@ def forces_text(n: int, on_cpu: bool = False) -> str:
     return kernel_text(("numbers", "waves", "table", "forces"), (), write, on_cpu)
 
 
-def _lagrange(k: Body, x: Any) -> list[Any]:
+def _lagrange(k: Body, x: Array) -> list[Any]:
     """Weights of the rows at -1, 0, 1 and 2."""
     less, more, far = k.sub(x, 1.0), k.add(x, 1.0), k.sub(x, 2.0)
     return [

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from swelltree.engine.arrays import Array
+
 TRIPLE = "nvptx64-nvidia-cuda"
 CONTRACT = ("contract",)
 
@@ -48,19 +50,19 @@ class Body:
         """A float."""
         return self.ir.Constant(self.double, float(value)) if isinstance(value, float) else value
 
-    def add(self, x: Any, y: Any) -> Any:
+    def add(self, x: Array, y: Array) -> Any:
         """Sum of floats."""
         return self.b.fadd(self.real(x), self.real(y), flags=CONTRACT)
 
-    def sub(self, x: Any, y: Any) -> Any:
+    def sub(self, x: Array, y: Array) -> Any:
         """Difference of floats."""
         return self.b.fsub(self.real(x), self.real(y), flags=CONTRACT)
 
-    def mul(self, x: Any, y: Any) -> Any:
+    def mul(self, x: Array, y: Array) -> Any:
         """Product of floats."""
         return self.b.fmul(self.real(x), self.real(y), flags=CONTRACT)
 
-    def div(self, x: Any, y: Any) -> Any:
+    def div(self, x: Array, y: Array) -> Any:
         """Quotient of floats."""
         return self.b.fdiv(self.real(x), self.real(y))
 
@@ -79,28 +81,28 @@ class Body:
             total = self.b.add(total, self.whole(term))
         return total
 
-    def times(self, x: Any, y: Any) -> Any:
+    def times(self, x: Array, y: Array) -> Any:
         """Product of whole numbers."""
         return self.b.mul(self.whole(x), self.whole(y))
 
-    def split(self, x: Any, by: Any) -> tuple[Any, Any]:
+    def split(self, x: Array, by: Any) -> tuple[Any, Any]:
         """Quotient and remainder of whole numbers that are not negative."""
         by = self.whole(by)
         return self.b.udiv(x, by), self.b.urem(x, by)
 
-    def floor(self, x: Any) -> Any:
+    def floor(self, x: Array) -> Any:
         """The whole number below."""
         return self.b.fptosi(self.intrinsic("floor", x), self.long)
 
-    def as_real(self, x: Any) -> Any:
+    def as_real(self, x: Array) -> Any:
         """A whole number as a float."""
         return self.b.sitofp(self.whole(x), self.double)
 
-    def greater(self, x: Any, y: Any) -> Any:
+    def greater(self, x: Array, y: Array) -> Any:
         """Whether one float is greater than another; false where one is none."""
         return self.b.fcmp_ordered(">", self.real(x), self.real(y))
 
-    def choose(self, condition: Any, x: Any, y: Any) -> Any:
+    def choose(self, condition: Any, x: Array, y: Array) -> Any:
         """One of two floats."""
         return self.b.select(condition, self.real(x), self.real(y))
 

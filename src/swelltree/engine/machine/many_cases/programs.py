@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax
 from swelltree.engine.machine.flatten import Flattening, count_numbers
 from swelltree.engine.machine.graph import Graph, NotFlattenedError, kind_of
@@ -50,9 +51,9 @@ class Cases:
         count: of cases.
     """
 
-    fixed: Any
+    fixed: Tree
     shared: Any
-    state: Any
+    state: Tree
     count: int
 
 
@@ -142,7 +143,7 @@ class ManyProgram:
             writing = Writing()
             own: list[Place] = []
 
-            def argument(where: str, x: Any, shapes_program: bool = False) -> Any:
+            def argument(where: str, x: Array, shapes_program: bool = False) -> Any:
                 value = writing.argument(where, x, shapes_program)
                 if where == "lanes":
                     own.append((value.buffer.start, np.shape(x), np.asarray(x).dtype))
@@ -167,7 +168,7 @@ class ManyProgram:
         return Written(text, writing.tables, turns, own, places, sizes, tree)
 
 
-def _of_one(x: Any) -> tuple[Any, ...]:
+def _of_one(x: Array) -> tuple[Any, ...]:
     """What shapes the program of an array of the fixed argument."""
     if isinstance(x, Own):
         return "own", x.one.shape, kind_of(x.one.dtype)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
 from swelltree.engine.machine.many_cases.kernels import Body, kernel_text
 from swelltree.engine.machine.many_cases.lane_kernels import lane_kernel_text
 from swelltree.engine.machine.many_cases.threads import GROUP
@@ -157,7 +158,7 @@ def extremes_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
     def write(k: Body) -> None:
         group, lane = k.group_and_lane()
 
-        def known(x: Any) -> Any:
+        def known(x: Array) -> Any:
             return k.choose(k.b.fcmp_unordered("uno", x, x), INFINITE, x)
 
         def sample(name: str, i: Any) -> Any:
@@ -172,7 +173,7 @@ def extremes_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
         found = {name: k.variable(0.0) for name in EXTREMES[:-1]}
         before = k.variable(0.0)
 
-        def larger(name: str, x: Any) -> None:
+        def larger(name: str, x: Array) -> None:
             now = k.get(found[name])
             k.set(found[name], k.choose(k.greater(x, now), x, now))
 
@@ -195,7 +196,7 @@ def extremes_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
     return _text((*BUDGET, "out"), ("room", "samples"), write, on_cpu, lanes)
 
 
-def _finite(k: Body, x: Any) -> Any:
+def _finite(k: Body, x: Array) -> Any:
     """Whether a sample is a number."""
     return k.greater(INFINITE, k.intrinsic("fabs", x))
 
@@ -277,7 +278,7 @@ def peaks_text(most: int, short: bool, on_cpu: bool = False, side: int = GROUP) 
     return kernel_text(("series", "out"), sizes, write, on_cpu, side)
 
 
-def _power(k: Body, x: Any, exponent: int) -> Any:
+def _power(k: Body, x: Array, exponent: int) -> Any:
     """By squares."""
     result = None
     while exponent:

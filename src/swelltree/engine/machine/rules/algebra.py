@@ -9,6 +9,7 @@ import numpy as np
 from swelltree.engine.machine.blocks import NARROW, combination
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import Graph, NotFlattenedError
+from swelltree.engine.machine.traced_types import Equation
 from swelltree.engine.machine.values import Stored, Value, in_memory, places
 
 LARGEST_MATRIX = 24  # rows written out
@@ -28,7 +29,7 @@ def _less(graph: Graph, a: int, pairs: Any) -> int:
 
 
 @rule("cholesky")
-def _cholesky(flat: Flattening, eqn: Any, x: Value) -> np.ndarray:
+def _cholesky(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
     """Lower factor; not a number where the matrix is not positive definite."""
     graph, x = flat.graph, places(flat.graph, x)
     n = x.shape[-1]
@@ -70,7 +71,7 @@ def _factor_by_rows(graph: Graph, A: list[list[int]], n: int) -> list[list[int]]
 
 
 @rule("triangular_solve")
-def _triangular(flat: Flattening, eqn: Any, a: Value, b: Value) -> np.ndarray:
+def _triangular(flat: Flattening, eqn: Equation, a: Value, b: Value) -> np.ndarray:
     graph, p = flat.graph, eqn.params
     a, b = places(graph, a), places(graph, b)
     n = a.shape[-1]
@@ -115,7 +116,7 @@ def _solved_by_rows(
 
 
 @rule("qr")
-def _orthogonal(flat: Flattening, eqn: Any, x: Value) -> list[np.ndarray]:
+def _orthogonal(flat: Flattening, eqn: Equation, x: Value) -> list[np.ndarray]:
     """Q and R by Householder's reflections, signs as LAPACK chooses them."""
     graph, p = flat.graph, eqn.params
     x = places(graph, x)

@@ -9,6 +9,7 @@ import numpy as np
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import LONG, Graph, NotFlattenedError, kind_of
 from swelltree.engine.machine.rules.numbers import each
+from swelltree.engine.machine.traced_types import Equation
 from swelltree.engine.machine.values import (
     Stored,
     Updated,
@@ -52,7 +53,7 @@ def _start(graph: Graph, indices: list[int], room: list[int], strides: list[int]
     )
 
 
-def clipped_start(graph: Graph, shape: Any, sizes: Any, indices: Any) -> int:
+def clipped_start(graph: Graph, shape: tuple[int, ...], sizes: Any, indices: Any) -> int:
     """Flat place of the corner of a window at indices, pushed into the array."""
     room = [n - m for n, m in zip(shape, sizes, strict=True)]
     corner = [int(places(graph, i)) for i in indices]
@@ -106,7 +107,7 @@ def _grid(shape: tuple[int, ...]) -> np.ndarray:
 
 
 @rule("dynamic_slice")
-def _cut(flat: Flattening, eqn: Any, x: Value, *indices: Value) -> Any:
+def _cut(flat: Flattening, eqn: Equation, x: Value, *indices: Value) -> Any:
     graph, sizes = flat.graph, eqn.params["slice_sizes"]
     start = clipped_start(graph, x.shape, sizes, indices)
     offsets = window_of(x.shape, sizes)
@@ -115,7 +116,7 @@ def _cut(flat: Flattening, eqn: Any, x: Value, *indices: Value) -> Any:
 
 
 @rule("dynamic_update_slice")
-def _replaced(flat: Flattening, eqn: Any, x: Value, new: Value, *indices: Value) -> Any:
+def _replaced(flat: Flattening, eqn: Equation, x: Value, new: Value, *indices: Value) -> Any:
     graph, new = flat.graph, places(flat.graph, new)
     start = clipped_start(graph, x.shape, new.shape, indices)
     kind = kind_of(eqn.invars[0].aval.dtype)
@@ -147,7 +148,7 @@ def _put(graph: Graph, x: Value, kind: str, start: int, offsets: np.ndarray, new
 
 
 @rule("gather")
-def _gathered(flat: Flattening, eqn: Any, x: Value, indices: Value) -> Any:
+def _gathered(flat: Flattening, eqn: Equation, x: Value, indices: Value) -> Any:
     """The general form: a window of the operand at every index vector."""
     graph, d = flat.graph, eqn.params["dimension_numbers"]
     sizes = tuple(eqn.params["slice_sizes"])
@@ -191,7 +192,7 @@ def _gathered(flat: Flattening, eqn: Any, x: Value, indices: Value) -> Any:
     return found.transpose(order)
 
 
-def _fill(eqn: Any, kind: str) -> Any:
+def _fill(eqn: Equation, kind: str) -> Any:
     value = eqn.params["fill_value"]
     if value is not None:
         return np.asarray(value, eqn.invars[0].aval.dtype)
@@ -218,7 +219,7 @@ SCATTERS |= {"scatter_max": "max", "scatter-max": "max"}
 
 
 @rule(*SCATTERS)
-def _scattered(flat: Flattening, eqn: Any, x: Value, indices: Value, updates: Value) -> Value:
+def _scattered(flat: Flattening, eqn: Equation, x: Value, indices: Value, updates: Value) -> Value:
     """The general form: windows of the operand replaced, or joined with, one after another."""
     graph, d = flat.graph, eqn.params["dimension_numbers"]
     join = SCATTERS[eqn.primitive.name]
@@ -266,7 +267,7 @@ def _scattered(flat: Flattening, eqn: Any, x: Value, indices: Value, updates: Va
 
 
 @rule("argmax", "argmin")
-def _place_of_largest(flat: Flattening, eqn: Any, x: Value) -> np.ndarray:
+def _place_of_largest(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
     """The first of the largest (smallest), or the first that is not a number."""
     graph = flat.graph
     (axis,) = eqn.params["axes"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from swelltree.engine.backend import jax
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import LONG, Buffer, Graph, NotFlattenedError, kind_of
 from swelltree.engine.machine.statements import Choice, Each, Leave, Loop, Stores
+from swelltree.engine.machine.traced_types import Equation, Shaped
 from swelltree.engine.machine.values import (
     FEW,
     Kept,
@@ -31,7 +33,7 @@ from swelltree.engine.machine.values import (
 LONGEST = 128  # numbers of a row that is read number by number; longer ones stay in memory
 
 
-def _slots(graph: Graph, avals: Any) -> list[Buffer]:
+def _slots(graph: Graph, avals: Sequence[Shaped]) -> list[Buffer]:
     sizes = [int(np.prod(a.shape, dtype=int)) for a in avals]
     return [graph.room(n, kind_of(a.dtype)) for n, a in zip(sizes, avals, strict=True)]
 
@@ -44,7 +46,7 @@ def _begin(graph: Graph, slots: list[Buffer], values: list[Value]) -> None:
     graph.state(first)
 
 
-def _carried(flat: Flattening, avals: Any) -> list[Buffer]:
+def _carried(flat: Flattening, avals: Sequence[Shaped]) -> list[Buffer]:
     """Slots of what is carried on, as loops over rows lay it out."""
     return [flat.rows.slot(tuple(a.shape), kind_of(a.dtype)) for a in avals]
 
@@ -96,7 +98,7 @@ def _unchanged(body: Any, first: int) -> list[bool]:
 
 
 @rule("while")
-def _while(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
+def _while(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
     graph, p = flat.graph, eqn.params
     cond, body = p["cond_jaxpr"], p["body_jaxpr"]
     nc, nb = p["cond_nconsts"], p["body_nconsts"]
@@ -121,7 +123,7 @@ def _while(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
 
 
 @rule("scan")
-def _scan(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
+def _scan(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
     graph, p = flat.graph, eqn.params
     (n, m), length = _sizes(p), int(p["length"])
     body = p["jaxpr"]
@@ -169,7 +171,7 @@ def _scan(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
     ]
 
 
-def _sizes(params: Any) -> tuple[int, int]:
+def _sizes(params: dict[str, Any]) -> tuple[int, int]:
     """How many constants and carried values a scan has."""
     if "num_consts" in params:
         return params["num_consts"], params["num_carry"]
@@ -177,7 +179,7 @@ def _sizes(params: Any) -> tuple[int, int]:
     return len(consts), len(carry)
 
 
-def _table(graph: Graph, x: Value, dtype: Any) -> Stored | View:
+def _table(graph: Graph, x: Value, dtype: np.dtype[Any]) -> Stored | View:
     """Rows that a loop goes through, in memory."""
     return x if isinstance(x, View) else in_memory(graph, x, kind_of(dtype))
 
@@ -214,7 +216,7 @@ def _row(graph: Graph, x: Stored | Shifted, at: int, axis: int = 0) -> Value:
 
 
 @rule("each")
-def _each(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
+def _each(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
     """One body for every row; sums are added up on the way."""
     graph, p = flat.graph, eqn.params
     body, axes, length, summed = p["jaxpr"], p["axes"], int(p["length"]), p["summed"]
@@ -277,7 +279,7 @@ def _single(flat: Flattening, body: Any, axes: Any, summed: Any, values: Any) ->
 
 
 @rule("cond")
-def _cond(flat: Flattening, eqn: Any, which: Value, *values: Value) -> list[Value]:
+def _cond(flat: Flattening, eqn: Equation, which: Value, *values: Value) -> list[Value]:
     graph, branches = flat.graph, eqn.params["branches"]
     which = places(graph, which)
     known = numbers(graph, which)
@@ -302,7 +304,7 @@ def _cond(flat: Flattening, eqn: Any, which: Value, *values: Value) -> list[Valu
 
 
 @rule("platform_index")
-def _platform(flat: Flattening, eqn: Any) -> np.ndarray:
+def _platform(flat: Flattening, eqn: Equation) -> np.ndarray:
     """Which way of several is that of this processor."""
     for k, platforms in enumerate(eqn.params["platforms"]):
         if platforms is None or "cpu" in platforms:
@@ -311,7 +313,7 @@ def _platform(flat: Flattening, eqn: Any) -> np.ndarray:
 
 
 @rule("custom_linear_solve", "linear_solve")
-def _solved(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
+def _solved(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
     """The way of solving that was given; derivatives were taken before."""
     lengths, jaxprs = eqn.params["const_lengths"], eqn.params["jaxprs"]
     first = lengths.matvec + lengths.vecmat

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Tree
 from swelltree.engine.backend import jax, jnp
 from swelltree.engine.loops import each
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import SHORT, Graph, NotFlattenedError
+from swelltree.engine.machine.traced_types import Equation
 from swelltree.engine.machine.values import Value, places
 
 WRITTEN_OUT = 14  # rows, each of which may be exchanged with each
@@ -18,7 +20,7 @@ LARGEST_MATRIX = 48  # rows: LAPACK is much quicker from there on
 
 
 @rule("lu")
-def _factors(flat: Flattening, eqn: Any, x: Value) -> list[Value]:
+def _factors(flat: Flattening, eqn: Equation, x: Value) -> list[Value]:
     """Both factors in one matrix, the exchanges one by one, and the order of rows they make."""
     m, n = x.shape[-2:]
     if m != n or n > LARGEST_MATRIX:
@@ -68,7 +70,7 @@ def _exchanged(graph: Graph, hit: int, a: list[int], b: list[int]) -> tuple[list
 
 
 @rule("lu_pivots_to_permutation")
-def _order(flat: Flattening, eqn: Any, pivots: Value) -> list[Value]:
+def _order(flat: Flattening, eqn: Equation, pivots: Value) -> list[Value]:
     """The order of rows that exchanges make."""
     size = int(eqn.params["permutation_size"])
     return _by_loops(flat, lambda x: [order_of(x, size)], eqn.invars, pivots)
@@ -109,7 +111,7 @@ def factors_by_loops(A: Any) -> list[Any]:
     rows, columns = (np.ravel(x) for x in np.indices((n, n)))
     place = np.arange(n)
 
-    def column(k: Any, state: Any) -> Any:
+    def column(k: Any, state: Tree) -> Any:
         a, pivots = state
 
         def at(i: Any, j: Any) -> Any:

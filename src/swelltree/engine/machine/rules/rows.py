@@ -17,6 +17,7 @@ from swelltree.engine.machine.rules.indices import clipped_start, strides_of, wi
 from swelltree.engine.machine.rules.numbers import SAME_NAME, each
 from swelltree.engine.machine.rules.sums import REDUCED, extreme, joined
 from swelltree.engine.machine.statements import Reduction, Stores
+from swelltree.engine.machine.traced_types import Equation
 from swelltree.engine.machine.values import (
     FEW,
     Kept,
@@ -45,16 +46,16 @@ def _rule(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return put
 
 
-def _shape(eqn: Any) -> tuple[int, ...]:
+def _shape(eqn: Equation) -> tuple[int, ...]:
     return tuple(int(n) for n in eqn.outvars[0].aval.shape)
 
 
-def _kind(eqn: Any) -> str:
+def _kind(eqn: Equation) -> str:
     return kind_of(eqn.outvars[0].aval.dtype)
 
 
 @_rule(*BY_NUMBER)
-def _numbers(flat: Flattening, loops: RowLoops, eqn: Any, *values: Value) -> Value | None:
+def _numbers(flat: Flattening, loops: RowLoops, eqn: Equation, *values: Value) -> Value | None:
     number = RULES[eqn.primitive.name]
 
     def one(*rows: np.ndarray) -> np.ndarray:
@@ -63,7 +64,7 @@ def _numbers(flat: Flattening, loops: RowLoops, eqn: Any, *values: Value) -> Val
     return loops.computed(_shape(eqn), _kind(eqn), one, list(values))
 
 
-def _moved(loops: RowLoops, eqn: Any, x: Value, move: Moved) -> Value | None:
+def _moved(loops: RowLoops, eqn: Equation, x: Value, move: Moved) -> Value | None:
     """Numbers moved about; None where the array has no rows before or after."""
     if not x.size or not int(np.prod(_shape(eqn), dtype=int)):
         return None
@@ -75,7 +76,9 @@ def _moved(loops: RowLoops, eqn: Any, x: Value, move: Moved) -> Value | None:
 
 
 @_rule("broadcast_in_dim")
-def _repeated(flat: Flattening, loops: RowLoops, eqn: Any, x: Value, *rest: Any) -> Value | None:
+def _repeated(
+    flat: Flattening, loops: RowLoops, eqn: Equation, x: Value, *rest: Any
+) -> Value | None:
     shape, dims = _shape(eqn), eqn.params["broadcast_dimensions"]
     old = [1] * len(shape)
     for d, n in zip(dims, x.shape, strict=True):
@@ -84,7 +87,9 @@ def _repeated(flat: Flattening, loops: RowLoops, eqn: Any, x: Value, *rest: Any)
 
 
 @_rule("reshape", "squeeze", "expand_dims")
-def _reshaped(flat: Flattening, loops: RowLoops, eqn: Any, x: Value, *rest: Any) -> Value | None:
+def _reshaped(
+    flat: Flattening, loops: RowLoops, eqn: Equation, x: Value, *rest: Any
+) -> Value | None:
     shape = _shape(eqn)
     if eqn.params.get("dimensions") is not None and eqn.primitive.name == "reshape":
         return None
@@ -92,17 +97,17 @@ def _reshaped(flat: Flattening, loops: RowLoops, eqn: Any, x: Value, *rest: Any)
 
 
 @_rule("transpose")
-def _transposed(flat: Flattening, loops: RowLoops, eqn: Any, x: Value) -> Value | None:
+def _transposed(flat: Flattening, loops: RowLoops, eqn: Equation, x: Value) -> Value | None:
     return _moved(loops, eqn, x, lambda a: a.transpose(eqn.params["permutation"]))
 
 
 @_rule("rev")
-def _reversed(flat: Flattening, loops: RowLoops, eqn: Any, x: Value) -> Value | None:
+def _reversed(flat: Flattening, loops: RowLoops, eqn: Equation, x: Value) -> Value | None:
     return _moved(loops, eqn, x, lambda a: np.flip(a, eqn.params["dimensions"]))
 
 
 @_rule("slice")
-def _sliced(flat: Flattening, loops: RowLoops, eqn: Any, x: Value) -> Value | None:
+def _sliced(flat: Flattening, loops: RowLoops, eqn: Equation, x: Value) -> Value | None:
     p = eqn.params
     steps = p["strides"] or (1,) * len(p["start_indices"])
     bounds = zip(p["start_indices"], p["limit_indices"], steps, strict=True)
@@ -111,12 +116,12 @@ def _sliced(flat: Flattening, loops: RowLoops, eqn: Any, x: Value) -> Value | No
 
 
 @_rule("tile")
-def _tiled(flat: Flattening, loops: RowLoops, eqn: Any, x: Value) -> Value | None:
+def _tiled(flat: Flattening, loops: RowLoops, eqn: Equation, x: Value) -> Value | None:
     return _moved(loops, eqn, x, lambda a: np.tile(a, eqn.params["reps"]))
 
 
 @_rule("split")
-def _split(flat: Flattening, loops: RowLoops, eqn: Any, x: Value) -> list[Value] | None:
+def _split(flat: Flattening, loops: RowLoops, eqn: Equation, x: Value) -> list[Value] | None:
     if not isinstance(x, Kept) and loops.axes(tuple(x.shape)) is None:
         return None
     axis, ends = eqn.params["axis"], np.cumsum(eqn.params["sizes"])
@@ -131,7 +136,7 @@ def _split(flat: Flattening, loops: RowLoops, eqn: Any, x: Value) -> list[Value]
 
 
 @_rule("concatenate")
-def _joined(flat: Flattening, loops: RowLoops, eqn: Any, *parts: Value) -> Value | None:
+def _joined(flat: Flattening, loops: RowLoops, eqn: Equation, *parts: Value) -> Value | None:
     shape, axis = _shape(eqn), int(eqn.params["dimension"])
     count = loops.axes(shape)
     if count is None or all(isinstance(x, np.ndarray) for x in parts):
@@ -142,7 +147,7 @@ def _joined(flat: Flattening, loops: RowLoops, eqn: Any, *parts: Value) -> Value
 
 
 @_rule("stack")
-def _stacked(flat: Flattening, loops: RowLoops, eqn: Any, *parts: Value) -> Value | None:
+def _stacked(flat: Flattening, loops: RowLoops, eqn: Equation, *parts: Value) -> Value | None:
     shape, axis = _shape(eqn), int(eqn.params["axis"])
     count = loops.axes(shape)
     if count is None or all(isinstance(x, np.ndarray) for x in parts):
@@ -167,7 +172,7 @@ def _side_by_side(
 
 
 def _put_together(
-    loops: RowLoops, eqn: Any, parts: list[Value], shape: tuple[int, ...], axis: int
+    loops: RowLoops, eqn: Equation, parts: list[Value], shape: tuple[int, ...], axis: int
 ) -> Value:
     where = np.arange(int(np.prod(shape, dtype=int))).reshape(shape)
     ends = np.cumsum([x.shape[axis] for x in parts]).tolist()
@@ -179,7 +184,9 @@ def _put_together(
 
 
 @_rule("pad")
-def _padded(flat: Flattening, loops: RowLoops, eqn: Any, x: Value, fill: Value) -> Value | None:
+def _padded(
+    flat: Flattening, loops: RowLoops, eqn: Equation, x: Value, fill: Value
+) -> Value | None:
     shape, config = _shape(eqn), eqn.params["padding_config"]
     count = loops.axes(shape)
     if count is None or isinstance(x, np.ndarray):
@@ -193,7 +200,7 @@ def _padded(flat: Flattening, loops: RowLoops, eqn: Any, x: Value, fill: Value) 
 
 
 @_rule("reduce_sum", "reduce_max", "reduce_min", "reduce_and", "reduce_or", "reduce_prod")
-def _reduced(flat: Flattening, loops: RowLoops, eqn: Any, x: Value) -> Value | None:
+def _reduced(flat: Flattening, loops: RowLoops, eqn: Equation, x: Value) -> Value | None:
     """Along rows in the loop itself; over rows from memory."""
     count, graph = loops.axes(tuple(x.shape)), flat.graph
     if count is None or not x.size or (isinstance(x, np.ndarray) and x.size <= FEW):
@@ -280,7 +287,9 @@ def _one_by_one(
 
 
 @_rule("dynamic_slice")
-def _cut(flat: Flattening, loops: RowLoops, eqn: Any, x: Value, *indices: Value) -> Value | None:
+def _cut(
+    flat: Flattening, loops: RowLoops, eqn: Equation, x: Value, *indices: Value
+) -> Value | None:
     if isinstance(x, Kept) and loops.axes(_shape(eqn)) is None:
         return _row_at(flat, loops, eqn, x, indices)
     if isinstance(x, np.ndarray) or loops.axes(_shape(eqn)) is None:
@@ -299,7 +308,7 @@ def _cut(flat: Flattening, loops: RowLoops, eqn: Any, x: Value, *indices: Value)
 
 
 def _row_at(
-    flat: Flattening, loops: RowLoops, eqn: Any, x: Kept, indices: tuple[Value, ...]
+    flat: Flattening, loops: RowLoops, eqn: Equation, x: Kept, indices: tuple[Value, ...]
 ) -> Value | None:
     """One row of an array that loops have laid out."""
     if tuple(eqn.params["slice_sizes"]) != (1, *x.shape[1:]):
@@ -315,7 +324,7 @@ def _in_order(x: View) -> bool:
 
 @_rule("dynamic_update_slice")
 def _replaced(
-    flat: Flattening, loops: RowLoops, eqn: Any, x: Value, new: Value, *indices: Value
+    flat: Flattening, loops: RowLoops, eqn: Equation, x: Value, new: Value, *indices: Value
 ) -> Value | None:
     """Rows of memory that are replaced where the array is carried on."""
     if isinstance(x, Kept) and loops.axes(tuple(x.shape)) == 1 and isinstance(new, np.ndarray):
@@ -332,7 +341,7 @@ def _replaced(
 
 
 def _row_replaced(
-    flat: Flattening, loops: RowLoops, eqn: Any, x: Kept, new: np.ndarray, indices: Any
+    flat: Flattening, loops: RowLoops, eqn: Equation, x: Kept, new: np.ndarray, indices: Any
 ) -> Value | None:
     """One row of many replaced: each is looked at."""
     graph, shape = flat.graph, tuple(x.shape)
@@ -345,7 +354,7 @@ def _row_replaced(
 
 
 @_rule("gather")
-def _picked(flat: Flattening, loops: RowLoops, eqn: Any, x: Value, indices: Value) -> Any:
+def _picked(flat: Flattening, loops: RowLoops, eqn: Equation, x: Value, indices: Value) -> Any:
     """Rows at places that are known."""
     if not isinstance(x, Kept | Stored) or loops.axes(_shape(eqn)) is None:
         return None
@@ -375,7 +384,9 @@ def _picked(flat: Flattening, loops: RowLoops, eqn: Any, x: Value, indices: Valu
 
 
 @_rule("scatter")
-def _set(flat: Flattening, loops: RowLoops, eqn: Any, x: Value, indices: Value, new: Value) -> Any:
+def _set(
+    flat: Flattening, loops: RowLoops, eqn: Equation, x: Value, indices: Value, new: Value
+) -> Any:
     """Rows replaced at places that are known."""
     if loops.axes(tuple(x.shape)) is None or isinstance(x, np.ndarray):
         return None

@@ -8,15 +8,16 @@ import numpy as np
 
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import kind_of
+from swelltree.engine.machine.traced_types import Equation
 from swelltree.engine.machine.values import Stored, Updated, Value, constants, places
 
 
-def _shape(eqn: Any) -> tuple[int, ...]:
+def _shape(eqn: Equation) -> tuple[int, ...]:
     return tuple(int(n) for n in eqn.outvars[0].aval.shape)
 
 
 @rule("reshape", "squeeze", "expand_dims")
-def _reshaped(flat: Flattening, eqn: Any, x: Value, *rest: Any) -> Value:
+def _reshaped(flat: Flattening, eqn: Equation, x: Value, *rest: Any) -> Value:
     shape, turned = _shape(eqn), eqn.params.get("dimensions")
     if eqn.primitive.name == "reshape" and turned is not None:
         return places(flat.graph, x).transpose(turned).reshape(shape)
@@ -26,7 +27,7 @@ def _reshaped(flat: Flattening, eqn: Any, x: Value, *rest: Any) -> Value:
 
 
 @rule("broadcast_in_dim")
-def _broadcast(flat: Flattening, eqn: Any, x: Value, *rest: Any) -> Value:
+def _broadcast(flat: Flattening, eqn: Equation, x: Value, *rest: Any) -> Value:
     shape, dims = _shape(eqn), eqn.params["broadcast_dimensions"]
     old = [1] * len(shape)
     for d, n in zip(dims, x.shape, strict=True):
@@ -37,17 +38,17 @@ def _broadcast(flat: Flattening, eqn: Any, x: Value, *rest: Any) -> Value:
 
 
 @rule("transpose")
-def _transposed(flat: Flattening, eqn: Any, x: Value) -> np.ndarray:
+def _transposed(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
     return places(flat.graph, x).transpose(eqn.params["permutation"])
 
 
 @rule("rev")
-def _reversed(flat: Flattening, eqn: Any, x: Value) -> np.ndarray:
+def _reversed(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
     return np.flip(places(flat.graph, x), eqn.params["dimensions"])
 
 
 @rule("slice")
-def _sliced(flat: Flattening, eqn: Any, x: Value) -> Value:
+def _sliced(flat: Flattening, eqn: Equation, x: Value) -> Value:
     start, limit = eqn.params["start_indices"], eqn.params["limit_indices"]
     strides = eqn.params["strides"] or (1,) * len(start)
     if isinstance(x, Stored) and _together(x.shape, start, limit, strides):
@@ -57,7 +58,7 @@ def _sliced(flat: Flattening, eqn: Any, x: Value) -> Value:
     return places(flat.graph, x)[index]
 
 
-def _together(shape: Any, start: Any, limit: Any, strides: Any) -> bool:
+def _together(shape: tuple[int, ...], start: Any, limit: Any, strides: Any) -> bool:
     """Do the numbers of a slice lie side by side?"""
     whole = True  # all axes behind are taken as they are
     for n, a, b, s in reversed(list(zip(shape, start, limit, strides, strict=True))):
@@ -68,34 +69,34 @@ def _together(shape: Any, start: Any, limit: Any, strides: Any) -> bool:
 
 
 @rule("concatenate")
-def _joined(flat: Flattening, eqn: Any, *parts: Value) -> np.ndarray:
+def _joined(flat: Flattening, eqn: Equation, *parts: Value) -> np.ndarray:
     return np.concatenate([places(flat.graph, x) for x in parts], eqn.params["dimension"])
 
 
 @rule("stack")
-def _stacked(flat: Flattening, eqn: Any, *parts: Value) -> np.ndarray:
+def _stacked(flat: Flattening, eqn: Equation, *parts: Value) -> np.ndarray:
     return np.stack([places(flat.graph, x) for x in parts], eqn.params["axis"])
 
 
 @rule("unstack")
-def _unstacked(flat: Flattening, eqn: Any, x: Value) -> list[Value]:
+def _unstacked(flat: Flattening, eqn: Equation, x: Value) -> list[Value]:
     rows = np.moveaxis(places(flat.graph, x), int(eqn.params["axis"]), 0)
     return [np.asarray(row) for row in rows]
 
 
 @rule("tile")
-def _tiled(flat: Flattening, eqn: Any, x: Value) -> np.ndarray:
+def _tiled(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
     return np.tile(places(flat.graph, x), eqn.params["reps"])
 
 
 @rule("split")
-def _split(flat: Flattening, eqn: Any, x: Value) -> list[Value]:
+def _split(flat: Flattening, eqn: Equation, x: Value) -> list[Value]:
     ends = np.cumsum(eqn.params["sizes"])[:-1]
     return list(np.split(places(flat.graph, x), ends, eqn.params["axis"]))
 
 
 @rule("pad")
-def _padded(flat: Flattening, eqn: Any, x: Value, fill: Value) -> np.ndarray:
+def _padded(flat: Flattening, eqn: Equation, x: Value, fill: Value) -> np.ndarray:
     x, fill = places(flat.graph, x), places(flat.graph, fill)
     for axis, (low, high, between) in enumerate(eqn.params["padding_config"]):
         n = x.shape[axis]
@@ -111,13 +112,13 @@ def _padded(flat: Flattening, eqn: Any, x: Value, fill: Value) -> np.ndarray:
 
 
 @rule("empty2")
-def _empty(flat: Flattening, eqn: Any) -> np.ndarray:
+def _empty(flat: Flattening, eqn: Equation) -> np.ndarray:
     """A number that is written before it is read."""
     return constants(flat.graph, np.zeros(_shape(eqn), eqn.outvars[0].aval.dtype))
 
 
 @rule("iota")
-def _counted(flat: Flattening, eqn: Any, *rest: Any) -> np.ndarray:
+def _counted(flat: Flattening, eqn: Equation, *rest: Any) -> np.ndarray:
     shape, axis = _shape(eqn), eqn.params["dimension"]
     kind = kind_of(eqn.params["dtype"])
     types = {"f8": np.float64, "i4": np.int32, "i8": np.int64, "u4": np.uint32}

@@ -10,6 +10,7 @@ from swelltree.engine.machine.blocks import combined, dense_product, times_colum
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import Graph, NotFlattenedError, kind_of
 from swelltree.engine.machine.rules.numbers import each
+from swelltree.engine.machine.traced_types import Equation
 from swelltree.engine.machine.values import Product, Value, places
 
 REDUCED = {
@@ -33,7 +34,7 @@ def joined(graph: Graph, name: str, row: list[int]) -> int:
 
 
 @rule(*REDUCED)
-def _reduced(flat: Flattening, eqn: Any, x: Value) -> Value:
+def _reduced(flat: Flattening, eqn: Equation, x: Value) -> Value:
     graph = flat.graph
     name, empty = REDUCED[eqn.primitive.name]
     axes = [int(d) for d in eqn.params["axes"]]
@@ -51,7 +52,7 @@ def _reduced(flat: Flattening, eqn: Any, x: Value) -> Value:
     return np.array([joined(graph, name, row) for row in rows], dtype=int).reshape(shape)
 
 
-def extreme(dtype: Any, lowest: bool) -> Any:
+def extreme(dtype: np.dtype[Any], lowest: bool) -> Any:
     """What a largest or smallest value begins from."""
     if dtype.kind == "b":
         return not lowest
@@ -61,7 +62,7 @@ def extreme(dtype: Any, lowest: bool) -> Any:
 
 
 @rule(*RUNNING)
-def _running(flat: Flattening, eqn: Any, x: Value) -> np.ndarray:
+def _running(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
     graph, name = flat.graph, RUNNING[eqn.primitive.name]
     axis, back = int(eqn.params["axis"]), bool(eqn.params["reverse"])
     rows = list(np.moveaxis(places(graph, x), axis, 0))
@@ -79,7 +80,7 @@ def _running(flat: Flattening, eqn: Any, x: Value) -> np.ndarray:
 
 
 @rule("dot_general")
-def _dot(flat: Flattening, eqn: Any, x: Value, y: Value) -> np.ndarray:
+def _dot(flat: Flattening, eqn: Equation, x: Value, y: Value) -> np.ndarray:
     graph = flat.graph
     (cx, cy), (bx, by) = eqn.params["dimension_numbers"]
     if len(cx) == 1 and not bx:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SEA = "sea."
 
 
-def read_changes(values: Any) -> tuple[dict[str, Array], dict[str, Array]]:
+def read_changes(values: Array) -> tuple[dict[str, Array], dict[str, Array]]:
     """Numbers of the model and numbers of the sea, as given by the user."""
     if not isinstance(values, Mapping):
         raise SwelltreeError(

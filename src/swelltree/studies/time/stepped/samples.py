@@ -6,7 +6,7 @@ import contextlib
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -163,7 +163,7 @@ class Samples:
         begin = len(mine)
         while begin > 0 and mine[begin - 1].joints is None:
             begin -= 1
-        near: Any = self.near if begin == 0 else mine[begin - 1].joints
+        near: Tree = self.near if begin == 0 else mine[begin - 1].joints
         for sample in mine[begin:]:
             raw = sample.channels()["coordinate"]
             near = sample.joints = following(self.model.layout, raw, near)[0]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.effects.linear_hydro.data import Window
+from swelltree.engine.arrays import Tree
 from swelltree.engine.backend import is_traced, make_room
 from swelltree.formulations import Formulation
 from swelltree.model.model import Model
@@ -60,7 +61,7 @@ def stepper(
     atol: float = 1e-9,
     step: float | None = None,
     max_step: float | None = None,
-    start: Any = None,
+    start: Tree = None,
     case: int | str = 0,
     excitation: str = "components",
     keep: int | None = None,

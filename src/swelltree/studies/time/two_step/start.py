@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -146,7 +145,7 @@ def _cause(model: Model, form: Form, rest: Rest, hold: bool) -> str:
     return f"{in_words(*unbalanced(model, channels))} ".lstrip()
 
 
-def first_state(model: Model, form: Form, step: float, width: int, start: Any) -> StepperState:
+def first_state(model: Model, form: Form, step: float, width: int, start: Tree) -> StepperState:
     """Where a run begins, with the velocity now for that of the half step before.
 
     Args:
