@@ -15,7 +15,7 @@ from jax.interpreters import ad, batching, mlir
 
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
-from swelltree.engine.machine.traced_types import TracedProgram
+from swelltree.engine.machine.traced_types import ClosedProgram
 
 each_p = Primitive("each")
 each_p.multiple_results = True
@@ -47,7 +47,7 @@ def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
     return (*shape[:axis], *shape[axis + 1 :])
 
 
-def _all_rows(*args: Any, jaxpr: TracedProgram, axes: Any, length: int, summed: Any) -> list[Any]:
+def _all_rows(*args: Any, jaxpr: ClosedProgram, axes: Any, length: int, summed: Any) -> list[Any]:
     """The same by `jax.vmap`; a single row as it is."""
     if length == 1:
         row = [x if k is None else jnp.squeeze(x, k) for x, k in zip(args, axes, strict=True)]
@@ -108,7 +108,7 @@ def _bound(
 
 
 def _batch(
-    args: Tree, dims: Any, *, jaxpr: TracedProgram, axes: Any, length: int, summed: Any
+    args: Tree, dims: Any, *, jaxpr: ClosedProgram, axes: Any, length: int, summed: Any
 ) -> tuple[list[Any], list[int]]:
     """Several cases of the whole: of every row several."""
     now, inner = [], []

@@ -46,7 +46,6 @@ from swelltree.effects.weak_scatterer.remeshed import State, packed, remeshed, u
 from swelltree.effects.weak_scatterer.shown import pressure_of_acceleration, shown
 from swelltree.engine.arrays import Array, Tree, known, pytree
 from swelltree.engine.backend import jax, jitted, jnp
-from swelltree.formulations.base import Formulation
 from swelltree.model.effect import Effect, LinearForm, Loads, Now
 from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import Motion, Pose
@@ -467,7 +466,7 @@ class WeakScatterers(Effect):
         channels = {"force": force, "pressure": pressure}
         return Loads(force, 0.0 * self._first(power), self._first(power), channels)
 
-    def acceleration(self, model: Model, formulation: Formulation, kin: Any, wrench: Array) -> Tree:
+    def acceleration(self, model: Model, formulation: Any, kin: Any, wrench: Array) -> Tree:
         """Accelerations of the whole system, by its coupling."""
         if self.coupling == "schur":
             return schur(self, model, formulation, kin, wrench)

@@ -14,7 +14,6 @@ import numpy as np
 
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
-from swelltree.formulations.base import Formulation
 from swelltree.model.model import Model
 from swelltree.system.errors import SwelltreeError
 
@@ -24,9 +23,7 @@ if TYPE_CHECKING:
 REPEATED = 10  # each repetition gains the ratio of both parts, a few hundredths at most
 
 
-def schur(
-    effect: WeakScatterers, model: Model, formulation: Formulation, kin: Any, wrench: Array
-) -> Tree:
+def schur(effect: WeakScatterers, model: Model, formulation: Any, kin: Any, wrench: Array) -> Tree:
     """From the added mass and the wrench of the water.
 
     Args:
@@ -50,7 +47,7 @@ def schur(
 
 
 def monolithic(
-    effect: WeakScatterers, model: Model, formulation: Formulation, kin: Any, wrench: Array
+    effect: WeakScatterers, model: Model, formulation: Any, kin: Any, wrench: Array
 ) -> Tree:
     """From one system with the rates of the potential; arguments as `schur`."""
     if model.surplus:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 
+@runtime_checkable
 class Shaped(Protocol):
     """Shape and type of an array that is not known yet."""
 
@@ -22,6 +23,7 @@ class Shaped(Protocol):
         ...
 
 
+@runtime_checkable
 class Variable(Protocol):
     """A name in a program, or a number in its place (then it has a `val`)."""
 
@@ -31,6 +33,7 @@ class Variable(Protocol):
         ...
 
 
+@runtime_checkable
 class Operation(Protocol):
     """What an equation does."""
 
@@ -40,6 +43,7 @@ class Operation(Protocol):
         ...
 
 
+@runtime_checkable
 class Equation(Protocol):
     """One step of a program."""
 
@@ -69,6 +73,7 @@ class Equation(Protocol):
         ...
 
 
+@runtime_checkable
 class TracedProgram(Protocol):
     """Equations from arguments to results."""
 
@@ -93,6 +98,7 @@ class TracedProgram(Protocol):
         ...
 
 
+@runtime_checkable
 class ClosedProgram(Protocol):
     """A program with the constants that it needs."""
 

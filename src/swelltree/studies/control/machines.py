@@ -10,7 +10,6 @@ import numpy as np
 
 from swelltree.effects.strokes.laws.damper import Damper
 from swelltree.effects.strokes.stroke_forces import LIMITLESS, stroke_forces
-from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax
 from swelltree.model.model import Model
 from swelltree.studies.control.goal import Limit
@@ -34,7 +33,7 @@ def freed(model: Model, place: Place) -> Model:
     for law, part in zip(forces.laws, forces.slices(), strict=True):
         for first, last, is_driven in _runs(part, machines):
             if is_driven:
-                law_now: Tree = Damper(np.zeros(last - first), np.ones(last - first))
+                law_now: Any = Damper(np.zeros(last - first), np.ones(last - first))
             else:
                 inside = slice(first - part.start, last - part.start)
                 whole = last - first == part.stop - part.start
@@ -56,7 +55,7 @@ def freed(model: Model, place: Place) -> Model:
     return model.with_effect(changed)
 
 
-def with_damping(model: Model, place: Place, damping: Array) -> Model:
+def with_damping(model: Model, place: Place, damping: Any) -> Model:
     """The freed model with other coefficients of the dampers at these places."""
     forces = stroke_forces(model)
     chosen = dict(zip(place, damping, strict=True))
@@ -64,7 +63,7 @@ def with_damping(model: Model, place: Place, damping: Array) -> Model:
     for part, law in zip(forces.slices(), forces.laws, strict=True):
         rows = {i - part.start: chosen[i] for i in range(part.start, part.stop) if i in chosen}
         if rows:
-            machine: Tree = law
+            machine: Any = law
             c = np.array(machine.damping, dtype=float)
             c[list(rows)] = list(rows.values())
             laws.append(replace(machine, damping=c))

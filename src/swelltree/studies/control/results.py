@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swelltree.engine.arrays import Tree
 from swelltree.model.layout import DOFS
 from swelltree.solvers.fourier import to_complex
 from swelltree.studies.control.goal import electrical, fine_values
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def control_dataset(
-    layout: Layout, ports: Any, omega: float, solution: Tree, attrs: NamedValues
+    layout: Layout, ports: Any, omega: float, solution: Any, attrs: NamedValues
 ) -> xr.Dataset:
     """Series, harmonics, multipliers and mean powers of an optimum, labelled.
 
@@ -58,7 +57,7 @@ def control_dataset(
     ]
     names, where, when = zip(*(rows[i] for i in active), strict=True) if len(active) else ((),) * 3
 
-    def series(y: np.ndarray, name: str, unit: str) -> Tree:
+    def series(y: np.ndarray, name: str, unit: str) -> Any:
         return (both, y, {"units": unit, "long_name": name})
 
     data = {

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swelltree.engine.arrays import Tree
 from swelltree.model.model import Model
 from swelltree.results.dataset import provenance
 from swelltree.studies.time.operability_runs import (
@@ -35,11 +34,11 @@ UNITS = {"Hs": "m", "Tp": "s", "Tz": "s", "beta": "rad", "speed": "m/s"}
 
 
 def operability(
-    run: Callable[..., Tree] | Model | xr.Dataset,
+    run: Callable[..., Any] | Model | xr.Dataset,
     over: Mapping[str, Sequence[float]] | None = None,
-    judge: Callable[[Tree], Mapping[str, float]] | None = None,
-    limits: Mapping[str, Tree] | Sequence[Tree] = (),
-    simulate: Mapping[str, Tree] | None = None,
+    judge: Callable[[Any], Mapping[str, float]] | None = None,
+    limits: Mapping[str, Any] | Sequence[Any] = (),
+    simulate: Mapping[str, Any] | None = None,
 ) -> xr.Dataset:
     """Run an operation over a grid of conditions and hold the results against limits.
 
@@ -156,7 +155,7 @@ def _table(
     return xr.Dataset(data, coords, attrs)
 
 
-def succeeded(result: Any) -> Tree:
+def succeeded(result: Any) -> Any:
     """The result of a run that ended well; Ctrl-C ends the whole study.
 
     Args:

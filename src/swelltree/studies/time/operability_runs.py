@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swelltree.engine.arrays import Tree
 from swelltree.model.model import Model
 from swelltree.results.statistics import statistic
 from swelltree.system.casefile.limits import ChannelLimit
@@ -24,8 +23,8 @@ class LimitError(SwelltreeError):
 
 
 def run_in_seas(
-    model: Model, cases: list[dict[str, float]], simulate: Mapping[str, Tree] | None
-) -> Callable[..., Tree]:
+    model: Model, cases: list[dict[str, float]], simulate: Mapping[str, Any] | None
+) -> Callable[..., Any]:
     """Function of the conditions that simulates the model in its sea with these.
 
     Every sea is made before anything runs, so that a condition that cannot be is told at once.

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.engine.arrays import Array
 from swelltree.engine.backend import is_traced, is_tracer
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
@@ -36,9 +35,9 @@ FREEDOMS = 120  # of more the modes would take longer than is worth while
 def output_times(
     model: Model,
     waves: RealisedSea | None,
-    duration: float,
+    duration: Any,
     output_step: Any,
-    times: Array,
+    times: Any,
     multiple_of: float | None = None,
 ) -> np.ndarray:
     """Output times [s].
@@ -75,7 +74,7 @@ def output_times(
     return result if duration - result[-1] < 1e-9 * duration else np.append(result, duration)
 
 
-def _given(times: Array) -> np.ndarray:
+def _given(times: Any) -> np.ndarray:
     """Times as given: finite, increasing and not negative."""
     try:
         result = np.asarray(times, float)

@@ -108,7 +108,7 @@ class SteppedRun:
         """What is held now, of all that can be: forces [N, N m] and speeds of winches [m/s]."""
         return dict(self._now.commands.now)
 
-    def step(self, duration: float, forces: Tree = None) -> None:
+    def step(self, duration: Any, forces: Any = None) -> None:
         """Go on for some time.
 
         Args:
@@ -212,7 +212,7 @@ class SteppedRun:
         self._now: Saved = self._first[2]
 
     # --- other numbers ---------------------------------------------------------------------
-    def change(self, values: Array) -> None:
+    def change(self, values: Any) -> None:
         """Other numbers from now on, without compiling anew.
 
         What they do to the energy of the moment is booked as `work_of_changes`.
