@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -55,7 +54,7 @@ def each_sum(function: Callable[..., Any], *rows: Any, axis: int = 0) -> Any:
     return _over_rows(function, rows, axis, summed=True)
 
 
-def rows_of(xp: ModuleType, function: Callable[..., Any], *rows: Any) -> Any:
+def rows_of(xp: Any, function: Callable[..., Any], *rows: Any) -> Any:
     """`each` of JAX along the first axis; for numpy one row after the other.
 
     Args:
@@ -74,7 +73,7 @@ def _row_of(x: Array, i: int) -> Any:
     return tuple(a[i] for a in x) if isinstance(x, tuple) else x[i]
 
 
-def along(xp: ModuleType, function: Callable[..., Any], *rows: Any) -> Any:
+def along(xp: Any, function: Callable[..., Any], *rows: Any) -> Any:
     """`each` of JAX along the last axis; for numpy all of it at once.
 
     Args:
@@ -85,7 +84,7 @@ def along(xp: ModuleType, function: Callable[..., Any], *rows: Any) -> Any:
     return function(*rows) if xp.__name__ == "numpy" else each(function, *rows, axis=-1)
 
 
-def sum_along(xp: ModuleType, function: Callable[..., Any], *rows: Any) -> Any:
+def sum_along(xp: Any, function: Callable[..., Any], *rows: Any) -> Any:
     """Sums of what `along` gives, which may be arrays here.
 
     Args:
