@@ -115,10 +115,11 @@ def test_runs_by_gmres_and_with_new_factors_are_the_same(geometry):
 
 
 def test_still_water_needs_no_new_blocks_of_its_surface():
-    effect = sw.compile(ball_on_a_rail()).effect(WeakScatterers)
+    model = sw.compile(ball_on_a_rail())
+    effect = model.effect(WeakScatterers)
     assert isinstance(effect.wave, Still)
     assert effect.kept is None
-    assert effect.before_run(None).kept.fixed.dipole.shape[0] == effect.scene.boundary.fixed
+    assert effect.before_run(model).kept.fixed.dipole.shape[0] == effect.scene.boundary.fixed
 
 
 @pytest.mark.parametrize(
