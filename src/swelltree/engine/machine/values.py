@@ -56,17 +56,10 @@ class Stored:
         return Stored(self.buffer, self.start + start, shape, self.home, self.version, special)
 
 
-@dataclass(eq=False)
-class Shifted:
-    """An array in memory that begins at a place that is computed.
-
-    Args:
-        base: the array as it would be at the place zero.
-        index: number of the expression (LONG) of the place.
-    """
+class OnBase:
+    """An array of the shape of another that lies in memory."""
 
     base: Stored
-    index: int
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -80,7 +73,20 @@ class Shifted:
 
 
 @dataclass(eq=False)
-class Updated:
+class Shifted(OnBase):
+    """An array in memory that begins at a place that is computed.
+
+    Args:
+        base: the array as it would be at the place zero.
+        index: number of the expression (LONG) of the place.
+    """
+
+    base: Stored
+    index: int
+
+
+@dataclass(eq=False)
+class Updated(OnBase):
     """An array in memory but for some numbers that lie together.
 
     Args:
@@ -93,19 +99,9 @@ class Updated:
     index: int
     new: np.ndarray
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Of the array."""
-        return self.base.shape
-
-    @property
-    def size(self) -> int:
-        """Count of its numbers."""
-        return self.base.size
-
 
 @dataclass(eq=False)
-class Replaced:
+class Replaced(OnBase):
     """An array in memory but for a row of memory that replaces a part of it.
 
     Args:
@@ -117,16 +113,6 @@ class Replaced:
     base: Stored
     index: int
     new: Stored
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Of the array."""
-        return self.base.shape
-
-    @property
-    def size(self) -> int:
-        """Count of its numbers."""
-        return self.base.size
 
 
 @dataclass(eq=False)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.solvers.programming.sequential import Point, Program
-from swelltree.studies.control.limited import Limited, Weights
+from swelltree.studies.control.limited import At, Limited, Weights
 from swelltree.studies.control.series import (
     Response,
     harmonics_of,
@@ -106,7 +106,7 @@ class ControlProgram(Program):
         limit = self.goal.limits[number]
         source, last = limit.quantity.source(response), self.products.get(number)
         if source is None or last is None or last[0] is not rows or last[1] is not source:
-            slopes = limit.quantity.slopes(self.omega, response, limit.port, rows)
+            slopes = limit.quantity.slopes(At(self.omega, response, limit.port, rows))
             product = slopes / limit.scale * self.force_scale
             if source is None:
                 return product
@@ -270,7 +270,7 @@ class ControlPoint(Point):
         """Limited quantities, scaled."""
         out, r, omega = [np.zeros(0)], self.response, self.program.omega
         for limit, A in self._row_parts():
-            out.append(limit.quantity.values(omega, r, limit.port, A) / limit.scale)
+            out.append(limit.quantity.values(At(omega, r, limit.port, A)) / limit.scale)
         return np.concatenate(out)
 
     @cached_property
@@ -311,7 +311,7 @@ class ControlPoint(Point):
                 mu = multiplier[first:last] / limit.scale
                 first = last
                 if mu.any():
-                    limit.quantity.weigh(program.omega, r, limit.port, A, mu, lagrangian)
+                    limit.quantity.weigh(At(program.omega, r, limit.port, A), mu, lagrangian)
             if r.curvature is not None:
                 H += r.curvature(lagrangian.stroke, lagrangian.rate, lagrangian.force)
         return H * np.outer(program.force_scale, program.force_scale)

@@ -30,8 +30,17 @@ class Weights:
     hessian: np.ndarray  # (z, z)
 
 
+class At(NamedTuple):
+    """Where a quantity is asked for: one element of a response, at some times of a period."""
+
+    omega: float
+    response: Response
+    port: int
+    rows: np.ndarray  # (times, c): turn coefficients of a series into values
+
+
 class Limited(ABC):
-    """What a limit is put on. `rows` (times, c) turn coefficients of a series into values."""
+    """What a limit is put on."""
 
     units: tuple[str, str]  # of elements that slide, and that turn
     is_product = False  # of two series: neither linear in the unknowns nor convex
@@ -42,23 +51,15 @@ class Limited(ABC):
         """Values at equidistant times of a period."""
 
     @abstractmethod
-    def values(self, omega: float, response: Response, port: int, rows: np.ndarray) -> np.ndarray:
-        """Values at the times of the rows."""
+    def values(self, at: At) -> np.ndarray:
+        """Values at the times."""
 
     @abstractmethod
-    def slopes(self, omega: float, response: Response, port: int, rows: np.ndarray) -> np.ndarray:
+    def slopes(self, at: At) -> np.ndarray:
         """Derivatives of the values by the unknowns (times, z)."""
 
     @abstractmethod
-    def weigh(
-        self,
-        omega: float,
-        response: Response,
-        port: int,
-        rows: np.ndarray,
-        multiplier: np.ndarray,
-        weights: Weights,
-    ) -> None:
+    def weigh(self, at: At, multiplier: np.ndarray, weights: Weights) -> None:
         """Add the values times multipliers to the weights of a Lagrangian."""
 
     def source(self, response: Response) -> np.ndarray | None:
@@ -77,8 +78,16 @@ class _Series(Limited):
     def series(self, response: Response) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients and their derivatives."""
 
+    @abstractmethod
+    def weights_of(self, weights: Weights) -> np.ndarray:
+        """Weights of that series."""
+
     def turned(self, omega: float, coefficients: np.ndarray) -> np.ndarray:
         """Coefficients of the quantity from those of the series."""
+        return coefficients
+
+    def adjoint(self, omega: float, coefficients: np.ndarray) -> np.ndarray:
+        """Weights of the series from those of the quantity."""
         return coefficients
 
     def source(self, response: Response) -> np.ndarray | None:
@@ -87,11 +96,15 @@ class _Series(Limited):
     def sampled(self, omega: float, response: Response, port: int, count: int) -> np.ndarray:
         return sampled(self.turned(omega, self.series(response)[0][:, port]), count)
 
-    def values(self, omega: float, response: Response, port: int, rows: np.ndarray) -> np.ndarray:
-        return rows @ self.turned(omega, self.series(response)[0][:, port])
+    def values(self, at: At) -> np.ndarray:
+        return at.rows @ self.turned(at.omega, self.series(at.response)[0][:, at.port])
 
-    def slopes(self, omega: float, response: Response, port: int, rows: np.ndarray) -> np.ndarray:
-        return times_series(rows, self.turned(omega, self.series(response)[1][:, port]))
+    def slopes(self, at: At) -> np.ndarray:
+        change = self.series(at.response)[1][:, at.port]
+        return times_series(at.rows, self.turned(at.omega, change))
+
+    def weigh(self, at: At, multiplier: np.ndarray, weights: Weights) -> None:
+        self.weights_of(weights)[:, at.port] += self.adjoint(at.omega, at.rows.T @ multiplier)
 
 
 class Force(_Series):
@@ -103,43 +116,27 @@ class Force(_Series):
     def series(self, response: Response) -> tuple[np.ndarray, np.ndarray]:
         return response.force, response.d_force
 
-    def weigh(
-        self,
-        omega: float,
-        response: Response,
-        port: int,
-        rows: np.ndarray,
-        multiplier: np.ndarray,
-        weights: Weights,
-    ) -> None:
-        weights.force[:, port] += rows.T @ multiplier
+    def weights_of(self, weights: Weights) -> np.ndarray:
+        return weights.force
 
     def at_rest(self, rest: AtRest, port: int) -> tuple[np.ndarray, float] | None:
         return rest.force_rows[port], float(rest.force[port])
 
 
-class ForceRate(_Series):
-    """Time derivative of the force."""
+class ForceRate(Force):
+    """Time derivative of the force; zero at rest."""
 
     units = ("N/s", "N m/s")
-
-    def series(self, response: Response) -> tuple[np.ndarray, np.ndarray]:
-        return response.force, response.d_force
+    needed_at_rest = ""
 
     def turned(self, omega: float, coefficients: np.ndarray) -> np.ndarray:
         return rate_of(omega, coefficients)
 
-    def weigh(
-        self,
-        omega: float,
-        response: Response,
-        port: int,
-        rows: np.ndarray,
-        multiplier: np.ndarray,
-        weights: Weights,
-    ) -> None:
-        # adjoint of the derivative of a series
-        weights.force[:, port] -= rate_of(omega, rows.T @ multiplier)
+    def adjoint(self, omega: float, coefficients: np.ndarray) -> np.ndarray:
+        return -rate_of(omega, coefficients)
+
+    def at_rest(self, rest: AtRest, port: int) -> tuple[np.ndarray, float] | None:
+        return None
 
 
 class Stroke(_Series):
@@ -151,16 +148,8 @@ class Stroke(_Series):
     def series(self, response: Response) -> tuple[np.ndarray, np.ndarray]:
         return response.stroke, response.d_stroke
 
-    def weigh(
-        self,
-        omega: float,
-        response: Response,
-        port: int,
-        rows: np.ndarray,
-        multiplier: np.ndarray,
-        weights: Weights,
-    ) -> None:
-        weights.stroke[:, port] += rows.T @ multiplier
+    def weights_of(self, weights: Weights) -> np.ndarray:
+        return weights.stroke
 
     def at_rest(self, rest: AtRest, port: int) -> tuple[np.ndarray, float] | None:
         return rest.compliance[port], float(rest.stroke[port])
@@ -176,29 +165,28 @@ class Power(Limited):
         force, rate = response.force[:, port], response.rate[:, port]
         return -sampled(force, count) * sampled(rate, count)
 
-    def values(self, omega: float, response: Response, port: int, rows: np.ndarray) -> np.ndarray:
-        return -(rows @ response.force[:, port]) * (rows @ response.rate[:, port])
+    def values(self, at: At) -> np.ndarray:
+        F, v = self._factors(at)
+        return -F * v
 
-    def slopes(self, omega: float, response: Response, port: int, rows: np.ndarray) -> np.ndarray:
-        F, v = rows @ response.force[:, port], rows @ response.rate[:, port]
-        d_force, d_rate = response.d_force[:, port], response.d_rate[:, port]
-        return -F[:, None] * (rows @ d_rate) - v[:, None] * (rows @ d_force)
+    def slopes(self, at: At) -> np.ndarray:
+        (F, v), (dF, dv) = self._factors(at), self._changes(at)
+        return -F[:, None] * dv - v[:, None] * dF
 
-    def weigh(
-        self,
-        omega: float,
-        response: Response,
-        port: int,
-        rows: np.ndarray,
-        multiplier: np.ndarray,
-        weights: Weights,
-    ) -> None:
-        F, v = rows @ response.force[:, port], rows @ response.rate[:, port]
-        weights.force[:, port] -= rows.T @ (multiplier * v)
-        weights.rate[:, port] -= rows.T @ (multiplier * F)
-        dF, dv = rows @ response.d_force[:, port], rows @ response.d_rate[:, port]
+    def weigh(self, at: At, multiplier: np.ndarray, weights: Weights) -> None:
+        (F, v), (dF, dv) = self._factors(at), self._changes(at)
+        weights.force[:, at.port] -= at.rows.T @ (multiplier * v)
+        weights.rate[:, at.port] -= at.rows.T @ (multiplier * F)
         cross = dF.T @ (multiplier[:, None] * dv)
         weights.hessian -= cross + cross.T
+
+    def _factors(self, at: At) -> tuple[np.ndarray, np.ndarray]:
+        """Force and rate at the times."""
+        return at.rows @ at.response.force[:, at.port], at.rows @ at.response.rate[:, at.port]
+
+    def _changes(self, at: At) -> tuple[np.ndarray, np.ndarray]:
+        """Their derivatives."""
+        return at.rows @ at.response.d_force[:, at.port], at.rows @ at.response.d_rate[:, at.port]
 
 
 FORCE, STROKE, FORCE_RATE, POWER = Force(), Stroke(), ForceRate(), Power()

@@ -77,8 +77,14 @@ def neighbours(vertices: np.ndarray, triangles: np.ndarray, symmetric: bool) -> 
     return Neighbours(number, side)
 
 
-def gradient(places: Float[Array, "vertex xy"], around: Neighbours) -> Gradient:
-    """Weights of the derivatives at vertices.
+def quadratic_terms(
+    places: Float[Array, "vertex xy"], around: Neighbours
+) -> tuple[
+    Float[Array, "vertex place term"], Float[Array, "vertex place"], Float[Array, "vertex 1"]
+]:
+    """Terms x, y, x^2, xy, y^2 of the neighbours of vertices, their weights, the unit of length.
+
+    Lengths in units of the distance to the nearest neighbour keep equations well scaled.
 
     Args:
         places: x and y of the vertices [m].
@@ -89,11 +95,20 @@ def gradient(places: Float[Array, "vertex xy"], around: Neighbours) -> Gradient:
     dy = around.side * y[around.number] - y[:, None]
     there = around.side != 0.0
     d2 = jnp.where(there, dx**2 + dy**2, jnp.inf)
-    # lengths in units of the distance to the nearest neighbour keep the equations well scaled
     unit = jnp.sqrt(d2.min(1))[:, None]
     dx, dy = jnp.where(there, dx, 0.0) / unit, jnp.where(there, dy, 0.0) / unit
     weight = jnp.where(there, unit**2 / d2, 0.0)
-    basis = jnp.stack([dx, dy, dx * dx, dx * dy, dy * dy], -1)
+    return jnp.stack([dx, dy, dx * dx, dx * dy, dy * dy], -1), weight, unit
+
+
+def gradient(places: Float[Array, "vertex xy"], around: Neighbours) -> Gradient:
+    """Weights of the derivatives at vertices.
+
+    Args:
+        places: x and y of the vertices [m].
+        around: their neighbours.
+    """
+    basis, weight, unit = quadratic_terms(places, around)
     normal = jnp.einsum("nk,nki,nkj->nij", weight, basis, basis)
     slopes = jnp.linalg.solve(normal, jnp.swapaxes(weight[:, :, None] * basis, 1, 2))
     return Gradient(around.number, slopes[:, 0] / unit, slopes[:, 1] / unit)

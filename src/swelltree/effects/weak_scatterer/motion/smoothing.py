@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from jaxtyping import Float
 
-from swelltree.effects.weak_scatterer.mesh.gradients import Neighbours
+from swelltree.effects.weak_scatterer.mesh.gradients import Neighbours, quadratic_terms
 from swelltree.effects.weak_scatterer.motion.scene import Scene
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax, jnp
@@ -74,15 +74,8 @@ def around_weights(
         places: x and y of the vertices [m].
         around: their neighbours.
     """
-    x, y = places[:, 0], places[:, 1]
-    dx = x[around.number] - x[:, None]
-    dy = around.side * y[around.number] - y[:, None]
-    there = around.side != 0.0
-    d2 = jnp.where(there, dx**2 + dy**2, jnp.inf)
-    unit = jnp.sqrt(d2.min(1))[:, None]
-    dx, dy = jnp.where(there, dx, 0.0) / unit, jnp.where(there, dy, 0.0) / unit
-    weight = jnp.where(there, unit**2 / d2, 0.0)
-    basis = jnp.stack([dx, dy, dx * dx, dx * dy, dy * dy, jnp.ones_like(dx)], -1)
+    terms, weight, _ = quadratic_terms(places, around)
+    basis = jnp.concatenate([terms, jnp.ones_like(terms[:, :, :1])], -1)
     normal = jnp.einsum("nk,nki,nkj->nij", weight, basis, basis)
     return weight * jnp.einsum("nki,ni->nk", basis, _last_column(normal))
 

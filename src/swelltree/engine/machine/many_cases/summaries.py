@@ -7,7 +7,7 @@ serve all lanes of a register at once, `peaks_text` and `damage_text` one after 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -103,9 +103,7 @@ def statistics_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
 
     def write(k: Body) -> None:
         number, lane, slot = _series(k)
-
-        def sample(i: Any) -> Any:
-            return k.load_short("series", slot(i)) if short else k.load("series", slot(i))
+        sample = _reader(k, slot, short)
 
         def share(i: Any) -> Any:
             return k.shared("shares", i)
@@ -196,6 +194,12 @@ def extremes_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
     return _text((*BUDGET, "out"), ("room", "samples"), write, on_cpu, lanes)
 
 
+def _reader(k: Body, slot: Callable[[Any], Any], short: bool) -> Callable[[Any], Any]:
+    """What reads a sample, of four or of eight bytes."""
+    load = k.load_short if short else k.load
+    return lambda i: load("series", slot(i))
+
+
 def _finite(k: Body, x: Array) -> Any:
     """Whether a sample is a number."""
     return k.greater(INFINITE, k.intrinsic("fabs", x))
@@ -217,10 +221,7 @@ def peaks_text(most: int, short: bool, on_cpu: bool = False, side: int = GROUP) 
 
     def write(k: Body) -> None:
         number, lane, slot = _series(k)
-
-        def sample(i: Any) -> Any:
-            return k.load_short("series", slot(i)) if short else k.load("series", slot(i))
-
+        sample = _reader(k, slot, short)
         first, samples = k.sizes["first"], k.sizes["samples"]
         begin, total, count = k.variable(0.0), k.variable(0.0), k.variable(0.0)
         with k.loop(samples, first) as i:
@@ -290,6 +291,70 @@ def _power(k: Body, x: Array, exponent: int) -> Any:
     return result
 
 
+class _Cycles:
+    """Cycles of a series by rainflow: points that are open, and damage so far.
+
+    Args:
+        k: the kernel that is written.
+        slot: of a sample; open points lie where samples were that have been read.
+        first: sample that counts.
+        scale: one over the largest range.
+        exponents: of the Woehler curve.
+    """
+
+    def __init__(
+        self, k: Body, slot: Callable[[Any], Any], first: Any, scale: Any, exponents: Sequence[int]
+    ) -> None:
+        self.k, self.slot, self.first, self.scale, self.exponents = k, slot, first, scale, exponents
+        self.sums = [k.variable(0.0) for _ in exponents]
+        self.depth = k.variable(k.whole(0))
+
+    def push(self, point: Any) -> None:
+        """A turning point: ranges that are closed by it count."""
+        k = self.k
+        self._deepen(1)
+        k.store("series", self._open_at(0), point)
+        with k.again() as leave:
+            leave(self._fewer_than(3))
+            c, b, a = (k.load("series", self._open_at(back)) for back in range(3))
+            last, before = (k.intrinsic("fabs", k.sub(*pair)) for pair in ((c, b), (b, a)))
+            leave(k.greater(before, last))
+            with k.b.if_else(self._fewer_than(4)) as (at_first, enclosed):
+                with at_first:  # the range holds the first point: half a cycle
+                    self._count(a, b, 0.5)
+                    k.store("series", self._open_at(2), b)
+                    k.store("series", self._open_at(1), c)
+                    self._deepen(-1)
+                with enclosed:
+                    self._count(a, b, 1.0)
+                    k.store("series", self._open_at(2), c)
+                    self._deepen(-2)
+
+    def leave_over(self) -> None:
+        """Ranges that are open at the end are half cycles."""
+        k = self.k
+        with k.loop(k.plus(k.get(self.depth), -1)) as j:
+            a = k.load("series", self.slot(k.plus(self.first, j)))
+            b = k.load("series", self.slot(k.plus(self.first, j, 1)))
+            self._count(a, b, 0.5)
+
+    def _open_at(self, back: int) -> Any:
+        """Slot of a point that is open, counted from the last."""
+        return self.slot(self.k.plus(self.first, self.k.get(self.depth), -1 - back))
+
+    def _fewer_than(self, count: int) -> Any:
+        return self.k.b.icmp_signed("<", self.k.get(self.depth), self.k.whole(count))
+
+    def _deepen(self, by: int) -> None:
+        self.k.set(self.depth, self.k.plus(self.k.get(self.depth), by))
+
+    def _count(self, a: Any, b: Any, often: float) -> None:
+        k = self.k
+        part = k.mul(k.intrinsic("fabs", k.sub(a, b)), self.scale)
+        for place, exponent in zip(self.sums, self.exponents, strict=True):
+            k.set(place, k.add(k.get(place), k.mul(_power(k, part, exponent), often)))
+
+
 @functools.lru_cache(maxsize=8)
 def damage_text(
     exponents: tuple[int, ...], short: bool, on_cpu: bool = False, side: int = GROUP
@@ -309,10 +374,7 @@ def damage_text(
 
     def write(k: Body) -> None:
         number, lane, slot = _series(k)
-
-        def sample(i: Any) -> Any:
-            return k.load_short("series", slot(i)) if short else k.load("series", slot(i))
-
+        sample = _reader(k, slot, short)
         first, samples = k.sizes["first"], k.sizes["samples"]
         least, greatest = k.variable(INFINITE), k.variable(-INFINITE)
         with k.loop(samples, first) as i:
@@ -323,40 +385,7 @@ def damage_text(
         top = k.sub(k.get(greatest), k.get(least))
         varies = k.greater(top, 0.0)
         scale = k.div(1.0, k.choose(varies, top, 1.0))
-        sums = [k.variable(0.0) for _ in exponents]
-        depth = k.variable(k.whole(0))
-
-        def open_at(back: int) -> Any:
-            """Slot of a point that is open, counted from the last."""
-            return slot(k.plus(first, k.get(depth), -1 - back))
-
-        def count(a: Any, b: Any, often: float) -> None:
-            part = k.mul(k.intrinsic("fabs", k.sub(a, b)), scale)
-            for place, exponent in zip(sums, exponents, strict=True):
-                k.set(place, k.add(k.get(place), k.mul(_power(k, part, exponent), often)))
-
-        def few(most: int) -> Any:
-            return k.b.icmp_signed("<", k.get(depth), k.whole(most))
-
-        def push(point: Any) -> None:
-            k.set(depth, k.plus(k.get(depth), 1))
-            k.store("series", open_at(0), point)
-            with k.again() as leave:
-                leave(few(3))
-                c, b, a = (k.load("series", open_at(back)) for back in range(3))
-                last, before = (k.intrinsic("fabs", k.sub(*pair)) for pair in ((c, b), (b, a)))
-                leave(k.greater(before, last))
-                with k.b.if_else(few(4)) as (at_first, enclosed):
-                    with at_first:  # the range holds the first point: half a cycle
-                        count(a, b, 0.5)
-                        k.store("series", open_at(2), b)
-                        k.store("series", open_at(1), c)
-                        k.set(depth, k.plus(k.get(depth), -1))
-                    with enclosed:
-                        count(a, b, 1.0)
-                        k.store("series", open_at(2), c)
-                        k.set(depth, k.plus(k.get(depth), -2))
-
+        cycles = _Cycles(k, slot, first, scale, exponents)
         # -1: no sample yet, 0: one value only, 1: falling, 2: rising
         state, before = k.variable(-1.0), k.variable(0.0)
         with k.loop(samples, first) as i:
@@ -371,19 +400,15 @@ def damage_text(
                 )
                 # what is pushed is read before it is written over: it lies behind this sample
                 with k.b.if_then(turns):
-                    push(last)
+                    cycles.push(last)
                 k.set(before, x)
                 moved = k.choose(same, now, rises)
                 k.set(state, k.choose(begins, 0.0, moved))
         with k.b.if_then(k.greater(k.get(state), 0.5)):
-            push(k.get(before))
-        # half cycles are left over
-        with k.loop(k.plus(k.get(depth), -1)) as j:
-            a = k.load("series", slot(k.plus(first, j)))
-            b = k.load("series", slot(k.plus(first, j, 1)))
-            count(a, b, 0.5)
+            cycles.push(k.get(before))
+        cycles.leave_over()
         out = k.times(number, 1 + len(exponents))
-        numbers = [k.choose(varies, top, 0.0), *(k.get(place) for place in sums)]
+        numbers = [k.choose(varies, top, 0.0), *(k.get(place) for place in cycles.sums)]
         for j, value in enumerate(numbers):
             k.store("out", k.own(k.plus(out, j), lane), value)
 
