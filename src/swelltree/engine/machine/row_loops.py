@@ -257,7 +257,7 @@ class RowLoops:
             first, base = x.offsets.take(0, axis), x.base
             if place is not None:
                 base = place if base is None else graph.op("add", base, place)
-        row = View(x.buffer, first, x.home, x.version, base, lay_out=self.in_order)
+        row = View(x.buffer, np.asarray(first), x.home, x.version, base, lay_out=self.in_order)
         return row.places(graph) if short else row
 
     def _exactly(

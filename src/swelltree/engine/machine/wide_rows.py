@@ -240,7 +240,7 @@ class RowWriter(LaneWriter):
         if not beside:
             super()._expression(a, names)
             return
-        names[a] = self._wide_load(kind, self._beside(*op[1:], names))
+        names[a] = self._wide_load(kind, self._beside(op[1], op[2], op[3], names))
         if a in self.kept:
             self._wide_store(kind, names[a], self._place(self.kept[a], 0), False)
 
