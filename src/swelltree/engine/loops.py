@@ -16,6 +16,9 @@ from swelltree.engine.late import is_imported
 from swelltree.engine.trees import leaves_of
 
 
+FEW_DIRECTIONS = 8  # whose derivatives are written out, without what is zero in each
+
+
 def repeat_while(go_on: Callable[[Any], Any], step: Callable[[Any], Any], state: Tree) -> Any:
     """Apply `step` to the state, a tuple of arrays, while `go_on` says so."""
     if namespace(*state).__name__ == "numpy":
@@ -52,6 +55,23 @@ def each_sum(function: Callable[..., Any], *rows: Any, axis: int = 0) -> Any:
         axis: as of `each`.
     """
     return _over_rows(function, rows, axis, summed=True)
+
+
+def derivatives_along(function: Callable[..., Any], x: Array) -> tuple[Any, Any]:
+    """Derivatives of a function in every number of a vector, and what else it gives.
+
+    As `jax.jacfwd`; in machine code the directions are the rows of a loop, so that as many of them
+    as numbers are no more equations than one.
+
+    Args:
+        function: of the vector; gives a tree of arrays, and a tree that is not differentiated.
+        x: the vector.
+    """
+    if len(x) <= FEW_DIRECTIONS:
+        return jax.jacfwd(function, has_aux=True)(x)
+    _, tangent, rest = jax.linearize(function, x, has_aux=True)
+    rows = each(tangent, np.eye(len(x)))
+    return jax.tree.map(lambda a: jax.numpy.moveaxis(a, 0, -1), rows), rest
 
 
 def rows_of(xp: Any, function: Callable[..., Any], *rows: Any) -> Any:
