@@ -6,6 +6,7 @@ import functools
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -170,7 +171,7 @@ class Program:
         if before is None or before_tree != tree or not _same_objects(before, leaves):
             check_kinds(leaves)
             arrays = [np.asarray(x) for x in leaves]
-            pattern = b"".join(pattern_of(x).tobytes() for x in arrays)
+            pattern = patterns_of(arrays)
             key = Key(tree, _kinds(arrays), pattern)
             # one byte for each float
             key.floats = [(x.dtype.kind == "f", len(pattern_of(x).tobytes())) for x in arrays]
@@ -326,6 +327,16 @@ def pattern_of(x: np.ndarray) -> np.ndarray:
     if x.dtype.kind == "f":
         return np.where((flat == 0.0) | (np.abs(flat) == 1.0), flat, UNKNOWN).astype("i1")
     return flat.astype("i8")
+
+
+def patterns_of(arrays: list[np.ndarray]) -> bytes:
+    """`pattern_of` of arrays, one after another: neighbours of one kind are asked together."""
+    parts: list[bytes] = []
+    for _, group in groupby((x for x in arrays if x.size <= PATTERNED), lambda x: x.dtype.kind):
+        together = np.concatenate([x.reshape(-1) for x in group])
+        for at in range(0, len(together), PATTERNED):
+            parts.append(pattern_of(together[at : at + PATTERNED]).tobytes())
+    return b"".join(parts)
 
 
 def holds(assumed: bytes, pattern: bytes, floats: list[tuple[bool, int]]) -> bool:
