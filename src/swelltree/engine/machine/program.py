@@ -13,6 +13,7 @@ import numpy as np
 
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import is_tracer, jax
+from swelltree.engine.late import is_imported
 from swelltree.engine.machine.entries import Layout, entry_of, names_of
 from swelltree.engine.machine.flatten import NONE, Flattening, count_numbers
 from swelltree.engine.machine.graph import MOST, Buffer, Graph, NotFlattenedError, kind_of
@@ -22,7 +23,7 @@ from swelltree.engine.machine.row_loops import Axes
 from swelltree.engine.machine.statements import Stores
 from swelltree.engine.machine.values import Stored, stored, stores
 from swelltree.engine.machine.wide_rows import text_of
-from swelltree.engine.trees import flatten, structure_of
+from swelltree.engine.trees import flatten, in_words_of_jax, structure_of
 
 KEPT = 64  # programs of one function, for as many shapes and patterns
 LARGEST = 70_000  # numbers of a program, counted before it is written: as `graph.MOST`
@@ -98,6 +99,7 @@ class Program:
         self.rows, self.most, self.options = rows, most, options
         self.programs: dict[Any, Compiled | str] = {}
         self.last: tuple[Any, Any, Any] = (None, None, None)
+        self.with_jax = is_imported("jax")
 
     @functools.cached_property
     def by_xla(self) -> Any:
@@ -137,6 +139,8 @@ class Program:
             return refused, np.zeros(0), leaves
         if any(map(is_tracer, (*fixed, *leaves))):
             return "inside another program", np.zeros(0), leaves
+        if is_imported("jax") and not self.with_jax:
+            self._rekey()
         try:
             key, numbers = self._fixed(fixed, fixed_tree)
             whole = (key, tree, _kinds(leaves))
@@ -151,6 +155,15 @@ class Program:
             program = self._known_or_compiled(args, fixed, leaves, key)
             self.programs[whole] = program
         return program, numbers, leaves
+
+    def _rekey(self) -> None:
+        """Find programs again that were made before JAX came, whose structures have other words."""
+        known, self.programs, self.with_jax = self.programs, {}, True
+        for (key, tree, kinds), program in known.items():
+            first, *parts = key.parts
+            renamed = Key(in_words_of_jax(first), *parts)
+            renamed.floats = key.floats
+            self.programs[renamed, in_words_of_jax(tree), kinds] = program
 
     def _more_general(self, key: Key, whole: tuple[Any, ...]) -> Compiled | None:
         """A program that was made for other numbers, but takes nothing for granted but what holds.
