@@ -16,7 +16,7 @@ with the fourth power, as that of these steps.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class Extension(NamedTuple):
     length: Array
     terms: Tree
 
-    def at(self, t: Any) -> Any:
+    def at(self, t: Array) -> Tree:
         """The value at a time of the step."""
         x = (t - self.start) / self.length
         return jax.tree.map(

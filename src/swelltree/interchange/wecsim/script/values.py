@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -47,7 +46,7 @@ class Unknown:
 
 
 # a matrix, a text, a cell, objects, or nothing that could be read
-Value = np.ndarray | str | list[Any] | Objects | Unknown
+Value = np.ndarray | str | list["Value"] | Objects | Unknown
 
 
 Act = Callable[[np.ndarray, np.ndarray], np.ndarray]
