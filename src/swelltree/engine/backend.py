@@ -124,12 +124,27 @@ def jaxpr_as_fun(closed: ClosedProgram) -> Callable[..., list[Array]]:
     return _extension.jaxpr_as_fun(closed)
 
 
+def traced(function: Callable[..., Tree], *args: object) -> ClosedProgram:
+    """The program of a function of arguments of such shapes."""
+    made: Any = jax.make_jaxpr(function)(*args)
+    return made
+
+
 def ravel_pytree(tree: Tree) -> tuple[Array, Callable[[Array], Tree]]:
     """All numbers of a tree as one vector, and how to make the tree of it again."""
     return _ravelling.ravel_pytree(tree)
 
 
-__all__ = ["cache_folder", "is_one_kernel", "jax", "jaxpr_as_fun", "jitted", "jnp", "ravel_pytree"]
+__all__ = [
+    "cache_folder",
+    "is_one_kernel",
+    "jax",
+    "jaxpr_as_fun",
+    "jitted",
+    "jnp",
+    "ravel_pytree",
+    "traced",
+]
 
 
 def make_room(most: int = MANY_MAPS) -> None:

@@ -8,11 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.engine.backend import jax
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jax, traced
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import LONG, Buffer, Graph, NotFlattenedError, kind_of
 from swelltree.engine.machine.statements import Choice, Each, Leave, Loop, Stores
-from swelltree.engine.machine.traced_types import Equation, Shaped
+from swelltree.engine.machine.traced_types import (
+    ClosedProgram,
+    DType,
+    Equation,
+    Shaped,
+    TracedProgram,
+)
 from swelltree.engine.machine.values import (
     FEW,
     Kept,
@@ -92,7 +99,7 @@ def _set_aside(graph: Graph, x: Stored) -> Stored:
     return stored(copy, 0, x.shape, graph.here)
 
 
-def _unchanged(body: Any, first: int) -> list[bool]:
+def _unchanged(body: TracedProgram, first: int) -> list[bool]:
     """Which of the carried values a body hands on as they are."""
     return [out is into for out, into in zip(body.outvars, body.invars[first:], strict=False)]
 
@@ -179,7 +186,7 @@ def _sizes(params: dict[str, Any]) -> tuple[int, int]:
     return len(consts), len(carry)
 
 
-def _table(graph: Graph, x: Value, dtype: np.dtype[Any]) -> Stored | View:
+def _table(graph: Graph, x: Value, dtype: DType) -> Stored | View:
     """Rows that a loop goes through, in memory."""
     return x if isinstance(x, View) else in_memory(graph, x, kind_of(dtype))
 
@@ -244,7 +251,7 @@ def _each(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
             for x, axis in zip(inputs, axes, strict=True)
         ]
         last = Stores()
-        kept: tuple[list[Any], list[Any]] = [], []  # rows, and what is added up
+        kept: tuple[list[Value], list[Value]] = [], []  # rows, and what is added up
         for k, x in enumerate(flat.closed(body, now)):
             new = places(graph, x).reshape(-1).tolist()
             kept[summed[k]].extend((slots[k], j, a) for j, a in enumerate(new))
@@ -261,7 +268,13 @@ def _each(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
     return [stored(slot, 0, x.shape, graph.here) for slot, x in zip(slots, outs, strict=True)]
 
 
-def _single(flat: Flattening, body: Any, axes: Any, summed: Any, values: Any) -> list[Value]:
+def _single(
+    flat: Flattening,
+    body: ClosedProgram,
+    axes: Sequence[int | None],
+    summed: Sequence[bool],
+    values: Sequence[Value],
+) -> list[Value]:
     """The same of a single row: no loop."""
     graph = flat.graph
     row = []
@@ -323,12 +336,12 @@ def _solved(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
 
 
 @rule("call_hi_primitive")
-def _expanded(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
+def _expanded(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
     """What JAX 0.12 keeps whole, in its own smaller operations."""
     whole = eqn.params["_prim"]
 
-    def smaller(*args: Any) -> list[Any]:
+    def smaller(*args: Array) -> list[Array]:
         return jax.tree.leaves(whole.expand(*jax.tree.unflatten(whole.in_tree, args)))
 
     shapes = [jax.ShapeDtypeStruct(var.aval.shape, var.aval.dtype) for var in eqn.invars]
-    return flat.closed(jax.make_jaxpr(smaller)(*shapes), list(values))
+    return flat.closed(traced(smaller, *shapes), list(values))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -46,7 +47,7 @@ class Unknown:
 
 
 # a matrix, a text, a cell, objects, or nothing that could be read
-Value = np.ndarray | str | list["Value"] | Objects | Unknown
+Value = np.ndarray | str | list[Any] | Objects | Unknown
 
 
 Act = Callable[[np.ndarray, np.ndarray], np.ndarray]
