@@ -44,7 +44,7 @@ INLINED = {
     "checkpoint",
 }
 UNEXPECTED = (KeyError, AttributeError, TypeError, ValueError, IndexError)
-FILES = ("numbers", "shapes", "indices", "sums", "loops", "algebra", "pivots", "rows")
+FILES = ("numbers", "shapes", "indices", "sums", "loops", "each", "algebra", "pivots", "rows")
 
 
 def rule(*names: str) -> Callable[[Callable[..., Tree]], Callable[..., Tree]]:
