@@ -13,7 +13,7 @@ import json
 import secrets
 import threading
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import tornado.httpserver
 import tornado.iostream
@@ -31,6 +31,7 @@ NOTEBOOKS = "http://localhost:* http://127.0.0.1:*"
 LARGEST = 65_536  # bytes of a message from a page
 
 
+@runtime_checkable
 class Page(Protocol):
     """What is used of a page that looks on."""
 
