@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
 from swelltree.engine.machine.graph import Buffer, Graph, NotFlattenedError, Region, kind_of
 from swelltree.engine.machine.statements import Stores
 
@@ -70,19 +71,6 @@ class OnBase:
     def size(self) -> int:
         """Count of its numbers."""
         return self.base.size
-
-
-@dataclass(eq=False)
-class Shifted(OnBase):
-    """An array in memory that begins at a place that is computed.
-
-    Args:
-        base: the array as it would be at the place zero.
-        index: number of the expression (LONG) of the place.
-    """
-
-    base: Stored
-    index: int
 
 
 @dataclass(eq=False)
@@ -243,11 +231,15 @@ def view_of(graph: Graph, x: Value, lay_out: Callable[[View], Stored] | None = N
     return View(x.buffer, offsets, x.home, x.version, None, special, lay_out)
 
 
-Value = Any  # np.ndarray of places, Stored, Shifted, Updated, Product or Kept
+Value = Any  # np.ndarray of places, Stored, Updated, Product or Kept
 
 
 def stored(
-    buffer: Buffer, start: int, shape: tuple[int, ...], home: Region, special: Any = None
+    buffer: Buffer,
+    start: int,
+    shape: tuple[int, ...],
+    home: Region,
+    special: np.ndarray | None = None,
 ) -> Stored:
     """An array in memory as it is from now on."""
     return Stored(buffer, start, tuple(shape), home, next(_versions), special)
@@ -259,13 +251,6 @@ def places(graph: Graph, x: Value) -> np.ndarray:
         return x
     if x.size > LARGEST:
         raise NotFlattenedError(f"an array of {x.size} numbers")
-    if isinstance(x, Shifted):
-        row = x.base
-        out = [
-            graph.load_at(row.buffer, row.version, row.start + j, x.index, row.home)
-            for j in range(x.size)
-        ]
-        return np.array(out, dtype=int).reshape(x.shape)
     if isinstance(x, View):
         return x.places(graph)
     if isinstance(x, Kept):
@@ -304,7 +289,7 @@ def _new_or_old(graph: Graph, x: Updated, j: int, old: int) -> int:
     return chosen
 
 
-def constants(graph: Graph, value: Any) -> np.ndarray:
+def constants(graph: Graph, value: Array) -> np.ndarray:
     """Places of known numbers."""
     value = np.asarray(value)
     kind = kind_of(value.dtype)

@@ -10,11 +10,9 @@ gives to stage 3 has a third array.
 
 from __future__ import annotations
 
-from typing import Any
-
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
-from swelltree.solvers.problem import Problem
+from swelltree.solvers.problem import LinearBlock, Problem
 from swelltree.solvers.stepping.exact_block import SAME
 from swelltree.solvers.stepping.tableaus import RK4
 from swelltree.spatial.linear_steps import ExactStages
@@ -34,8 +32,9 @@ def rk4_step(problem: Problem, args: Tree, y0: Tree, t: Array, h: Array, latest:
         latest: time up to which rates are asked for [s].
     """
     c, b, a = (jnp.asarray(x) for x in (RK4.c, RK4.b, NEXT))
-    stages = None if problem.block is None else problem.block.stages(args)
-    block = None if stages is None else _Block(problem.block, stages, y0, h)
+    linear = problem.block
+    stages = None if linear is None else linear.stages(args)
+    block = None if linear is None or stages is None else _Block(linear, stages, y0, h)
 
     def stage(i: Array, state: Tree) -> Tree:
         y, total, part = state
@@ -61,7 +60,7 @@ class _Block:
     .. math:: z_4 = e^{hA/2} a - g_1 + 2 g_3, \qquad g_i = W_{21} f_i
     """
 
-    def __init__(self, block: Any, stages: ExactStages, y0: Any, h: Any) -> None:
+    def __init__(self, block: LinearBlock, stages: ExactStages, y0: Tree, h: Array) -> None:
         self.get, self.put, self.stages, self.h = block.get, block.put, stages, h
         self.whole = jnp.abs(h - stages.step) < SAME * stages.step
         self.z0 = block.get(y0)
@@ -70,7 +69,7 @@ class _Block:
         self.middle = stages.times(self.half, self.z0)
         self.end = jnp.where(self.whole, stages.times(decay[4], self.z0), self.z0)
 
-    def stage(self, i: Array, state: Tree, rate: Tree, following: Any, added: Any) -> Tree:
+    def stage(self, i: Array, state: Tree, rate: Tree, following: Tree, added: Tree) -> Tree:
         """What a stage hands on, with the linear part in place."""
         y, total, part = state
         times, A = self.stages.times, jnp.asarray(self.stages.A)

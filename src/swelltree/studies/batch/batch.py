@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from swelltree.studies.time.output_step import output_times
 from swelltree.studies.time.task import TWO_STEP, chosen_solver, kept_step
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
 from swelltree.system.named_values import NamedValues
+from swelltree.system.waters.seas import Sea
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -56,7 +57,7 @@ class BatchPlan(NamedTuple):
 @study_of_model
 def simulate_batch(
     model: Model,
-    seas: Any = None,
+    seas: Sea | Iterable[Sea] | None = None,
     parameters: Mapping[str, Sequence[Tree]] | None = None,
     *,
     duration: float,

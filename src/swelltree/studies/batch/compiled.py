@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -165,7 +165,7 @@ class Compiled(Engine):
 
 
 def _judged_outcomes(
-    plan: Plan, models: list[Model], state: Tree, channels: Tree, budget: Any
+    plan: Plan, models: list[Model], state: Tree, channels: Tree, budget: dict[str, Array]
 ) -> list[Outcome]:
     """What became of cases by their samples, (case, time, ...)."""
     raise_faults(plan.model)
@@ -263,7 +263,7 @@ def with_loads(
             _started(plan, y),
         )
     force, rate = (Own([x]) for x in empty)
-    own: dict[int, Any] = {id(empty[0]): force, id(empty[1]): rate}
+    own: dict[int, Own | Array] = {id(empty[0]): force, id(empty[1]): rate}
     # as long as they are the same, all cases have one clock
     differ = bool((steps != steps[0]).any())
     own[id(step)] = Own([np.array(float(x)) for x in steps]) if differ else step

@@ -7,8 +7,6 @@ that change where the numbers of the case do.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from swelltree.engine.arrays import Array, Tree
@@ -87,7 +85,7 @@ def _varied(maker: CaseMaker, example: BatchCase, leaves: list[Tree]) -> list[bo
     ]
 
 
-def _beside(value: Any) -> Tree:
+def _beside(value: object) -> Tree:
     """Numbers near by."""
     value = np.asarray(value, dtype=float)
     return np.where(value == 0.0, 2.0**-10, value * ASIDE)
