@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,24 @@ def repeat_while(go_on: Callable[[Any], Any], step: Callable[[Any], Any], state:
             state = step(state)
         return state
     return jax.lax.while_loop(go_on, step, state)
+
+
+_in_loops: ContextVar[bool] = ContextVar("in_loops", default=False)
+
+
+@contextmanager
+def in_loops() -> Iterator[None]:
+    """Trace for machine code of many cases: registers hold cases, so that loops cost nothing."""
+    token = _in_loops.set(True)
+    try:
+        yield
+    finally:
+        _in_loops.reset(token)
+
+
+def is_in_loops() -> bool:
+    """Is a program of many cases traced, in which arrays of two long axes are better loops?"""
+    return _in_loops.get()
 
 
 def each(function: Callable[..., Any], *rows: Any, axis: int = 0) -> Any:

@@ -7,11 +7,13 @@ The functions work with numpy and with jax.numpy, under jit, vmap and grad.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.engine.loops import each, each_sum, is_in_loops
 from swelltree.system.errors import SwelltreeError, listed
 from swelltree.system.values import is_traced
 from swelltree.waves.dispersion import depth_decay, is_deep
@@ -122,6 +124,9 @@ def elevation(waves: Components, t: Array, x: Array = 0.0, y: Array = 0.0) -> Ar
         x: [m].
         y: [m].
     """
+    if _in_loops(waves, t, x):
+        now = _components_now(waves, t, 1.0)
+        return each(lambda x, y: _elevation_at(now, x, y), x, y)
     theta = angles(waves, t, x, y)
     cos = np.cos(theta) if namespace(theta) is np else _sin_cos(theta)[1]
     return ramp(t, waves.ramp) * _summed(cos, waves.amplitude)
@@ -161,13 +166,17 @@ def kinematics(
             f"stretching '{stretching}' is not known. The choices are {listed(STRETCHINGS)}."
         )
     t, x, y, z = (xp.asarray(value) for value in (t, x, y, z))
+    if _in_loops(waves, t, x):
+        now = _components_now(waves, t, water.g)
+        point = partial(_kinematics_at, now, depth=water.depth, stretching=stretching)
+        velocity, acceleration, head = each(point, x, y, z)
+        return Kinematics(velocity, acceleration, water.rho * water.g * head)
     theta = angles(waves, t, x, y)
     a = waves.amplitude * ramp(t, waves.ramp)[..., None]
     sin, cos = _sin_cos(theta)
     if stretching == "wheeler":
         eta = ramp(t, waves.ramp) * _summed(cos, waves.amplitude)
-        # the bottom stays, the actual surface comes to z = 0
-        z = z - eta if is_deep(water.depth) else (z - eta) / (1 + eta / water.depth)
+        z = _under(z, eta, water.depth)
     z = z if stretching == "extrapolate" else xp.minimum(z, 0.0)
     C, S = depth_decay(waves.wavenumber, z[..., None], water.depth)
     gk = water.g * waves.wavenumber
@@ -184,6 +193,78 @@ def kinematics(
 
 
 MANY = 4096  # points times components above which library products pay
+FEW = 64  # the same, above which loops over both are shorter
+
+
+def _under(z: Array, eta: Array, depth: Array) -> Array:
+    """Heights after Wheeler: the bottom stays, the actual surface comes to z = 0."""
+    return z - eta if is_deep(depth) else (z - eta) / (1 + eta / depth)
+
+
+# --- many points and components: one body for all of them, no array of both -------------------
+def _in_loops(waves: Components, t: Array, x: Array) -> bool:
+    """Is that the better way: points in a row at one time, in a program of many cases?"""
+    if not is_in_loops() or np.ndim(t) or np.ndim(x) != 1:
+        return False
+    return namespace(waves.amplitude, t, x) is not np and len(x) * len(waves) >= FEW
+
+
+class _OfComponent(NamedTuple):
+    """What the sums at all points use of a component, (component,)."""
+
+    k: Array
+    along: tuple[Array, Array]  # k in x and y [1/m]
+    ahead: tuple[Array, Array]
+    angle: Array  # at the origin now [rad]
+    amplitude: Array  # now [m]
+    push: Array  # of the acceleration [m/s^2]
+    flow: Array  # of the velocity [m/s]
+
+
+def _components_now(waves: Components, t: Array, g: Array) -> _OfComponent:
+    """All components at one time."""
+    xp, start = namespace(waves.amplitude, t), ramp(t, waves.ramp)
+
+    def component(
+        omega: Array, k: Array, beta: Array, phase: Array, amplitude: Array
+    ) -> _OfComponent:
+        ahead, a = (xp.cos(beta), xp.sin(beta)), start * amplitude
+        along = k * ahead[0], k * ahead[1]
+        return _OfComponent(k, along, ahead, phase - omega * t, a, g * k * a, g * k * a / omega)
+
+    return each(component, waves.omega, waves.wavenumber, waves.beta, waves.phase, waves.amplitude)
+
+
+def _elevation_at(sea: _OfComponent, x: Array, y: Array) -> Array:
+    """Elevation at one point [m]."""
+
+    def component(c: _OfComponent) -> Array:
+        return c.amplitude * sin_cos(c.along[0] * x + c.along[1] * y + c.angle)[1]
+
+    return each_sum(component, sea)
+
+
+def _kinematics_at(
+    sea: _OfComponent, x: Array, y: Array, z: Array, depth: Array, stretching: str
+) -> tuple[Array, Array, Array]:
+    """Velocity, acceleration and pressure head at one point, as of `kinematics`."""
+    xp = namespace(sea.amplitude, x)
+    if stretching == "wheeler":
+        z = _under(z, _elevation_at(sea, x, y), depth)
+    z = z if stretching == "extrapolate" else xp.minimum(z, 0.0)
+
+    def component(c: _OfComponent) -> tuple[Array, Array, Array]:
+        sine, cosine = sin_cos(c.along[0] * x + c.along[1] * y + c.angle)
+        C, S = depth_decay(c.k, z, depth)
+        ahead, upward = C * c.flow * cosine, S * c.flow * sine
+        pushed, lifted = C * c.push * sine, -S * c.push * cosine
+        return (
+            xp.stack([ahead * c.ahead[0], ahead * c.ahead[1], upward]),
+            xp.stack([pushed * c.ahead[0], pushed * c.ahead[1], lifted]),
+            c.amplitude * C * cosine,
+        )
+
+    return each_sum(component, sea)
 
 
 def _sin_cos(theta: Array) -> tuple[Array, Array]:

@@ -12,9 +12,9 @@ import numpy as np
 
 from swelltree.engine.backend import jax
 from swelltree.engine.machine.many_cases.chunk_driver import go_through
+from swelltree.engine.machine.many_cases.lane_rows import LaneRowWriter
 from swelltree.engine.machine.many_cases.lane_series import LaneSeries
 from swelltree.engine.machine.many_cases.lane_sums import LaneSums, LaneWaves
-from swelltree.engine.machine.many_cases.lanes import LaneWriter
 from swelltree.engine.machine.many_cases.programs import (
     Cases,
     ManyProgram,
@@ -25,6 +25,7 @@ from swelltree.engine.machine.many_cases.programs import (
 from swelltree.engine.machine.many_cases.rows import beside, inputs_of, packed_cases, taken_apart
 from swelltree.engine.machine.many_cases.summaries import BUDGET, Kept, Wanted
 from swelltree.engine.machine.native import Native, lane_width, object_code
+from swelltree.engine.machine.row_loops import Axes
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,17 @@ class LaneProgram(ManyProgram):
     Args:
         function: as of `ManyProgram`.
         width: cases side by side; as many as registers hold if not given.
+        rows: as of `ManyProgram`.
     """
 
-    def __init__(self, function: Callable[..., Any], width: int | None = None) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        width: int | None = None,
+        rows: Callable[..., Axes] | None = None,
+    ) -> None:
         self.width = lane_width() if width is None else width
-        super().__init__(function, lambda graph: LaneWriter(graph, self.width).function())
+        super().__init__(function, lambda graph: LaneRowWriter(graph, self.width).function(), rows)
 
     def run(
         self,
