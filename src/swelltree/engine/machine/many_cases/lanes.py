@@ -12,7 +12,7 @@ from swelltree.engine.machine.graph import FLOAT, LONG, TRUTH, Buffer, Graph
 from swelltree.engine.machine.many_cases.uniform import Lanes
 from swelltree.engine.machine.number_types import NOT_NEGATIVE, SINGLE, Types
 from swelltree.engine.machine.operations import Operations
-from swelltree.engine.machine.statements import Choice, Combination, Loop, Stores
+from swelltree.engine.machine.statements import Adds, Choice, Combination, Loop, Stores
 from swelltree.engine.machine.text import Writer
 
 SHARED = {"fixed", "in"}
@@ -227,6 +227,19 @@ class LaneWriter(Writer):
             self._wide_store(kind, value, into, back)
 
         self.repeated(count, one)
+
+    def _adds(self, adds: Adds, names: dict[int, str]) -> None:
+        for buffer, at, a in adds.terms:
+            if not self.lanes.buffer_varies(buffer):
+                super()._adds(Adds([(buffer, at, a)]), names)
+                continue
+            kind, term, place = (
+                self.graph.kinds[a],
+                self._wide_name(a, names),
+                self._place(buffer, at),
+            )
+            total = self.wide.write("add", kind, kind, [self._wide_load(kind, place), term])
+            self._wide_store(kind, total, place, self.lanes.keeps_back(buffer, self.region))
 
     def _combination(self, item: Combination, names: dict[int, str]) -> None:
         lanes = self.lanes

@@ -12,6 +12,7 @@ from typing import Any
 
 from swelltree.engine.machine.graph import Buffer, Graph, Region
 from swelltree.engine.machine.statements import (
+    Adds,
     Choice,
     Combination,
     Leave,
@@ -51,10 +52,6 @@ class Lanes:
 
     def _begin(self) -> None:
         """What differs besides arguments."""
-
-    def _counts(self, item: Any) -> bool:
-        """Does a statement tell what differs?"""
-        return True
 
     # --- questions --------------------------------------------------------------------------
     def varies(self, a: int) -> bool:
@@ -122,13 +119,11 @@ class Lanes:
                 self.expressions.add(a)
         for region in self.regions:
             for item in region.items:
-                if not self._counts(item):
-                    continue
                 if isinstance(item, Leave) and self.varies(item.condition):
                     self.masked_regions.add(id(region))
                 elif isinstance(item, Choice) and self.varies(item.which):
                     self.masked_regions |= {id(branch) for branch in item.branches}
-                elif isinstance(item, Stores | Combination | Reduction):
+                elif isinstance(item, Stores | Adds | Combination | Reduction):
                     for buffer, differs in self._written(item):
                         if differs or self.keeps_back(buffer, region):
                             self.buffers.add(id(buffer))
@@ -139,10 +134,15 @@ class Lanes:
             return True
         return any(b in self.expressions for b in arguments(op))
 
-    def _written(self, item: Stores | Combination | Reduction) -> Iterator[tuple[Buffer, bool]]:
+    def _written(
+        self, item: Stores | Adds | Combination | Reduction
+    ) -> Iterator[tuple[Buffer, bool]]:
         if isinstance(item, Combination | Reduction):
             rows = any(self.buffer_varies(buffer) for buffer, _ in item.rows)
             yield item.out, rows or any(self.varies(a) for a in item.numbers())
+            return
+        if isinstance(item, Adds):
+            yield from ((buffer, self.varies(a)) for buffer, _, a in item.terms)
             return
         for buffer, _, a in item.single:
             yield buffer, self.varies(a)
@@ -158,6 +158,8 @@ def _memory(item: Any) -> Iterator[Buffer]:
     if isinstance(item, Combination | Reduction):
         yield item.out
         yield from (buffer for buffer, _ in item.rows)
+    elif isinstance(item, Adds):
+        yield from (buffer for buffer, _, _ in item.terms)
     elif isinstance(item, Stores):
         yield from (x[0] for x in item.single)
         yield from (x[0] for x in item.moving)
