@@ -23,7 +23,7 @@ from swelltree.engine.machine.native import lane_width
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect
 from swelltree.results.channels import finished_now
-from swelltree.studies.batch.cases import BatchCase, CaseMaker
+from swelltree.studies.batch.cases import BatchCase, CaseMaker, grid_step
 from swelltree.studies.batch.compiled import Compiled, Made
 from swelltree.studies.batch.engine import Outcome, Plan, Summary
 from swelltree.studies.batch.gpu import note_seconds
@@ -156,6 +156,12 @@ class TwoStepOnGpu(TwoStep):
         if self.short:
             return "steps of lines and contacts are solved to 1e-10 m, which float32 cannot tell"
         return super().unable(plan)
+
+    def maker(self, plan: Plan) -> CaseMaker:
+        """Makes models whose loads of waves are summed where they are needed."""
+        hydro = plan.model.hydro
+        summed = hydro is not None and hydro.table is not None
+        return CaseMaker(plan.model, plan.end, sums_step=grid_step(plan.model) if summed else None)
 
     def refusal(self, plan: Plan, case: BatchCase) -> str:
         """What cannot be flattened; how much memory a case takes is known from then on."""

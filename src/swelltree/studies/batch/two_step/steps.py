@@ -7,11 +7,13 @@ sample of the last is observed at once, so that nothing but channels is kept of 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from swelltree.compiler.step_means import with_step_means
+from swelltree.effects.linear_hydro.wave_sums import WaveSums
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
 from swelltree.engine.machine.row_loops import Axes
@@ -72,9 +74,10 @@ def chunk_of_steps(form: Form, names: tuple[str, ...], step: float) -> Callable[
         averaged = with_step_means(model, step)
 
         def one(now: RunState, mark: Array) -> tuple[RunState, Sample]:
-            after, sample = advance(averaged, form, setup, now.state)
+            here = _with_loads_now(averaged, now.state.t)
+            after, sample = advance(here, form, setup, now.state)
             wanted = now.index == mark
-            later, full = after_step(averaged, form, setup.h, now, after, sample, wanted)
+            later, full = after_step(here, form, setup.h, now, after, sample, wanted)
             later = jax.tree.map(lambda a, b: jnp.where(sample.solved, a, b), later, now)
             return later._replace(ok=sample.solved), full
 
@@ -95,6 +98,14 @@ def chunk_of_steps(form: Form, names: tuple[str, ...], step: float) -> Callable[
         return Stepped(now, code, failed), kept
 
     return run
+
+
+def _with_loads_now(model: Model, t: Array) -> Model:
+    """The model with loads of waves that are summed once for a step, where they are not known."""
+    hydro = model.hydro
+    if hydro is None or not isinstance(hydro.waves, WaveSums):
+        return model
+    return model.with_effect(replace(hydro, waves=hydro.waves.loads(t, 2)))
 
 
 def _kept(model: Model, form: Form, sample: Sample, names: tuple[str, ...]) -> Tree:
