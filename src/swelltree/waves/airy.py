@@ -7,7 +7,6 @@ The functions work with numpy and with jax.numpy, under jit, vmap and grad.
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -124,9 +123,6 @@ def elevation(waves: Components, t: Array, x: Array = 0.0, y: Array = 0.0) -> Ar
         x: [m].
         y: [m].
     """
-    if _in_loops(waves, t, x):
-        now = _components_now(waves, t, 1.0)
-        return each(lambda x, y: _elevation_at(now, x, y), x, y)
     theta = angles(waves, t, x, y)
     cos = np.cos(theta) if namespace(theta) is np else _sin_cos(theta)[1]
     return ramp(t, waves.ramp) * _summed(cos, waves.amplitude)
@@ -166,11 +162,6 @@ def kinematics(
             f"stretching '{stretching}' is not known. The choices are {listed(STRETCHINGS)}."
         )
     t, x, y, z = (xp.asarray(value) for value in (t, x, y, z))
-    if _in_loops(waves, t, x):
-        now = _components_now(waves, t, water.g)
-        point = partial(_kinematics_at, now, depth=water.depth, stretching=stretching)
-        velocity, acceleration, head = each(point, x, y, z)
-        return Kinematics(velocity, acceleration, water.rho * water.g * head)
     theta = angles(waves, t, x, y)
     a = waves.amplitude * ramp(t, waves.ramp)[..., None]
     sin, cos = _sin_cos(theta)
@@ -193,6 +184,7 @@ def kinematics(
 
 
 MANY = 4096  # points times components above which library products pay
+SMALLEST = 1e-300
 FEW = 64  # the same, above which loops over both are shorter
 
 
@@ -217,11 +209,12 @@ class _OfComponent(NamedTuple):
     ahead: tuple[Array, Array]
     angle: Array  # at the origin now [rad]
     amplitude: Array  # now [m]
-    push: Array  # of the acceleration [m/s^2]
-    flow: Array  # of the velocity [m/s]
+    push: Array  # of the acceleration, divided by 1 + exp(-2 k h) [m/s^2]
+    flow: Array  # of the velocity, divided by the same [m/s]
+    echo: Array  # exp(-2 k h), zero in deep water
 
 
-def _components_now(waves: Components, t: Array, g: Array) -> _OfComponent:
+def _components_now(waves: Components, t: Array, water: AnyWater) -> _OfComponent:
     """All components at one time."""
     xp, start = namespace(waves.amplitude, t), ramp(t, waves.ramp)
 
@@ -230,7 +223,9 @@ def _components_now(waves: Components, t: Array, g: Array) -> _OfComponent:
     ) -> _OfComponent:
         ahead, a = (xp.cos(beta), xp.sin(beta)), start * amplitude
         along = k * ahead[0], k * ahead[1]
-        return _OfComponent(k, along, ahead, phase - omega * t, a, g * k * a, g * k * a / omega)
+        echo = 0.0 * k if is_deep(water.depth) else xp.exp(-2.0 * k * water.depth)
+        push = water.g * k * a / (1.0 + echo)
+        return _OfComponent(k, along, ahead, phase - omega * t, a, push, push / omega, echo)
 
     return each(component, waves.omega, waves.wavenumber, waves.beta, waves.phase, waves.amplitude)
 
@@ -244,27 +239,59 @@ def _elevation_at(sea: _OfComponent, x: Array, y: Array) -> Array:
     return each_sum(component, sea)
 
 
-def _kinematics_at(
-    sea: _OfComponent, x: Array, y: Array, z: Array, depth: Array, stretching: str
-) -> tuple[Array, Array, Array]:
-    """Velocity, acceleration and pressure head at one point, as of `kinematics`."""
+def _motion_at(
+    sea: _OfComponent, eta: Array, x: Array, y: Array, z: Array, depth: Array, stretching: str
+) -> tuple[Array, Array]:
+    """Velocity and acceleration at one point, as of `kinematics`."""
     xp = namespace(sea.amplitude, x)
-    if stretching == "wheeler":
-        z = _under(z, _elevation_at(sea, x, y), depth)
+    z = _under(z, eta, depth) if stretching == "wheeler" else z
     z = z if stretching == "extrapolate" else xp.minimum(z, 0.0)
 
-    def component(c: _OfComponent) -> tuple[Array, Array, Array]:
+    def component(c: _OfComponent) -> tuple[Array, Array]:
         sine, cosine = sin_cos(c.along[0] * x + c.along[1] * y + c.angle)
-        C, S = depth_decay(c.k, z, depth)
-        ahead, upward = C * c.flow * cosine, S * c.flow * sine
-        pushed, lifted = C * c.push * sine, -S * c.push * cosine
+        # `depth_decay` with one exponential
+        down = xp.exp(c.k * z)
+        mirror = 0.0 if is_deep(depth) else c.echo / xp.maximum(down, SMALLEST)
+        C, S = down + mirror, down - mirror
+        ahead, pushed = C * c.flow * cosine, C * c.push * sine
         return (
-            xp.stack([ahead * c.ahead[0], ahead * c.ahead[1], upward]),
-            xp.stack([pushed * c.ahead[0], pushed * c.ahead[1], lifted]),
-            c.amplitude * C * cosine,
+            xp.stack([ahead * c.ahead[0], ahead * c.ahead[1], S * c.flow * sine]),
+            xp.stack([pushed * c.ahead[0], pushed * c.ahead[1], -S * c.push * cosine]),
         )
 
     return each_sum(component, sea)
+
+
+def surface_and_motion(
+    waves: Components,
+    t: Array,
+    x: Array,
+    y: Array,
+    z: Array,
+    water: AnyWater,
+    stretching: str = "constant",
+) -> tuple[Array, Array, Array]:
+    """Elevation (k,), velocity and acceleration (k, 3) of the water at points (k,).
+
+    Args:
+        waves: as of `kinematics`, whose arguments these are.
+        t: one time [s].
+        x: [m].
+        y: [m].
+        z: [m].
+        water: rho, g and depth.
+        stretching: as of `kinematics`.
+    """
+    if not _in_loops(waves, t, x):
+        flow = kinematics(waves, t, x, y, z, water, stretching)
+        return elevation(waves, t, x, y), flow.velocity, flow.acceleration
+    now = _components_now(waves, t, water)
+
+    def point(x: Array, y: Array, z: Array) -> tuple[Array, Array, Array]:
+        eta = _elevation_at(now, x, y)
+        return eta, *_motion_at(now, eta, x, y, z, water.depth, stretching)
+
+    return each(point, x, y, z)
 
 
 def _sin_cos(theta: Array) -> tuple[Array, Array]:

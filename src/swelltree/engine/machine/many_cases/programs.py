@@ -31,9 +31,9 @@ Place = tuple[int, tuple[int, ...], Any]  # where an array begins, its shape and
 
 @dataclass(frozen=True)
 class Own:
-    """One array of each case, in place of an array that all share."""
+    """An array of each case, in a list or as rows of one, in place of an array that all share."""
 
-    arrays: list[np.ndarray]
+    arrays: list[np.ndarray] | np.ndarray
 
     @property
     def one(self) -> np.ndarray:

@@ -30,11 +30,17 @@ from swelltree.studies.batch.gpu import note_seconds
 from swelltree.studies.batch.lanes import cores
 from swelltree.studies.batch.one_by_one import OneByOne
 from swelltree.studies.batch.shared import OwnLeaves
-from swelltree.studies.batch.two_step.starts import Starts
-from swelltree.studies.batch.two_step.steps import Begun, Stepped, axes_of_rows, chunk_of_steps
+from swelltree.studies.batch.two_step.seeds import (
+    Alike,
+    gathered,
+    made_alike,
+    made_one_by_one,
+    over_groups,
+)
+from swelltree.studies.batch.two_step.starts import Starts, begins_still
+from swelltree.studies.batch.two_step.steps import Stepped, axes_of_rows, chunk_of_steps
 from swelltree.studies.time.two_step.channels import observe
 from swelltree.studies.time.two_step.plan import grid
-from swelltree.system.errors import SwelltreeError
 from swelltree.two_step.run import empty_samples
 from swelltree.two_step.samples import Sample
 from swelltree.two_step.start import at_rest
@@ -76,24 +82,19 @@ class TwoStep(Compiled):
     def made(self, plan: Plan, cases: list[BatchCase]) -> Made | None:
         """Cases that can be run; None if there are none."""
         maker = self.maker(plan)
-        starts = Starts(plan, maker)
-        found: dict[int, tuple[Begun, Stepped]] = {}
-        refused = {}
-        for k, case in enumerate(cases):
-            try:
-                found[k] = starts.made(case)
-            except SwelltreeError as error:
-                refused[k] = str(error)
-        if not found:
+        groups, refused = self.groups(Starts(plan, maker), cases)
+        if not groups:
             return None
-        begun = [x for x, _ in found.values()]
-        models = [x.model for x in begun]
-        example = cases[next(iter(found))]
-        model = OwnLeaves(maker, example, models[0]).gathered(models)
-        own = jax.tree.map(_own, *[x[1:] for x in begun])
-        state = jax.tree.map(lambda *x: np.stack(x), *[x for _, x in found.values()])
-        gathered = Cases(Begun(model, *own), (), state, len(found))
-        return Made(gathered, models, None, list(found), refused)
+        runs = [k for group in groups for k in group.rows]
+        models = [group.begun.model for group in groups for _ in group.rows]
+        owned = OwnLeaves(maker, cases[runs[0]], models[0]).own_of([g.begun.model for g in groups])
+        fixed = gathered(groups, owned, _own_setup(cases))
+        state = over_groups(groups, lambda group: group.stepped)
+        return Made(Cases(fixed, (), state, len(runs)), models, None, runs, refused)
+
+    def groups(self, starts: Starts, cases: list[BatchCase]) -> tuple[list[Alike], dict[int, str]]:
+        """Cases that can be made, and the sentences of the others."""
+        return made_one_by_one(starts, cases, range(len(cases)))
 
     def alone(self, plan: Plan, cases: list[BatchCase], stuck: list[int]) -> dict[int, Outcome]:
         """Steps that cannot be solved are taken in other ways by single runs."""
@@ -163,6 +164,10 @@ class TwoStepOnGpu(TwoStep):
         summed = hydro is not None and hydro.table is not None
         return CaseMaker(plan.model, plan.end, sums_step=grid_step(plan.model) if summed else None)
 
+    def groups(self, starts: Starts, cases: list[BatchCase]) -> tuple[list[Alike], dict[int, str]]:
+        """Seeds of one sea are made together."""
+        return made_alike(starts, cases)
+
     def refusal(self, plan: Plan, case: BatchCase) -> str:
         """What cannot be flattened; how much memory a case takes is known from then on."""
         made = self.made(plan, [case])
@@ -227,7 +232,7 @@ class TwoStepXla(TwoStep):
         """State at the end, and samples of all cases."""
         leaves, form = jax.tree.flatten(made.cases.fixed, is_leaf=lambda x: isinstance(x, Own))
         own = tuple(isinstance(x, Own) for x in leaves)
-        given = [np.stack(x.arrays) if isinstance(x, Own) else x for x in leaves]
+        given = [np.asarray(x.arrays) if isinstance(x, Own) else x for x in leaves]
         program = _mapped(*self.what(plan), own, form)
         state, parts = made.cases.state, []
         for chunk in self.chunks(plan):
@@ -237,8 +242,9 @@ class TwoStepXla(TwoStep):
         return state, jax.tree.map(lambda *x: np.concatenate(x, axis=1), *parts)
 
 
-def _own(*arrays: Tree) -> Own:
-    return Own([np.asarray(x) for x in arrays])
+def _own_setup(cases: list[BatchCase]) -> bool:
+    """Have cases constants of their own: by their numbers, or by a sea that acts at the start?"""
+    return any(case.values or not begins_still(case) for case in cases)
 
 
 @functools.lru_cache(maxsize=16)

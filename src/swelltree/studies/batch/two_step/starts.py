@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import without_table
 from swelltree.engine.backend import jax
 from swelltree.model.model import Model
 from swelltree.model.solved import made_ready
@@ -48,26 +47,27 @@ class Starts:
 
     Args:
         plan: of the batch.
-        maker: of models; those of the two-step scheme if not given.
+        maker: of the models that are stepped; as single runs have them if not given.
     """
 
     def __init__(self, plan: Plan, maker: CaseMaker | None = None) -> None:
         self.plan = plan
-        self.maker = CaseMaker(plan.model, plan.end) if maker is None else maker
+        self.usual = CaseMaker(plan.model, plan.end)  # that of single runs, which find starts
+        self.maker = self.usual if maker is None else maker
         self._known: tuple[Any, Beginning] | None = None
 
     def made(self, case: BatchCase) -> tuple[Begun, Stepped]:
         """A case, ready to step."""
         model = made_ready(self.maker.in_sea(case)[0])
-        key = case.values, None if _begins_still(case) else (case.sea, case.case)
+        key = case.values, None if begins_still(case) else (case.sea, case.case)
         if self._known is None or self._known[0] != key:
-            self._known = key, self._beginning(case, model)
+            self._known = key, self._beginning(case)
         beginning = self._known[1]
         return Begun(model, beginning.setup, beginning.first), beginning.stepped
 
     def own_step(self, case: BatchCase) -> float:
         """The step that a single run of a case would take [s]."""
-        return stepping_plan(self._task(case, made_ready(self.maker.in_sea(case)[0]))).step
+        return stepping_plan(self._task(case, made_ready(self.usual.in_sea(case)[0]))).step
 
     @property
     def form(self) -> Form:
@@ -88,8 +88,8 @@ class Starts:
             start=plan.start,
         )
 
-    def _beginning(self, case: BatchCase, model: Model) -> Beginning:
-        task = self._task(case, without_table(model))
+    def _beginning(self, case: BatchCase) -> Beginning:
+        task = self._task(case, made_ready(self.usual.in_sea(case)[0]))
         refuse_what_cannot_be_obeyed(task.model, task.times)
         stepper = TwoStepStepper(task, stepping_plan(task), WIDTH)
         form, step = stepper.plan.form, stepper.plan.step
@@ -127,6 +127,6 @@ def shared_step(plan: Plan, cases: Sequence[BatchCase]) -> float | None:
     return min(steps, default=None)
 
 
-def _begins_still(case: BatchCase) -> bool:
+def begins_still(case: BatchCase) -> bool:
     """Does the sea of a case not act at its start?"""
     return case.sea is None or ramp_of_case(case) > 0.0
