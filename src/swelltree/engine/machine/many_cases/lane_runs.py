@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.backend import jax
+from swelltree.engine.machine.graph import MOST, Graph
 from swelltree.engine.machine.many_cases.chunk_driver import go_through
 from swelltree.engine.machine.many_cases.lane_rows import LaneRowWriter
 from swelltree.engine.machine.many_cases.lane_series import LaneSeries
@@ -26,6 +27,8 @@ from swelltree.engine.machine.many_cases.rows import beside, inputs_of, packed_c
 from swelltree.engine.machine.many_cases.summaries import BUDGET, Kept, Wanted
 from swelltree.engine.machine.native import Native, lane_width, object_code
 from swelltree.engine.machine.row_loops import Axes
+
+MOST_WITH_ROWS = 120_000  # expressions, as of single runs of the two-step scheme
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,13 @@ class LaneProgram(ManyProgram):
         rows: Callable[..., Axes] | None = None,
     ) -> None:
         self.width = lane_width() if width is None else width
-        super().__init__(function, lambda graph: LaneRowWriter(graph, self.width).function(), rows)
+        # loops over rows make programs of many bodies long
+        most = MOST if rows is None else MOST_WITH_ROWS
+
+        def write(graph: Graph) -> str:
+            return LaneRowWriter(graph, self.width).function()
+
+        super().__init__(function, write, rows, most)
 
     def run(
         self,

@@ -18,7 +18,7 @@ from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax
 from swelltree.engine.loops import in_loops
 from swelltree.engine.machine.flatten import NONE, Flattening, count_numbers
-from swelltree.engine.machine.graph import Graph, NotFlattenedError, kind_of
+from swelltree.engine.machine.graph import MOST, Graph, NotFlattenedError, kind_of
 from swelltree.engine.machine.program import Key, Writing, pattern_of, switched_off
 from swelltree.engine.machine.row_loops import Axes
 
@@ -91,6 +91,7 @@ class ManyProgram:
         write: text of a graph.
         rows: gives, for the arguments of one case, lengths of the first axes of arrays whose rows
             are computed in loops, as of `Program`.
+        most: expressions that it may have.
     """
 
     def __init__(
@@ -98,8 +99,9 @@ class ManyProgram:
         function: Callable[..., Any],
         write: Callable[[Graph], str],
         rows: Callable[..., Axes] | None = None,
+        most: int = MOST,
     ) -> None:
-        self.function, self.write, self.rows = function, write, rows
+        self.function, self.write, self.rows, self.most = function, write, rows, most
         self.programs: dict[Any, Written | str] = {}
 
     def refusal(self, cases: Cases, times: np.ndarray) -> str:
@@ -150,7 +152,7 @@ class ManyProgram:
             count = count_numbers(closed.jaxpr, named)
             if count > LARGEST:
                 raise NotFlattenedError(f"{count} numbers, more than {LARGEST}")
-            writing = Writing()
+            writing = Writing(self.most)
             own: list[Place] = []
 
             def argument(where: str, x: Array, shapes_program: bool = False) -> Any:

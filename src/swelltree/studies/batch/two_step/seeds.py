@@ -155,8 +155,8 @@ def _forces(still: Model, many: Any, k: np.ndarray) -> tuple[np.ndarray, np.ndar
         some = slice(first, first + max(1, AT_ONCE // width))
         at = inside[some]
         a = (many.amplitude[some] * np.exp(1j * many.phase[some]))[at]
-        rows = (x[some][at] for x in (many.omega, many.beta, k))
-        force = excitation_at(table, *rows, a) * a[:, None]
+        omega, beta, number = (x[some][at] for x in (many.omega, many.beta, k))
+        force = excitation_at(table, omega, beta, number, a) * a[:, None]
         real[some][at], imag[some][at] = force.real, force.imag
 
     with warnings.catch_warnings(), ThreadPoolExecutor(cores()) as pool:
