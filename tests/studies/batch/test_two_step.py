@@ -43,6 +43,7 @@ def assert_single_runs(model, batch, cases, how, near=NEAR):
 CHANNELS = ["position", "velocity", "line_tension", "pto_force", "absorbed_power", "reaction"]
 
 
+@slow
 def test_lines_with_seas_and_numbers_of_their_own_are_single_runs():
     model = sw.compile(pumped())
     values = {"ptos.pump.damping": [4e3, 9e3, 1e3], "bodies.box.mass": [2e3, 1.9e3, 2.2e3]}

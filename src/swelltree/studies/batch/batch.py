@@ -75,9 +75,9 @@ def simulate_batch(
 ) -> xr.Dataset:
     """Simulate many cases of a model side by side and keep what is asked for of each.
 
-    Steps are fixed (rk4). A case gives the same numbers whatever its neighbours are, and those of
-    a single run with the same steps. One that fails has gaps in place of numbers, and its sentence
-    in `message`.
+    Steps are fixed: rk4, or the two-step scheme of dynamic lines and contacts. A case gives the
+    same numbers whatever its neighbours are, and those of a single run with the same steps. One
+    that fails has gaps in place of numbers, and its sentence in `message`.
 
     Args:
         model: from `compile`.
