@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.engine.arrays import Array, Tree, namespace, pytree
 
 
 @pytree("banded")
@@ -53,6 +55,42 @@ def exact_stages(A: np.ndarray, step: float) -> ExactStages:
     if any(np.any(M[..., beyond]) for M in (A, decay, W)):
         return ExactStages(np.array(step), A, decay, W, banded=False)
     return ExactStages(np.array(step), *map(_diagonals, (A, decay, W)), banded=True)
+
+
+@pytree()
+class StagePorts:
+    r"""The stages of such a step seen from outside: u goes in, w = C z comes out, f = B u.
+
+    .. math:: w_i = C e^{c_i h A} z_0 + \sum_j C W_{ij} B\, u_j
+    """
+
+    near: Array  # (m, m) C W_10 B: of the stage before, at the second and third; twice at the last
+    far: Array  # (m, m) C W_30 B: of the first stage at the last
+
+
+class Ports(NamedTuple):
+    """What the rest of a problem knows of its linear block z' = A z + B u: w = C z.
+
+    Args:
+        args: first argument of ``rate`` for which w stands in place of z, and u in place of z'.
+        B: (k, m).
+        C: (m, k).
+        stages: of the fixed step.
+    """
+
+    args: Tree
+    B: Array
+    C: Array
+    stages: StagePorts
+
+
+def stage_ports(stages: ExactStages, B: np.ndarray, C: np.ndarray) -> StagePorts:
+    """Those of a block with its ports, in numpy."""
+
+    def between(M: np.ndarray) -> np.ndarray:
+        return C @ np.stack([stages.times(M, column) for column in B.T], axis=-1)
+
+    return StagePorts(between(stages.weights[1, 0]), between(stages.weights[3, 0]))
 
 
 def _diagonals(M: np.ndarray) -> np.ndarray:

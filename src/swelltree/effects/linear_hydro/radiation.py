@@ -21,7 +21,13 @@ from swelltree.effects.linear_hydro.data import RadiationMemory
 from swelltree.effects.linear_hydro.excitation import interpolated
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.model import Model
-from swelltree.spatial.linear_steps import ExactStages, exact_stages, first_order_hold
+from swelltree.spatial.linear_steps import (
+    ExactStages,
+    StagePorts,
+    exact_stages,
+    first_order_hold,
+    stage_ports,
+)
 from swelltree.spatial.products import apply
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
@@ -36,6 +42,7 @@ class Memory(RadiationMemory):
     B: Array  # (k, 6N)
     C: Array  # (6N, k)
     exact: ExactStages | None = None  # linear_steps.ExactStages of the fixed step of a run, or None
+    ports: StagePorts | None = None  # the same as forces and velocities see it
 
     @property
     def order(self) -> int:
@@ -90,13 +97,33 @@ class Memory(RadiationMemory):
         return X, 0.5 * step * X @ self.B
 
 
+@pytree("size")
+class GivenMemoryForce(RadiationMemory):
+    """In place of the states stand the memory forces, and in place of their rates velocities.
+
+    So stages of a step see the memory from outside, whose states are carried on once a step.
+    """
+
+    size: int  # 6N
+
+    def start(self) -> Float[Array, " b6"]:
+        return np.zeros(self.size)
+
+    def force_at(self, t: Array, v: Array, chi: Float[Array, " b6"]) -> Float[Array, " b6"]:
+        return chi
+
+    def rate(self, chi: Float[Array, " b6"], v: Float[Array, " b6"]) -> Float[Array, " b6"]:
+        return v
+
+
 def with_exact_memory(model: Model, step: float) -> Model:
     """The model whose radiation memory fixed steps of that length carry on exactly."""
     hydro, memory = model.hydro, fitted_memory(model)
     if hydro is None or memory is None or namespace(memory.A) is not np:
         return model
     exact = exact_stages(np.asarray(memory.A), float(step))
-    return model.with_effect(replace(hydro, memory=replace(memory, exact=exact)))
+    ports = stage_ports(exact, np.asarray(memory.B), np.asarray(memory.C))
+    return model.with_effect(replace(hydro, memory=replace(memory, exact=exact, ports=ports)))
 
 
 def fitted_memory(model: Model) -> Memory | None:

@@ -83,6 +83,7 @@ class RowWriter(LaneWriter):
     """
 
     arguments = Writer.arguments
+    merges = inverts = False
 
     def __init__(self, graph: Graph, width: int, wide: list[Each]) -> None:
         self.each = {id(each): each for each in wide}

@@ -17,6 +17,7 @@ from swelltree.engine.machine.many_cases.programs import (
     Cases,
     ManyProgram,
     Own,
+    Text,
     Written,
     room_for_results,
 )
@@ -85,9 +86,10 @@ class GpuProgram(ManyProgram):
         self.seconds = Seconds()  # of the last run
         kind = "float" if short else "double"
 
-        def write(graph: Graph) -> str:
+        def write(graph: Graph) -> Text:
             on_cpu = bool(getattr(cuda.device(), "on_cpu", False))
-            return ThreadWriter(graph, kind, on_cpu).function()
+            writer = ThreadWriter(graph, kind, on_cpu)
+            return Text(writer.function(), tuple(writer.held))
 
         super().__init__(function, write)
 
@@ -177,6 +179,8 @@ class Stepping:
         self.work = device.room(groups * n_work)
         fixed, self.shared, own = packed_cases(program, cases, short)
         self.constant = device.filled(fixed)
+        if program.constants:
+            self.kernel.hold(fixed[list(program.constants)])
         leaves = [x for x in jax.tree.leaves(cases.fixed) if isinstance(x, Own)]
         made = () if self.loads is None else (self.loads.force, self.loads.rate)
         self.places = {id(x): place[0] for x, place in zip(leaves, program.own, strict=False)}

@@ -19,6 +19,7 @@ from swelltree.engine.machine.many_cases.programs import (
     Cases,
     ManyProgram,
     Own,
+    Text,
     Written,
     room_for_results,
 )
@@ -54,7 +55,7 @@ class LaneProgram(ManyProgram):
 
     def __init__(self, function: Callable[..., Any], width: int | None = None) -> None:
         self.width = lane_width() if width is None else width
-        super().__init__(function, lambda graph: LaneWriter(graph, self.width).function())
+        super().__init__(function, lambda graph: Text(LaneWriter(graph, self.width).function()))
 
     def run(
         self,

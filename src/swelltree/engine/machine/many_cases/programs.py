@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,12 +57,25 @@ class Cases:
     count: int
 
 
+class Text(NamedTuple):
+    """A program in LLVM's language.
+
+    Args:
+        text: of it.
+        constants: places of the fixed numbers that are put into its memory of constants.
+    """
+
+    text: str
+    constants: tuple[int, ...] = ()
+
+
 @dataclass
 class Written:
     """Text of a program of many cases, and where its numbers lie.
 
     Args:
         text: in LLVM's language.
+        constants: as of `Text`.
         tables: large constants, behind the fixed numbers.
         turns: matrices that follow transposed.
         own: places of what is a case's own, the state last.
@@ -72,6 +85,7 @@ class Written:
     """
 
     text: str
+    constants: tuple[int, ...]
     tables: list[np.ndarray]
     turns: list[tuple[int, tuple[int, ...]]]
     own: list[Place]
@@ -89,7 +103,7 @@ class ManyProgram:
         write: text of a graph.
     """
 
-    def __init__(self, function: Callable[..., Any], write: Callable[[Graph], str]) -> None:
+    def __init__(self, function: Callable[..., Any], write: Callable[[Graph], Text]) -> None:
         self.function, self.write = function, write
         self.programs: dict[Any, Written | str] = {}
 
@@ -165,7 +179,7 @@ class ManyProgram:
             return str(error)
         sizes = writing.numbers["lanes"], writing.numbers["out"], writing.graph.work
         tree = jax.tree.structure(traced.out_info)
-        return Written(text, writing.tables, turns, own, places, sizes, tree)
+        return Written(*text, writing.tables, turns, own, places, sizes, tree)
 
 
 def _of_one(x: Array) -> tuple[Any, ...]:
