@@ -38,7 +38,7 @@ def problem(stages):
         lambda y, z: y | {"z": z},
         lambda args: stages,
         lambda args: args,
-        lambda args: Ports(None, B, C, stage_ports(stages, B, C)),
+        lambda args: Ports(None, stage_ports(stages, B, C)),
     )
     return Problem(rate=rate, block=None if stages is None else block)
 

@@ -36,8 +36,8 @@ def ports_of(model: Model) -> Ports | None:
     hydro, memory = model.hydro, fitted_memory(model)
     if hydro is None or memory is None or memory.ports is None:
         return None
-    outside = model.with_effect(replace(hydro, memory=GivenMemoryForce(memory.B.shape[1])))
-    return Ports(outside, memory.B, memory.C, memory.ports)
+    given = GivenMemoryForce(memory.B.shape[1], memory.ports.active)
+    return Ports(model.with_effect(replace(hydro, memory=given)), memory.ports)
 
 
 def matrix_of(model: Model) -> Array | None:

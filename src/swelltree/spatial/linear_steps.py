@@ -57,15 +57,22 @@ def exact_stages(A: np.ndarray, step: float) -> ExactStages:
     return ExactStages(np.array(step), *map(_diagonals, (A, decay, W)), banded=True)
 
 
-@pytree()
+@pytree("active")
 class StagePorts:
-    r"""The stages of such a step seen from outside: u goes in, w = C z comes out, f = B u.
+    r"""Such a step seen from outside: u goes in, w = C z comes out, f = B u.
 
-    .. math:: w_i = C e^{c_i h A} z_0 + \sum_j C W_{ij} B\, u_j
+    .. math:: w_i = C e^{c_i h A} z_0 + \sum_j C W_{ij} B\, u_j, \qquad
+              z_1 = e^{hA} z_0 + \sum_j W_{4j} B\, u_j
+
+    Of u and w only the m numbers that the block knows count; the second and third stage count
+    alike at the end.
     """
 
+    seen: Array  # (3 m, k) C, and behind half of the step and the whole
     near: Array  # (m, m) C W_10 B: of the stage before, at the second and third; twice at the last
     far: Array  # (m, m) C W_30 B: of the first stage at the last
+    end: Array  # (k, 3 m) W_40 B, W_41 B, W_43 B
+    active: tuple[int, ...]  # which numbers of u and w
 
 
 class Ports(NamedTuple):
@@ -73,24 +80,30 @@ class Ports(NamedTuple):
 
     Args:
         args: first argument of ``rate`` for which w stands in place of z, and u in place of z'.
-        B: (k, m).
-        C: (m, k).
         stages: of the fixed step.
     """
 
     args: Tree
-    B: Array
-    C: Array
     stages: StagePorts
 
 
 def stage_ports(stages: ExactStages, B: np.ndarray, C: np.ndarray) -> StagePorts:
     """Those of a block with its ports, in numpy."""
+    active = np.flatnonzero(B.any(0) | C.any(1))
+    B, C = B[:, active], C[active]
 
-    def between(M: np.ndarray) -> np.ndarray:
-        return C @ np.stack([stages.times(M, column) for column in B.T], axis=-1)
+    def times(M: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        return np.stack([stages.times(M, column) for column in columns.T], axis=-1)
 
-    return StagePorts(between(stages.weights[1, 0]), between(stages.weights[3, 0]))
+    one = np.eye(len(B))
+    W = stages.weights
+    return StagePorts(
+        np.concatenate([C, *(C @ times(M, one) for M in stages.decay[[1, 4]])]),
+        C @ times(W[1, 0], B),
+        C @ times(W[3, 0], B),
+        np.concatenate([times(W[4, j], B) for j in (0, 1, 3)], axis=1),
+        tuple(active.tolist()),
+    )
 
 
 def _diagonals(M: np.ndarray) -> np.ndarray:

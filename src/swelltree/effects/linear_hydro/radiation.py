@@ -20,6 +20,7 @@ from jaxtyping import Complex, Float
 from swelltree.effects.linear_hydro.data import RadiationMemory
 from swelltree.effects.linear_hydro.excitation import interpolated
 from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.engine.backend import jnp
 from swelltree.model.model import Model
 from swelltree.spatial.linear_steps import (
     ExactStages,
@@ -97,7 +98,7 @@ class Memory(RadiationMemory):
         return X, 0.5 * step * X @ self.B
 
 
-@pytree("size")
+@pytree("size", "active")
 class GivenMemoryForce(RadiationMemory):
     """In place of the states stand the memory forces, and in place of their rates velocities.
 
@@ -105,15 +106,18 @@ class GivenMemoryForce(RadiationMemory):
     """
 
     size: int  # 6N
+    active: tuple[int, ...]  # freedoms that radiate
 
-    def start(self) -> Float[Array, " b6"]:
-        return np.zeros(self.size)
+    def start(self) -> Float[Array, " m"]:
+        return np.zeros(len(self.active))
 
-    def force_at(self, t: Array, v: Array, chi: Float[Array, " b6"]) -> Float[Array, " b6"]:
-        return chi
+    def force_at(self, t: Array, v: Array, chi: Float[Array, " m"]) -> Float[Array, " b6"]:
+        if len(self.active) == self.size:
+            return chi
+        return jnp.zeros(self.size).at[np.array(self.active, int)].set(chi)
 
-    def rate(self, chi: Float[Array, " b6"], v: Float[Array, " b6"]) -> Float[Array, " b6"]:
-        return v
+    def rate(self, chi: Float[Array, " m"], v: Float[Array, " b6"]) -> Float[Array, " m"]:
+        return v if len(self.active) == self.size else v[np.array(self.active, int)]
 
 
 def with_exact_memory(model: Model, step: float) -> Model:

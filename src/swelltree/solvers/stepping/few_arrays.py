@@ -41,11 +41,11 @@ def rk4_step(problem: Problem, args: Tree, y0: Tree, t: Array, h: Array, latest:
     ports = None if block is None else block.ports(args)
     if block is None or stages is None or ports is None:
         return _by_tableau(problem, args, y0, t, h, latest)
+    # the last step before a corner or an output time may be shorter
     return jax.lax.cond(
-        jnp.abs(h - stages.step) < SAME * stages.step,
-        lambda: _beside_block(problem, block, stages, ports, y0, t, h, latest),
-        # the last step before a corner or an output time may be shorter
+        jnp.abs(h - stages.step) >= SAME * stages.step,
         lambda: _by_tableau(problem, args, y0, t, h, latest),
+        lambda: _beside_block(problem, block, stages, ports, y0, t, h, latest),
     )
 
 
@@ -81,12 +81,9 @@ def _beside_block(
     """
     c, b, a, times = (jnp.asarray(x) for x in (RK4.c, RK4.b, NEXT, TIMES))
     ahead, alike = jnp.asarray(AHEAD), jnp.asarray(ALIKE)
-    z0, none = block.get(y0), jnp.zeros(0)
-    decay, W = jnp.asarray(stages.decay), jnp.asarray(stages.weights)
-    end = stages.times(decay[4], z0)
-    C, B = jnp.asarray(ports.C), jnp.asarray(ports.B)
+    z0, none, m = block.get(y0), jnp.zeros(0), len(ports.stages.active)
     # w at the three times of the stages, as far as it follows from the start
-    w = (C @ jnp.stack([z0, stages.times(decay[1], z0), end], axis=1)).T
+    w = apply(ports.stages.seen, z0).reshape(3, m)
     rest = block.put(y0, none)
 
     def stage(i: Array, state: Tree) -> Tree:
@@ -103,6 +100,5 @@ def _beside_block(
 
     start = block.put(y0, w[0]), rest, jnp.zeros_like(w)
     _, total, u = jax.lax.fori_loop(0, 4, stage, start)
-    f = (B @ u.T).T
-    z = end + sum(stages.times(W[4, j], f[k]) for j, k in ((0, 0), (1, 1), (3, 2)))
-    return block.put(total, z)
+    decayed = stages.times(jnp.asarray(stages.decay)[4], z0)
+    return block.put(total, decayed + apply(ports.stages.end, u.reshape(-1)))
