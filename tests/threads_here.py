@@ -17,7 +17,7 @@ class ThreadsHere(ManyProgram):
         kind = "float" if short else "double"
 
         def write(graph):
-            return Text(ThreadWriter(graph, kind, on_cpu=True).function())
+            return Text(ThreadWriter(graph, kind, on_cpu=True).function(), frozenset())
 
         super().__init__(function, write)
 

@@ -12,6 +12,7 @@ import numpy as np
 from swelltree.engine.backend import jax
 from swelltree.engine.machine.graph import Graph
 from swelltree.engine.machine.many_cases import cuda
+from swelltree.engine.machine.many_cases.columns import read_places
 from swelltree.engine.machine.many_cases.harmonic_sums import AnyWaves, HarmonicSums, grouped
 from swelltree.engine.machine.many_cases.programs import (
     Cases,
@@ -89,7 +90,8 @@ class GpuProgram(ManyProgram):
         def write(graph: Graph) -> Text:
             on_cpu = bool(getattr(cuda.device(), "on_cpu", False))
             writer = ThreadWriter(graph, kind, on_cpu)
-            return Text(writer.function(), tuple(writer.held))
+            text = writer.function()
+            return Text(text, read_places(graph, writer.live), tuple(writer.held))
 
         super().__init__(function, write)
 
@@ -194,7 +196,12 @@ class Stepping:
         self.sums = None
         if self.loads is not None:
             x = self.loads
-            self.sums = HarmonicSums(device, x.waves, x.table, x.step, x.points, groups, short)
+            columns = program.columns(
+                *(k for k, y in enumerate(leaves) if any(y is z for z in made))
+            )
+            self.sums = HarmonicSums(
+                device, x.waves, x.table, x.step, x.points, groups, short, columns
+            )
         device.wait()
         self.owner.seconds = Seconds(packing=time.perf_counter() - began)
 

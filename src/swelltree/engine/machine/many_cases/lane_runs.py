@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.backend import jax
+from swelltree.engine.machine.graph import Graph
 from swelltree.engine.machine.many_cases.chunk_driver import go_through
+from swelltree.engine.machine.many_cases.columns import read_places
 from swelltree.engine.machine.many_cases.lane_series import LaneSeries
 from swelltree.engine.machine.many_cases.lane_sums import LaneSums, LaneWaves
 from swelltree.engine.machine.many_cases.lanes import LaneWriter
@@ -55,7 +57,12 @@ class LaneProgram(ManyProgram):
 
     def __init__(self, function: Callable[..., Any], width: int | None = None) -> None:
         self.width = lane_width() if width is None else width
-        super().__init__(function, lambda graph: Text(LaneWriter(graph, self.width).function()))
+
+        def write(graph: Graph) -> Text:
+            writer = LaneWriter(graph, self.width)
+            return Text(writer.function(), read_places(graph, writer.live))
+
+        super().__init__(function, write)
 
     def run(
         self,
@@ -214,7 +221,8 @@ class _Registers:
             self._through(0, len(self.chunks), stepped, None, copies)
             return out
         lanes = [first + min(k, count - 1) for k in range(width)]
-        sums = LaneSums(self.loads.waves, lanes, self.loads.longest)
+        columns = program.columns(self.force, self.rate)
+        sums = LaneSums(self.loads.waves, lanes, self.loads.longest, columns)
         force, rate = (program.own[k][0] for k in (self.force, self.rate))
         growing = int(sums.grows(self.begins).sum())
         for number in range(growing):

@@ -18,6 +18,7 @@ from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax
 from swelltree.engine.machine.flatten import Flattening, count_numbers
 from swelltree.engine.machine.graph import Graph, NotFlattenedError, kind_of
+from swelltree.engine.machine.many_cases.columns import Read, columns_read
 from swelltree.engine.machine.program import Key, Writing, pattern_of, switched_off
 
 # numbers of a program, counted before it is written: more than of single runs, because many cases
@@ -62,10 +63,12 @@ class Text(NamedTuple):
 
     Args:
         text: of it.
+        read: what it reads of a case's own tables.
         constants: places of the fixed numbers that are put into its memory of constants.
     """
 
     text: str
+    read: Read
     constants: tuple[int, ...] = ()
 
 
@@ -75,7 +78,8 @@ class Written:
 
     Args:
         text: in LLVM's language.
-        constants: as of `Text`.
+        read: as of `Text`.
+        constants: the same.
         tables: large constants, behind the fixed numbers.
         turns: matrices that follow transposed.
         own: places of what is a case's own, the state last.
@@ -85,6 +89,7 @@ class Written:
     """
 
     text: str
+    read: Read
     constants: tuple[int, ...]
     tables: list[np.ndarray]
     turns: list[tuple[int, tuple[int, ...]]]
@@ -93,6 +98,14 @@ class Written:
     sizes: tuple[int, int, int]
     tree: Any
     loaded: dict[str, Any] = field(default_factory=dict)  # what ran it keeps here
+
+    def columns(self, *tables: int) -> tuple[int, ...]:
+        """Columns that are read of any of some tables, by their numbers in `own`; one at least."""
+        found = set()
+        for k in tables:
+            start, shape, _ = self.own[k]
+            found |= set(columns_read(self.read, start, shape[-1]))
+        return tuple(sorted(found)) or (0,)
 
 
 class ManyProgram:
