@@ -137,13 +137,13 @@ def tuned(name: str, made: tuple[Any, Any], precision: str) -> list[dict[str, An
     """Rates of the stepping with other threads of a block and registers of a thread."""
     from swelltree.engine.machine.many_cases import gpu_runs
 
-    lines = []
-    for registers in (255, 128):
-        for block in (32, 64, 128):
-            gpu_runs.REGISTERS, gpu_runs.BLOCK = registers, block
+    lines, before = [], (gpu_runs.REGISTERS, gpu_runs.BLOCKS)
+    for registers in (255, 168):
+        for block in (64, 128, 256):
+            gpu_runs.REGISTERS, gpu_runs.BLOCKS = registers, ((0, block),)
             line = measure(name, made, 33_792, "gpu", precision, 60.0, ["statistics"])
             lines.append({"block": block, "registers": registers} | line)
-    gpu_runs.REGISTERS, gpu_runs.BLOCK = 255, 64
+    gpu_runs.REGISTERS, gpu_runs.BLOCKS = before
     return lines
 
 

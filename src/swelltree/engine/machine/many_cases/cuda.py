@@ -227,12 +227,16 @@ class Kernel:
     def __init__(self, device: Device, function: ctypes.c_void_p, module: ctypes.c_void_p) -> None:
         self.device, self.function, self.module = device, function, module
 
-    def hold(self, numbers: np.ndarray) -> None:
-        """Put numbers into its memory of constants."""
+    def hold(self, name: str, numbers: np.ndarray) -> None:
+        """Put numbers into memory of its own that has a name."""
         numbers = np.ascontiguousarray(numbers)
         place, size = ctypes.c_uint64(), ctypes.c_size_t()
         self.device._do(
-            "cuModuleGetGlobal_v2", ctypes.byref(place), ctypes.byref(size), self.module, b"held"
+            "cuModuleGetGlobal_v2",
+            ctypes.byref(place),
+            ctypes.byref(size),
+            self.module,
+            name.encode(),
         )
         self.device._do(
             "cuMemcpyHtoD_v2",

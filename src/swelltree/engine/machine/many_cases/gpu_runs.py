@@ -35,11 +35,13 @@ from swelltree.engine.machine.many_cases.summaries import (
     statistics_text,
     told_peaks,
 )
-from swelltree.engine.machine.many_cases.threads import GROUP, ThreadWriter
+from swelltree.engine.machine.many_cases.threads import GROUP, SLOTS, ThreadWriter
 
 SUMMING = 128  # the same, of threads that sum up
 REGISTERS = 255  # of a thread that steps, at most
-BLOCK = 64  # threads that share a processor's resources: few, since each needs all its registers
+# threads that share a processor's resources, by the cases there are at least: as many as there are
+# registers for, and fewer where some processors would have nothing to do
+BLOCKS = ((32_768, 256), (16_384, 128), (0, 64))
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ class GpuProgram(ManyProgram):
             on_cpu = bool(getattr(cuda.device(), "on_cpu", False))
             writer = ThreadWriter(graph, kind, on_cpu)
             text = writer.function()
-            return Text(text, read_places(graph, writer.live), tuple(writer.held))
+            return Text(text, read_places(graph, writer.live), writer.memory())
 
         super().__init__(function, write)
 
@@ -175,14 +177,17 @@ class Stepping:
         self.program = program = self.owner.needed(cases, self.chunks[0])
         self.kernel = self.owner.kernel(device, program)
         self.n_state = len(jax.tree.leaves(cases.state))
-        self.groups = groups = -(-cases.count // BLOCK) * (BLOCK // GROUP)
+        self.block = next(block for least, block in BLOCKS if cases.count >= least)
+        self.groups = groups = -(-cases.count // self.block) * (self.block // GROUP)
         self.n_own, self.n_out, n_work = (GROUP * n for n in program.sizes)
         self.lanes, self.out = device.room(groups * self.n_own), device.room(groups * self.n_out)
         self.work = device.room(groups * n_work)
         fixed, self.shared, own = packed_cases(program, cases, short)
         self.constant = device.filled(fixed)
-        if program.constants:
-            self.kernel.hold(fixed[list(program.constants)])
+        for name, places in program.held.items():
+            numbers = fixed[list(places)]
+            packs = short and name != SLOTS
+            self.kernel.hold(name, numbers.view(np.float32)[::2] if packs else numbers)
         leaves = [x for x in jax.tree.leaves(cases.fixed) if isinstance(x, Own)]
         made = () if self.loads is None else (self.loads.force, self.loads.rate)
         self.places = {id(x): place[0] for x, place in zip(leaves, program.own, strict=False)}
@@ -218,7 +223,7 @@ class Stepping:
             device.wait()
             summed = time.perf_counter()
             self.kernel(
-                GROUP * self.groups, BLOCK, self.constant, into, self.lanes, self.out, self.work,
+                GROUP * self.groups, self.block, self.constant, into, self.lanes, self.out, self.work,
                 *program.sizes,
             )  # fmt: skip
             device.wait()

@@ -53,6 +53,10 @@ class PassedOn:
             if op[0] == "load" and self.home.get(id(op[1])) is not region:
                 self.in_memory.add(id(op[1]))
 
+    def is_sum(self, buffer: Buffer) -> bool:
+        """Is it the memory of a sum?"""
+        return id(buffer) in self.home
+
     def needs_memory(self, buffer: Buffer) -> bool:
         """Is a sum read elsewhere than where it is found?"""
         return id(buffer) in self.in_memory

@@ -64,12 +64,12 @@ class Text(NamedTuple):
     Args:
         text: of it.
         read: what it reads of a case's own tables.
-        constants: places of the fixed numbers that are put into its memory of constants.
+        held: by the name of memory of its own, places of the fixed numbers that are put there.
     """
 
     text: str
     read: Read
-    constants: tuple[int, ...] = ()
+    held: dict[str, tuple[int, ...]] = {}  # noqa: RUF012
 
 
 @dataclass
@@ -79,7 +79,7 @@ class Written:
     Args:
         text: in LLVM's language.
         read: as of `Text`.
-        constants: the same.
+        held: the same.
         tables: large constants, behind the fixed numbers.
         turns: matrices that follow transposed.
         own: places of what is a case's own, the state last.
@@ -90,7 +90,7 @@ class Written:
 
     text: str
     read: Read
-    constants: tuple[int, ...]
+    held: dict[str, tuple[int, ...]]
     tables: list[np.ndarray]
     turns: list[tuple[int, tuple[int, ...]]]
     own: list[Place]

@@ -11,6 +11,7 @@ import functools
 
 from swelltree.engine.machine.functions.written import written
 from swelltree.engine.machine.graph import FLOAT, LONG, Buffer, Graph
+from swelltree.engine.machine.many_cases.long_products import LongProducts
 from swelltree.engine.machine.many_cases.passed_on import PassedOn
 from swelltree.engine.machine.many_cases.products import Lines, fits, write_products
 from swelltree.engine.machine.number_types import Types
@@ -20,6 +21,7 @@ from swelltree.engine.machine.text import Writer
 
 GROUP = 32  # threads of a warp
 CONSTANTS = 8000  # numbers: the memory of constants has 64 kB
+SLOTS = "held"  # their name; each has a slot of eight bytes
 HELD = 60  # numbers of a product that registers hold: they have room for twice as many
 SHARED = {"fixed", "in"}
 TRIPLE = "nvptx64-nvidia-cuda"
@@ -38,6 +40,7 @@ class ThreadWriter(Writer):
     arguments = ("fixed", "in", "lanes", "out", "work")
     present = "fixed"  # others are found from what LLVM knows to be none
     inverts = True
+    group, most = GROUP, HELD
 
     def __init__(self, graph: Graph, float: str = "double", on_cpu: bool = False) -> None:
         super().__init__(graph)
@@ -45,6 +48,7 @@ class ThreadWriter(Writer):
         self.operations = Operations(self.line, self.types)
         self.constant: set[str] = set()  # addresses of what is never written
         self.passed_on = PassedOn(graph, self.live)
+        self.long_products = LongProducts(self)
         self.held: dict[int, int] = {}  # places of fixed numbers in the memory of constants
 
     def functions(self) -> str:
@@ -58,14 +62,22 @@ class ThreadWriter(Writer):
         one = (
             one.replace(") nounwind {\nentry:", ") alwaysinline nounwind {\nentry:") + "!0 = !{}\n"
         )
+        lists = self.long_products.globals()
         if self.on_cpu:
-            return one + _on_cpu()
+            return lists + one + _on_cpu()
         count = max(len(self.held), 1)
         constants = (
             f"@held = addrspace(4) externally_initialized global [{count} x double] "
             "zeroinitializer\n"
         )
-        return f'target triple = "{TRIPLE}"\n{constants}{one}{_kernel()}'
+        kernel = _kernel(self.long_products.filling())
+        return f'target triple = "{TRIPLE}"\n{constants}{lists}{one}{kernel}'
+
+    def memory(self) -> dict[str, tuple[int, ...]]:
+        """Places of the fixed numbers that memory of the kernel's own holds, by its name."""
+        long = self.long_products
+        held = {SLOTS: tuple(self.held), "near": tuple(long.near), "far": tuple(long.far)}
+        return {name: places for name, places in held.items() if places}
 
     def _nowhere(self) -> str:
         # another one each time: what is known of one does not tell of the next
@@ -121,6 +133,10 @@ class ThreadWriter(Writer):
         self.repeated(count, one)
 
     def _combinations(self, items: list[Combination], names: dict[int, str]) -> None:
+        if self.long_products.suits(items[0]):
+            for item in items:
+                self.long_products.write(item, names)
+            return
         if not fits(items):
             super()._combinations(items, names)
             return
@@ -179,13 +195,19 @@ PARAMETERS = (
 )
 
 
-def _kernel() -> str:
-    """The function that a graphics processor runs once for each thread."""
+def _kernel(filling: list[str]) -> str:
+    """The function that a graphics processor runs once for each thread.
+
+    Args:
+        filling: lines that come first, with %t the number of the thread in its block of %d.
+    """
     lines = [
         f"define ptx_kernel void @run({PARAMETERS}) {{",
+        "entry:",
         "  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
         "  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()",
         "  %d = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()",
+        *filling,
         "  %first = mul i32 %b, %d",
         "  %number = add i32 %first, %t",
         "  %thread = zext i32 %number to i64",
