@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -38,8 +39,13 @@ class ExactStages:
 
 
 def exact_stages(A: np.ndarray, step: float) -> ExactStages:
-    """Those of a matrix and a step."""
-    k = len(A)
+    """Those of a matrix and a step; the last few are remembered."""
+    return _stages_of(np.ascontiguousarray(A, float).tobytes(), len(A), step)
+
+
+@functools.lru_cache(maxsize=8)
+def _stages_of(matrix: bytes, k: int, step: float) -> ExactStages:
+    A = np.frombuffer(matrix).reshape(k, k)
     half, whole = _phi(0.5 * step * A), _phi(step * A)
     first = 0.5 * step * half[1]
     decay = np.stack([np.eye(k), half[0], half[0], whole[0], whole[0]])

@@ -223,8 +223,8 @@ class Stepping:
             device.wait()
             summed = time.perf_counter()
             self.kernel(
-                GROUP * self.groups, self.block, self.constant, into, self.lanes, self.out, self.work,
-                *program.sizes,
+                GROUP * self.groups, self.block,
+                self.constant, into, self.lanes, self.out, self.work, *program.sizes,
             )  # fmt: skip
             device.wait()
             stepped = time.perf_counter()
