@@ -7,11 +7,12 @@
     python benchmarks/batch.py rm3 --device gpu --cases 16384 --reduce statistics peaks fatigue
 
 Each line is one number of cases of a ready system in irregular seas of different seeds, steps of
-0.1 s and samples every 0.5 s if `--step` and `--sample` do not say otherwise, all reduced to statistics, or what `--reduce` says; seas, labels and all
-are in the time of the warm call; `cpu_s` is the time of all cores together. On a graphics processor
-`parts` tells where it went, and `steps` is the rate of the stepping alone. `--check` compares 32
-cases with lanes of the CPU, and waves drawn there with those drawn here. `--tune` tries threads of a block and registers of a thread. No line is
-begun after `--seconds`.
+0.1 s and samples every 0.5 s if `--step` and `--sample` do not say otherwise, all reduced to
+statistics, or what `--reduce` says; seas, labels and all are in the time of the warm call; `cpu_s`
+is the time of all cores together. On a graphics processor `parts` tells where it went, and `steps`
+is the rate of the stepping alone. `--check` compares 32 cases with lanes of the CPU, and waves
+drawn there with those drawn here. `--tune` tries threads of a block and registers of a thread. No
+line is begun after `--seconds`.
 """
 
 from __future__ import annotations
