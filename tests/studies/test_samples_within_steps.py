@@ -42,19 +42,19 @@ def test_loops_are_closed_at_samples_within_steps(monkeypatch, formulation):
     assert float(free.closure.max()) < 1e-9
     # the tolerance of 1e-6 of a step, over some thirty steps of a fast motion
     assert np.abs(free.position - landed.position).max() < 3e-5
-    assert lost(free) < 1e-5
+    assert lost(free) < 3e-6
 
 
 @pytest.mark.parametrize("solver", ["tsit5", "dopri5"])
 def test_floating_body_within_the_tolerance_of_a_landed_run(monkeypatch, solver):
     how = {"duration": 60.0, "output_step": 0.05, "solver": solver, "rtol": 1e-6}
     free, landed = both(monkeypatch, buoy(), SEA, **how)
-    assert free.attrs["rate_evaluations"] < 0.5 * landed.attrs["rate_evaluations"]
+    assert free.attrs["rate_evaluations"] < 0.55 * landed.attrs["rate_evaluations"]
     for name in ("position", "velocity", "radiation_wrench", "work"):
         if name in free:
             near = 3e-6 * float(np.abs(landed[name]).max())
             assert np.abs(free[name] - landed[name]).max() < near, name
-    assert lost(free) < 1e-6
+    assert lost(free) < 2e-7
 
 
 def test_fixed_steps_beside_samples_keep_the_memory_exact(monkeypatch):

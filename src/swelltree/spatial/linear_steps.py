@@ -56,8 +56,8 @@ def _stages_of(matrix: bytes, k: int, step: float) -> ExactStages:
     W[4, 0] = step * (one - 3.0 * two + 4.0 * three)
     W[4, 1] = W[4, 2] = step * (2.0 * two - 4.0 * three)
     W[4, 3] = step * (4.0 * three - two)
-    k = np.arange(len(A))
-    beyond = np.abs(k[:, None] - k) > 1
+    number = np.arange(k)
+    beyond = np.abs(number[:, None] - number) > 1
     if any(np.any(M[..., beyond]) for M in (A, decay, W)):
         return ExactStages(np.array(step), A, decay, W, banded=False)
     return ExactStages(np.array(step), *map(_diagonals, (A, decay, W)), banded=True)

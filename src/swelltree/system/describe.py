@@ -7,7 +7,8 @@
 import dataclasses
 import functools
 import inspect as inspect
-from typing import Any, ClassVar, Self, TypeVar, cast, dataclass_transform
+from collections.abc import Callable
+from typing import ClassVar, Self, TypeVar, cast, dataclass_transform
 
 from pydantic import BeforeValidator, ConfigDict, ValidationError
 from pydantic.dataclasses import dataclass as pydantic_dataclass
@@ -46,7 +47,7 @@ class Description:
         """The error to raise about this item."""
         return SwelltreeError(f"{self.label}: {text}")
 
-    def replace(self, **changes: Any) -> Self:
+    def replace(self, **changes: object) -> Self:
         """A copy with some fields changed, checked anew."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # pyright: ignore
         return type(self)(**{**values, **changes})
@@ -72,7 +73,7 @@ def differs(value: object, default: object) -> bool:
     return type(value) is not type(default) or value != default
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> object:
     """A described value as TOML knows it."""
     if isinstance(value, Description):
         return value.table()
@@ -83,7 +84,7 @@ def plain(value: Any) -> Any:
     return written_name(value) if callable(value) else value
 
 
-def within(cls: type[T], table: dict[Any, Any]) -> T:
+def within(cls: type[T], table: dict[object, object]) -> T:
     """Make a part of an item from its table; a mistake in it becomes one of the item's field."""
     try:
         return cls(**{str(key): value for key, value in table.items()})
@@ -99,7 +100,7 @@ def parts_of(cls: type, example: str) -> BeforeValidator:
         example: how to give one, for the message.
     """
 
-    def read(value: object) -> Any:
+    def read(value: object) -> object:
         rows = row_of(value)
         if rows is None:
             raise ValueError(f"{shown(value)} is not a list. Give {example} in brackets.")
@@ -125,29 +126,29 @@ class Readable:
 def description(cls: type[T]) -> type[T]:
     """Make a class a frozen, checked description."""
     made = pydantic_dataclass(frozen=True, config=CONFIG)(cls)
-    checked = made.__init__
+    checked: Callable[..., None] = made.__init__
 
     @functools.wraps(checked)
-    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+    def init(self: T, *args: object, **kwargs: object) -> None:
         try:
             checked(self, *args, **kwargs)
         except ValidationError as error:
             name = kwargs.get("name", args[0] if args else None)
             raise SwelltreeError(_sentence(made, name, error)) from None
 
-    made.__init__ = init
+    made.__init__ = init  # pyright: ignore[reportAttributeAccessIssue]
     # read only where somebody asks, in a notebook or in the docs
     made.__signature__ = Readable()  # pyright: ignore[reportAttributeAccessIssue]
     return cast(type[T], made)
 
 
-def _label(cls: Any, name: object) -> str:
+def _label(cls: type, name: object) -> str:
     has_name = any(field.name == "name" for field in dataclasses.fields(cls))
     word = getattr(cls, "kind", cls.__name__)
     return f"{word} '{name}'" if has_name and isinstance(name, str) else word
 
 
-def _sentence(cls: Any, name: object, error: ValidationError) -> str:
+def _sentence(cls: type, name: object, error: ValidationError) -> str:
     """The first mistake pydantic found, as a sentence of ours."""
     mistake = error.errors()[0]
     # positional arguments come as numbers: turn them into field names

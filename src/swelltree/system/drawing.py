@@ -13,13 +13,14 @@ import json
 import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.system.bodies.body import Body, Point
 from swelltree.system.bodies.frames import turned_onto
 from swelltree.system.bodies.hull_panels import hull_panels
+from swelltree.system.bodies.hulls import Hull, MeshFile
 from swelltree.system.bodies.panels import Panels
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.forces.elements import SpringDamper
@@ -214,12 +215,12 @@ def crane(system: System, body: Body) -> Panels | None:
     )
 
 
-def _stamp(hull: Any) -> tuple[float, ...]:
+def _stamp(hull: Hull) -> tuple[float, ...]:
     """When the mesh files of a hull were changed."""
     result = []
     for part in hull.parts:
         try:
-            result.append(Path(part.path).stat().st_mtime if part.shape == "mesh" else 0.0)
+            result.append(Path(part.path).stat().st_mtime if isinstance(part, MeshFile) else 0.0)
         except OSError:
             result.append(-1.0)
     return tuple(result)

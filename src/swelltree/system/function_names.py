@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable
-from typing import Any
 
 from swelltree.system.errors import SwelltreeError
 
@@ -22,7 +21,7 @@ def written_name(function: Callable[..., object]) -> str:
             "file. "
             "Move it to a module of its own and import it from there."
         )
-    result: Any = sys.modules.get(module)
+    result: object = sys.modules.get(module)
     for part in name.split("."):
         result = getattr(result, part, None)
     if result is not function:

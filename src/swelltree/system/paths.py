@@ -7,12 +7,14 @@ choices, counts) and what shapes a hull has no path that can be set.
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeVar
 
+from swelltree.system.describe import Description
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.system.named_values import NamedValues
 from swelltree.system.system import System
 
+Described = TypeVar("Described", bound=Description)
 MESHED = {"hull": "shapes the hull, from which panels and hydrodynamic data are made"}
 
 
@@ -42,7 +44,15 @@ def is_number(value: object) -> bool:
     return isinstance(value, float)
 
 
-def _parts(value: Any) -> NamedValues:
+def _is_pairs(value: object) -> bool:
+    return (
+        isinstance(value, tuple)
+        and bool(value)
+        and all(isinstance(x, tuple) and len(x) == 2 and isinstance(x[0], str) for x in value)
+    )
+
+
+def _parts(value: object) -> NamedValues:
     """What a table or list holds, by key, name or place."""
     if dataclasses.is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
@@ -50,20 +60,20 @@ def _parts(value: Any) -> NamedValues:
         return {str(key): part for key, part in value.items()}
     if not isinstance(value, tuple):
         return {}
-    if value and all(isinstance(x, tuple) and len(x) == 2 and isinstance(x[0], str) for x in value):
+    if _is_pairs(value):
         return dict(value)
     return {getattr(part, "name", None) or str(i): part for i, part in enumerate(value)}
 
 
 def number_at(system: System, path: str) -> float | tuple:
     """The number of a path: a float, or tuples of them."""
-    value: Any = system
+    value: object = system
     for key in path.split("."):
         value = _part(value, key, path)
     return _checked(value, path)
 
 
-def _part(value: object, key: str, path: str) -> Any:
+def _part(value: object, key: str, path: str) -> object:
     parts = _parts(value)
     if key in MESHED and parts.get(key) is not None:
         raise SwelltreeError(
@@ -75,8 +85,8 @@ def _part(value: object, key: str, path: str) -> Any:
     return parts[key]
 
 
-def _checked(value: Any, path: str) -> float | tuple:
-    if is_number(value):
+def _checked(value: object, path: str) -> float | tuple:
+    if isinstance(value, float | tuple) and is_number(value):
         return value
     if isinstance(value, int) and not isinstance(value, bool):
         raise SwelltreeError(
@@ -91,11 +101,13 @@ def with_numbers(system: System, values: NamedValues) -> System:
     """The system with other numbers, by path, checked anew."""
     for path, value in values.items():
         number_at(system, path)
-        system = _changed(system, path.split("."), value)
+        changed = _changed(system, path.split("."), value)
+        assert isinstance(changed, System)
+        system = changed
     return system
 
 
-def _changed(value: Any, keys: list[str], number: Any) -> Any:
+def _changed(value: object, keys: list[str], number: object) -> object:
     if not keys:
         return number
     key, *rest = keys
@@ -105,14 +117,11 @@ def _changed(value: Any, keys: list[str], number: Any) -> Any:
         return value.replace(**{key: new})  # pyright: ignore[reportAttributeAccessIssue]
     if isinstance(value, dict):
         return {name: new if str(name) == key else part for name, part in value.items()}
-    pairs = value and isinstance(value[0], tuple) and isinstance(value[0][0], str)
-    places = list(_parts(value))
-    if pairs:
-        return tuple((name, new if name == key else part) for name, part in value)
-    return tuple(new if name == key else part for name, part in zip(places, value, strict=True))
+    parts = [(name, new if name == key else part) for name, part in _parts(value).items()]
+    return tuple(parts) if _is_pairs(value) else tuple(part for _, part in parts)
 
 
-def with_number_below(item: Any, path: str, value: Any) -> Any:
+def with_number_below(item: Described, path: str, value: Any) -> Described:
     """A sea with another number, checked anew; counts and seeds too.
 
     Args:
@@ -121,7 +130,7 @@ def with_number_below(item: Any, path: str, value: Any) -> Any:
         value: the number.
     """
     keys = path.split(".")[1:]
-    old: Any = item
+    old: object = item
     for key in keys:
         old = _part(old, key, path)
     if not keys or isinstance(old, bool) or not (isinstance(old, int) or is_number(old)):
@@ -130,4 +139,6 @@ def with_number_below(item: Any, path: str, value: Any) -> Any:
         if float(value) != int(value):
             raise SwelltreeError(f"'{path}': {value} is no whole number. Give one.")
         value = int(value)
-    return _changed(item, keys, value)
+    changed = _changed(item, keys, value)
+    assert isinstance(changed, type(item))
+    return changed

@@ -12,6 +12,7 @@ T = TypeVar("T")
 if TYPE_CHECKING:
     ReadAs = Annotated[T, "read"]
     Row = Sequence
+    Converted = T | Any
 else:
 
     class ReadAs:
@@ -22,3 +23,10 @@ else:
 
     class Row(ReadAs):
         """Row[Body]: bodies in brackets, kept as a tuple."""
+
+    class Converted(ReadAs):
+        """Converted[Point]: a point when read; a body, a name or a table too when given.
+
+        A field has one type to type checkers. What is read is checked against that of the
+        converted value, what is given is left to the reader.
+        """

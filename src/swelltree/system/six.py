@@ -2,17 +2,21 @@
 
 import reprlib
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.errors import listed, suggest
 from swelltree.system.named_values import NamedValues
-from swelltree.system.values import DOFS, as_number
+from swelltree.system.read_as import Converted
+from swelltree.system.values import DOFS, as_number, as_numbers, row_of
+
+Rows = tuple[tuple[float, ...], ...]
+Pairs = tuple[tuple[str, float], ...]  # values by DoF
 
 
-def _pairs(value: Mapping[Any, Any]) -> tuple[tuple[str, float], ...]:
+def _pairs(value: Mapping[object, object]) -> tuple[tuple[str, float], ...]:
     """Values by DoF, in the order of the DoFs."""
     for dof in value:
         if dof not in DOFS:
@@ -20,17 +24,17 @@ def _pairs(value: Mapping[Any, Any]) -> tuple[tuple[str, float], ...]:
     return tuple((dof, as_number(value[dof])) for dof in DOFS if dof in value)
 
 
-def as_matrix(value: object) -> Any:
+def as_matrix(value: object) -> object:
     """A diagonal {dof: value} as pairs, or 6 x 6 numbers as rows."""
     rows = _entries(value, "6 x 6 numbers")
     if isinstance(rows, dict):
         return _pairs(rows)
     if rows and (len(rows) != 6 or any(len(_entries(row, "six")) != 6 for row in rows)):
         raise ValueError("is not a 6 x 6 matrix. Give {dof: value} or 6 x 6 numbers.")
-    return tuple(tuple(as_number(x) for x in row) for row in rows)
+    return tuple(as_numbers(row) for row in rows)
 
 
-def as_vector(value: object) -> Any:
+def as_vector(value: object) -> object:
     """{dof: value} as pairs, or six numbers."""
     rows = _entries(value, "six numbers")
     if isinstance(rows, dict):
@@ -40,7 +44,7 @@ def as_vector(value: object) -> Any:
     return tuple(as_number(x) for x in rows)
 
 
-def _entries(value: Any, wanted: str) -> Any:
+def _entries(value: object, wanted: str) -> dict[object, object] | tuple[object, ...]:
     """A mapping as a dict (pairs too), rows as a tuple."""
     if value is None:
         return ()
@@ -50,43 +54,50 @@ def _entries(value: Any, wanted: str) -> Any:
         raise ValueError(f"{reprlib.repr(value)} is no list. Give {{dof: value}} or {wanted}.")
     if getattr(value, "ndim", 1) == 0:
         raise ValueError(f"{value!r} is one number. Give {{dof: value}} or {wanted}.")
-    rows = tuple(value)
+    rows = row_of(value) or ()
     pairs = [r for r in rows if isinstance(r, tuple) and len(r) == 2 and isinstance(r[0], str)]
     return dict(pairs) if rows and len(pairs) == len(rows) else rows
 
 
 _table = {"type": "object", "propertyNames": {"enum": list(DOFS)}}
 Matrix = Annotated[
-    Any, BeforeValidator(as_matrix), WithJsonSchema({"anyOf": [_table, {"type": "array"}]})
+    Converted[Rows | Pairs],
+    BeforeValidator(as_matrix),
+    WithJsonSchema({"anyOf": [_table, {"type": "array"}]}),
 ]
 Six = Annotated[
-    Any, BeforeValidator(as_vector), WithJsonSchema({"anyOf": [_table, {"type": "array"}]})
+    Converted[tuple[float, ...] | Pairs],
+    BeforeValidator(as_vector),
+    WithJsonSchema({"anyOf": [_table, {"type": "array"}]}),
 ]
 
 
-def dense(value: tuple[Any, ...]) -> np.ndarray:
+def dense(value: Rows | Pairs) -> np.ndarray:
     """6 x 6 array of a stored matrix."""
     if not value:
         return np.zeros((6, 6))
-    if isinstance(value[0][0], str):
-        out = np.zeros((6, 6))
-        for dof, entry in value:
-            out[DOFS.index(dof), DOFS.index(dof)] = entry
-        return out
-    return np.array(value, dtype=float)
+    out = np.zeros((6, 6))
+    for i, row in enumerate(value):
+        if isinstance(row[0], str):
+            out[DOFS.index(row[0]), DOFS.index(row[0])] = row[1]
+        else:
+            out[i] = row
+    return out
 
 
-def six(value: tuple[Any, ...]) -> np.ndarray:
+def six(value: tuple[float, ...] | Pairs) -> np.ndarray:
     """Six numbers of a stored vector."""
-    if value and isinstance(value[0], tuple):
-        out = np.zeros(6)
-        for dof, entry in value:
-            out[DOFS.index(dof)] = entry
-        return out
-    return np.array(value, dtype=float) if value else np.zeros(6)
+    out = np.zeros(6)
+    for i, entry in enumerate(value):
+        if isinstance(entry, tuple):
+            out[DOFS.index(entry[0])] = entry[1]
+        else:
+            out[i] = entry
+    return out
 
 
-def by_dof(table: NamedValues, value: Any, name: str) -> None:
+def by_dof(table: NamedValues, value: Rows | Pairs | tuple[float, ...], name: str) -> None:
     """Write a stored diagonal as {dof: value} into the table of its item."""
-    if value and isinstance(value[0], tuple) and isinstance(value[0][0], str):
-        table[name] = dict(value)
+    pairs = [x for x in value if isinstance(x, tuple) and isinstance(x[0], str)]
+    if pairs:
+        table[name] = {pair[0]: pair[1] for pair in pairs}

@@ -1,18 +1,18 @@
 """The system: bodies, joints, forces, controllers, sensors and water, checked as a whole."""
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, ClassVar, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 from pydantic import BeforeValidator
 
 from swelltree.system.bodies.body import Body, Point
 from swelltree.system.describe import Description, description
-from swelltree.system.errors import listed, shown, suggest
+from swelltree.system.errors import SwelltreeError, listed, shown, suggest
 from swelltree.system.forces.controllers import Controller, check_order, parse_measure
-from swelltree.system.forces.elements import Force, JointForce, SpringDamper
+from swelltree.system.forces.elements import Force, JointForce, OnJoint, SpringDamper
 from swelltree.system.forces.sensors import Sensor
 from swelltree.system.forces.viscous import WindDrag
 from swelltree.system.joints.joint import Joint
@@ -35,6 +35,33 @@ from swelltree.system.waters.currents import CurrentLike, PowerLawCurrent, WindL
 from swelltree.system.waters.water import Water, as_water
 
 
+@runtime_checkable
+class Named(Protocol):
+    """What has a name."""
+
+    @property
+    def name(self) -> str:
+        """Unique among its kind."""
+        ...
+
+
+@runtime_checkable
+class WithPoints(Protocol):
+    """What refers to points of bodies."""
+
+    @property
+    def points(self) -> Mapping[str, Point]:
+        """They, by the names of the fields."""
+        ...
+
+    def fail(self, text: str) -> SwelltreeError:
+        """The error to raise about it."""
+        ...
+
+
+Item = TypeVar("Item", bound=Named)
+
+
 def _rows(cls: type, row: str = "") -> BeforeValidator:
     """Reader of a row of items of one kind.
 
@@ -44,7 +71,7 @@ def _rows(cls: type, row: str = "") -> BeforeValidator:
     """
     word = cls.__name__.lower()
 
-    def read(value: object) -> Any:
+    def read(value: object) -> object:
         items = row_of(value)
         if items is None:
             raise ValueError(f"{shown(value)} is not a list. Give the items in brackets.")
@@ -54,7 +81,7 @@ def _rows(cls: type, row: str = "") -> BeforeValidator:
                     f"holds {shown(item)}, which is not a {word}. "
                     "Put only descriptions of that kind there."
                 )
-            if row and item.row != row:
+            if row and isinstance(item, Force) and item.row != row:
                 raise ValueError(
                     f"holds {item.label}, which would do nothing there. Put it into {item.row}."
                 )
@@ -125,7 +152,7 @@ class System(Description):
         check_winches(self)
         check_operations(self)
         for force in (*self.forces, *self.ptos):
-            if getattr(force, "joint", None) is not None:
+            if isinstance(force, OnJoint) and force.joint is not None:
                 force.warn_of_degrees(self.dof_of(force))
         self._check_controllers()
         self._check_free_names()
@@ -154,7 +181,7 @@ class System(Description):
             frames[rod.name] = (made[-1].body.position, made[-1].body.rotation_matrix)
         return tuple(made)
 
-    def replace(self, **changes: Any) -> Self:
+    def replace(self, **changes: object) -> Self:
         """A copy with some fields changed; a rod whose parts are changed becomes these parts."""
         if self.rods and "rods" not in changes:
             fields = {"bodies": "body", "joints": "joint", "forces": "member"}
@@ -162,18 +189,21 @@ class System(Description):
             changes["rods"] = tuple(
                 rod
                 for rod, parts in zip(self.rods, self.rod_parts, strict=True)
-                if all(getattr(parts, part) in changes[f] for f, part in changed.items())
+                if all(
+                    getattr(parts, part) in (row_of(changes[f]) or ())
+                    for f, part in changed.items()
+                )
             )
         elif self.rods:
             # the rods themselves are changed: drop the parts of the old ones
             given = {f: changes.get(f, getattr(self, f)) for f in ("bodies", "joints", "forces")}
-            changes |= {f: self._without_rods(items) for f, items in given.items()}
+            changes |= {f: self._without_rods(row_of(x) or ()) for f, x in given.items()}
         return super().replace(**changes)
 
-    def _without_rods(self, items: Iterable[Description]) -> tuple[Description, ...]:
+    def _without_rods(self, items: Iterable[object]) -> tuple[Description, ...]:
         """Items that are not part of a rod."""
         parts = [part for made in self.rod_parts for part in made]
-        return tuple(item for item in items if item not in parts)
+        return tuple(x for x in items if isinstance(x, Description) and x not in parts)
 
     def table(self) -> NamedValues:
         """This item as a TOML table; rods as such, not as their parts."""
@@ -214,7 +244,7 @@ class System(Description):
         """The joint of a name."""
         return self._find(name, self.joints, "joint")
 
-    def force(self, name: str) -> Any:
+    def force(self, name: str) -> Force:
         """The force element of a name."""
         return self._find(name, self.forces, "force")
 
@@ -237,7 +267,7 @@ class System(Description):
         body = self.body(point.body)
         return np.array(body.position) + body.rotation_matrix @ np.array(point.position)
 
-    def dof_of(self, force: Any) -> str:
+    def dof_of(self, force: OnJoint) -> str:
         """The DoF a joint force or PTO acts on, also when the user left it out."""
         if force.joint not in [joint.name for joint in self.joints]:
             raise force.fail(_unknown("joint", force.joint, [joint.name for joint in self.joints]))
@@ -271,7 +301,7 @@ class System(Description):
 
         return system_html(self)
 
-    def _find(self, name: str, items: Iterable[Any], kind: str) -> Any:
+    def _find(self, name: str, items: Sequence[Item], kind: str) -> Item:
         for item in items:
             if item.name == name:
                 return item
@@ -291,7 +321,7 @@ class System(Description):
                 )
             by_name[item.name] = item
 
-    def _check_points(self, item: Any) -> None:
+    def _check_points(self, item: WithPoints) -> None:
         known = [WORLD_NAME, *(body.name for body in self.bodies)]
         for field, point in item.points.items():
             if point.body not in known:
@@ -363,9 +393,8 @@ class System(Description):
             for field, end in (("A", line.A), ("B", line.B)):
                 self._check_end(line, field, end)
                 used.add(end.junction if isinstance(end, OnJunction) else None)
-            both = isinstance(line.A, Point) and isinstance(line.B, Point)
-            if both and line.A.body == line.B.body == WORLD_NAME:
-                self._check_reach(line)
+            if isinstance(line.A, Point) and isinstance(line.B, Point):
+                self._check_reach(line, line.A, line.B)
         for junction in self.junctions:
             if junction.name not in used:
                 raise junction.fail("no line ends there. Attach a line or leave it out.")
@@ -391,9 +420,11 @@ class System(Description):
                     f"Give both the same model."
                 )
 
-    def _check_reach(self, line: Line) -> None:
+    def _check_reach(self, line: Line, a: Point, b: Point) -> None:
         """An inextensible line between two fixed points must be long enough."""
-        gap = self._gap(line.A, line.B)
+        if not a.body == b.body == WORLD_NAME:
+            return
+        gap = self._gap(a, b)
         if line.axial == "inextensible" and gap >= line.rest_length:
             raise line.fail(
                 f"rest_length {line.rest_length} m is not more than the {gap:.6g} m between its "
@@ -405,8 +436,9 @@ class System(Description):
             if isinstance(force, WindDrag) and self.wind is None:
                 raise force.fail("there is no wind. Give System(..., wind=Wind(speed=...)).")
         current = self.current
-        endless = isinstance(current, PowerLawCurrent) and current.depth is None
-        if endless and np.isinf(self.water.depth):
+        if not isinstance(current, PowerLawCurrent) or current.depth is not None:
+            return
+        if np.isinf(self.water.depth):
             raise current.fail("the water is infinitely deep. Give the depth where it ends.")
 
     def _check_controllers(self) -> None:

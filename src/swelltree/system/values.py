@@ -5,7 +5,7 @@ Each reader returns the value in its one stored form (floats, nested tuples) or 
 """
 
 import math
-from typing import Annotated, Any
+from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 from swelltree.system.bodies.frames import quaternion_matrix
 from swelltree.system.errors import listed, shown, suggest
 from swelltree.system.named_values import NamedValues
-from swelltree.system.read_as import ReadAs
+from swelltree.system.read_as import Converted, ReadAs
 
 DOFS = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
 AXES = ("x", "y", "z")
@@ -45,35 +45,50 @@ def as_number(value: object) -> float:
     return number
 
 
+@runtime_checkable
+class Traced(Protocol):
+    """What is used of a number that JAX is tracing."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """() of a single number."""
+        ...
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Of the number."""
+        ...
+
+
 def is_traced(value: object) -> bool:
     """Is it a number that JAX is tracing (`jit`, `grad`, `vmap`)? Told without importing JAX."""
     return any(cls.__name__ == "Tracer" for cls in type(value).__mro__)
 
 
-def as_sea_number(value: Any) -> Any:
+def as_sea_number(value: object) -> object:
     """A finite number, or one that JAX is tracing: seas are realised by JAX as well."""
-    if not is_traced(value):
+    if not (is_traced(value) and isinstance(value, Traced)):
         return as_number(value)
     if value.shape != ():
         raise ValueError(f"has shape {value.shape}. Give one number; `vmap` makes many of it.")
     return value
 
 
-def as_seed(value: Any) -> Any:
+def as_seed(value: object) -> object:
     """A whole number that is not negative, or one that JAX is tracing."""
-    if not is_traced(value):
+    if not (is_traced(value) and isinstance(value, Traced)):
         return as_count(value)
     if value.shape != () or value.dtype.kind not in "iu":
         raise ValueError(f"is {value.dtype} of shape {value.shape}. Give one whole number.")
     return value
 
 
-def row_of(value: Any) -> tuple[Any, ...] | None:
+def row_of(value: object) -> tuple[object, ...] | None:
     """The entries of a list, tuple or array; None for a text, a table and all without an order."""
     if isinstance(value, str | bytes | dict | set):
         return None
     try:
-        return tuple(value)
+        return tuple(value)  # pyright: ignore[reportArgumentType]
     except TypeError:
         return None
 
@@ -138,7 +153,7 @@ def as_rotation(value: object) -> tuple[tuple[float, ...], ...]:
     return rows
 
 
-def as_inertia(value: object) -> tuple[Any, ...]:
+def as_inertia(value: object) -> tuple[float | tuple[float, ...], ...]:
     """Inertia as 3 principal values, 6 matrix entries (xx, yy, zz, xy, xz, yz) or a 3x3 matrix."""
     if is_nested(value):
         return as_matrix(value)
@@ -224,11 +239,13 @@ def as_names(value: object) -> tuple[str, ...]:
     names = (value,) if isinstance(value, str) else row_of(value)
     if names is None:
         raise ValueError(f"{shown(value)} is not a row of names. Give names in brackets.")
-    names = tuple(getattr(name, "name", name) for name in names)
-    for name in names:
+    result = []
+    for entry in names:
+        name = getattr(entry, "name", entry)
         if not isinstance(name, str):
             raise ValueError(f"holds {shown(name)}, which is not text. Give names in brackets.")
-    return names
+        result.append(name)
+    return tuple(result)
 
 
 def as_count(value: object) -> int:
@@ -239,10 +256,10 @@ def as_count(value: object) -> int:
     return int(value) if isinstance(value, int) else int(number)
 
 
-def one_of(known: tuple[str, ...], word: str) -> tuple[Any, ...]:
+def one_of(known: tuple[str, ...], word: str) -> tuple[BeforeValidator | WithJsonSchema, ...]:
     """Reader and schema of a choice by name."""
 
-    def read(value: object) -> Any:
+    def read(value: object) -> object:
         if not isinstance(value, str) or value not in known:
             raise ValueError(
                 f"{shown(value)} is not a {word}.{suggest(value, known)} The choices "
@@ -269,15 +286,21 @@ Flag = Annotated[bool, BeforeValidator(as_bool)]
 Name = Annotated[str, BeforeValidator(as_name)]
 Names = Annotated[tuple[str, ...], BeforeValidator(as_names)]
 Numbers = Annotated[
-    Any,  # lists and arrays are taken, tuples are kept
+    Converted[tuple[float, ...]],  # lists and arrays are taken, tuples are kept
     BeforeValidator(as_numbers),
     WithJsonSchema({"type": "array", "items": {"type": "number"}}),
 ]
 Vector = Annotated[tuple[float, float, float], BeforeValidator(as_vector)]
-Rotation = Annotated[Any, BeforeValidator(as_rotation), WithJsonSchema({"anyOf": [_rows, _four]})]
+Rotation = Annotated[
+    Converted[tuple[tuple[float, ...], ...]],
+    BeforeValidator(as_rotation),
+    WithJsonSchema({"anyOf": [_rows, _four]}),
+]
 INERTIA_SCHEMA: NamedValues = {"anyOf": [_three, _six, _rows]}
 Axis = Annotated[
-    Any, BeforeValidator(as_axis), WithJsonSchema({"anyOf": [{"enum": list(AXES)}, _three]})
+    Converted[str | tuple[float, ...]],
+    BeforeValidator(as_axis),
+    WithJsonSchema({"anyOf": [{"enum": list(AXES)}, _three]}),
 ]
 Dofs = Annotated[
     tuple[str, ...],

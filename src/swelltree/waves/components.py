@@ -379,6 +379,7 @@ def headings(sea: IrregularSea, omega: Array, draw: Array) -> Array:
         )
     if table:
         rows = zip(omega.reshape(-1, n), part.reshape(-1, n), strict=True)
+        assert isinstance(sea.spectrum, DirectionalTable)
         by_row = [_table_headings(sea.spectrum, w, one, sizes) for w, one in rows]
         return np.stack(by_row).reshape(omega.shape)
     assert sea.spreading is not None

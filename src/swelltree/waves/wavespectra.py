@@ -112,13 +112,14 @@ def to_wavespectra(
     """
     import xarray as xr
 
-    trains: tuple[IrregularSea, ...] = sea.trains if isinstance(sea, seas.SeaOf) else (sea,)
-    for train in trains:
+    trains: list[IrregularSea] = []
+    for train in sea.trains if isinstance(sea, seas.SeaOf) else (sea,):
         if not isinstance(train, seas.IrregularSea):
             raise SwelltreeError(
                 f"{getattr(train, 'label', repr(train))} has no spectrum. "
                 "Only IrregularSea(...) and SeaOf(...) of such become wavespectra data."
             )
+        trains.append(train)
     g = (water or Water()).g
     table = trains[0].spectrum if isinstance(trains[0].spectrum, DirectionalTable) else None
     if freq is None:

@@ -180,7 +180,8 @@ def _division(member: MorisonMember) -> tuple[np.ndarray, np.ndarray]:
 def _member_mass(system: System, layout: Layout, group: MorisonMembers) -> np.ndarray:
     """Added mass of the members in body axes (N, 6, 6), of what is wet in still water."""
     A = np.zeros((layout.n_bodies, 6, 6))
-    members = [system.force(name) for name in group.names]
+    named = {force.name: force for force in system.forces if isinstance(force, MorisonMember)}
+    members = [named[name] for name in group.names]
     for k, (body, number) in enumerate(zip(group.body, group.member, strict=True)):
         member, name = members[number], layout.bodies[body]
         described = system.body(name)

@@ -17,6 +17,7 @@ from swelltree.model.build_layout import local_point
 from swelltree.model.layout import Layout
 from swelltree.model.signals import compile_signal
 from swelltree.system import System
+from swelltree.system.bodies.body import Point
 from swelltree.system.lines.line import OnJunction
 from swelltree.system.lines.schedules import Schedule, winch_schedule
 from swelltree.system.lines.winch_checks import drum_length, first_segment, shortest_length
@@ -273,7 +274,9 @@ def _tips(
         body = getattr(at, "body", WORLD_NAME)
         fixed = body == WORLD_NAME
         bodies.append(layout.n_bodies if fixed else layout.bodies.index(body))
-        points.append(np.zeros(3) if fixed else local_point(system, at))
+        points.append(
+            local_point(system, at) if isinstance(at, Point) and not fixed else np.zeros(3)
+        )
         junctions.append(at.junction if isinstance(at, OnJunction) else "")
     return tuple(bodies), np.array(points, float).reshape(-1, 3), tuple(junctions)
 

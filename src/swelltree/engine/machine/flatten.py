@@ -38,7 +38,7 @@ INLINED = {
     "checkpoint",
 }
 UNEXPECTED = (KeyError, AttributeError, TypeError, ValueError, IndexError)
-FILES = ("numbers", "shapes", "indices", "sums", "loops", "algebra", "pivots", "rows")
+FILES = ("numbers", "shapes", "indices", "sums", "loops", "each", "algebra", "pivots", "rows")
 
 
 def rule(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -14,7 +14,8 @@ place, everywhere. What loops compute for places that hold nothing is never look
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,6 +38,7 @@ from swelltree.engine.machine.values import (
 )
 
 AXES = 3  # first axes, at most, that count rows
+LONGEST = 128  # numbers of a row that is read number by number; longer ones stay in memory
 TYPES = {"f8": np.float64, "i4": np.int32, "u4": np.uint32, "b1": np.bool_, LONG: np.int64}
 
 Axes = Mapping[tuple[int, ...], int]  # lengths of first axes -> pitch of the last of them
@@ -118,6 +120,7 @@ class RowLoops:
     open: dict[tuple[int, int], RowLoop] = field(default_factory=dict)
     tables: dict[Any, Stored] = field(default_factory=dict)
     copies: dict[Any, View] = field(default_factory=dict)
+    pauses: int = 0
 
     def __post_init__(self) -> None:
         self.width = lane_width() if self.named else 1
@@ -125,7 +128,16 @@ class RowLoops:
     # --- which arrays, and how they lie -----------------------------------------------------
     def axes(self, shape: tuple[int, ...]) -> int | None:
         """How many first axes of an array count its rows; None where it has none."""
-        return first_axes(shape, self.named)
+        return None if self.pauses else first_axes(shape, self.named)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """The body of one row: all that is computed in it is single numbers."""
+        self.pauses += 1
+        try:
+            yield
+        finally:
+            self.pauses -= 1
 
     def count(self, shape: tuple[int, ...]) -> int:
         """Rows of an array of some first axes, places that hold nothing included."""
@@ -173,7 +185,7 @@ class RowLoops:
             return
         loop.open = False
         self.open.pop((id(loop.parent), loop.count), None)
-        loop.parent.items.append(Rows(loop.region, loop.index, loop.count, loop.width))
+        loop.parent.items.append(Rows(loop.region, loop.index, loop.count, loop.width, True))
 
     # --- single rows ------------------------------------------------------------------------
     def place(self, index: int, offsets: np.ndarray) -> int | None:
@@ -219,6 +231,34 @@ class RowLoops:
             else:
                 out.append(graph.load_at(x.buffer, x.version, first, place, x.home))
         return np.array(out, dtype=int)
+
+    def at_number(self, x: Stored | View, index: int, axis: int = 0) -> Value:
+        """One row along an axis of an array in memory; it stays there where it is long.
+
+        Args:
+            x: the array.
+            index: expression of the number of the row.
+            axis: along which the rows are counted.
+        """
+        graph, count = self.graph, x.shape[axis]
+        shape = (*x.shape[:axis], *x.shape[axis + 1 :])
+        short = x.size // count <= LONGEST and self.axes(shape) is None
+        if isinstance(x, Stored):
+            step = int(np.prod(x.shape[axis + 1 :], dtype=int))
+            base = graph.op("mul", index, graph.constant(step, LONG))
+            first = x.start + np.arange(x.size).reshape(x.shape).take(0, axis)
+        else:
+            rows = np.moveaxis(x.offsets, axis, 0).reshape(count, -1)
+            change = rows - rows[:1]
+            if short or not (change == change[:, :1]).all():
+                moved = x.moved(lambda a: np.moveaxis(a, axis, 0))
+                return self.at(view_of(graph, moved), index, count).reshape(shape)
+            place = self.place(index, rows[:, 0])
+            first, base = x.offsets.take(0, axis), x.base
+            if place is not None:
+                base = place if base is None else graph.op("add", base, place)
+        row = View(x.buffer, np.asarray(first), x.home, x.version, base, lay_out=self.in_order)
+        return row.places(graph) if short else row
 
     def _exactly(
         self, x: View, count: int, buffer: Buffer, where: np.ndarray, home: Region

@@ -55,45 +55,39 @@ class Loop(Statement):
 
 
 @dataclass
-class Each(Loop):
-    """A region for every row of some arrays; none depends on another, so several may go together.
-
-    Written as any loop it counts the rows, leaves after the last, and stores results at the end.
-
-    Args:
-        counter: where the number of the row lies.
-        index: its expression in the region.
-        count: rows.
-        leave: the statement that ends the loop.
-        last: stores at the end of a pass: results, sums so far and the next number.
-        rows: (buffer, place, number): results that are kept; a row has as many places as it has
-            numbers.
-        sums: (buffer, place, number): results that are added up.
-    """
-
-    counter: Buffer
-    index: int
-    count: int
-    leave: Leave
-    last: Stores
-    rows: list[tuple[Buffer, int, int]]
-    sums: list[tuple[Buffer, int, int]]
-
-
-@dataclass
 class Rows(Loop):
-    """A region for each of some rows, several at once; see `row_loops`.
+    """A region for every row of some arrays; see `row_loops`.
+
+    Rows that may go together do not depend on each other: what the region stores is the row's own,
+    or memory that is used nowhere else; only its `Adds` bring rows together.
 
     Args:
         body: without a `Leave`.
         index: number of the expression of the number of the row.
-        count: of rows; the last few at once may go beyond.
-        width: rows at once.
+        count: of rows.
+        width: rows that may go together, side by side in a register; 1: one after another.
+        beyond: memory has room for rows behind the last, which the last register may hold too.
     """
 
     index: int
     count: int
     width: int
+    beyond: bool = False
+
+
+@dataclass
+class Adds(Statement):
+    """Numbers that are added to places of memory: sums over the rows of a loop.
+
+    Args:
+        terms: (buffer, place, number).
+    """
+
+    terms: list[tuple[Buffer, int, int]]
+
+    def numbers(self) -> list[int]:
+        """Expressions that are needed."""
+        return [a for _, _, a in self.terms]
 
 
 @dataclass

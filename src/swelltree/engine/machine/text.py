@@ -14,8 +14,9 @@ from swelltree.engine.machine.functions.written import REDUCED, written
 from swelltree.engine.machine.graph import FLOAT, LONG, Buffer, Graph, Region
 from swelltree.engine.machine.number_types import NOT_NEGATIVE, SINGLE, Types
 from swelltree.engine.machine.operations import FLAGS, Operations
-from swelltree.engine.machine.row_text import write_reduction, write_rows
+from swelltree.engine.machine.reductions import write_reduction
 from swelltree.engine.machine.statements import (
+    Adds,
     Choice,
     Combination,
     Leave,
@@ -186,7 +187,9 @@ class Writer:
             elif isinstance(item, Leave):
                 self._leave(item.condition, names)
             elif isinstance(item, Rows):
-                write_rows(self, item)
+                self._rows(item)
+            elif isinstance(item, Adds):
+                self._adds(item, names)
             elif isinstance(item, Reduction):
                 write_reduction(self, item)
             elif isinstance(item, Loop):
@@ -211,6 +214,16 @@ class Writer:
         self.lines += [f"  br label %{head}", f"{end}:"]
         self.end = outer
 
+    def _rows(self, rows: Rows) -> None:
+        """One row after another."""
+
+        def row(j: str) -> None:
+            if rows.index in self.kept:
+                self._store(LONG, j, self.address(self.kept[rows.index], 0))
+            self._region(rows.body, {rows.index: j})
+
+        self.counted(rows.count, row)
+
     def _leave(self, condition: int, names: dict[int, str]) -> None:
         """On with the loop only where a condition holds."""
         more, go = self._label(), self.name(condition, names)
@@ -234,22 +247,18 @@ class Writer:
             for k in range(count):
                 one(None, k)
             return
-        self.counted(count, 1, lambda j: one(j, 0))
+        self.counted(count, lambda j: one(j, 0))
 
-    def counted(self, count: int, step: int, one: Callable[[str], None]) -> None:
+    def counted(self, count: int, one: Callable[[str], None]) -> None:
         """Write `one` once, in a loop with the name of its counter."""
         before, head, back, end = (self._label() for _ in range(4))
         j, following, go = f"%j{self.count}", f"%k{self.count}", f"%go{self.count}"
         self.lines += [f"  br label %{before}", f"{before}:", f"  br label %{head}", f"{head}:"]
         self.lines.append(f"  {j} = phi i64 [ 0, %{before} ], [ {following}, %{back} ]")
         one(j)
-        self.lines += [f"  br label %{back}", f"{back}:", f"  {following} = add i64 {j}, {step}"]
+        self.lines += [f"  br label %{back}", f"{back}:", f"  {following} = add i64 {j}, 1"]
         self.lines.append(f"  {go} = icmp slt i64 {following}, {count}")
         self.lines += [f"  br i1 {go}, label %{head}, label %{end}", f"{end}:"]
-
-    def region_with(self, region: Region, names: dict[int, str]) -> None:
-        """A region in which some names are known."""
-        self._region(region, names)
 
     # --- memory -----------------------------------------------------------------------------
     def address(self, buffer: Buffer, at: int, index: str | None = None) -> str:
@@ -319,6 +328,12 @@ class Writer:
         """Sums of the same rows."""
         for item in items:
             self._combination(item, names)
+
+    def _adds(self, adds: Adds, names: dict[int, str]) -> None:
+        for buffer, at, a in adds.terms:
+            kind, term, place = self.graph.kinds[a], self.name(a, names), self.address(buffer, at)
+            both = [self._load(kind, place), term]
+            self._store(kind, self.operations.write("add", kind, kind, both), place)
 
     def _combination(self, item: Combination, names: dict[int, str]) -> None:
         """Some numbers of the sum at once, in several partial sums that do not wait for another."""

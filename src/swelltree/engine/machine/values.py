@@ -73,19 +73,6 @@ class OnBase:
 
 
 @dataclass(eq=False)
-class Shifted(OnBase):
-    """An array in memory that begins at a place that is computed.
-
-    Args:
-        base: the array as it would be at the place zero.
-        index: number of the expression (LONG) of the place.
-    """
-
-    base: Stored
-    index: int
-
-
-@dataclass(eq=False)
 class Updated(OnBase):
     """An array in memory but for some numbers that lie together.
 
@@ -243,7 +230,7 @@ def view_of(graph: Graph, x: Value, lay_out: Callable[[View], Stored] | None = N
     return View(x.buffer, offsets, x.home, x.version, None, special, lay_out)
 
 
-Value = Any  # np.ndarray of places, Stored, Shifted, Updated, Product or Kept
+Value = Any  # np.ndarray of places, Stored, Updated, Product or Kept
 
 
 def stored(
@@ -259,13 +246,6 @@ def places(graph: Graph, x: Value) -> np.ndarray:
         return x
     if x.size > LARGEST:
         raise NotFlattenedError(f"an array of {x.size} numbers")
-    if isinstance(x, Shifted):
-        row = x.base
-        out = [
-            graph.load_at(row.buffer, row.version, row.start + j, x.index, row.home)
-            for j in range(x.size)
-        ]
-        return np.array(out, dtype=int).reshape(x.shape)
     if isinstance(x, View):
         return x.places(graph)
     if isinstance(x, Kept):

@@ -8,15 +8,14 @@ carry a difference, so that it is then only said.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from swelltree.system import System
 from swelltree.system.bodies.body import Body, Point
 from swelltree.system.findings import Finding
-from swelltree.system.lines.moorings import LinearMooring
-from swelltree.system.six import dense, six
+from swelltree.system.forces.elements import OnJoint
 from swelltree.system.topology import WORLD_NAME
 from swelltree.system.values import DOFS
 
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 
 UNBALANCED = 0.01  # of the weight
 UPRIGHT = 0.999  # part of the vertical that a joint leaves free, within 2.6 degrees
-# damping and drag do not act at rest
-NEVER_AT_REST = ("damping", "quadratic_drag", "body_drag", "wind_drag")
 
 
 class Afloat(NamedTuple):
@@ -155,27 +152,13 @@ def _carriers(system: System) -> Iterator[tuple[str, set[str]]]:
         yield contact.label, {contact.body.body}
     driven = {name for controller in system.controllers for name in controller.drives}
     for force in (*system.forces, *system.ptos, *system.moorings):
-        if force.name in driven or _acts_at_rest(force):
-            joint = getattr(force, "joint", None)
-            if joint is None:
+        if force.name in driven or force.pushes_at_rest:
+            if not isinstance(force, OnJoint) or force.joint is None:
                 yield force.label, {point.body for point in force.points.values()}
             elif system.dof_of(force) in DOFS[:3]:
-                yield force.label, {point.body for point in system.joint(joint).points.values()}
+                ends = system.joint(force.joint).points
+                yield force.label, {point.body for point in ends.values()}
     for operation in system.operations:
         for stage in operation.stages:
             if stage.to is not None:
                 yield operation.label, {stage.to.body, stage.target}
-
-
-def _acts_at_rest(force: Any) -> bool:
-    """Whether a force element may push up or down while nothing moves."""
-    if force.type in NEVER_AT_REST:
-        return False
-    if isinstance(force, LinearMooring):
-        return bool(dense(force.stiffness)[2].any() or six(force.pretension)[2])
-    if force.type == "morison":
-        return bool(force.buoyancy)
-    if force.type in ("spring_damper", "joint_force"):
-        names = ("stiffness", "force", "lower", "upper", "friction", "function")
-        return any(getattr(force, name, None) not in (None, 0.0) for name in names)
-    return True

@@ -38,6 +38,7 @@ class Planned(NamedTuple):
     starting: Array  # the length of the first step is not known yet
     cornered: Array  # it ends at a corner
     latest: Array  # s, before which its stages stay
+    sampled: Array | None  # an output lies within it; None: never
     before: Array | None  # values of the events at its start, or None
 
 
@@ -133,7 +134,7 @@ class Attempts:
     def _planned(self, carry: Carry, target: Array) -> Planned:
         """The length: as planned, stretched or divided to land on the target or a corner."""
         options = self.options
-        nearest = target - carry.t
+        output, nearest = target, target - carry.t
         if self.free:
             target = jnp.maximum(target, options.free_until)
         starting = (carry.step == 0.0) if self.adaptive else jnp.zeros((), bool)
@@ -160,7 +161,8 @@ class Attempts:
         # a jump at a corner belongs to the step after it
         cornered = cornered & lands
         latest = jnp.where(cornered, jnp.nextafter(stop(target), -jnp.inf), jnp.inf)
-        return Planned(h, t_new, planned, nearest, starting, cornered, latest, before)
+        sampled = (output < t_new) if self.free else None
+        return Planned(h, t_new, planned, nearest, starting, cornered, latest, sampled, before)
 
     def _tried(self, carry: Carry, plan: Planned) -> tuple[Planned, Tree]:
         """The stages."""
@@ -172,7 +174,7 @@ class Attempts:
         if problem.in_step is not None and not self.adaptive:
             steps = (carry, plan.h, plan.latest, options.parts)
             return plan, in_parts(tableau, problem, args, *steps, self.bounded)
-        steps = (carry, plan.h, plan.latest, plan.starting, self.bounded)
+        steps = (carry, plan.h, plan.latest, plan.starting, self.bounded, plan.sampled)
         return plan, explicit(tableau, problem, args, *steps)
 
     def _checked(self, carry: Carry, plan: Planned, tried: Tree) -> Checked:

@@ -2,7 +2,8 @@
 
 The stages are a loop over the rows of the tableau. It begins at stage 0 when the rate at the
 start is unknown and at stage 1 when it is (from the last stage of the step before, or from a
-rejected attempt), so that no evaluation is made twice.
+rejected attempt), so that no evaluation is made twice. In steps that hold samples it goes on to two
+stages more, for the value within the step (`extension`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
 from swelltree.solvers.problem import Attempt, Carry, Problem
 from swelltree.solvers.stepping.exact_block import exact_block
-from swelltree.solvers.stepping.extension import Extension, quartic
+from swelltree.solvers.stepping.extension import Extension, cubic, inner_terms
 from swelltree.solvers.stepping.tableaus import Tableau
 
 
@@ -41,10 +42,16 @@ def explicit(
     latest: Array,
     starting: Array,
     bounded: bool,
+    sampled: Array | None = None,
 ) -> Attempt:
-    """Explicit Runge-Kutta step up to the time `latest`; when `starting` only the first rate."""
-    A, c = jnp.asarray(tableau.A), jnp.asarray(tableau.c)
+    """Explicit Runge-Kutta step up to the time `latest`; when `starting` only the first rate.
+
+    Args:
+        sampled: does the step hold samples? None: no step does.
+    """
     n = tableau.n_stages
+    rows, times = (tableau.A, tableau.c) if sampled is None else tableau.with_inner_stages()
+    A, c, n_all = jnp.asarray(rows), jnp.asarray(times), len(times)
 
     def combine(weights: Array, y: Tree, k: Tree) -> Tree:
         # written without a dot, so that the loop can become one kernel
@@ -54,20 +61,22 @@ def explicit(
     block = exact_block(problem, args, carry, h, n)
 
     def stage(i: Array, state: Tree) -> Tree:
-        k, forcing, _ = state
+        k, forcing = state
         y = block.at(i, jax.tree.map(functools.partial(combine, A[i]), carry.y, k), forcing)
         rate = problem.rate(args, jnp.minimum(carry.t + c[i] * h, latest), y)
         k = jax.tree.map(lambda ks, new: ks.at[i].set(new), k, rate)
-        return k, block.kept(i, forcing, y, rate), y
+        return k, block.kept(i, forcing, y, rate)
 
-    k = jax.tree.map(lambda x: jnp.zeros((n, *x.shape)).at[0].set(x), carry.rate)
+    k = jax.tree.map(lambda x: jnp.zeros((n_all, *x.shape)).at[0].set(x), carry.rate)
     first = jnp.where(carry.rate_known, 1, 0).astype(jnp.int32)
-    last = jnp.where(starting, 1, n).astype(jnp.int32)
-    k, forcing, y = _stage_loop(bounded, n, first, last, stage, (k, block.start(), carry.y))
+    last = n if sampled is None else jnp.where(sampled, n_all, n)
+    last = jnp.where(starting, 1, last).astype(jnp.int32)
+    k, forcing = _stage_loop(bounded, n_all, first, last, stage, (k, block.start()))
+    k, inner = jax.tree.map(lambda x: x[:n], k), jax.tree.map(lambda x: x[n:], k)
     fsal = tableau.first_same_as_last
-    if not fsal:
-        y = jax.tree.map(functools.partial(combine, jnp.asarray(tableau.b)), carry.y, k)
-        y = block.at(n, y, forcing)
+    weights = jnp.where(starting, 0.0, jnp.asarray(tableau.b))
+    y = jax.tree.map(functools.partial(combine, weights), carry.y, k)
+    y = block.at(n, y, forcing)
     error = None
     if tableau.error is not None:
         weights = jnp.asarray(tableau.error)
@@ -81,19 +90,27 @@ def explicit(
         rate_end=jax.tree.map(lambda x: x[-1], k) if fsal else None,
         n_rate=last - first,
         converged=jnp.ones((), bool),
-        extension=within_step(tableau, carry, h, y, k),
+        extension=None if sampled is None else within_step(carry, h, y, k, inner),
     )
 
 
-def within_step(tableau: Tableau, carry: Carry, h: Array, y: Tree, k: Tree) -> Extension:
-    """The value within a step from the carry to a value, with the rates of its stages."""
-    weights = tableau.extension
+def within_step(carry: Carry, h: Array, y: Tree, k: Tree, inner: Tree) -> Extension:
+    """The value within a step from the carry to a value.
 
-    def terms(y0: Tree, y1: Tree, k: Tree) -> Tree:
-        more = h * jnp.sum(weights.reshape((-1,) + (1,) * y0.ndim) * k, axis=0)
-        return quartic(y0, y1, k[0], k[-1], more, h)
+    Args:
+        carry: at its start.
+        h: its length [s].
+        y: value at its end.
+        k: rates of its stages.
+        inner: rates at two points within it, or none.
+    """
 
-    return Extension(carry.t, h, jax.tree.map(terms, carry.y, y, k))
+    def terms(y0: Array, y1: Array, k: Array, inner: Array) -> Array:
+        known = cubic(y0, y1, k[0], k[-1], h)
+        more = inner_terms(known, h * inner[0], h * inner[1]) if len(inner) else [0.0 * y0] * 2
+        return jnp.stack([*known, *more])
+
+    return Extension(carry.t, h, jax.tree.map(terms, carry.y, y, k, inner))
 
 
 def in_parts(

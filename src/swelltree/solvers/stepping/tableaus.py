@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from swelltree.solvers.stepping.extension import EARLY, HALF, inner_rows
+
 
 @dataclass(frozen=True, eq=False)
 class Tableau:
@@ -24,7 +26,8 @@ class Tableau:
         b: weights of the new value, shape (stage,).
         c: times of the stages as a fraction of the step, shape (stage,).
         error: weights of the error estimate, or None for a fixed-step method.
-        extension: weights of the stages in the continuous extension (`extension`), (stage,).
+        extension: weights of the stages in the extension of order four (`extension`), (stage,);
+            None: the cubic of both ends serves.
     """
 
     name: str
@@ -32,7 +35,7 @@ class Tableau:
     A: np.ndarray
     b: np.ndarray
     c: np.ndarray
-    extension: np.ndarray
+    extension: np.ndarray | None = None
     error: np.ndarray | None = None
 
     @property
@@ -45,13 +48,23 @@ class Tableau:
         """Whether the last stage is the rate at the new value."""
         return bool(np.array_equal(self.A[-1], self.b) and self.c[-1] == 1.0)
 
+    def with_inner_stages(self) -> tuple[np.ndarray, np.ndarray]:
+        """A and c with two stages more, at points within the step; without where none are used."""
+        if self.extension is None:
+            return self.A, self.c
+        n = self.n_stages
+        A = np.zeros((n + 2, n + 2))
+        A[:n, :n] = self.A
+        A[n:, :n] = inner_rows(self.b, self.extension)
+        return A, np.append(self.c, [EARLY, HALF])
+
 
 def _tableau(
     name: str,
     order: int,
     rows: list[list[float]],
     b: list[float],
-    extension: list[float],
+    extension: list[float] | None = None,
     error: list[float] | None = None,
 ) -> Tableau:
     A = np.zeros((len(b), len(b)))
@@ -59,8 +72,9 @@ def _tableau(
         A[i + 1, : len(row)] = row
     c = A.sum(axis=1)
     c[np.abs(c - 1.0) < 1e-12] = 1.0
+    within = None if extension is None else np.array(extension)
     estimate = None if error is None else np.array(error)
-    return Tableau(name, order, A, np.array(b), c, np.array(extension), estimate)
+    return Tableau(name, order, A, np.array(b), c, within, estimate)
 
 
 RK4 = _tableau(
@@ -68,7 +82,6 @@ RK4 = _tableau(
     4,
     [[0.5], [0.0, 0.5], [0.0, 0.0, 1.0]],
     [1 / 6, 1 / 3, 1 / 3, 1 / 6],
-    [0.0] * 4,  # the cubic alone, with the last stage as rate of the end
 )
 
 _DOPRI5_B = [35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84]
@@ -171,6 +184,5 @@ KVAERNO5 = Tableau(
     np.array([[0.0] * 7, *([*row, *[0.0] * (7 - len(row))] for row in _KVAERNO5_ROWS)]),
     _LAST,
     np.array([0.0, *(sum(row) + 0.26 for row in _KVAERNO5_ROWS)]),
-    np.zeros(7),
-    _LAST - _BEFORE,
+    error=_LAST - _BEFORE,
 )

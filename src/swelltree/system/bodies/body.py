@@ -1,7 +1,7 @@
 """Rigid bodies, the world, and points on them."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
@@ -11,6 +11,7 @@ from swelltree.system.bodies.hulls import HullLike
 from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import shown, suggest
 from swelltree.system.named_values import NamedValues
+from swelltree.system.read_as import Converted
 from swelltree.system.six import Matrix, by_dof, dense
 from swelltree.system.values import (
     INERTIA_SCHEMA,
@@ -48,15 +49,17 @@ def _or_word(word: str, read: Callable[[object], object], what: str = "numbers")
 _number_or_word = {"anyOf": [{"type": "number", "minimum": 0}, {"const": DISPLACEMENT}]}
 _vector = {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3}
 Mass = Annotated[
-    Any, _or_word(DISPLACEMENT, as_number, "a number"), WithJsonSchema(_number_or_word)
+    Converted[float],
+    _or_word(DISPLACEMENT, as_number, "a number"),
+    WithJsonSchema(_number_or_word),
 ]
 InertiaOrWord = Annotated[
-    Any,
+    Converted[tuple[float | tuple[float, ...], ...]],
     _or_word(HOMOGENEOUS, as_inertia),
     WithJsonSchema({"anyOf": [*INERTIA_SCHEMA["anyOf"], {"const": HOMOGENEOUS}]}),
 ]
 ComOrWord = Annotated[
-    Any,
+    Converted[tuple[float, float, float]],
     _or_word(HOMOGENEOUS, as_vector),
     WithJsonSchema({"anyOf": [_vector, {"const": HOMOGENEOUS}]}),
 ]
@@ -96,7 +99,7 @@ class _Place:
 
     name: str
 
-    def at(self, x: float = 0.0, y: float = 0.0, z: float = 0.0, rotation: Any = None) -> Point:
+    def at(self, x: float = 0.0, y: float = 0.0, z: float = 0.0, rotation: object = None) -> Point:
         """A point given in the frame of this body [m], with its own axes if a rotation is given."""
         return Point(self.name, (x, y, z), rotation)
 
@@ -307,7 +310,9 @@ class Body(Description, _Place):
         numbers = self.replace(mass=mass, com=self.center_of_mass)
         return numbers.replace(inertia=numbers.inertia_matrix)
 
-    def moved(self, position: Any = None, rotation_deg: Any = None, rotation: Any = None) -> Self:
+    def moved(
+        self, position: object = None, rotation_deg: object = None, rotation: object = None
+    ) -> Self:
         """The same body at another described pose; what is not given stays."""
         changes: NamedValues = {} if position is None else {"position": position}
         if rotation_deg is not None or rotation is not None:
@@ -356,4 +361,4 @@ POINT_SCHEMA: NamedValues = {
     ]
 }
 # a Point when read; a Body, WORLD, Point, name or table when given
-PointLike = Annotated[Any, BeforeValidator(as_point), WithJsonSchema(POINT_SCHEMA)]
+PointLike = Annotated[Converted[Point], BeforeValidator(as_point), WithJsonSchema(POINT_SCHEMA)]

@@ -8,21 +8,23 @@ not given, one is chosen.
 """
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import field
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Protocol, runtime_checkable
 
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import listed, shown, suggest
 from swelltree.system.named_values import NamedValues
+from swelltree.system.read_as import Converted
 from swelltree.system.values import Number, Vector, as_numbers, as_text, row_of
 
 ORIGIN = (0.0, 0.0, 0.0)
 
 
 def _one_of(*known: str) -> BeforeValidator:
-    def read(value: object) -> Any:
+    def read(value: object) -> object:
         if not isinstance(value, str) or value not in known:
             raise ValueError(f"{shown(value)} does not exist. Give one of {listed(known)}.")
         return value
@@ -50,7 +52,7 @@ class Hull(Description):
     kind: ClassVar[str] = "hull"
     shape: ClassVar[str] = ""
     offset: Vector
-    panel_size: Any
+    panel_size: Converted[float]
 
     @property
     def label(self) -> str:
@@ -310,8 +312,8 @@ class Mesh(PanelHull):
     """
 
     shape: ClassVar[str] = "panels"
-    vertices: Annotated[Any, BeforeValidator(_as_points)]
-    faces: Annotated[Any, BeforeValidator(_as_faces)]
+    vertices: Annotated[Converted[tuple[tuple[float, ...], ...]], BeforeValidator(_as_points)]
+    faces: Annotated[Converted[tuple[tuple[int, ...], ...]], BeforeValidator(_as_faces)]
     offset: Vector = field(default=ORIGIN, kw_only=True)
     panel_size: NoSize = field(default=None, kw_only=True)
 
@@ -323,13 +325,45 @@ class Mesh(PanelHull):
             )
 
 
-def _panels_of(value: Any) -> tuple[Any, Any] | None:
+@runtime_checkable
+class Merged(Protocol):
+    """What can be made one mesh, such as the collections of Capytaine."""
+
+    def merged(self) -> object:
+        """The mesh."""
+        ...
+
+
+@runtime_checkable
+class OfCapytaine(Protocol):
+    """What is used of Capytaine's meshes."""
+
+    vertices: object
+    faces: object
+
+
+class Cells(Protocol):
+    """Cells of one form in a mesh of meshio."""
+
+    type: str
+    data: Iterable[object]
+
+
+@runtime_checkable
+class OfMeshio(Protocol):
+    """What is used of meshio's meshes."""
+
+    points: object
+    cells: Iterable[Cells]
+
+
+def _panels_of(value: object) -> tuple[object, object] | None:
     """Points and panels of a mesh of Capytaine or meshio, None where it is none."""
-    mesh = getattr(value, "mesh", value)  # a floating body has one
-    mesh = mesh.merged() if hasattr(mesh, "merged") else mesh
-    if hasattr(mesh, "vertices") and hasattr(mesh, "faces"):
+    mesh: object = getattr(value, "mesh", value)  # a floating body has one
+    mesh = mesh.merged() if isinstance(mesh, Merged) else mesh
+    if isinstance(mesh, OfCapytaine):
         return mesh.vertices, mesh.faces
-    if hasattr(mesh, "points") and hasattr(mesh, "cells"):
+    if isinstance(mesh, OfMeshio):
         blocks = [block for block in mesh.cells if block.type in ("triangle", "quad")]
         return mesh.points, [face for block in blocks for face in block.data]
     return None
@@ -341,11 +375,11 @@ def _path_text(path: object) -> object:
     return os.fspath(path) if isinstance(path, os.PathLike) else path
 
 
-def _as_parts(value: object) -> tuple[Any, ...]:
+def _as_parts(value: object) -> tuple[Hull, ...]:
     rows = row_of(value)
     if not rows:
         raise ValueError(f"{shown(value)} is not a list of hulls. Give one or more.")
-    return tuple(as_hull(row, required=True) for row in rows)
+    return tuple(hull for row in rows if (hull := as_hull(row, required=True)) is not None)
 
 
 @description
@@ -356,7 +390,7 @@ class Union(Hull):
     """
 
     shape: ClassVar[str] = "union"
-    hulls: Annotated[tuple[Any, ...], BeforeValidator(_as_parts)]
+    hulls: Annotated[Converted[tuple[Hull, ...]], BeforeValidator(_as_parts)]
     offset: Vector = field(default=ORIGIN, kw_only=True)
     panel_size: Number | None = field(default=None, kw_only=True)
 
@@ -395,7 +429,7 @@ HULL_SHAPES: NamedValues = {
 }
 
 
-def as_hull(value: object, required: bool = False) -> object:
+def as_hull(value: object, required: bool = False) -> Hull | None:
     """A hull; a TOML table with a `shape` becomes its hull."""
     if (value is None and not required) or isinstance(value, Hull):
         return value
@@ -457,4 +491,4 @@ def _hull_schema() -> NamedValues:
     }
 
 
-HullLike = Annotated[Any, BeforeValidator(as_hull), WithJsonSchema(_hull_schema())]
+HullLike = Annotated[Converted[Hull], BeforeValidator(as_hull), WithJsonSchema(_hull_schema())]

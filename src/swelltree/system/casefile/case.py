@@ -5,12 +5,15 @@ same constructors, so Python and TOML users read the same messages.
 """
 
 import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from swelltree.system.bodies.body import Body
 from swelltree.system.casefile.schema import choice_schema, class_schema
+from swelltree.system.casefile.studies import Study
 from swelltree.system.casefile.study_types import STUDY_TYPES
+from swelltree.system.describe import Description
 from swelltree.system.errors import SwelltreeError, listed, shown, suggest
 from swelltree.system.files.file_names import file_stems
 from swelltree.system.files.given_paths import given_path
@@ -37,8 +40,10 @@ from swelltree.system.waters.currents import CURRENT_TYPES, Wind
 from swelltree.system.waters.hydro import HydroSpec
 from swelltree.system.waters.water import Water
 
+D = TypeVar("D", bound=Description)
+
 # the lists of [system]: word of one item, its class or its classes by `type`
-LISTS: dict[str, tuple[str, Any]] = {
+LISTS: dict[str, tuple[str, type[Description] | Mapping[str, type[Description]]]] = {
     "bodies": ("body", Body),
     "joints": ("joint", JOINT_TYPES),
     "forces": (
@@ -72,12 +77,12 @@ class Case:
     """
 
     system: System
-    studies: tuple[Any, ...] = ()
+    studies: tuple[Study, ...] = ()
     path: Path | None = None
     text: str = ""
     hydro: HydroSpec | None = None
 
-    def study(self, name: str) -> Any:
+    def study(self, name: str) -> Study:
         """The study of a name."""
         for study in self.studies:
             if study.name == name:
@@ -207,9 +212,9 @@ def _rows(table: NamedValues, key: str, source: str) -> list[NamedValues]:
     return rows
 
 
-def _item(word: str, classes: Any, row: NamedValues) -> Any:
+def _item(word: str, classes: type[D] | Mapping[str, type[D]], row: NamedValues) -> D:
     """One item: its class by `type`, then its constructor."""
-    if not isinstance(classes, dict):
+    if isinstance(classes, type):
         return classes(**row)
     label = f"{word} '{row['name']}'" if isinstance(row.get("name"), str) else word
     if "type" not in row:
@@ -227,10 +232,10 @@ def _item(word: str, classes: Any, row: NamedValues) -> Any:
 def case_schema() -> NamedValues:
     """JSON schema of a case file, for editors that check and complete while one types."""
 
-    def rows(classes: Any) -> NamedValues:
+    def rows(classes: type[Description] | Mapping[str, type[Description]]) -> NamedValues:
         choices = [
             class_schema(cls)
-            for cls in (classes.values() if isinstance(classes, dict) else [classes])
+            for cls in ([classes] if isinstance(classes, type) else classes.values())
         ]
         return {"type": "array", "items": choices[0] if len(choices) == 1 else {"oneOf": choices}}
 

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 from swelltree.system.casefile.schema import SchemaOf, class_schema
 from swelltree.system.describe import Description, description
 from swelltree.system.errors import SwelltreeError, shown
+from swelltree.system.read_as import Converted
 from swelltree.system.values import Name, one_of
 
 # those of `swelltree.statistics`, and the greatest size of either sign
@@ -16,7 +17,7 @@ CHOICES = ("body", "dof", "line", "pto", "spring", "joint_element", "coordinate"
 
 _statistic = one_of(STATISTICS, "statistic")
 Allowed = Annotated[
-    Any,
+    Converted[float | tuple[float, float]],
     WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "array", "items": {"type": "number"}}]}),
 ]
 
@@ -145,7 +146,7 @@ def as_limits(value: object) -> tuple[ChannelLimit, ...]:
     return tuple(rows)
 
 
-def _row(row: Any) -> ChannelLimit:
+def _row(row: object) -> ChannelLimit:
     if isinstance(row, ChannelLimit):
         return row
     if not isinstance(row, dict):
@@ -166,7 +167,7 @@ def read_limits(value: object) -> tuple[ChannelLimit, ...]:
 
 
 Limits = Annotated[
-    Any,
+    Converted[tuple[ChannelLimit, ...]],
     BeforeValidator(read_limits),
     SchemaOf(lambda: {"type": "array", "items": class_schema(ChannelLimit), "minItems": 1}),
 ]

@@ -1,8 +1,8 @@
 """JSON schemas of descriptions, for editors that check a case file while one types."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
 
+from swelltree.system.describe import Description
 from swelltree.system.named_values import NamedValues
 
 
@@ -20,12 +20,12 @@ class SchemaOf:
         return self.make()
 
 
-def choice_schema(classes: NamedValues) -> NamedValues:
+def choice_schema(classes: Mapping[str, type[Description]]) -> NamedValues:
     """Schema of an item whose class is chosen by `type`."""
     return {"oneOf": [class_schema(cls) for cls in classes.values()]}
 
 
-def class_schema(cls: Any) -> NamedValues:
+def class_schema(cls: type[Description]) -> NamedValues:
     """Schema of one class, with its `type` as a constant."""
     from pydantic import TypeAdapter
 

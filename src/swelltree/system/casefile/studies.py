@@ -2,13 +2,14 @@
 
 import dataclasses
 import math
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.casefile.study_values import CaseName, Limit, Names, limit_argument
 from swelltree.system.describe import Description, description
 from swelltree.system.named_values import NamedValues
+from swelltree.system.read_as import Converted
 from swelltree.system.values import Count, Flag, Name, Number, Numbers, one_of
 from swelltree.system.values import Names as Channels
 from swelltree.system.waters.hydro import OMEGA_SCHEMA, OmegaRange, as_omega
@@ -35,7 +36,11 @@ _drag = one_of(DRAG, "linearisation of drag")
 Solver = Annotated[str, _solver[0], _solver[1]]
 Radiation = Annotated[str, _radiation[0], _radiation[1]]
 Drag = Annotated[str, _drag[0], _drag[1]]
-Omega = Annotated[Any, BeforeValidator(as_omega), WithJsonSchema(OMEGA_SCHEMA)]
+Omega = Annotated[
+    Converted[OmegaRange | tuple[float, ...]],
+    BeforeValidator(as_omega),
+    WithJsonSchema(OMEGA_SCHEMA),
+]
 
 
 class Study(Description):

@@ -1,6 +1,6 @@
 """`operability` as a case file describes it: conditions, limits, and a run in time."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar, Self
 
 from pydantic import BeforeValidator
 
@@ -11,6 +11,7 @@ from swelltree.system.describe import description, within
 from swelltree.system.errors import shown
 from swelltree.system.forces.signals import Function, resolve
 from swelltree.system.named_values import NamedValues
+from swelltree.system.read_as import Converted
 from swelltree.system.values import Name, as_numbers
 
 # the runs have neither name nor type of their own
@@ -63,10 +64,16 @@ class OperabilityStudy(Study):
 
     type: ClassVar[str] = "operability"
     name: Name
-    over: Annotated[Any, BeforeValidator(as_conditions), SchemaOf(conditions_schema)]
+    over: Annotated[
+        Converted[tuple[tuple[str, tuple[float, ...]], ...]],
+        BeforeValidator(as_conditions),
+        SchemaOf(conditions_schema),
+    ]
     judge: Function | None = None
     limits: Limits = ()
-    simulate: Annotated[Any, BeforeValidator(as_run), SchemaOf(run_schema)] = None
+    simulate: Annotated[Converted[SimulateStudy], BeforeValidator(as_run), SchemaOf(run_schema)] = (
+        None
+    )
 
     def __post_init__(self) -> None:
         if not self.limits:
@@ -79,11 +86,11 @@ class OperabilityStudy(Study):
         """The run of each case."""
         return self.simulate
 
-    def replace(self, **changes: Any) -> Any:
+    def replace(self, **changes: object) -> Self:
         """A formulation is that of the runs."""
         if "formulation" in changes:
             run = changes.get("simulate", self.simulate)
-            changes["simulate"] = run.replace(formulation=changes.pop("formulation"))
+            changes["simulate"] = as_run(run).replace(formulation=changes.pop("formulation"))
         return super().replace(**changes)
 
     def table(self) -> NamedValues:

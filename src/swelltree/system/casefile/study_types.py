@@ -8,10 +8,11 @@ from swelltree.system.casefile.studies import (
     ResponseStudy,
     SimulateStudy,
     SteadyStateStudy,
+    Study,
 )
 from swelltree.system.casefile.study_operability import OperabilityStudy
 
-STUDY_TYPES: dict[str, type] = {
+STUDY_TYPES: dict[str, type[Study]] = {
     cls.type: cls
     for cls in (
         SimulateStudy,

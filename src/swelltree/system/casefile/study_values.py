@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.errors import shown
+from swelltree.system.read_as import Converted, ReadAs
 from swelltree.system.values import row_of
 
 LARGEST = 1e300
@@ -27,9 +27,10 @@ def as_names(value: object) -> tuple[str, ...] | str | None:
     if value is None or isinstance(value, str):
         return value
     row = row_of(value)
-    if row is None or not all(isinstance(name, str) for name in row):
+    names = [name for name in row or () if isinstance(name, str)]
+    if row is None or len(names) < len(row):
         raise ValueError(f"{shown(value)} is not a name or a list of names. Give e.g. 'ram'.")
-    return row
+    return tuple(names)
 
 
 def as_limit(value: object) -> object:
@@ -41,8 +42,9 @@ def as_limit(value: object) -> object:
             raise ValueError("{} names nothing. Leave it out.")
         return tuple((_name(key), _bound(x)) for key, x in value.items())
     row = row_of(value)
-    if row and all(_is_named(entry) for entry in row):
-        return tuple((_name(entry[0]), _bound(entry[1])) for entry in row)
+    pairs = [row_of(entry) for entry in row or () if _is_named(entry)]
+    if row and len(pairs) == len(row):
+        return tuple((_name(pair[0]), _bound(pair[1])) for pair in pairs if pair is not None)
     return _bound(value)
 
 
@@ -72,15 +74,24 @@ def _bound(value: object) -> float | tuple[float, float]:
     return _number(value)
 
 
-def _number(value: Any) -> float:
-    plain = isinstance(value, int | float) and not isinstance(value, bool)
-    if not plain or math.isnan(value if isinstance(value, float) else 0.0) or abs(value) > LARGEST:
+def _number(value: object) -> float:
+    # nan is not below the largest either
+    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= LARGEST:
         raise ValueError(f"{shown(value)} is not a number, a pair or a table by name.")
     return float(value)
 
 
-CaseName = Annotated[Any, BeforeValidator(as_case), WithJsonSchema({"type": ["integer", "string"]})]
-Names = Annotated[Any, BeforeValidator(as_names), WithJsonSchema({"type": ["string", "array"]})]
+Bound = float | tuple[float, float]
+CaseName = Annotated[
+    ReadAs[int | str], BeforeValidator(as_case), WithJsonSchema({"type": ["integer", "string"]})
+]
+Names = Annotated[
+    Converted[tuple[str, ...] | str | None],
+    BeforeValidator(as_names),
+    WithJsonSchema({"type": ["string", "array"]}),
+]
 Limit = Annotated[
-    Any, BeforeValidator(as_limit), WithJsonSchema({"type": ["number", "array", "object"]})
+    Converted[Bound | tuple[tuple[str, Bound], ...] | None],
+    BeforeValidator(as_limit),
+    WithJsonSchema({"type": ["number", "array", "object"]}),
 ]

@@ -10,13 +10,16 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.system.errors import SwelltreeError, error_in_file
 from swelltree.system.files.hdf5_heaps import endless_heap
 from swelltree.system.files.numbers import check_size
+
+if TYPE_CHECKING:
+    import h5py
 
 DEEPEST = 32  # groups within groups
 MOST_OBJECTS = 20_000  # a group that holds itself has no end
@@ -25,7 +28,7 @@ MOST_PACKED = 1100  # deflate makes nothing smaller than by 1032
 
 
 @contextmanager
-def open_hdf5(path: Path, what: str) -> Iterator[Any]:
+def open_hdf5(path: Path, what: str) -> Iterator[h5py.File]:
     """An HDF5 file without links to other files and without arrays that no memory holds.
 
     Args:
@@ -80,7 +83,7 @@ class Inspection:
         self.declared = 0
         self.objects = 0
 
-    def look(self, group: Any, name: str, depth: int) -> None:
+    def look(self, group: h5py.Group, name: str, depth: int) -> None:
         """Go through all that is in a group without following links."""
         import h5py
 
@@ -107,7 +110,7 @@ class Inspection:
             elif isinstance(item, h5py.Dataset):
                 self._check_dataset(item, whole)
 
-    def _check_dataset(self, item: Any, name: str) -> None:
+    def _check_dataset(self, item: h5py.Dataset, name: str) -> None:
         if item.is_virtual or item.external:
             raise self.fail(
                 f"'{name}' keeps its values in another file, which is not followed. Copy "
@@ -123,7 +126,7 @@ class Inspection:
             )
 
 
-def read_value(file: Any, key: str, path: Path, what: str) -> Any:
+def read_value(file: h5py.Group, key: str, path: Path, what: str) -> object:
     """What is stored under a key, None where there is nothing."""
     import h5py
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from swelltree.system.errors import SwelltreeError
 from swelltree.system.files.hdf5 import failing, open_hdf5
 from swelltree.system.files.numbers import check_size
 from swelltree.system.named_values import NamedValues
+
+if TYPE_CHECKING:
+    import h5py
 
 DIMENSIONS = "DIMENSION_LIST"
 # what netCDF keeps for itself among the attributes
@@ -53,7 +56,7 @@ def read_netcdf4(path: Path, what: str) -> tuple[dict[str, Variable], NamedValue
 
     fail = failing(path, what)
     with open_hdf5(path, what) as file:
-        items = {key: file[key] for key in file if isinstance(file[key], h5py.Dataset)}
+        items = {str(k): item for k in file if isinstance(item := file[k], h5py.Dataset)}
         scales = {key: item for key, item in items.items() if _is_scale(item)}
         result = {}
         for name, item in items.items():
@@ -64,15 +67,17 @@ def read_netcdf4(path: Path, what: str) -> tuple[dict[str, Variable], NamedValue
         return result, _attrs(file, "", fail)
 
 
-def _is_scale(item: Any) -> bool:
+def _is_scale(item: h5py.Dataset) -> bool:
     return _text(item.attrs.get("CLASS", b"")) == b"DIMENSION_SCALE"
 
 
-def _text(value: Any) -> bytes:
-    return value.encode() if isinstance(value, str) else bytes(value) if value is not None else b""
+def _text(value: object) -> bytes:
+    return value.encode() if isinstance(value, str) else value if isinstance(value, bytes) else b""
 
 
-def _dims(file: Any, name: str, item: Any, scales: dict, fail: Fail) -> tuple[str, ...]:
+def _dims(
+    file: h5py.File, name: str, item: h5py.Dataset, scales: dict, fail: Fail
+) -> tuple[str, ...]:
     """Names of the dimensions, whose sizes are those of their scales."""
     import h5py
 
@@ -88,7 +93,7 @@ def _dims(file: Any, name: str, item: Any, scales: dict, fail: Fail) -> tuple[st
     if kind is None or h5py.check_ref_dtype(kind) is None or attribute.shape != (count,):
         raise fail(f"'{name}' has a broken list of dimensions. Is the file whole?")
     dims = []
-    for axis, references in enumerate(item.attrs[DIMENSIONS]):
+    for axis, references in enumerate(np.asarray(item.attrs[DIMENSIONS])):
         scale = file[references[0]] if len(references) == 1 and references[0] else None
         key = "" if scale is None or scale.name is None else scale.name.lstrip("/")
         if key not in scales or key in dims:
@@ -102,7 +107,7 @@ def _dims(file: Any, name: str, item: Any, scales: dict, fail: Fail) -> tuple[st
     return tuple(dims)
 
 
-def _values(item: Any, name: str, fail: Fail) -> np.ndarray:
+def _values(item: h5py.Dataset, name: str, fail: Fail) -> np.ndarray:
     import h5py
 
     if item.shape is None:
@@ -117,7 +122,7 @@ def _values(item: Any, name: str, fail: Fail) -> np.ndarray:
     return np.asarray(item[()])
 
 
-def _attrs(item: Any, name: str, fail: Fail) -> NamedValues:
+def _attrs(item: h5py.Dataset | h5py.File, name: str, fail: Fail) -> NamedValues:
     """Text and numbers; single ones as such."""
     import h5py
 

@@ -1,7 +1,7 @@
 """Controllers: u(t, y) from measured channels to the actuators of force elements."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import BeforeValidator, WithJsonSchema
 
@@ -10,6 +10,7 @@ from swelltree.system.errors import shown
 from swelltree.system.forces.own_effects import as_parameters
 from swelltree.system.forces.signals import Function
 from swelltree.system.named_values import NamedValues
+from swelltree.system.read_as import Converted
 from swelltree.system.values import Flag, Name, Names
 
 
@@ -40,14 +41,16 @@ def parse_measure(text: str) -> Measure:
 def as_gains(value: object) -> tuple[tuple[str, float], ...]:
     """{name: number} as pairs, which compare and cannot change."""
     pairs = as_parameters(value)
+    gains = []
     for name, number in pairs:
-        if isinstance(number, bool | str | tuple):
+        if isinstance(number, bool) or not isinstance(number, float):
             raise ValueError(f"'{name}': {shown(number)} is not one number. Give one.")
-    return pairs
+        gains.append((name, number))
+    return tuple(gains)
 
 
 Gains = Annotated[
-    Any,
+    Converted[tuple[tuple[str, float], ...]],
     BeforeValidator(as_gains),
     WithJsonSchema({"type": "object", "additionalProperties": {"type": "number"}, "default": {}}),
 ]

@@ -4,14 +4,15 @@ Gravity needs no element: it acts on every body with the g of `Water`.
 """
 
 import warnings
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Protocol, runtime_checkable
 
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.bodies.body import Point, PointLike
 from swelltree.system.describe import Description, description
-from swelltree.system.errors import SwelltreeWarning, shown, suggest
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning, shown, suggest
 from swelltree.system.forces.signals import Function, Signal, Signals
+from swelltree.system.read_as import Converted
 from swelltree.system.values import DOFS, Flag, Name, Number, as_dof
 
 
@@ -26,6 +27,11 @@ class Force(Description):
     def points(self) -> dict[str, Point]:
         """The points by field name."""
         return {}
+
+    @property
+    def pushes_at_rest(self) -> bool:
+        """May it push up or down while nothing moves? Damping and drag do not."""
+        return True
 
     def check_not_negative(self, *fields: str) -> None:
         """Elements that would feed energy in are made with `force` or a controller."""
@@ -55,6 +61,25 @@ class Force(Description):
                     SwelltreeWarning,
                     stacklevel=2,
                 )
+
+
+@runtime_checkable
+class OnJoint(Protocol):
+    """A force element that can act on a coordinate of a joint."""
+
+    @property
+    def joint(self) -> str:
+        """Its name; none of an element between two points."""
+        ...
+
+    @property
+    def dof(self) -> str | None:
+        """The coordinate, none if it is the only one."""
+        ...
+
+    def fail(self, text: str) -> SwelltreeError:
+        """The error to raise about this item."""
+        ...
 
 
 @description
@@ -95,6 +120,11 @@ class SpringDamper(Force):
             )
 
     @property
+    def pushes_at_rest(self) -> bool:
+        """With a spring or an actuator."""
+        return bool(self.stiffness) or self.force not in (None, 0.0)
+
+    @property
     def points(self) -> dict[str, Point]:
         """The points by field name."""
         return {"a": self.a, "b": self.b}
@@ -109,7 +139,7 @@ def as_joint_name(value: object) -> str:
 
 
 MaybeDof = Annotated[
-    Any,
+    Converted[str],
     BeforeValidator(lambda value: None if value is None else as_dof(value)),
     WithJsonSchema({"enum": list(DOFS)}),
 ]
@@ -181,6 +211,12 @@ class JointForce(Force):
                 "stop_stiffness or stop_damping is given without a stop. Give lower or upper."
             )
 
+    @property
+    def pushes_at_rest(self) -> bool:
+        """With a spring, stops, friction or an actuator."""
+        given = (self.stiffness, self.friction, self.lower, self.upper, self.force)
+        return any(value not in (None, 0.0) for value in given)
+
 
 def _as_frame(value: object) -> str:
     if not isinstance(value, str) or value not in ("world", "body"):
@@ -229,4 +265,6 @@ class AppliedForce(Force):
         return {"point": self.point}
 
 
-FORCE_TYPES: dict[str, type] = {cls.type: cls for cls in (SpringDamper, JointForce, AppliedForce)}
+FORCE_TYPES: dict[str, type[Description]] = {
+    cls.type: cls for cls in (SpringDamper, JointForce, AppliedForce)
+}

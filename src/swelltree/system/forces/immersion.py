@@ -1,14 +1,15 @@
 """Bodies that go through the water surface: what is wet of them, by depth."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.bodies.body import Point, PointLike
-from swelltree.system.describe import description
+from swelltree.system.describe import Description, description
 from swelltree.system.errors import shown
 from swelltree.system.forces.elements import Force
+from swelltree.system.read_as import Converted
 from swelltree.system.values import (
     Flag,
     Name,
@@ -25,7 +26,7 @@ EXITS = ("left", "returned")
 _exit = one_of(EXITS, "way of leaving the water")
 
 
-def _as_rows(value: object) -> tuple[Any, ...]:
+def _as_rows(value: object) -> tuple[float | tuple[float, ...], ...]:
     """Numbers, or rows of three numbers."""
     rows = row_of(value)
     if rows is None:
@@ -43,11 +44,15 @@ def _as_three(value: object) -> tuple[float, ...]:
 _number = {"type": "number"}
 _three = {"type": "array", "items": _number, "minItems": 3, "maxItems": 3}
 Rows = Annotated[
-    Any,
+    Converted[tuple[float | tuple[float, ...], ...]],
     BeforeValidator(_as_rows),
     WithJsonSchema({"type": "array", "items": {"anyOf": [_number, _three]}}),
 ]
-Three = Annotated[Any, BeforeValidator(_as_three), WithJsonSchema({"anyOf": [_number, _three]})]
+Three = Annotated[
+    Converted[tuple[float, ...]],
+    BeforeValidator(_as_three),
+    WithJsonSchema({"anyOf": [_number, _three]}),
+]
 
 
 @description
@@ -169,4 +174,4 @@ class Immersion(Force):
         return {"point": self.point}
 
 
-IMMERSION_TYPES: dict[str, type] = {Immersion.type: Immersion}
+IMMERSION_TYPES: dict[str, type[Description]] = {Immersion.type: Immersion}

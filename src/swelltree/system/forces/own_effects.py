@@ -2,18 +2,19 @@
 
 import numbers
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from swelltree.system.describe import description
+from swelltree.system.describe import Description, description
 from swelltree.system.errors import shown
 from swelltree.system.forces.elements import Force
 from swelltree.system.forces.signals import Function
 from swelltree.system.named_values import NamedValues
+from swelltree.system.read_as import Converted
 from swelltree.system.values import Name, as_number, row_of
 
-Pairs = tuple[tuple[str, Any], ...]
+Pairs = tuple[tuple[str, object], ...]
 
 
 def _as_parameter(key: str, value: object) -> object:
@@ -43,7 +44,9 @@ def as_parameters(value: object) -> Pairs:
 
 
 Parameters = Annotated[
-    Any, BeforeValidator(as_parameters), WithJsonSchema({"type": "object", "default": {}})
+    Converted[Pairs],
+    BeforeValidator(as_parameters),
+    WithJsonSchema({"type": "object", "default": {}}),
 ]
 
 
@@ -73,4 +76,4 @@ class OwnEffect(Force):
         return table
 
 
-OWN_TYPES: dict[str, type] = {OwnEffect.type: OwnEffect}
+OWN_TYPES: dict[str, type[Description]] = {OwnEffect.type: OwnEffect}

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from swelltree.system.bodies.body import Point, PointLike
-from swelltree.system.describe import description
+from swelltree.system.describe import Description, description
 from swelltree.system.forces.elements import Force
 from swelltree.system.values import Name, Number, Numbers, Vector
 
@@ -53,4 +53,4 @@ class Rotor(Force):
         return {"hub": self.hub}
 
 
-ROTOR_TYPES: dict[str, type] = {Rotor.type: Rotor}
+ROTOR_TYPES: dict[str, type[Description]] = {Rotor.type: Rotor}

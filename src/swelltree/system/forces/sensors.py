@@ -13,6 +13,11 @@ class Sensor(Description):
     kind: ClassVar[str] = "sensor"
     name: str
 
+    @property
+    def points(self) -> dict[str, Point]:
+        """The points by field name."""
+        return {}
+
 
 @description
 class PointSensor(Sensor):
@@ -54,4 +59,6 @@ class DistanceSensor(Sensor):
         return {"a": self.a, "b": self.b}
 
 
-SENSOR_TYPES: dict[str, type] = {cls.type: cls for cls in (PointSensor, DistanceSensor)}
+SENSOR_TYPES: dict[str, type[Description]] = {
+    cls.type: cls for cls in (PointSensor, DistanceSensor)
+}

@@ -6,6 +6,7 @@ trace, or the text "module:name" that names any of these. The text is imported o
 """
 
 import re
+from collections.abc import Callable
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, WithJsonSchema
@@ -13,6 +14,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import SwelltreeError, listed, shown, suggest
 from swelltree.system.named_values import NamedValues
+from swelltree.system.read_as import Converted
 from swelltree.system.values import Number, Numbers, as_number, one_of, row_of
 
 INTERPOLATIONS = ("spline", "monotone", "linear")
@@ -88,7 +90,11 @@ class Polynomial(Description):
             raise self.fail("coefficients are empty. Give at least one number.")
 
 
-SIGNAL_TYPES: dict[str, type] = {cls.type: cls for cls in (Table, Harmonic, Polynomial)}
+# as it is stored
+SignalForm = float | str | Table | Harmonic | Polynomial | Callable[[float], float]
+SIGNAL_TYPES: dict[str, type[Description]] = {
+    cls.type: cls for cls in (Table, Harmonic, Polynomial)
+}
 
 
 def as_path(value: str) -> str:
@@ -117,7 +123,7 @@ def as_signal(value: object) -> object:
         ) from None
 
 
-def _from_table(table: dict[Any, Any]) -> object:
+def _from_table(table: dict[object, object]) -> object:
     kind = table.get("type")
     if not isinstance(kind, str) or kind not in SIGNAL_TYPES:
         raise ValueError(
@@ -212,10 +218,14 @@ SIGNAL_SCHEMA: NamedValues = {
         },
     ]
 }
-Signal = Annotated[Any, BeforeValidator(as_signal), WithJsonSchema(SIGNAL_SCHEMA)]
+Signal = Annotated[Converted[SignalForm], BeforeValidator(as_signal), WithJsonSchema(SIGNAL_SCHEMA)]
 Signals = Annotated[
-    Any,
+    Converted[tuple[SignalForm, ...]],
     BeforeValidator(as_signals),
     WithJsonSchema({"type": "array", "items": SIGNAL_SCHEMA, "minItems": 3, "maxItems": 3}),
 ]
-Function = Annotated[Any, BeforeValidator(as_function), WithJsonSchema(_path_schema)]
+Function = Annotated[
+    Converted[str | Callable[..., object]],
+    BeforeValidator(as_function),
+    WithJsonSchema(_path_schema),
+]

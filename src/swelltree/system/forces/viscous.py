@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from swelltree.system.bodies.body import Point, PointLike
-from swelltree.system.describe import description
+from swelltree.system.describe import Description, description
 from swelltree.system.forces.elements import Force
 from swelltree.system.named_values import NamedValues
 from swelltree.system.six import Matrix, by_dof, dense
@@ -58,6 +58,11 @@ class QuadraticDrag(Force):
         return table
 
     @property
+    def pushes_at_rest(self) -> bool:
+        """Drag does not."""
+        return False
+
+    @property
     def points(self) -> dict[str, Point]:
         """The points by field name."""
         return {"body": self.body}
@@ -98,6 +103,11 @@ class BodyDrag(Force):
                 raise self.fail(f"{field} {list(getattr(self, field))} has a negative value.")
         if not any(self.Cd) and not any(self.Cl):
             raise self.fail("Cd and Cl are zero. Give at least one.")
+
+    @property
+    def pushes_at_rest(self) -> bool:
+        """Drag does not."""
+        return False
 
     @property
     def points(self) -> dict[str, Point]:
@@ -180,6 +190,11 @@ class MorisonMember(Force):
                 raise self.fail(f"{field} {value} is negative. Give zero or more.")
 
     @property
+    def pushes_at_rest(self) -> bool:
+        """Where it floats."""
+        return bool(self.buoyancy)
+
+    @property
     def points(self) -> dict[str, Point]:
         """The points by field name."""
         return {"a": self.a, "b": self.b}
@@ -236,6 +251,11 @@ class WindDrag(Force):
                 raise self.fail(f"{field} {getattr(self, field)} is negative. Give zero or more.")
 
     @property
+    def pushes_at_rest(self) -> bool:
+        """Drag does not."""
+        return False
+
+    @property
     def points(self) -> dict[str, Point]:
         """The points by field name."""
         return {"point": self.point}
@@ -246,6 +266,6 @@ def _on_a_body(force: Force, point: Point) -> None:
         raise force.fail("is on the world, which does not move. Weld a body there instead.")
 
 
-VISCOUS_TYPES: dict[str, type] = {
+VISCOUS_TYPES: dict[str, type[Description]] = {
     cls.type: cls for cls in (QuadraticDrag, BodyDrag, MorisonMember, WindDrag)
 }

@@ -1,12 +1,13 @@
 """Bodies in a tank of water that is computed in time: weak-scatterer hydrodynamics."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.bodies.body import Point
-from swelltree.system.describe import description
+from swelltree.system.describe import Description, description
 from swelltree.system.forces.elements import Force
+from swelltree.system.read_as import Converted
 from swelltree.system.values import Count, Flag, Name, Names, Number, as_numbers, one_of
 
 MODES = ("linear", "body_exact", "weak_scatterer")
@@ -32,7 +33,7 @@ def _as_place(value: object) -> tuple[float, ...] | None:
 
 
 Place = Annotated[
-    Any,
+    Converted[tuple[float, ...] | None],
     BeforeValidator(_as_place),
     WithJsonSchema(
         {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
@@ -148,4 +149,4 @@ class WeakScatterer(Force):
         return {f"{k}[{i}]": Point(name) for k, row in names.items() for i, name in enumerate(row)}
 
 
-SCATTERER_TYPES: dict[str, type] = {WeakScatterer.type: WeakScatterer}
+SCATTERER_TYPES: dict[str, type[Description]] = {WeakScatterer.type: WeakScatterer}

@@ -22,8 +22,9 @@ from swelltree.system.bodies.frames import (
 )
 from swelltree.system.describe import Description, description, plain
 from swelltree.system.errors import SwelltreeWarning, listed, suggest
-from swelltree.system.forces.signals import SIGNAL_SCHEMA, Table, as_signal
+from swelltree.system.forces.signals import SIGNAL_SCHEMA, SignalForm, Table, as_signal
 from swelltree.system.named_values import NamedValues
+from swelltree.system.read_as import Converted
 from swelltree.system.values import AXES, DOFS, Flag, Name, Rotation, Vector, as_number
 
 
@@ -95,12 +96,14 @@ def _pairs_schema(entry: NamedValues) -> WithJsonSchema:
 
 
 Coordinates = Annotated[
-    Any,
+    Converted[tuple[tuple[str, float], ...]],
     BeforeValidator(lambda value: _as_pairs(value, as_number)),
     _pairs_schema({"type": "number"}),
 ]
 Motions = Annotated[
-    Any, BeforeValidator(lambda value: _as_pairs(value, as_signal)), _pairs_schema(SIGNAL_SCHEMA)
+    Converted[tuple[tuple[str, SignalForm], ...]],
+    BeforeValidator(lambda value: _as_pairs(value, as_signal)),
+    _pairs_schema(SIGNAL_SCHEMA),
 ]
 
 

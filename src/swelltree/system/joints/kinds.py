@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from swelltree.system.describe import description
+from swelltree.system.describe import Description, description
 from swelltree.system.errors import shown
 from swelltree.system.joints.joint import Joint, JointLayout, free_axes
 from swelltree.system.values import AXES, DOFS, Axis, Dofs, Number, row_of
@@ -94,8 +94,9 @@ class Screw(Joint):
 
 
 def _as_axes(value: object) -> tuple[str, ...]:
-    axes = tuple(value) if isinstance(value, str) else row_of(value) or ()
-    if len(axes) != 2 or any(axis not in AXES for axis in axes) or axes[0] == axes[1]:
+    given = tuple(value) if isinstance(value, str) else row_of(value) or ()
+    axes = tuple(axis for axis in given if isinstance(axis, str) and axis in AXES)
+    if len(given) != 2 or len(axes) != 2 or axes[0] == axes[1]:
         raise ValueError(f"{shown(value)} are not two different axes. Give for example ('x', 'y').")
     return axes
 
@@ -243,7 +244,7 @@ class RevoluteSpherical(Joint):
         return JointLayout(rows_only=True, n_rows=2)
 
 
-JOINT_TYPES: dict[str, type] = {
+JOINT_TYPES: dict[str, type[Description]] = {
     cls.type: cls
     for cls in (
         *(Weld, Hinge, Slider, Cylindrical, Screw, Universal, Ball),

@@ -1,10 +1,11 @@
 """What lines hang on is not under the ground: they would hang below their own anchors."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swelltree.system.describe import Description
 from swelltree.system.lines.line import OnLine
 from swelltree.system.lines.seabed import depth_under
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from swelltree.system.system import System
 
 
-def _places(system: "System") -> Iterator[tuple[Any, str, np.ndarray]]:
+def _places(system: "System") -> Iterator[tuple[Description, str, np.ndarray]]:
     """Items, the words for their points, and where these are as described."""
     for line in system.lines:
         ends = (("end A", line.A), ("end B", line.B))

@@ -5,7 +5,7 @@ world, on junctions that are free to move, or at a distance along another line.
 """
 
 import dataclasses
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
@@ -15,6 +15,7 @@ from swelltree.system.describe import Description, description, differs, parts_o
 from swelltree.system.errors import shown
 from swelltree.system.lines.line_types import LineType
 from swelltree.system.named_values import NamedValues
+from swelltree.system.read_as import Converted
 from swelltree.system.values import (
     Count,
     Flag,
@@ -28,7 +29,7 @@ from swelltree.system.values import (
 )
 
 MaybeNumber = Annotated[
-    Any,
+    Converted[float],
     BeforeValidator(lambda value: None if value is None else as_number(value)),
     WithJsonSchema({"type": "number"}),
 ]
@@ -116,7 +117,7 @@ def as_end(value: object) -> LineEnd:
 
 
 EndLike = Annotated[
-    Any,
+    Converted[Point | OnJunction | OnLine],
     BeforeValidator(as_end),
     WithJsonSchema({"anyOf": [*POINT_SCHEMA["anyOf"], {"type": "object"}, {"type": "array"}]}),
 ]
@@ -132,7 +133,7 @@ def as_line_type(value: object) -> object:
 
 
 TypeLike = Annotated[
-    Any,
+    Converted[LineType | str],
     BeforeValidator(as_line_type),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}]}),
 ]
@@ -149,7 +150,7 @@ class Section(Description):
     """
 
     kind: ClassVar[str] = "section"
-    type: TypeLike = dataclasses.field()
+    type: TypeLike = dataclasses.field()  # pyright: ignore[reportIncompatibleVariableOverride]
     length: Number
     segments: Count | None = None
 
@@ -169,7 +170,9 @@ def _as_clamp(value: object) -> object:
     return None if value is None else as_axis(value)
 
 
-Clamp = Annotated[Any, BeforeValidator(_as_clamp), WithJsonSchema({})]
+Clamp = Annotated[
+    Converted[str | tuple[float, ...] | None], BeforeValidator(_as_clamp), WithJsonSchema({})
+]
 
 
 @description
@@ -207,12 +210,14 @@ class Line(Description):
     A: EndLike
     B: EndLike
     rest_length: MaybeNumber = None
-    type: TypeLike = None
+    type: TypeLike = None  # pyright: ignore[reportIncompatibleVariableOverride]
     model: Annotated[str, _model[0], _model[1]] = "dynamic"
     segments: Count | None = None
     axial: Annotated[str, _axial[0], _axial[1]] = "elastic"
     sections: Annotated[
-        Any, parts_of(Section, "Section(type, length)"), WithJsonSchema({"type": "array"})
+        Converted[tuple[Section, ...]],
+        parts_of(Section, "Section(type, length)"),
+        WithJsonSchema({"type": "array"}),
     ] = ()
     clamp_A: Clamp = None
     clamp_B: Clamp = None

@@ -5,13 +5,14 @@ and studlink chain, six-strand wire rope with wire core and eight-strand fibre r
 added mass on the volume-equivalent diameter, axial drag on the circumference.
 """
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.describe import Description, description
 from swelltree.system.errors import SwelltreeError, shown
+from swelltree.system.read_as import Converted
 from swelltree.system.values import Name, Number, as_numbers, row_of
 
 THICKEST = 0.5  # m: nominal diameter of chains and ropes
@@ -36,7 +37,9 @@ def as_stretch(value: object) -> object:
 
 
 Stretch = Annotated[
-    Any, BeforeValidator(as_stretch), WithJsonSchema({"type": "array", "items": {"type": "array"}})
+    Converted[tuple[tuple[float, float], ...]],
+    BeforeValidator(as_stretch),
+    WithJsonSchema({"type": "array", "items": {"type": "array"}}),
 ]
 
 

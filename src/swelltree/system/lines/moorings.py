@@ -3,10 +3,10 @@
 from typing import ClassVar
 
 from swelltree.system.bodies.body import Point, PointLike
-from swelltree.system.describe import description
+from swelltree.system.describe import Description, description
 from swelltree.system.forces.elements import Force
 from swelltree.system.named_values import NamedValues
-from swelltree.system.six import Matrix, Six, by_dof
+from swelltree.system.six import Matrix, Six, by_dof, dense, six
 from swelltree.system.values import Name
 
 
@@ -61,6 +61,11 @@ class LinearMooring(LinearLoad):
     def __post_init__(self) -> None:
         self._check_body()
 
+    @property
+    def pushes_at_rest(self) -> bool:
+        """With stiffness or pretension in heave."""
+        return bool(dense(self.stiffness)[2].any() or six(self.pretension)[2])
+
 
 @description
 class LinearDamping(LinearLoad):
@@ -81,5 +86,12 @@ class LinearDamping(LinearLoad):
     def __post_init__(self) -> None:
         self._check_body()
 
+    @property
+    def pushes_at_rest(self) -> bool:
+        """Damping does not."""
+        return False
 
-MOORING_TYPES: dict[str, type] = {cls.type: cls for cls in (LinearMooring, LinearDamping)}
+
+MOORING_TYPES: dict[str, type[Description]] = {
+    cls.type: cls for cls in (LinearMooring, LinearDamping)
+}

@@ -3,13 +3,14 @@
 `schedules` turns all operations into what each winch and each line does when.
 """
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import WithJsonSchema
 
 from swelltree.system.describe import Description, description, parts_of
 from swelltree.system.lines.winches import LineName
 from swelltree.system.ptos.base import MaybePoint
+from swelltree.system.read_as import Converted
 from swelltree.system.values import Name, Number, one_of
 
 ACTIONS = ("hold", "brake", "pay_out", "haul_in", "couple", "release")
@@ -120,7 +121,9 @@ class Operation(Description):
     kind: ClassVar[str] = "operation"
     name: Name
     stages: Annotated[
-        Any, parts_of(Stage, "Stage(action, target)"), WithJsonSchema({"type": "array"})
+        Converted[tuple[Stage, ...]],
+        parts_of(Stage, "Stage(action, target)"),
+        WithJsonSchema({"type": "array"}),
     ]
 
     def __post_init__(self) -> None:

@@ -6,7 +6,7 @@ system makes these three, so a rod moves, is reported and takes lines as any oth
 
 import functools
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
@@ -20,6 +20,7 @@ from swelltree.system.joints.joint import Joint
 from swelltree.system.joints.kinds import Ball, Free, Weld
 from swelltree.system.lines.line import OnJunction, OnLine, as_end
 from swelltree.system.named_values import NamedValues
+from swelltree.system.read_as import Converted
 from swelltree.system.topology import WORLD_NAME
 from swelltree.system.values import Count, Name, Number, one_of
 
@@ -35,7 +36,7 @@ def _as_rod_end(value: object) -> Point:
 
 
 RodEnd = Annotated[
-    Any,
+    Converted[Point],
     BeforeValidator(_as_rod_end),
     WithJsonSchema({"anyOf": [*POINT_SCHEMA["anyOf"], {"type": "array"}]}),
 ]

@@ -1,6 +1,6 @@
 """The seabed, and points of bodies that may touch it."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
@@ -8,21 +8,22 @@ from pydantic import BeforeValidator, WithJsonSchema
 from swelltree.system.bodies.body import Point, PointLike
 from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import shown
-from swelltree.system.values import Name, Number, Numbers, as_vector, row_of
+from swelltree.system.read_as import Converted
+from swelltree.system.values import Name, Number, Numbers, as_numbers, as_vector, row_of
 
 
 def _as_slope(value: object) -> object:
     row = row_of(value)
     if row is None or len(row) != 2:
         raise ValueError(f"{shown(value)} is not two numbers. Give (rise along x, rise along y).")
-    return tuple(float(x) for x in row)
+    return as_numbers(row)
 
 
 def _as_rows(value: object) -> object:
     rows = row_of(value)
     if rows is None:
         raise ValueError(f"{shown(value)} is not a table. Give one row of depths for each x.")
-    return tuple(tuple(float(x) for x in (row_of(row) or ())) for row in rows)
+    return tuple(as_numbers(row_of(row) or ()) for row in rows)
 
 
 @description
@@ -38,7 +39,11 @@ class DepthGrid(Description):
     kind: ClassVar[str] = "depth grid"
     x: Numbers
     y: Numbers
-    depth: Annotated[Any, BeforeValidator(_as_rows), WithJsonSchema({"type": "array"})]
+    depth: Annotated[
+        Converted[tuple[tuple[float, ...], ...]],
+        BeforeValidator(_as_rows),
+        WithJsonSchema({"type": "array"}),
+    ]
 
     def __post_init__(self) -> None:
         for field in ("x", "y"):
@@ -88,7 +93,9 @@ class Seabed(Description):
         BeforeValidator(_as_slope),
         WithJsonSchema({"type": "array", "items": {"type": "number"}}),
     ] = (0.0, 0.0)
-    grid: Annotated[Any, BeforeValidator(_as_grid), WithJsonSchema({"type": "object"})] = None
+    grid: Annotated[
+        Converted[DepthGrid | None], BeforeValidator(_as_grid), WithJsonSchema({"type": "object"})
+    ] = None
     stiffness: Number | None = None
     damping: Number = 0.0
     friction: Number = 0.0
@@ -162,7 +169,9 @@ class SeabedContact(Description):
     name: Name
     body: PointLike
     at: Annotated[
-        Any, BeforeValidator(_as_points), WithJsonSchema({"type": "array", "items": {}})
+        Converted[tuple[tuple[float, ...], ...]],
+        BeforeValidator(_as_points),
+        WithJsonSchema({"type": "array", "items": {}}),
     ] = ()
     area: Number = 1.0
 

@@ -71,7 +71,8 @@ def check_winches(system: System) -> None:
 
 def _check_lengths(line: Line, winch: Winch, schedule: Schedule) -> None:
     steady = isinstance(winch.speed, float)
-    if winch.drum is None and (winch.control is not None or not steady or winch.speed > 0.0):
+    growing = winch.speed > 0.0 if isinstance(winch.speed, float) else True
+    if winch.drum is None and (winch.control is not None or growing):
         why = "is controlled" if winch.control else "pays out" if steady else "has a speed in time"
         raise winch.fail(f"it {why}, but 'drum' is missing. Give the longest length out in metres.")
     if winch.drum is not None and winch.drum < line.rest_length:

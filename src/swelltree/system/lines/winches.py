@@ -1,6 +1,6 @@
 """Winches, which pay out and haul in a line at its end A, and how they are controlled."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, WithJsonSchema
 
@@ -10,6 +10,7 @@ from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import listed, shown, suggest
 from swelltree.system.forces.signals import Signal
 from swelltree.system.ptos.base import MaybePoint
+from swelltree.system.read_as import Converted
 from swelltree.system.values import Name, Number, as_name
 
 
@@ -70,7 +71,9 @@ class HeaveCompensation(Description):
             raise self.fail(f"stroke {self.stroke} m is not positive. Leave it out for no limit.")
 
 
-CONTROL_TYPES: dict[str, type] = {cls.type: cls for cls in (ConstantTension, HeaveCompensation)}
+CONTROL_TYPES: dict[str, type[Description]] = {
+    cls.type: cls for cls in (ConstantTension, HeaveCompensation)
+}
 
 
 def _as_control(value: object) -> object:
@@ -90,7 +93,7 @@ def _as_control(value: object) -> object:
 
 
 LineName = Annotated[
-    Any,
+    Converted[str],
     BeforeValidator(lambda value: as_name(getattr(value, "name", value))),
     WithJsonSchema({"type": "string"}),
 ]
@@ -121,7 +124,9 @@ class Winch(Description):
     line: LineName
     speed: Signal = 0.0
     control: Annotated[
-        Any, BeforeValidator(_as_control), SchemaOf(lambda: choice_schema(CONTROL_TYPES))
+        Converted[ConstantTension | HeaveCompensation | None],
+        BeforeValidator(_as_control),
+        SchemaOf(lambda: choice_schema(CONTROL_TYPES)),
     ] = None
     max_speed: Number | None = None
     time_constant: Number = 0.0

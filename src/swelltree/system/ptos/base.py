@@ -6,7 +6,7 @@ the sea.
 """
 
 from dataclasses import field
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, WithJsonSchema
 
@@ -19,15 +19,16 @@ from swelltree.system.forces.elements import (
     SpringDamper,
     as_joint_name,
 )
+from swelltree.system.read_as import Converted
 from swelltree.system.values import Name, Number
 
 MaybePoint = Annotated[
-    Any,
+    Converted[Point],
     BeforeValidator(lambda value: None if value is None else as_point(value)),
     WithJsonSchema(POINT_SCHEMA),
 ]
 MaybeJoint = Annotated[
-    Any,
+    Converted[str],
     BeforeValidator(lambda value: None if value is None else as_joint_name(value)),
     WithJsonSchema({"type": "string"}),
 ]

@@ -7,7 +7,7 @@ Here are the simple ones; machines are in `pto_machines`, latches and clutches i
 from dataclasses import field
 from typing import ClassVar
 
-from swelltree.system.describe import description
+from swelltree.system.describe import Description, description
 from swelltree.system.forces.signals import Signal
 from swelltree.system.ptos.base import Pto
 from swelltree.system.ptos.machines import (
@@ -76,7 +76,7 @@ class EndStops(Pto):
             raise self.fail("has no stop. Give lower, upper or both.")
 
 
-PTO_TYPES: dict[str, type] = {
+PTO_TYPES: dict[str, type[Description]] = {
     cls.type: cls
     for cls in (
         LinearPto,

@@ -2,7 +2,7 @@
 
 from dataclasses import field
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, WithJsonSchema
 
@@ -10,6 +10,7 @@ from swelltree.system.describe import description
 from swelltree.system.errors import shown
 from swelltree.system.forces.signals import Signal
 from swelltree.system.ptos.base import Pto
+from swelltree.system.read_as import Converted
 from swelltree.system.values import Flag, Number, Numbers, as_numbers, row_of
 
 
@@ -25,7 +26,7 @@ def as_rows(value: object) -> tuple[tuple[float, ...], ...]:
 
 
 Rows = Annotated[
-    Any,
+    Converted[tuple[tuple[float, ...], ...]],
     BeforeValidator(as_rows),
     WithJsonSchema({"type": "array", "items": {"type": "array", "items": {"type": "number"}}}),
 ]

@@ -5,7 +5,7 @@ motion of the waves; how the current changes the waves (Doppler shift, steepenin
 """
 
 import math
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, WithJsonSchema
 
@@ -13,6 +13,7 @@ from swelltree.system.casefile.schema import SchemaOf, choice_schema, class_sche
 from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import listed, shown, suggest
 from swelltree.system.forces.signals import Function
+from swelltree.system.read_as import Converted
 from swelltree.system.values import Number, Numbers, as_number, as_numbers, row_of
 
 
@@ -74,7 +75,7 @@ class CurrentTable(Current):
     depth: Numbers
     speed: Numbers
     beta: Annotated[
-        Any,
+        Converted[float | tuple[float, ...]],
         BeforeValidator(lambda x: as_number(x) if row_of(x) is None else as_numbers(x)),
         WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "array"}]}),
     ] = 0.0
@@ -106,7 +107,7 @@ class FlowField(Current):
     function: Function
 
 
-CURRENT_TYPES: dict[str, type] = {
+CURRENT_TYPES: dict[str, type[Description]] = {
     cls.type: cls for cls in (UniformCurrent, PowerLawCurrent, CurrentTable, FlowField)
 }
 
@@ -129,7 +130,9 @@ def as_current(value: object) -> object:
 
 
 CurrentLike = Annotated[
-    Any, BeforeValidator(as_current), SchemaOf(lambda: choice_schema(CURRENT_TYPES))
+    Converted[Current | None],
+    BeforeValidator(as_current),
+    SchemaOf(lambda: choice_schema(CURRENT_TYPES)),
 ]
 
 
@@ -174,4 +177,6 @@ def as_wind(value: object) -> object:
     return value
 
 
-WindLike = Annotated[Any, BeforeValidator(as_wind), SchemaOf(lambda: class_schema(Wind))]
+WindLike = Annotated[
+    Converted[Wind | None], BeforeValidator(as_wind), SchemaOf(lambda: class_schema(Wind))
+]

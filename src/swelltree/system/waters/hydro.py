@@ -1,7 +1,7 @@
 """Where the hydrodynamic data of a case come from, a BEM run or a file, and how they are used."""
 
 import math
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import listed, shown, suggest
 from swelltree.system.named_values import NamedValues
+from swelltree.system.read_as import Converted, ReadAs
 from swelltree.system.values import (
     Flag,
     Number,
@@ -170,16 +171,20 @@ class HydroSpec(Description):
     kind: ClassVar[str] = "hydro"
     source: Annotated[Literal["capytaine"] | None, BeforeValidator(_as_source)] = None
     file: Annotated[str | None, BeforeValidator(_as_path)] = None
-    omega: Annotated[Any, BeforeValidator(as_omega), WithJsonSchema(OMEGA_SCHEMA)] = None
+    omega: Annotated[
+        Converted[OmegaRange | tuple[float, ...] | None],
+        BeforeValidator(as_omega),
+        WithJsonSchema(OMEGA_SCHEMA),
+    ] = None
     gaps: Annotated[str, *one_of(GAPS, "way to treat gaps")] = "error"
     wave_direction_deg: Numbers = (0.0,)
     lid: Flag = True
     green: Annotated[str, BeforeValidator(_as_green), WithJsonSchema({"enum": list(GREEN)})] = (
         "auto"
     )
-    refine: Annotated[Any, BeforeValidator(_as_refine), WithJsonSchema({"enum": list(REFINE)})] = (
-        False
-    )
+    refine: Annotated[
+        ReadAs[bool | str], BeforeValidator(_as_refine), WithJsonSchema({"enum": list(REFINE)})
+    ] = False
     threads: Annotated[int | None, BeforeValidator(_as_count)] = None
     radiation: Annotated[str, _radiation[0], _radiation[1]] = "state_space"
     radiation_omega: Number | None = None
@@ -190,7 +195,9 @@ class HydroSpec(Description):
     yaw_time: Number = 60.0
     drift: Annotated[str, *one_of(DRIFT, "kind of drift")] = "none"
     nonlinear: Annotated[
-        Any, BeforeValidator(_as_nonlinear), WithJsonSchema({"anyOf": [_flag, _names]})
+        Converted[bool | tuple[str, ...]],
+        BeforeValidator(_as_nonlinear),
+        WithJsonSchema({"anyOf": [_flag, _names]}),
     ] = False
     stretching: Annotated[str, *_stretching] = "wheeler"
 

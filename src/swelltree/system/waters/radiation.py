@@ -1,6 +1,6 @@
 """How a case uses its hydrodynamic data: the radiation fit and its choices by name."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator
 
@@ -8,6 +8,7 @@ from swelltree.system.casefile.schema import SchemaOf, class_schema
 from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import shown
 from swelltree.system.named_values import NamedValues
+from swelltree.system.read_as import Converted
 from swelltree.system.values import Count, Flag, Number, one_of
 
 RADIATION = ("state_space", "convolution", "constant", "none")
@@ -62,4 +63,6 @@ def _as_fit(value: object) -> object:
     return within(RadiationFit, value)
 
 
-FitLike = Annotated[Any, BeforeValidator(_as_fit), SchemaOf(lambda: class_schema(RadiationFit))]
+FitLike = Annotated[
+    Converted[RadiationFit], BeforeValidator(_as_fit), SchemaOf(lambda: class_schema(RadiationFit))
+]

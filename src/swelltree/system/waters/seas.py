@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 from swelltree.system.casefile.schema import SchemaOf, choice_schema
 from swelltree.system.describe import Description, description
 from swelltree.system.named_values import NamedValues
+from swelltree.system.read_as import Converted
 from swelltree.system.values import (
     Count,
     Flag,
@@ -67,7 +68,7 @@ class Sea(Description):
         """How messages call this sea: wave 'regular'."""
         return f"wave '{self.type}'"
 
-    def replace(self, **changes: Any) -> Self:
+    def replace(self, **changes: object) -> Self:
         """A copy with some fields changed, checked anew; a new period replaces omega as well."""
         partners = {
             PARTNER[field]: None
@@ -91,10 +92,10 @@ class Sea(Description):
         if self.ramp < 0:
             raise self.fail(f"ramp {self.ramp} s is negative. Give seconds, or zero for none.")
 
-    def check_positive(self, **values: tuple[Any, str]) -> None:
+    def check_positive(self, **values: tuple[object, str]) -> None:
         """Values that must be more than zero, with their unit."""
         for field, (value, unit) in values.items():
-            if value is not None and not is_traced(value) and not value > 0:
+            if isinstance(value, int | float) and not value > 0:
                 raise self.fail(f"{field} {value}{unit} is not positive. Give more than zero.")
 
     def settle_pair(self, outside: str, unit: str, inside_unit: str) -> None:
@@ -368,7 +369,7 @@ class GriddedSea(Sea):
         return super().table()
 
 
-SEA_TYPES: dict[str, type] = {
+SEA_TYPES: dict[str, type[Description]] = {
     cls.type: cls
     for cls in (
         StillWater,
@@ -393,7 +394,7 @@ def as_trains(value: object) -> object:
 
 _TRAINS = dict(SEA_TYPES)
 Trains = Annotated[
-    Any,
+    Converted[tuple[Sea, ...]],
     BeforeValidator(as_trains),
     SchemaOf(lambda: {"type": "array", "items": choice_schema(_TRAINS), "minItems": 1}),
 ]
@@ -426,4 +427,6 @@ class SeaOf(Sea):
 
 
 SEA_TYPES[SeaOf.type] = SeaOf
-SeaLike = Annotated[Any, BeforeValidator(as_sea), SchemaOf(lambda: choice_schema(SEA_TYPES))]
+SeaLike = Annotated[
+    Converted[Sea], BeforeValidator(as_sea), SchemaOf(lambda: choice_schema(SEA_TYPES))
+]

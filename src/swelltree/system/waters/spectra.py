@@ -7,13 +7,14 @@ peak.
 
 import itertools
 from collections.abc import Callable
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator
 
 from swelltree.system.casefile.schema import SchemaOf, choice_schema
 from swelltree.system.describe import Description, description, within
 from swelltree.system.errors import listed, shown, suggest
+from swelltree.system.read_as import Converted
 from swelltree.system.values import (
     Count,
     Number,
@@ -35,10 +36,10 @@ class Spectrum(Description):
         """How messages call this spectrum: spectrum 'jonswap'."""
         return f"spectrum '{self.type}'"
 
-    def check_positive(self, **values: tuple[Any, str]) -> None:
+    def check_positive(self, **values: tuple[object, str]) -> None:
         """Values that must be more than zero, with their unit."""
         for field, (value, unit) in values.items():
-            if value is not None and not is_traced(value) and not value > 0:
+            if isinstance(value, int | float) and not value > 0:
                 raise self.fail(f"{field} {value}{unit} is not positive. Give more than zero.")
 
     def check_rising(self, field: str, values: tuple[float, ...], unit: str) -> None:
@@ -202,7 +203,11 @@ def as_rows(value: object) -> object:
 
 
 _row = {"type": "array", "items": {"type": "number"}}
-Rows = Annotated[Any, BeforeValidator(as_rows), SchemaOf(lambda: {"type": "array", "items": _row})]
+Rows = Annotated[
+    Converted[tuple[tuple[float, ...], ...]],
+    BeforeValidator(as_rows),
+    SchemaOf(lambda: {"type": "array", "items": _row}),
+]
 
 
 @description
@@ -249,7 +254,7 @@ def read_type(
 ) -> Callable[[object], object]:
     """Reader of an item that TOML writes as a table with a `type`."""
 
-    def read(value: object) -> Any:
+    def read(value: object) -> object:
         if isinstance(value, base):
             return value
         if not isinstance(value, dict):
@@ -265,7 +270,7 @@ def read_type(
     return read
 
 
-SPECTRUM_TYPES: dict[str, type] = {
+SPECTRUM_TYPES: dict[str, type[Description]] = {
     cls.type: cls
     for cls in (
         Jonswap,
@@ -281,7 +286,7 @@ _spectrum = BeforeValidator(
     read_type(SPECTRUM_TYPES, Spectrum, "spectrum", "Jonswap(Hs=2.0, Tp=8.0)")
 )
 _parts = {kind: cls for kind, cls in SPECTRUM_TYPES.items() if cls is not DirectionalTable}
-PartLike = Annotated[Any, _spectrum, SchemaOf(lambda: choice_schema(_parts))]
+PartLike = Annotated[Converted[Spectrum], _spectrum, SchemaOf(lambda: choice_schema(_parts))]
 
 
 @description
@@ -306,7 +311,9 @@ class Bimodal(Spectrum):
 
 
 SPECTRUM_TYPES[Bimodal.type] = Bimodal
-SpectrumLike = Annotated[Any, _spectrum, SchemaOf(lambda: choice_schema(SPECTRUM_TYPES))]
+SpectrumLike = Annotated[
+    Converted[Spectrum], _spectrum, SchemaOf(lambda: choice_schema(SPECTRUM_TYPES))
+]
 
 
 @description
@@ -332,9 +339,9 @@ class Cos2s(Description):
             )
 
 
-SPREADING_TYPES: dict[str, type] = {Cos2s.type: Cos2s}
+SPREADING_TYPES: dict[str, type[Description]] = {Cos2s.type: Cos2s}
 SpreadingLike = Annotated[
-    Any,
+    Converted[Cos2s | None],
     BeforeValidator(read_type(SPREADING_TYPES, Cos2s, "spreading", "Cos2s(s=10)")),
     SchemaOf(lambda: choice_schema(SPREADING_TYPES)),
 ]

@@ -14,7 +14,7 @@ from swelltree.effects.lines.dynamic.ties import WAITS, with_ties
 from swelltree.effects.lines.network import End, Network, Piece, line_network
 from swelltree.effects.lines.quasi_static.rest_shapes import static_network
 from swelltree.effects.lines.winches import Winches, build_winches
-from swelltree.engine.arrays import Array, Numbers
+from swelltree.engine.arrays import Array
 from swelltree.model.layout import Layout
 from swelltree.system import System
 from swelltree.system.named_values import NamedValues
@@ -183,7 +183,7 @@ def _ends(piece: Piece, bending: bool, world: int, none: int) -> list[tuple[int,
     return result
 
 
-def _direction(axis: Numbers) -> np.ndarray:
+def _direction(axis: str | tuple[float, ...]) -> np.ndarray:
     """Unit vector of an axis."""
     vector = np.eye(3)["xyz".index(axis)] if isinstance(axis, str) else np.array(axis, float)
     return vector / np.linalg.norm(vector)

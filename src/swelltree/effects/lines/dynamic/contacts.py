@@ -11,7 +11,7 @@ from swelltree.effects.lines.seabed import Bed, make_bed
 from swelltree.model.build_layout import local_point
 from swelltree.model.layout import Layout
 from swelltree.system import System
-from swelltree.system.bodies.body import Body, Point
+from swelltree.system.bodies.body import Body
 from swelltree.system.bodies.hull_panels import hull_panels
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def contact_points(
     for contact in system.contacts:
         body = system.body(contact.body.body)
         for at in contact.at or _lowest(contact, body):
-            points.append(local_point(system, Point(body.name, at)))
+            points.append(local_point(system, body.at(*at)))
             areas.append(contact.area)
             bodies.append(layout.bodies.index(body.name))
             junctions.append(J)

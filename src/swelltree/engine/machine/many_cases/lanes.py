@@ -15,7 +15,7 @@ from swelltree.engine.machine.many_cases.products import Lines, fits, write_prod
 from swelltree.engine.machine.many_cases.uniform import Lanes
 from swelltree.engine.machine.number_types import NOT_NEGATIVE, SINGLE, Types
 from swelltree.engine.machine.operations import Operations
-from swelltree.engine.machine.statements import Choice, Combination, Loop, Stores
+from swelltree.engine.machine.statements import Adds, Choice, Combination, Loop, Stores
 from swelltree.engine.machine.text import Writer
 
 SHARED = {"fixed", "in"}
@@ -254,6 +254,19 @@ class LaneWriter(Writer):
         held = HELD if self.width >= WIDE else HELD // 2
         T = self.types.of(FLOAT)
         write_products(items, Lines(T, self.line, weight, row, store, held))
+
+    def _adds(self, adds: Adds, names: dict[int, str]) -> None:
+        for buffer, at, a in adds.terms:
+            if not self.lanes.buffer_varies(buffer):
+                super()._adds(Adds([(buffer, at, a)]), names)
+                continue
+            kind, term, place = (
+                self.graph.kinds[a],
+                self._wide_name(a, names),
+                self._place(buffer, at),
+            )
+            total = self.wide.write("add", kind, kind, [self._wide_load(kind, place), term])
+            self._wide_store(kind, total, place, self.lanes.keeps_back(buffer, self.region))
 
     def _combination(self, item: Combination, names: dict[int, str]) -> None:
         lanes = self.lanes

@@ -12,9 +12,11 @@ from typing import Any
 
 from swelltree.engine.machine.graph import Buffer, Graph, Region
 from swelltree.engine.machine.statements import (
+    Adds,
     Choice,
     Combination,
     Leave,
+    Reduction,
     Stores,
     arguments,
     inner_regions,
@@ -50,10 +52,6 @@ class Lanes:
 
     def _begin(self) -> None:
         """What differs besides arguments."""
-
-    def _counts(self, item: Any) -> bool:
-        """Does a statement tell what differs?"""
-        return True
 
     # --- questions --------------------------------------------------------------------------
     def varies(self, a: int) -> bool:
@@ -121,13 +119,11 @@ class Lanes:
                 self.expressions.add(a)
         for region in self.regions:
             for item in region.items:
-                if not self._counts(item):
-                    continue
                 if isinstance(item, Leave) and self.varies(item.condition):
                     self.masked_regions.add(id(region))
                 elif isinstance(item, Choice) and self.varies(item.which):
                     self.masked_regions |= {id(branch) for branch in item.branches}
-                elif isinstance(item, Stores | Combination):
+                elif isinstance(item, Stores | Adds | Combination):
                     for buffer, differs in self._written(item):
                         if differs or self.keeps_back(buffer, region):
                             self.buffers.add(id(buffer))
@@ -138,10 +134,13 @@ class Lanes:
             return True
         return any(b in self.expressions for b in arguments(op))
 
-    def _written(self, item: Stores | Combination) -> Iterator[tuple[Buffer, bool]]:
+    def _written(self, item: Stores | Adds | Combination) -> Iterator[tuple[Buffer, bool]]:
         if isinstance(item, Combination):
             rows = any(self.buffer_varies(buffer) for buffer, _ in item.rows)
             yield item.out, rows or any(self.varies(a) for a in item.weights)
+            return
+        if isinstance(item, Adds):
+            yield from ((buffer, self.varies(a)) for buffer, _, a in item.terms)
             return
         for buffer, _, a in item.single:
             yield buffer, self.varies(a)
@@ -155,9 +154,17 @@ def _memory(item: Any) -> Iterator[Buffer]:
     if isinstance(item, Combination):
         yield item.out
         yield from (buffer for buffer, _ in item.rows)
+    elif isinstance(item, Adds):
+        yield from (buffer for buffer, _, _ in item.terms)
     elif isinstance(item, Stores):
         yield from (x[0] for x in item.single)
         yield from (x[0] for x in item.moving)
         for x in item.rows:
             yield x[0]
             yield x[2]
+        for x in item.moving_rows:
+            yield x[0]
+            yield x[3]
+    elif isinstance(item, Reduction):
+        yield item.out
+        yield from (buffer for buffer, _ in item.rows)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,18 +10,16 @@ import numpy as np
 from swelltree.engine.backend import jax
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import LONG, Buffer, Graph, NotFlattenedError, kind_of
-from swelltree.engine.machine.statements import Choice, Each, Leave, Loop, Stores
+from swelltree.engine.machine.statements import Choice, Leave, Loop, Stores
 from swelltree.engine.machine.traced_types import Equation, Shaped
 from swelltree.engine.machine.values import (
     FEW,
     Kept,
     Replaced,
-    Shifted,
     Stored,
     Updated,
     Value,
     View,
-    constants,
     in_memory,
     numbers,
     places,
@@ -30,20 +27,11 @@ from swelltree.engine.machine.values import (
     stores,
 )
 
-LONGEST = 128  # numbers of a row that is read number by number; longer ones stay in memory
 
-
-def _slots(graph: Graph, avals: Sequence[Shaped]) -> list[Buffer]:
+def slots_of(graph: Graph, avals: Sequence[Shaped]) -> list[Buffer]:
+    """Memory of some arrays."""
     sizes = [int(np.prod(a.shape, dtype=int)) for a in avals]
     return [graph.room(n, kind_of(a.dtype)) for n, a in zip(sizes, avals, strict=True)]
-
-
-def _begin(graph: Graph, slots: list[Buffer], values: list[Value]) -> None:
-    """First values go to their slots."""
-    first = Stores()
-    for buffer, x in zip(slots, values, strict=True):
-        stores(graph, buffer, x, first)
-    graph.state(first)
 
 
 def _carried(flat: Flattening, avals: Sequence[Shaped]) -> list[Buffer]:
@@ -133,7 +121,7 @@ def _scan(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
     moving = [k for k, same in enumerate(fixed) if not same]
     slots = _carried(flat, [outs[k].aval for k in moving])
     counter = graph.room(1, LONG)
-    results = _slots(graph, [var.aval for var in outs[m:]])
+    results = slots_of(graph, [var.aval for var in outs[m:]])
     tables = [_table(graph, x, v.aval.dtype) for x, v in zip(rows, of_rows, strict=True)]
     zero = np.array(graph.constant(0, LONG))
     _put(flat, [*slots, counter], [*(init[k] for k in moving), zero])
@@ -146,7 +134,7 @@ def _scan(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
         end = graph.constant(length, LONG)
         graph.state(Leave(graph.op("lt", i, end)))
         at = graph.op("sub", graph.constant(length - 1, LONG), i) if p["reverse"] else i
-        now = [_row_of(flat, x, at) for x in tables]
+        now = [flat.rows.at_number(x, at) for x in tables]
         new = flat.closed(body, [*consts, *carry, *now])
         before = [carry[k] for k in moving]
         last = _carry_on(flat, slots, before, [new[k] for k in moving])
@@ -182,100 +170,6 @@ def _sizes(params: dict[str, Any]) -> tuple[int, int]:
 def _table(graph: Graph, x: Value, dtype: np.dtype[Any]) -> Stored | View:
     """Rows that a loop goes through, in memory."""
     return x if isinstance(x, View) else in_memory(graph, x, kind_of(dtype))
-
-
-def _row_of(flat: Flattening, x: Stored | View, at: int) -> Value:
-    """One row of a table, the place of which is computed."""
-    graph, shape = flat.graph, tuple(x.shape[1:])
-    size = int(np.prod(shape, dtype=int))
-    if isinstance(x, View):
-        return flat.rows.at(x, at, x.shape[0]).reshape(shape)
-    first = graph.op("mul", at, graph.constant(size, LONG))
-    if flat.rows.axes(shape) is not None:
-        offsets = x.start + np.arange(size).reshape(shape)
-        same = x.home, x.version, first
-        return View(x.buffer, offsets, *same, lay_out=flat.rows.in_order)
-    row = [graph.load_at(x.buffer, x.version, x.start + k, first, x.home) for k in range(size)]
-    return np.array(row, dtype=int).reshape(shape)
-
-
-def _row(graph: Graph, x: Stored | Shifted, at: int, axis: int = 0) -> Value:
-    """One row of a table, the place of which is computed."""
-    step = int(np.prod(x.shape[axis + 1 :], dtype=int))
-    first = graph.op("mul", at, graph.constant(step, LONG))
-    if isinstance(x, Shifted):
-        x, first = x.base, graph.op("add", x.index, first)
-    if step > LONGEST and axis == 0:
-        return Shifted(replace(x.part(0, x.shape[1:]), special=None), first)
-    offsets = np.arange(x.size).reshape(x.shape).take(0, axis)
-    row = [
-        graph.load_at(x.buffer, x.version, x.start + k, first, x.home)
-        for k in offsets.reshape(-1).tolist()
-    ]
-    return np.array(row, dtype=int).reshape(offsets.shape)
-
-
-@rule("each")
-def _each(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
-    """One body for every row; sums are added up on the way."""
-    graph, p = flat.graph, eqn.params
-    body, axes, length, summed = p["jaxpr"], p["axes"], int(p["length"]), p["summed"]
-    outs = [var.aval for var in eqn.outvars]
-    if not length:
-        return [constants(graph, np.zeros(x.shape, x.dtype)) for x in outs]
-    if length == 1:
-        return _single(flat, body, axes, summed, values)
-    inputs = list(values)
-    for k, axis in enumerate(axes):
-        if axis is not None:
-            x, kind = values[k], kind_of(eqn.invars[k].aval.dtype)
-            inputs[k] = x if isinstance(x, Shifted) else in_memory(graph, x, kind)
-    slots, counter = _slots(graph, outs), graph.room(1, LONG)
-    sums = [k for k, s in enumerate(summed) if s]
-    zeros = [constants(graph, np.zeros(outs[k].shape, outs[k].dtype)) for k in sums]
-    first = [slots[k] for k in sums]
-    _begin(graph, [*first, counter], [*zeros, np.array(graph.constant(0, LONG))])
-    with graph.inside() as region:
-        i = int(places(graph, stored(counter, 0, (), region)))
-        leave = Leave(graph.op("lt", i, graph.constant(length, LONG)))
-        graph.state(leave)
-        now = [
-            x if axis is None else _row(graph, x, i, axis)
-            for x, axis in zip(inputs, axes, strict=True)
-        ]
-        last = Stores()
-        kept: tuple[list[Any], list[Any]] = [], []  # rows, and what is added up
-        for k, x in enumerate(flat.closed(body, now)):
-            new = places(graph, x).reshape(-1).tolist()
-            kept[summed[k]].extend((slots[k], j, a) for j, a in enumerate(new))
-            if summed[k]:
-                before = places(graph, stored(slots[k], 0, (len(new),), region)).tolist()
-                added = [graph.op("add", a, b) for a, b in zip(before, new, strict=True)]
-                last.single += [(slots[k], j, a) for j, a in enumerate(added)]
-            else:
-                at = graph.op("mul", i, graph.constant(len(new), LONG))
-                last.moving += [(slots[k], j, at, a) for j, a in enumerate(new)]
-        last.single.append((counter, 0, graph.op("add", i, graph.constant(1, LONG))))
-        graph.state(last)
-    graph.state(Each(region, counter, i, length, leave, last, *kept))
-    return [stored(slot, 0, x.shape, graph.here) for slot, x in zip(slots, outs, strict=True)]
-
-
-def _single(flat: Flattening, body: Any, axes: Any, summed: Any, values: Any) -> list[Value]:
-    """The same of a single row: no loop."""
-    graph = flat.graph
-    row = []
-    for x, axis in zip(values, axes, strict=True):
-        if isinstance(x, Stored) and axis is not None:  # an axis of one row may stand anywhere
-            x = x.part(0, (*x.shape[:axis], *x.shape[axis + 1 :]))
-        elif isinstance(x, Shifted) and axis is not None:
-            shape = (*x.shape[:axis], *x.shape[axis + 1 :])
-            x = Shifted(x.base.part(0, shape), x.index)
-        elif axis is not None:
-            x = np.asarray(places(graph, x).take(0, axis))
-        row.append(x)
-    found = flat.closed(body, row)
-    return [x if s else places(graph, x)[None] for x, s in zip(found, summed, strict=True)]
 
 
 @rule("cond")

@@ -10,6 +10,7 @@ import numpy as np
 from swelltree.engine.arrays import Array
 from swelltree.engine.trees import flatten
 from swelltree.model.model import Model
+from swelltree.system.describe import Description
 from swelltree.system.errors import SwelltreeError, shown
 from swelltree.system.paths import with_number_below
 
@@ -40,7 +41,7 @@ def read_changes(values: Array) -> tuple[dict[str, Array], dict[str, Array]]:
 def changed_sea(sea: AnySea | None, values: dict[str, Array]) -> AnySea | None:
     """The sea with other numbers, by path: "sea.spectrum.Hs", "sea.seed"."""
     for name, value in values.items():
-        if sea is None:
+        if not isinstance(sea, Description):
             raise SwelltreeError(
                 f"change: '{name}', but there is no sea. Give stepper(model, sea)."
             )

@@ -10,9 +10,9 @@ import numpy as np
 
 from swelltree.compiler.step_means import with_step_means
 from swelltree.engine.arrays import Array, Tree
-from swelltree.engine.backend import jax
 from swelltree.engine.extremes import as_channels, known_now
-from swelltree.engine.machine.program import switched_off
+from swelltree.engine.machine.program import Program, switched_off
+from swelltree.engine.trees import mapped
 from swelltree.model.model import Model
 from swelltree.solvers.solution import Code, describe
 from swelltree.solvers.stepper import Stepper
@@ -34,6 +34,7 @@ from swelltree.two_step.run import (
     after_step,
     compiled_run,
     empty_samples,
+    kept_channels,
     run_state,
     single_step,
 )
@@ -188,8 +189,8 @@ class TwoStepStepper(Stepper):
         wanted = slot < len(marks) and marks[slot] == int(now.index)
         later, full = after_step(model, form, np.array(h), now, *saved, np.array(wanted))
         if wanted:
-            samples = jax.tree.map(lambda a, x: _written(a, x, slot), samples, full)
-        return jax.tree.map(np.asarray, later), samples
+            samples = mapped(lambda a, x: _written(a, x, slot), samples, full)
+        return mapped(np.asarray, later), samples
 
     def engine(self, times: np.ndarray) -> str:
         """Machine code, or XLA and the reason."""
@@ -207,7 +208,7 @@ class TwoStepStepper(Stepper):
         model, form = self.task.model, self.plan.form
         state = at_rest(model, form)
         samples = empty_samples(model, form, state, count)
-        pose = jax.tree.map(lambda x: np.broadcast_to(x, (count, *np.shape(x))), state.pose)
+        pose = mapped(lambda x: np.broadcast_to(x, (count, *np.shape(x))), state.pose)
         return replace(samples, pose=pose)
 
     def observe(self, times: np.ndarray, samples: Sample) -> dict[str, Array]:
@@ -224,7 +225,7 @@ class TwoStepStepper(Stepper):
         if code is not Code.NO_PROGRESS:
             return code, describe(code, float(state.t))
         model, last = self.task.model, state.run_state.state
-        pose = jax.tree.map(np.asarray, last.pose)
+        pose = mapped(np.asarray, last.pose)
         loop = why_stopped(model, float(last.t), pose, np.asarray(last.angles), A_STEP_NEAR)
         code = code if loop is None else Code.LOOP_SINGULAR
         when = f"time stepping stopped at t = {float(state.t_fail):.6g} s: "
@@ -273,12 +274,17 @@ def _alone(model: Model, form: Form, samples: Sample) -> Sample:
     """Samples whose first one has nothing before it: its extremes are its own values."""
     if form.kept is None:
         return samples
-    first = jax.tree.map(lambda x: x[0], samples)
-    now = jax.jit(lambda model, sample: form.kept(model, form, sample))(model, first)
-    rows = as_channels(known_now(now))
+    first = mapped(lambda x: x[0], samples)
+    rows = as_channels(known_now(_kept_program(form)(model, first)))
     return replace(
         samples, extremes={name: _written(x, rows[name], 0) for name, x in samples.extremes.items()}
     )
+
+
+@functools.lru_cache(maxsize=32)
+def _kept_program(form: Form) -> Program:
+    """Channels of one sample whose extremes are kept."""
+    return Program(kept_channels(form))
 
 
 def _written(rows: Array, row: Array, k: int) -> np.ndarray:
