@@ -7,9 +7,10 @@ from typing import Any
 
 from swelltree.engine.machine.graph import Graph
 from swelltree.engine.machine.many_cases import cuda
+from swelltree.engine.machine.many_cases.columns import read_places
 from swelltree.engine.machine.many_cases.gpu_runs import GpuProgram, Seconds
 from swelltree.engine.machine.many_cases.lane_rows import ThreadRowWriter
-from swelltree.engine.machine.many_cases.programs import ManyProgram
+from swelltree.engine.machine.many_cases.programs import ManyProgram, Text
 from swelltree.engine.machine.row_loops import Axes
 
 
@@ -28,8 +29,10 @@ class GpuRowProgram(GpuProgram):
         self.short, self.seconds = short, Seconds()
         kind = "float" if short else "double"
 
-        def write(graph: Graph) -> str:
+        def write(graph: Graph) -> Text:
             on_cpu = bool(getattr(cuda.device(), "on_cpu", False))
-            return ThreadRowWriter(graph, kind, on_cpu).function()
+            writer = ThreadRowWriter(graph, kind, on_cpu)
+            text = writer.function()
+            return Text(text, read_places(graph, writer.live), writer.memory())
 
         ManyProgram.__init__(self, function, write, rows)

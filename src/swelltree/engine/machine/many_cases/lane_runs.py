@@ -13,6 +13,7 @@ import numpy as np
 from swelltree.engine.backend import jax
 from swelltree.engine.machine.graph import MOST, Graph
 from swelltree.engine.machine.many_cases.chunk_driver import go_through
+from swelltree.engine.machine.many_cases.columns import read_places
 from swelltree.engine.machine.many_cases.lane_rows import LaneRowWriter
 from swelltree.engine.machine.many_cases.lane_series import LaneSeries
 from swelltree.engine.machine.many_cases.lane_sums import LaneSums, LaneWaves
@@ -20,6 +21,7 @@ from swelltree.engine.machine.many_cases.programs import (
     Cases,
     ManyProgram,
     Own,
+    Text,
     Written,
     room_for_results,
 )
@@ -67,8 +69,9 @@ class LaneProgram(ManyProgram):
         # loops over rows make programs of many bodies long
         most = MOST if rows is None else MOST_WITH_ROWS
 
-        def write(graph: Graph) -> str:
-            return LaneRowWriter(graph, self.width).function()
+        def write(graph: Graph) -> Text:
+            writer = LaneRowWriter(graph, self.width)
+            return Text(writer.function(), read_places(graph, writer.live))
 
         super().__init__(function, write, rows, most)
 
@@ -229,7 +232,8 @@ class _Registers:
             self._through(0, len(self.chunks), stepped, None, copies)
             return out
         lanes = [first + min(k, count - 1) for k in range(width)]
-        sums = LaneSums(self.loads.waves, lanes, self.loads.longest)
+        columns = program.columns(self.force, self.rate)
+        sums = LaneSums(self.loads.waves, lanes, self.loads.longest, columns)
         force, rate = (program.own[k][0] for k in (self.force, self.rate))
         growing = int(sums.grows(self.begins).sum())
         for number in range(growing):

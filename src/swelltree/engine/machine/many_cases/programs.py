@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from swelltree.engine.backend import jax
 from swelltree.engine.loops import in_loops
 from swelltree.engine.machine.flatten import NONE, Flattening, count_numbers
 from swelltree.engine.machine.graph import MOST, Graph, NotFlattenedError, kind_of
+from swelltree.engine.machine.many_cases.columns import Read, columns_read
 from swelltree.engine.machine.program import Key, Writing, pattern_of, switched_off
 from swelltree.engine.machine.row_loops import Axes
 
@@ -59,12 +60,28 @@ class Cases:
     count: int
 
 
+class Text(NamedTuple):
+    """A program in LLVM's language.
+
+    Args:
+        text: of it.
+        read: what it reads of a case's own tables.
+        held: by the name of memory of its own, places of the fixed numbers that are put there.
+    """
+
+    text: str
+    read: Read
+    held: dict[str, tuple[int, ...]] = {}  # noqa: RUF012
+
+
 @dataclass
 class Written:
     """Text of a program of many cases, and where its numbers lie.
 
     Args:
         text: in LLVM's language.
+        read: as of `Text`.
+        held: the same.
         tables: large constants, behind the fixed numbers.
         turns: matrices that follow transposed.
         own: places of what is a case's own, the state last.
@@ -74,6 +91,8 @@ class Written:
     """
 
     text: str
+    read: Read
+    held: dict[str, tuple[int, ...]]
     tables: list[np.ndarray]
     turns: list[tuple[int, tuple[int, ...]]]
     own: list[Place]
@@ -81,6 +100,14 @@ class Written:
     sizes: tuple[int, int, int]
     tree: Any
     loaded: dict[str, Any] = field(default_factory=dict)  # what ran it keeps here
+
+    def columns(self, *tables: int) -> tuple[int, ...]:
+        """Columns that are read of any of some tables, by their numbers in `own`; one at least."""
+        found = set()
+        for k in tables:
+            start, shape, _ = self.own[k]
+            found |= set(columns_read(self.read, start, shape[-1]))
+        return tuple(sorted(found)) or (0,)
 
 
 class ManyProgram:
@@ -97,7 +124,7 @@ class ManyProgram:
     def __init__(
         self,
         function: Callable[..., Any],
-        write: Callable[[Graph], str],
+        write: Callable[[Graph], Text],
         rows: Callable[..., Axes] | None = None,
         most: int = MOST,
     ) -> None:
@@ -178,7 +205,7 @@ class ManyProgram:
             return str(error)
         sizes = writing.numbers["lanes"], writing.numbers["out"], writing.graph.work
         tree = jax.tree.structure(traced.out_info)
-        return Written(text, writing.tables, turns, own, places, sizes, tree)
+        return Written(*text, writing.tables, turns, own, places, sizes, tree)
 
 
 def _of_one(x: Array) -> tuple[Any, ...]:
