@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -93,7 +93,7 @@ class Program:
         refused: str = "",
         like: Callable[..., Tree] | None = None,
         rows: Callable[..., Axes] | None = None,
-        options: dict[str, object] | None = None,
+        options: Mapping[str, Any] | None = None,
         most: int = MOST,
     ) -> None:
         self.function, self.fixed, self.refused, self.like = function, fixed, refused, like
@@ -105,7 +105,7 @@ class Program:
     @functools.cached_property
     def by_xla(self) -> Callable[..., Tree]:
         """The function compiled by XLA."""
-        return jax.jit(self.function, compiler_options=self.options)
+        return jax.jit(self.function, compiler_options=dict(self.options or {}) or None)
 
     def jacobian(self, argument: int) -> Program:
         """Program of the derivatives in one argument, by JAX's rules (`jax.jacfwd`)."""

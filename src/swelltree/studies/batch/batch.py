@@ -58,7 +58,7 @@ class BatchPlan(NamedTuple):
 @study_of_model
 def simulate_batch(
     model: Model,
-    seas: Sea | Iterable[Sea] | None = None,
+    seas: Sea | Iterable[object] | None = None,
     parameters: Mapping[str, Sequence[Tree]] | None = None,
     *,
     duration: float,

@@ -40,7 +40,7 @@ class BatchCase:
 
 
 def batch_cases(
-    seas: Sea | Iterable[Sea] | None,
+    seas: Sea | Iterable[object] | None,
     parameters: Mapping[str, Sequence[Tree]] | None,
     case: int | str = 0,
 ) -> list[BatchCase]:
@@ -56,12 +56,13 @@ def batch_cases(
     many: list[Sea] | None = None
     one = seas if isinstance(seas, Sea) else None
     if seas is not None and not isinstance(seas, Sea):
-        many = list(seas)
-        for sea in many:
+        many = []
+        for sea in seas:
             if not isinstance(sea, Sea):
                 raise SwelltreeError(
                     f"simulate_batch: {type(sea).__name__} is not a sea. Give IrregularSea(...)."
                 )
+            many.append(sea)
         sizes["seas"] = len(many)
     if not sizes:
         raise SwelltreeError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -56,7 +56,7 @@ class ControlStudy:
     linear: LinearModel  # of the free model
     bends: str  # why it is not linear for sure, in words
     method: str  # "auto", "linear" or "nonlinear"
-    known: dict[object, Tree]  # results that hold for any sea
+    known: dict[Hashable, Tree]  # results that hold for any sea
 
     @classmethod
     def of(
