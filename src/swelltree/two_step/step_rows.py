@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from swelltree.effects.lines.dynamic.arrays import LineArrays
-from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.engine.backend import jax, jnp
 from swelltree.engine.loops import derivatives_along
 from swelltree.model.model import Model
@@ -240,5 +240,6 @@ def ends_after(step: Step, x: Array) -> Array:
 def with_ends(arrays: LineArrays, q: Array, ends: Array) -> Array:
     """Positions of the nodes with the ends where they are held; idle ones are at A."""
     at_A = np.arange(q.shape[1]) <= arrays.first[:, None]
-    q = jnp.where(at_A[:, :, None], ends[:, :1], q)
-    return jnp.concatenate([q[:, :-1], ends[:, 1:2]], axis=1)
+    xp = namespace(at_A, ends, q)
+    q = xp.where(at_A[:, :, None], ends[:, :1], q)
+    return xp.concatenate([q[:, :-1], ends[:, 1:2]], axis=1)

@@ -81,6 +81,7 @@ class RowWriter(LaneWriter):
     """
 
     arguments = Writer.arguments
+    merges = inverts = False
 
     def __init__(self, graph: Graph, width: int, wide: list[Rows]) -> None:
         self.loops = {id(rows): rows for rows in wide}

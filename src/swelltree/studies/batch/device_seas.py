@@ -6,16 +6,17 @@ each heading, fine enough for a cubic between its rows; the processor looks them
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
 import numpy as np
 
 from swelltree.effects.linear_hydro.data import NEGLIGIBLE, Table
 from swelltree.effects.linear_hydro.excitation import excitation_at
 from swelltree.engine.arrays import Array, Tree
+from swelltree.engine.backend import jax
 from swelltree.engine.machine.many_cases.drawn_waves import DrawnWaves
 from swelltree.engine.machine.many_cases.harmonic_sums import AnyWaves, Waves
 from swelltree.model.model import Model
@@ -23,14 +24,17 @@ from swelltree.studies.batch.cases import BatchCase, CaseMaker
 from swelltree.studies.seas import realised
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.system.waters.seas import FocusedWave, IrregularSea, RegularWave
+from swelltree.waves.airy import Components
 from swelltree.waves.components import ManySeas, SeedWaves, irregular_by_seed, seed_waves
 from swelltree.waves.dispersion import dispersion
 from swelltree.waves.random_numbers import case_number
+from swelltree.waves.water import AnyWater
 
 LINEAR = (IrregularSea, FocusedWave, RegularWave)  # kinds that are taken apart here
 MOST_HEADINGS = 64
 LEAST_ROWS, MOST_ROWS = 1024, 65_536
 TURN = 0.05  # rad by which the phase of a force may change from row to row
+KEPT = 4  # tables of models
 MARGIN = 2  # rows outside the data, at each end
 
 
@@ -122,13 +126,33 @@ def device_seas(model: Model, maker: CaseMaker, cases: Sequence[BatchCase]) -> D
 def _tables(
     model: Model, data: Table, excitation: Array, beta: np.ndarray
 ) -> tuple[np.ndarray, float, int]:
-    """Tables of all headings, the step of their frequency, and the rows of each."""
-    step, count = _frequency_grid(data, model.water)
+    """Tables of all headings, the step of their frequency, and the rows of each.
+
+    Those of the last models are remembered.
+    """
+    given = (data, excitation, model.water, beta)
+    key = hashlib.sha256()
+    for leaf in jax.tree.leaves(given):
+        key.update(f"{np.shape(leaf)}".encode())
+        key.update(np.ascontiguousarray(leaf).tobytes())
+    name = key.digest(), str(jax.tree.structure(given))
+    if name not in TABLES:
+        while len(TABLES) >= KEPT:
+            TABLES.pop(next(iter(TABLES)))
+        TABLES[name] = _made_tables(*given)
+    return TABLES[name]
+
+
+TABLES: dict[tuple[bytes, str], tuple[np.ndarray, float, int]] = {}
+
+
+def _made_tables(
+    data: Table, excitation: Array, water: Any, beta: np.ndarray
+) -> tuple[np.ndarray, float, int]:
+    step, count = _frequency_grid(data, water)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SwelltreeWarning)  # told for the cases themselves
-        table = np.concatenate(
-            [_table(data, excitation, model.water, one, step, count) for one in beta]
-        )
+        table = np.concatenate([_table(data, excitation, water, one, step, count) for one in beta])
     return table, step, count
 
 
@@ -206,8 +230,10 @@ def alike(cases: Sequence[BatchCase], besides: Sequence[Hashable] | None = None)
         cases: with seas.
         besides: what else must be the same.
     """
-    found: dict[Any, list[int]] = {}
-    known: dict[Any, Any] = {}  # keys by what a sea holds: the same things make the same key
+    found: dict[Hashable, list[int]] = {}
+    known: dict[
+        tuple[int, ...], Hashable
+    ] = {}  # keys by what a sea holds: the same things make the same key
     names = [field.name for field in fields(IrregularSea) if field.name != "seed"]
     for k, case in enumerate(cases):
         sea = case.sea
@@ -231,12 +257,13 @@ def components_of(model: Model, cases: list[BatchCase]) -> ManySeas:
     if isinstance(sea, IrregularSea):
         seeds = [case.sea.seed for case in cases]  # type: ignore[union-attr]
         return irregular_by_seed(sea, model.water, seeds, [case.case for case in cases])
-    waves: Any = realised(model, sea, cases[0].case)
+    waves = realised(model, sea, cases[0].case)
+    assert isinstance(waves, Components)
     rows = (waves.omega, waves.amplitude, waves.beta, waves.phase)
     return ManySeas(*(np.asarray(x, float)[None] for x in rows))
 
 
-def _frequency_grid(data: Table, water: Any) -> tuple[float, int]:
+def _frequency_grid(data: Table, water: AnyWater) -> tuple[float, int]:
     """Step and number of rows of the tables: phases change little from row to row."""
     low, high = float(data.omega[0]), float(data.omega[-1])
     omega = np.linspace(low, high, 4096)
@@ -248,7 +275,7 @@ def _frequency_grid(data: Table, water: Any) -> tuple[float, int]:
 
 
 def _table(
-    data: Table, excitation: Array, water: Any, beta: float, step: float, count: int
+    data: Table, excitation: Array, water: AnyWater, beta: float, step: float, count: int
 ) -> np.ndarray:
     """Forces per metre of a crest at the origin, over the frequency."""
     omega = float(data.omega[0]) + step * (np.arange(count) - MARGIN)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from swelltree.engine.backend import jax, jnp
+from swelltree.engine.arrays import Array, Tree
+from swelltree.engine.backend import jax, jnp, traced
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import FLOAT, LONG, SHORT, Graph, NotFlattenedError
 from swelltree.engine.machine.sheets import (
@@ -20,7 +20,7 @@ from swelltree.engine.machine.sheets import (
     slot,
 )
 from swelltree.engine.machine.statements import Stores
-from swelltree.engine.machine.traced_types import Equation
+from swelltree.engine.machine.traced_types import Equation, Variable
 from swelltree.engine.machine.values import Stored, Value, View, places, stored
 
 WRITTEN_OUT = 14  # rows, each of which may be exchanged with each
@@ -49,7 +49,9 @@ def _factors(flat: Flattening, eqn: Equation, x: Value) -> list[Value]:
     ]
 
 
-def _factored(graph: Graph, A: list[list[int]], n: int) -> tuple[Any, list[int], list[int]]:
+def _factored(
+    graph: Graph, A: list[list[int]], n: int
+) -> tuple[list[list[int]], list[int], list[int]]:
     op = graph.op
     rows, pivots = [list(row) for row in A], []
     order = [graph.constant(i, SHORT) for i in range(n)]
@@ -90,19 +92,19 @@ def _order(flat: Flattening, eqn: Equation, pivots: Value) -> list[Value]:
 
 
 def _by_loops(
-    flat: Flattening, function: Callable[..., Any], of: Any, *values: Value
+    flat: Flattening, function: Callable[..., Tree], of: Sequence[Variable], *values: Value
 ) -> list[Value]:
     """What a function of JAX makes of values."""
     shapes = [jax.ShapeDtypeStruct(var.aval.shape, var.aval.dtype) for var in of]
-    return flat.closed(jax.make_jaxpr(function)(*shapes), list(values))
+    return flat.closed(traced(function, *shapes), list(values))
 
 
-def order_of(pivots: Any, size: int) -> Any:
+def order_of(pivots: Array, size: int) -> Array:
     """The order of rows (..., size) that exchanges (..., k) make, one after the other."""
     if pivots.ndim > 1:
         return jnp.stack([order_of(row, size) for row in pivots])
 
-    def exchanged(k: Any, order: Any) -> Any:
+    def exchanged(k: Array, order: Array) -> Array:
         own, other = order[k], order[pivots[k]]
         place = np.arange(size)
         order = jnp.where(place == pivots[k], own, order)
