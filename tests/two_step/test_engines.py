@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from line_systems import SEA, dropped, lowered, moored, pipe, two_bodies
+from line_systems import ROPE, SEA, dropped, lowered, moored, pipe, two_bodies
 from swelltree.engine.machine.program import ASKED
 from swelltree.studies.time.engines import engine_of
 
