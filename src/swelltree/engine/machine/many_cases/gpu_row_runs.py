@@ -13,6 +13,8 @@ from swelltree.engine.machine.many_cases.lane_rows import ThreadRowWriter
 from swelltree.engine.machine.many_cases.programs import ManyProgram, Text
 from swelltree.engine.machine.row_loops import Axes
 
+REGISTERS = 128  # of a thread: half of all, for loops over nodes wait for memory and for each other
+
 
 class GpuRowProgram(GpuProgram):
     """A stepper of many cases on a graphics processor, with loops over rows.
@@ -36,3 +38,10 @@ class GpuRowProgram(GpuProgram):
             return Text(text, read_places(graph, writer.live), writer.memory())
 
         ManyProgram.__init__(self, function, write, rows)
+
+    def kernel(self, device: Any, program: Written) -> Any:
+        """The program on a device."""
+        name = f"kernel of {REGISTERS} registers"
+        if name not in program.loaded:
+            program.loaded[name] = device.kernel(program.text, optimise=False, registers=REGISTERS)
+        return program.loaded[name]
