@@ -10,7 +10,7 @@ from swelltree.engine.machine.many_cases import cuda
 from swelltree.engine.machine.many_cases.columns import read_places
 from swelltree.engine.machine.many_cases.gpu_runs import GpuProgram, Seconds
 from swelltree.engine.machine.many_cases.lane_rows import ThreadRowWriter
-from swelltree.engine.machine.many_cases.programs import ManyProgram, Text
+from swelltree.engine.machine.many_cases.programs import ManyProgram, Text, Written
 from swelltree.engine.machine.row_loops import Axes
 
 REGISTERS = 128  # of a thread: half of all, for loops over nodes wait for memory and for each other
