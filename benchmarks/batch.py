@@ -40,7 +40,7 @@ def system(name: str) -> tuple[Any, Any]:
         from ten_bodies import ten_bodies
 
         return ten_bodies()
-    ready = sw.gallery.spar("dynamic") if name == "spar_dynamic" else getattr(sw.gallery, name)()
+    ready = sw.gallery.spar("dynamic") if name == "lines" else getattr(sw.gallery, name)()
     return ready.model(), ready.sea
 
 

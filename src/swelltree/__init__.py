@@ -3,7 +3,7 @@
 Public names are loaded when first used, so that describing a system costs no JAX.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from swelltree.engine.late import after_import
 from swelltree.engine.light_xarray import leave_dask_out
@@ -105,7 +105,7 @@ _ROOMS = ("gallery",)  # public modules
 __all__ = sorted([*_MODULE_OF, *_ROOMS])  # pyright: ignore[reportUnsupportedDunderAll]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     import importlib
 
     if name in _ROOMS:

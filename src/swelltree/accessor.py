@@ -9,8 +9,9 @@ summary. On hydrodynamic data: `data.swelltree` shows what they hold and what is
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
@@ -22,6 +23,9 @@ from swelltree.views.report import write_report
 from swelltree.views.serve import Served, view
 from swelltree.views.tables import chips, findings
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 class Plots:
     """The plots of `swelltree.plot` with the dataset as first argument."""
@@ -29,7 +33,7 @@ class Plots:
     def __init__(self, dataset: xr.Dataset) -> None:
         self._dataset = dataset
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Callable[..., Figure]:
         if name not in plot.__all__ or name in ("to_png", "write_figure", "topology"):
             raise AttributeError(f"there is no plot '{name}'")
         return functools.partial(getattr(plot, name), self._dataset)

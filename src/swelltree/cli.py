@@ -10,11 +10,12 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 from typer.core import TyperGroup
 
+from swelltree.system.casefile.studies import Study
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 if TYPE_CHECKING:
@@ -29,11 +30,11 @@ OUT_HELP = "Folder for the results."
 class _Commands(TyperGroup):
     """The commands, with mistakes told in one sentence."""
 
-    def invoke(self, ctx: Any) -> Any:
+    def invoke(self, ctx: Any) -> object:
         import warnings
 
         with warnings.catch_warnings():
-            _show_warnings_short(warnings)
+            _show_warnings_short()
             try:
                 return super().invoke(ctx)
             except SwelltreeError as error:
@@ -44,15 +45,24 @@ class _Commands(TyperGroup):
                 raise typer.Exit(130) from None
 
 
-def _show_warnings_short(warnings: Any) -> None:
+def _show_warnings_short() -> None:
     """Warnings for the user are one line; those of other packages stay as they are."""
+    import warnings
+
     usual = warnings.showwarning
 
-    def show(message: Any, category: Any, *where: Any, **more: Any) -> None:
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
         if issubclass(category, SwelltreeWarning):
             typer.secho(f"warning: {message}", err=True, fg="yellow")
         else:
-            usual(message, category, *where, **more)
+            usual(message, category, filename, lineno, file, line)
 
     warnings.simplefilter("always", SwelltreeWarning)
     warnings.showwarning = show
@@ -114,6 +124,17 @@ def check(
     Console().print(outline(loaded, model, notes))
     if physics:
         raise typer.Exit(_check_physics(loaded, case, {*model.report, *notes}))
+    Console().print(f"engine: {_expected_engine()}", markup=False, highlight=False)
+
+
+def _expected_engine() -> str:
+    """What will run the studies of a case, as far as it is known before anything is compiled."""
+    from swelltree.engine.machine.program import switched_off
+
+    refused = switched_off()
+    if refused:
+        return f"XLA: {refused}"
+    return "LLVM, or XLA where that cannot be; check --physics compiles and says which, and why"
 
 
 def _check_physics(loaded: Case, case: Path, said: set[str]) -> int:
@@ -147,7 +168,7 @@ def _check_physics(loaded: Case, case: Path, said: set[str]) -> int:
     return int(wrong > 0)
 
 
-def _engine(model: Model, study: Any) -> str:
+def _engine(model: Model, study: Study) -> str:
     """What will compute a study, or why that cannot be said."""
     from swelltree.studies.engines import engine_of_study
 
@@ -409,13 +430,13 @@ def bem(
     console.print(f"written: {write_hydro(data, path)}", soft_wrap=True, highlight=False)
 
 
-def run_study(model: Model, study: Any, **options: Any) -> xr.Dataset:
+def run_study(model: Model, study: Study, **options: object) -> xr.Dataset:
     """Carry out a study of a case file; options a study does not have are left out."""
     import inspect
 
     import swelltree
 
-    function: Callable[..., Any] = getattr(swelltree, study.type)
+    function: Callable[..., xr.Dataset] = getattr(swelltree, study.type)
     given = study.arguments()
     known = inspect.signature(function).parameters
     extra = {name: value for name, value in options.items() if name in known}

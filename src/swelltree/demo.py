@@ -6,9 +6,12 @@ The barges come from the gallery with their hydrodynamic data, so the demo needs
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import swelltree.system as sw
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 NOTE = (
     "Linear hydrodynamics of the three barges together: hydrostatics, added mass, radiation memory "
@@ -17,7 +20,7 @@ NOTE = (
 )
 
 
-def run_demo(out: str | Path, duration: float = 120.0) -> tuple[Any, list[Path]]:
+def run_demo(out: str | Path, duration: float = 120.0) -> tuple[xr.Dataset, list[Path]]:
     """Simulate the demo and write case, data, result, plots and report.
 
     Args:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -122,7 +122,7 @@ class Campaign:
         rounded = [np.asarray(x).astype(np.complex64) for x in arrays]
         sea = None if self.sea is None else repr(self.sea)
         numbers = self.duration, self.output_step, self.step, self.tolerance, self.lanes
-        words: tuple[Any, ...] = (
+        words: tuple[object, ...] = (
             list(self.channels or ()), list(self.reduce), self.formulation, self.start
         )  # fmt: skip
         if self.precision != "float64":

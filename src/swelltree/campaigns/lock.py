@@ -13,7 +13,7 @@ import os
 import platform
 import time
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.named_values import NamedValues
@@ -57,7 +57,7 @@ class DriverLock:
         file.flush()
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         assert self._file is not None
         self.path.unlink(missing_ok=True)
         self._file.close()

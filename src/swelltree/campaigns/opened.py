@@ -7,7 +7,7 @@ not part of the table (sea states that do not occur) are gaps; `state` says whic
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -85,7 +85,7 @@ def open_cases(folder: str | Path) -> xr.Dataset:
         name: ("case", np.array(values), _about(name)) for name, values in about["columns"].items()
     }
 
-    def column(key: str, gap: Any) -> Tree:
+    def column(key: str, gap: object) -> Tree:
         return np.array([case.get(key, gap) for case in log], dtype=object)
 
     extra: NamedValues = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from swelltree.campaigns.work import Block, one_thread, packed, run_block, run_here
 from swelltree.engine.arrays import Tree
@@ -58,7 +58,7 @@ class Pool(ABC):
     def __enter__(self) -> Pool:
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 
@@ -139,7 +139,7 @@ class Cluster(Pool):
                 )
         self.room = AHEAD * workers
         self._content = self._client.scatter(packed(planned, names), broadcast=True, hash=False)
-        self._jobs: dict[Any, Job] = {}
+        self._jobs: dict[str, Job] = {}
         self._ended = distributed.as_completed()
 
     @property

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 
 class Progress:
     """A bar on a terminal; nothing elsewhere.
@@ -57,5 +55,5 @@ class Progress:
         self._bar.start()
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         self._bar.stop()

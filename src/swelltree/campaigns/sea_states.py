@@ -16,7 +16,7 @@ from swelltree.campaigns.table import CaseTable, in_sea, of_model
 from swelltree.system.named_values import NamedValues
 from swelltree.system.waters.seas import Sea
 from swelltree.waves.airy import Components
-from swelltree.waves.sea import realise
+from swelltree.waves.sea import RealisedSea, realise
 
 ABOUT = {
     "Hm0": {"units": "m", "long_name": "spectral estimate of the significant wave height"},
@@ -25,7 +25,9 @@ ABOUT = {
 }
 
 
-def sea_quantities(waves: Any, rho: float, g: float, depth: float) -> tuple[float, float, float]:
+def sea_quantities(
+    waves: RealisedSea | None, rho: float, g: float, depth: float
+) -> tuple[float, float, float]:
     """Hm0 [m], Te [s] and J [W/m] of a realised sea; gaps where it has no plane waves."""
     if not isinstance(waves, Components) or not np.any(waves.amplitude):
         return np.nan, np.nan, np.nan

@@ -4,7 +4,7 @@ Each part has one or several dimensions, and columns over them: names of numbers
 `Tp`, `beta`, `seed` ...) or paths of the description ("ptos.pto.damping").
 """
 
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 from swelltree.system.describe import Description, description
 from swelltree.system.errors import shown
 from swelltree.system.named_values import NamedValues
+from swelltree.system.read_as import Converted
 from swelltree.system.values import (
     Count,
     Name,
@@ -36,7 +37,7 @@ class Part(NamedTuple):
     occurrence: np.ndarray | None = None
 
 
-def as_columns(value: Any) -> tuple[tuple[str, tuple[float, ...]], ...]:
+def as_columns(value: object) -> tuple[tuple[str, tuple[float, ...]], ...]:
     """Rows of numbers by name."""
     rows = dict(value) if isinstance(value, tuple) else value
     if not isinstance(rows, dict) or not rows:
@@ -46,7 +47,7 @@ def as_columns(value: Any) -> tuple[tuple[str, tuple[float, ...]], ...]:
     return tuple((str(name), as_numbers(values)) for name, values in rows.items())
 
 
-def as_occurrence(value: Any) -> Any:
+def as_occurrence(value: object) -> object:
     """Rows of numbers, or rows of rows, all as long as their neighbours."""
     rows = row_of(value)
     if rows is None:
@@ -59,7 +60,7 @@ def as_occurrence(value: Any) -> Any:
     return made
 
 
-def _shape(value: Any) -> tuple[int, ...]:
+def _shape(value: object) -> tuple[int, ...]:
     shape: tuple[int, ...] = ()
     while isinstance(value, tuple):
         shape += (len(value),)
@@ -68,8 +69,14 @@ def _shape(value: Any) -> tuple[int, ...]:
 
 
 _ROWS = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "number"}}}
-Columns = Annotated[Any, BeforeValidator(as_columns), WithJsonSchema(_ROWS)]
-Occurrence = Annotated[Any, BeforeValidator(as_occurrence), WithJsonSchema({"type": "array"})]
+Columns = Annotated[
+    Converted[tuple[tuple[str, tuple[float, ...]], ...]],
+    BeforeValidator(as_columns),
+    WithJsonSchema(_ROWS),
+]
+Occurrence = Annotated[
+    Converted[tuple[float, ...]], BeforeValidator(as_occurrence), WithJsonSchema({"type": "array"})
+]
 
 
 Text = Annotated[str, BeforeValidator(as_text)]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 import warnings
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from swelltree.model.signals import compile_signal
 from swelltree.system import System
+from swelltree.system.describe import Description
 from swelltree.system.errors import SwelltreeWarning
 from swelltree.system.forces.signals import Table
 
@@ -27,9 +27,9 @@ def table_notes(system: System) -> list[str]:
     return result
 
 
-def _tables(item: Any) -> Iterator[tuple[str, Table]]:
+def _tables(item: Description) -> Iterator[tuple[str, Table]]:
     """Tables in the fields of an item."""
-    for field in dataclasses.fields(item):
+    for field in dataclasses.fields(item):  # pyright: ignore[reportArgumentType]
         values = [getattr(item, field.name)]
         while values:
             value = values.pop()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from types import ModuleType
 from typing import Any, TypeVar, dataclass_transform
 
 import numpy as np
@@ -23,7 +24,7 @@ _fields: dict[type, tuple[tuple[str, ...], tuple[str, ...]]] = {}  # of trees: d
 _pending: list[type] = []  # trees that JAX was not told of yet
 
 
-def namespace(*arrays: Array) -> Any:
+def namespace(*arrays: Array) -> ModuleType:
     """The array library of the arguments: jax.numpy if any is a JAX value, else numpy."""
     for x in arrays:
         if not isinstance(x, np.ndarray | float | int):
@@ -55,7 +56,7 @@ def pytree(*static: str):
     return decorate
 
 
-def _data_of(cls: Any, static: tuple[str, ...]) -> tuple[str, ...]:
+def _data_of(cls: type, static: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f.name for f in fields(cls) if f.name not in static)
 
 

@@ -23,7 +23,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from swelltree.engine.arrays import Array, Tree, register_pytrees
 from swelltree.engine.late import Late, after_import, is_imported
@@ -97,36 +97,54 @@ def _set_up() -> None:
 after_import("jax", _set_up)
 
 
-def is_one_kernel(function: Callable[..., Any], *args: Any) -> bool:
+R = TypeVar("R")
+
+
+def is_one_kernel(function: Callable[..., Tree], *args: Tree) -> bool:
     """Whether XLA emits a loop of the compiled function as one kernel (for benchmarks)."""
     return "xla_cpu_small_call" in str(jax.jit(function).lower(*args).compile().as_text())
 
 
-def jitted(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+def jitted(function: Callable[..., R], **options: Any) -> Callable[..., R]:
     """As `jax.jit`, for functions of modules: JAX is not imported before the first call."""
 
     @functools.cache
-    def compiled() -> Callable[..., Any]:
+    def compiled() -> Callable[..., R]:
         return jax.jit(function, **options)
 
     @functools.wraps(function)
-    def call(*args: Any, **given: Any) -> Any:
+    def call(*args: object, **given: object) -> R:
         return compiled()(*args, **given)
 
     return call
 
 
-def jaxpr_as_fun(closed: ClosedProgram) -> Callable[..., Any]:
+def jaxpr_as_fun(closed: ClosedProgram) -> Callable[..., list[Array]]:
     """A traced program as a function."""
     return _extension.jaxpr_as_fun(closed)
 
 
-def ravel_pytree(tree: Tree) -> tuple[Any, Callable[[Any], Any]]:
+def traced(function: Callable[..., Tree], *args: object) -> ClosedProgram:
+    """The program of a function of arguments of such shapes."""
+    made: Any = jax.make_jaxpr(function)(*args)
+    return made
+
+
+def ravel_pytree(tree: Tree) -> tuple[Array, Callable[[Array], Tree]]:
     """All numbers of a tree as one vector, and how to make the tree of it again."""
     return _ravelling.ravel_pytree(tree)
 
 
-__all__ = ["cache_folder", "is_one_kernel", "jax", "jaxpr_as_fun", "jitted", "jnp", "ravel_pytree"]
+__all__ = [
+    "cache_folder",
+    "is_one_kernel",
+    "jax",
+    "jaxpr_as_fun",
+    "jitted",
+    "jnp",
+    "ravel_pytree",
+    "traced",
+]
 
 
 def make_room(most: int = MANY_MAPS) -> None:

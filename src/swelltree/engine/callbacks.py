@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -14,13 +13,13 @@ STEP = 1e-6  # of the size of the argument, at least of one
 
 
 def called_back(
-    function: Callable[[Any, Any], np.ndarray], count: int, t: Array, y: Array
+    function: Callable[[Array, Array], np.ndarray], count: int, t: Array, y: Array
 ) -> Array:
     """Values (count,) of a plain function of a number and a vector, derivatives by differences."""
     shape = jax.ShapeDtypeStruct((count,), float)
     jacobian = jax.ShapeDtypeStruct((count, 1 + y.shape[0]), float)
 
-    def differences(t: Any, y: Array) -> np.ndarray:
+    def differences(t: Array, y: Array) -> np.ndarray:
         x = np.concatenate([np.reshape(t, 1), y])
         columns = []
         for i, size in enumerate(np.maximum(np.abs(x), 1.0)):
@@ -36,7 +35,7 @@ def called_back(
         return jax.pure_callback(function, shape, t, y, vmap_method="sequential")
 
     @call.defjvp
-    def slope(primals: Any, tangents: Any) -> tuple[Array, Array]:
+    def slope(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
         t, y = primals
         J = jax.pure_callback(differences, jacobian, t, y, vmap_method="sequential")
         return call(t, y), J @ jnp.concatenate([jnp.reshape(tangents[0], 1), tangents[1]])

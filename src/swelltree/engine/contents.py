@@ -19,7 +19,6 @@ import types
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -65,7 +64,9 @@ class Contents:
 
     def __init__(self, all_code: bool = False) -> None:
         self.all_code, self.unsure = all_code, False
-        self._known: dict[int, tuple[str, Any]] = {}  # the objects too, so that no id comes twice
+        self._known: dict[
+            int, tuple[str, object]
+        ] = {}  # the objects too, so that no id comes twice
 
     def of(self, thing: object) -> str:
         """Hash of the content of any object."""
@@ -109,13 +110,13 @@ class Contents:
             yield self.of(type(thing))
             yield from self._of_instance(thing)
 
-    def _of_instance(self, thing: Any) -> Iterator[str]:
+    def _of_instance(self, thing: object) -> Iterator[str]:
         """Fields of a dataclass; a wrapped function; else what a copy would be made of."""
         if dataclasses.is_dataclass(thing):
             for field in dataclasses.fields(thing):
                 yield from (field.name, self.of(getattr(thing, field.name)))
         elif hasattr(thing, "__wrapped__"):
-            yield self.of(thing.__wrapped__)
+            yield self.of(getattr(thing, "__wrapped__", None))
         else:
             try:
                 made = thing.__reduce_ex__(2)

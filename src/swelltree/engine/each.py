@@ -8,22 +8,24 @@ what is shared by all rows has a sum over them as its cotangent, and a sum has a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from jax.extend.core import ClosedJaxpr, Primitive, jaxpr_as_fun
 from jax.interpreters import ad, batching, mlir
 
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
-from swelltree.engine.machine.traced_types import ClosedProgram
+from swelltree.engine.machine.traced_types import ClosedProgram, Shaped
+
+Axes = tuple[int | None, ...]  # of every argument; None: all rows share it
+Summed = tuple[bool, ...]  # of every result
 
 each_p = Primitive("each")
 each_p.multiple_results = True
 
 
 def bind_each(
-    function: Callable[..., Any], rows: Sequence[Any], axis: int, summed: bool
-) -> list[Any]:
+    function: Callable[..., list[Array]], rows: Sequence[Array], axis: int, summed: bool
+) -> list[Array]:
     """Results for all rows, or their sums.
 
     Args:
@@ -47,7 +49,9 @@ def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
     return (*shape[:axis], *shape[axis + 1 :])
 
 
-def _all_rows(*args: Any, jaxpr: ClosedProgram, axes: Any, length: int, summed: Any) -> list[Any]:
+def _all_rows(
+    *args: Array, jaxpr: ClosedProgram, axes: Axes, length: int, summed: Summed
+) -> list[Array]:
     """The same by `jax.vmap`; a single row as it is."""
     if length == 1:
         row = [x if k is None else jnp.squeeze(x, k) for x, k in zip(args, axes, strict=True)]
@@ -60,7 +64,7 @@ def _all_rows(*args: Any, jaxpr: ClosedProgram, axes: Any, length: int, summed: 
     return [_total(x, k) if s else x for x, k, s in zip(outs, places, summed, strict=True)]
 
 
-def _total(x: Array, axis: int) -> Any:
+def _total(x: Array, axis: int) -> Array:
     """Sum over an axis; over the first as a product, so that XLA makes its terms by vectors."""
     if axis or x.ndim == 1 or not jnp.issubdtype(x.dtype, jnp.floating):
         return x.sum(axis, dtype=x.dtype)
@@ -73,7 +77,9 @@ mlir.register_lowering(each_p, mlir.lower_fun(_all_rows, multiple_results=True))
 
 
 @each_p.def_abstract_eval
-def _shapes(*_: Any, jaxpr: Any, length: int, summed: Any, **__: Any) -> list[Any]:
+def _shapes(
+    *_: object, jaxpr: ClosedJaxpr, length: int, summed: Summed, **__: object
+) -> list[Shaped]:
     return [
         x if s else x.update(shape=(length, *x.shape))
         for x, s in zip(jaxpr.out_avals, summed, strict=True)
@@ -81,12 +87,12 @@ def _shapes(*_: Any, jaxpr: Any, length: int, summed: Any, **__: Any) -> list[An
 
 
 def _bound(
-    function: Callable[..., Any],
-    args: list[Any],
-    axes: list[Any],
+    function: Callable[..., Sequence[Array]],
+    args: list[Array],
+    axes: list[int | None],
     length: int,
     summed: Callable[[int], Sequence[bool]],
-) -> list[Any]:
+) -> list[Array]:
     """The operation of a body; what it takes from around it becomes shared arguments."""
     bodies = [
         jax.ShapeDtypeStruct(x.shape if axis is None else _without(x.shape, axis), x.dtype)
@@ -97,7 +103,7 @@ def _bound(
         given, inner = [jnp.asarray(x) for x in body.consts], body.jaxpr
         count = len(given)
 
-        def whole(*all_args: Any) -> list[Any]:
+        def whole(*all_args: Array) -> list[Array]:
             return jaxpr_as_fun(ClosedJaxpr(inner, all_args[:count]))(*all_args[count:])
 
         args, axes = [*given, *args], [None] * count + axes
@@ -108,8 +114,14 @@ def _bound(
 
 
 def _batch(
-    args: Tree, dims: Any, *, jaxpr: ClosedProgram, axes: Any, length: int, summed: Any
-) -> tuple[list[Any], list[int]]:
+    args: Tree,
+    dims: Sequence[int | None],
+    *,
+    jaxpr: ClosedProgram,
+    axes: Axes,
+    length: int,
+    summed: Summed,
+) -> tuple[list[Array], list[int]]:
     """Several cases of the whole: of every row several."""
     now, inner = [], []
     for axis, d in zip(axes, dims, strict=True):
@@ -132,8 +144,14 @@ batching.primitive_batchers[each_p] = _batch
 
 
 def _jvp(
-    primals: Any, tangents: Any, *, jaxpr: Any, axes: Any, length: int, summed: Any
-) -> tuple[list[Any], list[Any]]:
+    primals: Sequence[Array],
+    tangents: Sequence[Array],
+    *,
+    jaxpr: ClosedJaxpr,
+    axes: Axes,
+    length: int,
+    summed: Summed,
+) -> tuple[list[Array], list[Array]]:
     """Changes as a second operation, which is linear in the changes of its arguments."""
     params = {"jaxpr": jaxpr, "axes": axes, "length": length, "summed": summed}
     outs = each_p.bind(*primals, **params)
@@ -141,8 +159,8 @@ def _jvp(
     floats = [k for k, x in enumerate(jaxpr.out_avals) if jnp.issubdtype(x.dtype, jnp.inexact)]
     n = len(primals)
 
-    def change(*args: Any) -> list[Any]:
-        def moved(*varied: Any) -> list[Any]:
+    def change(*args: Array) -> list[Array]:
+        def moved(*varied: Array) -> list[Array]:
             there = list(args[:n])
             for k, x in zip(moving, varied, strict=True):
                 there[k] = x
@@ -154,7 +172,7 @@ def _jvp(
     both = [*primals, *(tangents[k] for k in moving)]
     of_both = [*axes, *(axes[k] for k in moving)]
     changes = _bound(change, both, of_both, length, lambda _: [summed[k] for k in floats])
-    result: list[Any] = [ad.Zero(jax.typeof(x).to_tangent_aval()) for x in outs]
+    result: list[Array] = [ad.Zero(jax.typeof(x).to_tangent_aval()) for x in outs]
     for k, x in zip(floats, changes, strict=True):
         result[k] = x
     return outs, result
@@ -164,17 +182,22 @@ ad.primitive_jvps[each_p] = _jvp
 
 
 def _transpose(
-    cotangents: Any, *args: Any, jaxpr: Any, axes: Any, length: int, summed: Any
-) -> list[Any]:
+    cotangents: Sequence[Array],
+    *args: Array,
+    jaxpr: ClosedJaxpr,
+    axes: Axes,
+    length: int,
+    summed: Summed,
+) -> list[Array]:
     """Cotangents of what the operation is linear in: summed where all rows share it."""
     linear = [k for k, x in enumerate(args) if ad.is_undefined_primal(x)]
     known = [k for k in range(len(args)) if k not in linear]
     wanted = [k for k, x in enumerate(cotangents) if not isinstance(x, ad.Zero)]
     n = len(known)
 
-    def back(*given: Any) -> Any:
-        def forth(*varied: Any) -> list[Any]:
-            there: list[Any] = [None] * len(args)
+    def back(*given: Array) -> Sequence[Array]:
+        def forth(*varied: Array) -> list[Array]:
+            there: list[Array] = [None] * len(args)
             for k, x in zip((*known, *linear), (*given[:n], *varied), strict=True):
                 there[k] = x
             found = jaxpr_as_fun(jaxpr)(*there)
@@ -187,9 +210,10 @@ def _transpose(
     given = [*(args[k] for k in known), *(cotangents[k] for k in wanted)]
     of_given = [*(axes[k] for k in known), *(None if summed[k] else 0 for k in wanted)]
     found = _bound(back, given, of_given, length, lambda _: [axes[k] is None for k in linear])
-    result: list[Any] = [None] * len(args)
+    result: list[Array] = [None] * len(args)
     for k, x in zip(linear, found, strict=True):
-        result[k] = x if axes[k] is None else jnp.moveaxis(x, 0, axes[k])
+        axis = axes[k]
+        result[k] = x if axis is None else jnp.moveaxis(x, 0, axis)
     return result
 
 

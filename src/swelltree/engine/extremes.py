@@ -5,12 +5,13 @@ The mean is that of the trapezoidal rule over the steps, which need not be of eq
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace
 from swelltree.engine.backend import jax, jnp
+from swelltree.engine.machine.traced_types import Shaped
 from swelltree.engine.trees import mapped
 
 SUFFIXES = ("_max", "_min", "_mean")
@@ -19,15 +20,15 @@ SUFFIXES = ("_max", "_min", "_mean")
 class Extremes(NamedTuple):
     """What is known of channels since the last sample; {name: array} each but the last two."""
 
-    largest: Any
-    smallest: Any
-    integral: Any
-    latest: Any  # values at the end of the last step
+    largest: dict[str, Array]
+    smallest: dict[str, Array]
+    integral: dict[str, Array]
+    latest: dict[str, Array]  # values at the end of the last step
     span: Array  # s, since the last sample
     any_known: Array  # False: nothing is known yet
 
 
-def nothing_known(channels: dict[str, Any]) -> Extremes:
+def nothing_known(channels: dict[str, Shaped]) -> Extremes:
     """Before the first values of channels of these shapes."""
     zero = {name: np.zeros(x.shape) for name, x in channels.items()}
     return Extremes(zero, zero, zero, zero, np.zeros(()), np.zeros((), bool))

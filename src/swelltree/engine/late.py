@@ -37,7 +37,7 @@ def after_import(name: str, function: Callable[[], Any]) -> None:
 class _Waiting(importlib.abc.MetaPathFinder):
     """Finds one module as others do, and calls a function when it is loaded."""
 
-    def __init__(self, name: str, function: Callable[[], Any]) -> None:
+    def __init__(self, name: str, function: Callable[[], object]) -> None:
         self.name, self.function = name, function
 
     def find_spec(

@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import ModuleType
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from swelltree.engine.late import is_imported
 from swelltree.engine.trees import leaves_of
 
 
-def repeat_while(go_on: Callable[[Any], Any], step: Callable[[Any], Any], state: Tree) -> Any:
+def repeat_while(go_on: Callable[[Tree], Array], step: Callable[[Tree], Tree], state: Tree) -> Tree:
     """Apply `step` to the state, a tuple of arrays, while `go_on` says so."""
     if namespace(*state).__name__ == "numpy":
         while go_on(state):
@@ -25,7 +27,25 @@ def repeat_while(go_on: Callable[[Any], Any], step: Callable[[Any], Any], state:
     return jax.lax.while_loop(go_on, step, state)
 
 
-def each(function: Callable[..., Any], *rows: Any, axis: int = 0) -> Any:
+_in_loops: ContextVar[bool] = ContextVar("in_loops", default=False)
+
+
+@contextmanager
+def in_loops() -> Iterator[None]:
+    """Trace for machine code of many cases: registers hold cases, so that loops cost nothing."""
+    token = _in_loops.set(True)
+    try:
+        yield
+    finally:
+        _in_loops.reset(token)
+
+
+def is_in_loops() -> bool:
+    """Is a program of many cases traced, in which arrays of two long axes are better loops?"""
+    return _in_loops.get()
+
+
+def each(function: Callable[..., Tree], *rows: Tree, axis: int = 0) -> Tree:
     """Results of a function for every row of some arrays, stacked along their first axis.
 
     As `jax.vmap`, with its derivatives; in machine code it is a loop, so that an axis of a
@@ -41,7 +61,7 @@ def each(function: Callable[..., Any], *rows: Any, axis: int = 0) -> Any:
     return _over_rows(function, rows, axis, summed=False)
 
 
-def each_sum(function: Callable[..., Any], *rows: Any, axis: int = 0) -> Any:
+def each_sum(function: Callable[..., Tree], *rows: Tree, axis: int = 0) -> Tree:
     """Sums of the results of a function over all rows of some arrays.
 
     As `each` with a sum over its first axis, of which no row is ever kept.
@@ -54,7 +74,7 @@ def each_sum(function: Callable[..., Any], *rows: Any, axis: int = 0) -> Any:
     return _over_rows(function, rows, axis, summed=True)
 
 
-def rows_of(xp: Any, function: Callable[..., Any], *rows: Any) -> Any:
+def rows_of(xp: ModuleType, function: Callable[..., Tree], *rows: Tree) -> Tree:
     """`each` of JAX along the first axis; for numpy one row after the other.
 
     Args:
@@ -69,11 +89,11 @@ def rows_of(xp: Any, function: Callable[..., Any], *rows: Any) -> Any:
     return tuple(np.stack(parts) for parts in zip(*found, strict=True))
 
 
-def _row_of(x: Array, i: int) -> Any:
+def _row_of(x: Array, i: int) -> Tree:
     return tuple(a[i] for a in x) if isinstance(x, tuple) else x[i]
 
 
-def along(xp: Any, function: Callable[..., Any], *rows: Any) -> Any:
+def along(xp: ModuleType, function: Callable[..., Tree], *rows: Array) -> Tree:
     """`each` of JAX along the last axis; for numpy all of it at once.
 
     Args:
@@ -84,7 +104,7 @@ def along(xp: Any, function: Callable[..., Any], *rows: Any) -> Any:
     return function(*rows) if xp.__name__ == "numpy" else each(function, *rows, axis=-1)
 
 
-def sum_along(xp: Any, function: Callable[..., Any], *rows: Any) -> Any:
+def sum_along(xp: ModuleType, function: Callable[..., Tree], *rows: Array) -> Tree:
     """Sums of what `along` gives, which may be arrays here.
 
     Args:
@@ -97,13 +117,13 @@ def sum_along(xp: Any, function: Callable[..., Any], *rows: Any) -> Any:
     return each_sum(function, *rows, axis=-1)
 
 
-def _over_rows(function: Callable[..., Any], rows: Tree, axis: int, summed: bool) -> Any:
+def _over_rows(function: Callable[..., Tree], rows: Tree, axis: int, summed: bool) -> Tree:
     from swelltree.engine.each import bind_each
 
     leaves, kind = jax.tree.flatten(rows)
     results = None
 
-    def flat(*row: Any) -> list[Any]:
+    def flat(*row: Array) -> list[Array]:
         nonlocal results
         found, results = jax.tree.flatten(function(*jax.tree.unflatten(kind, row)))
         return found
@@ -112,23 +132,23 @@ def _over_rows(function: Callable[..., Any], rows: Tree, axis: int, summed: bool
     return jax.tree.unflatten(results, outs)
 
 
-def stop_gradient(tree: Tree) -> Any:
+def stop_gradient(tree: Tree) -> Tree:
     """The same values as constants: derivatives do not see how they came about."""
     if not is_imported("jax"):
         return tree
 
-    def hold(x: Array) -> Any:
+    def hold(x: Array) -> Array:
         return jax.lax.stop_gradient(x) if is_jax(x) else x
 
     return jax.tree.map(hold, tree)
 
 
 def settled(
-    iterate: Callable[[Any], Any],
-    residual: Callable[[Any, Any], Any],
-    correct: Callable[[Any, Any, Any], Any],
+    iterate: Callable[[Tree], Tree],
+    residual: Callable[[Tree, Tree], Tree],
+    correct: Callable[[Tree, Tree, Tree], Tree],
     args: Tree,
-) -> Any:
+) -> Tree:
     """Solution u of residual(u, args) = 0, with exact derivatives of any order.
 
     The iteration is not differentiated: derivatives are those of the equations.
@@ -145,16 +165,16 @@ def settled(
     leaves, kind = jax.tree.flatten(args)
 
     @jax.custom_jvp
-    def solve(*leaves: Any) -> Any:
+    def solve(*leaves: Array) -> Tree:
         return iterate(jax.tree.unflatten(kind, leaves))
 
-    def rule(primals: Any, tangents: Any) -> Any:
+    def rule(primals: tuple[Array, ...], tangents: tuple[Array, ...]) -> tuple[Tree, Tree]:
         u = solve(*primals)
         # only what moves is differentiated
         zero = jax.custom_derivatives.SymbolicZero
         moves = [k for k, slope in enumerate(tangents) if not isinstance(slope, zero)]
 
-        def moved(*varied: Any) -> Any:
+        def moved(*varied: Array) -> Tree:
             there = list(primals)
             for k, x in zip(moves, varied, strict=True):
                 there[k] = x

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 
-from swelltree.engine.arrays import Tree
+from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import is_tracer
 from swelltree.engine.trees import flatten
 
 SMALL = 64  # numbers: such arrays are compared, larger ones must be the same object
 
 
-def _same(a: Any, b: Any) -> bool:
+def _same(a: Array, b: Array) -> bool:
     if a is b:
         return True
     if np.shape(a) != np.shape(b) or np.size(a) > SMALL:
@@ -26,9 +27,9 @@ class Remembered:
 
     def __init__(self, most: int = 8) -> None:
         self.most = most
-        self.entries: list[tuple[Any, list[Any], dict[Any, Any]]] = []
+        self.entries: list[tuple[object, list[Array], dict[Hashable, Any]]] = []
 
-    def about(self, tree: Tree) -> dict[Any, Any]:
+    def about(self, tree: Tree) -> dict[Hashable, Any]:
         """Findings for a tree; empty for a new one."""
         leaves, structure = flatten(tree)
         if any(map(is_tracer, leaves)):
@@ -36,6 +37,6 @@ class Remembered:
         for known, values, notes in reversed(self.entries):
             if known == structure and all(map(_same, values, leaves)):
                 return notes
-        notes: dict[Any, Any] = {}
+        notes: dict[Hashable, Any] = {}
         self.entries = [*self.entries[-self.most + 1 :], (structure, leaves, notes)]
         return notes

@@ -6,13 +6,27 @@ for tuples, lists, dictionaries, None and classes made by `arrays.pytree`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
-from swelltree.engine.arrays import Tree, fields_of
+from swelltree.engine.arrays import Array, Tree, fields_of
 from swelltree.engine.backend import jax
 from swelltree.engine.late import is_imported
+
+
+@runtime_checkable
+class Form(Protocol):
+    """What is left of a tree without its arrays, here or in JAX."""
+
+    @property
+    def num_leaves(self) -> int:
+        """Arrays of the tree."""
+        ...
+
+    def unflatten(self, leaves: Iterable[Any], /) -> Tree:
+        """The tree with these arrays."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -27,17 +41,18 @@ class Structure:
     """
 
     kind: type | None
-    about: Any
+    about: tuple[Any, ...]
     parts: tuple[Structure, ...]
     num_leaves: int
 
-    def unflatten(self, leaves: list[Any]) -> Any:
+    def unflatten(self, leaves: Iterable[Any], /) -> Tree:
         """The tree with these arrays."""
+        leaves = list(leaves)
         if len(leaves) != self.num_leaves:
             raise ValueError(f"{len(leaves)} arrays for a tree of {self.num_leaves}")
         return self._made(iter(leaves))
 
-    def _made(self, leaves: Any) -> Any:
+    def _made(self, leaves: Iterator[object]) -> Tree:
         if self.kind is None:
             return next(leaves)
         if self.kind is type(None):
@@ -54,20 +69,20 @@ class Structure:
         return self.kind(**named)
 
 
-_ARRAY = Structure(None, None, (), 1)
-_NONE = Structure(type(None), None, (), 0)
+_ARRAY = Structure(None, (), (), 1)
+_NONE = Structure(type(None), (), (), 0)
 
 
-def flatten(tree: Tree) -> tuple[list[Any], Any]:
+def flatten(tree: Tree) -> tuple[list[Array], Form]:
     """Arrays of a tree one by one, and its structure."""
     if is_imported("jax"):
         return jax.tree.flatten(tree)
-    leaves: list[Any] = []
+    leaves: list[Array] = []
     return leaves, _taken_apart(tree, leaves)
 
 
 def _taken_apart(
-    tree: Tree, leaves: list[Any], is_leaf: Callable[[Any], bool] | None = None
+    tree: Tree, leaves: list[Array], is_leaf: Callable[[Tree], bool] | None = None
 ) -> Structure:
     """Structure of a tree, whose arrays are added to the leaves."""
     if is_leaf is not None and is_leaf(tree):
@@ -75,7 +90,7 @@ def _taken_apart(
         return _ARRAY
     if tree is None:
         return _NONE
-    kind, about = type(tree), None
+    kind, about = type(tree), ()
     if kind is dict:
         about = tuple(sorted(tree))
         below = [tree[key] for key in about]
@@ -93,32 +108,32 @@ def _taken_apart(
     return Structure(kind, about, parts, sum(part.num_leaves for part in parts))
 
 
-def in_words_of_jax(structure: Any) -> Any:
+def in_words_of_jax(structure: Form) -> Form:
     """The same structure as `flatten` gives it once JAX is imported."""
     if not isinstance(structure, Structure):
         return structure
     return jax.tree.structure(structure.unflatten([0] * structure.num_leaves))
 
 
-def leaves_of(tree: Tree, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:
+def leaves_of(tree: Tree, is_leaf: Callable[[Tree], bool] | None = None) -> list[Array]:
     """Arrays of a tree one by one, and whole nodes of which `is_leaf` says that they count so."""
     if is_imported("jax"):
         return jax.tree.leaves(tree, is_leaf=is_leaf)
-    leaves: list[Any] = []
+    leaves: list[Array] = []
     _taken_apart(tree, leaves, is_leaf)
     return leaves
 
 
-def structure_of(tree: Tree) -> Any:
+def structure_of(tree: Tree) -> Form:
     """Structure of a tree."""
     return flatten(tree)[1]
 
 
 def mapped(
-    function: Callable[..., Any],
+    function: Callable[..., Array],
     tree: Tree,
     *others: Tree,
-    is_leaf: Callable[[Any], bool] | None = None,
+    is_leaf: Callable[[Tree], bool] | None = None,
 ) -> Tree:
     """A tree of the results of a function of every array, and of those at its place in others.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from swelltree.system import System
+from swelltree.system.waters.seas import Sea
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -34,7 +35,7 @@ class Ready:
 
     system: System
     file: Path
-    sea: Any
+    sea: Sea
     source: str
     apart: tuple[str, ...] = ()
 

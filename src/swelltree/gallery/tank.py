@@ -6,7 +6,7 @@ The barges are those of Paparella et al. (2015), Table I, without the damping pl
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from swelltree.system import (
     System,
     Water,
 )
+from swelltree.system.bodies.hulls import Hull
 from swelltree.system.joints.joint import Joint
 from swelltree.system.lines.moorings import LinearDamping
 
@@ -58,7 +59,7 @@ def hinged_pair(
     root: Callable[[Body], Joint],
     stiffness: dict[str, float],
     losses: Losses | None = None,
-    hull: Any = BOX,
+    hull: Hull = BOX,
 ) -> System:
     """The two barges of Table I with their hinge, ram and mooring.
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from swelltree.system.casefile.case import Case
 from swelltree.system.errors import SwelltreeError, suggest
@@ -29,7 +30,9 @@ def check_hydro_file(case: Case) -> None:
     raise SwelltreeError(f"hydro: file '{path}' does not exist.{hint}")
 
 
-def hydro_of_case(case: Case, *, progress: Any = None) -> xr.Dataset | None:
+def hydro_of_case(
+    case: Case, *, progress: bool | Callable[[int, int], None] | None = None
+) -> xr.Dataset | None:
     """Data of the [hydro] section: computed or read; None where there are none.
 
     Args:

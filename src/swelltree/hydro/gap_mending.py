@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
 
 
 def mend_gaps(
-    data: xr.Dataset, gaps: str, where: str = "hydro data", sources: object = None
+    data: xr.Dataset,
+    gaps: str,
+    where: str = "hydro data",
+    sources: Mapping[str, object] | None = None,
 ) -> xr.Dataset:
     """Data treated as the user asks: without gaps, unless they are kept.
 

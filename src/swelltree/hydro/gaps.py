@@ -8,9 +8,9 @@ stiffness, which nothing tells and nothing uses. `gap_mending` does what the use
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -130,7 +130,9 @@ def _first(values: xr.DataArray, bad: np.ndarray, axes: tuple[str, ...]) -> str:
     return text + (f", heading {' and '.join(beta)} deg" if beta else "")
 
 
-def check_gaps(data: xr.Dataset, where: str = "hydro data", sources: Any = None) -> None:
+def check_gaps(
+    data: xr.Dataset, where: str = "hydro data", sources: Mapping[str, object] | None = None
+) -> None:
     """Refuse data with gaps, naming the first.
 
     Args:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from swelltree.interchange.file_water import with_water
 from swelltree.interchange.moordyn_tables import read_curve, read_grid
@@ -25,6 +24,7 @@ from swelltree.interchange.tables import (
     PointRow,
     RodRow,
     RodType,
+    Row,
     attachment,
     three,
 )
@@ -80,7 +80,7 @@ def read_moordyn(
             file = read(file, section, Place(path, section.name))
     given = {"depth": depth, "rho": rho, "g": g}
 
-    def fail(section: str, row: Any, text: str) -> SwelltreeError:
+    def fail(section: str, row: Row, text: str) -> SwelltreeError:
         return Place(path, section).fail(row.line, text)
 
     return with_water(file, given, fail)

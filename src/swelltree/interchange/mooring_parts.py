@@ -106,7 +106,12 @@ class Parts:
     def fields(self) -> NamedValues:
         """Fields of `System` that are not empty."""
         bodies = [row for row in self.file.bodies if row.attachment in MOVING]
-        made: dict[str, list[Any]] = {"bodies": [], "joints": [], "forces": [], "moorings": []}
+        made: dict[str, list[Any]] = {
+            "bodies": [],
+            "joints": [],
+            "forces": [],
+            "moorings": [],
+        }
         for row in bodies:
             self._body(row, made)
         for load in self.file.loads:

@@ -13,7 +13,7 @@ from swelltree.interchange.file_water import with_water
 from swelltree.interchange.moordyn_read import file_text, read_moordyn
 from swelltree.interchange.mooring_file import MooringFile
 from swelltree.interchange.sections import MOST_SEGMENTS
-from swelltree.interchange.tables import LineRow, PointRow, attachment
+from swelltree.interchange.tables import LineRow, PointRow, Row, attachment
 from swelltree.interchange.yaml_text import read_yaml
 from swelltree.system import LineType, Seabed, Water
 from swelltree.system.errors import SwelltreeError, error_in_file, listed, suggest
@@ -78,7 +78,7 @@ class _Yaml:
             )
         return rows
 
-    def get(self, section: str, row: NamedValues, key: str) -> Any:
+    def get(self, section: str, row: NamedValues, key: str) -> object:
         if row.get(key) is None:
             raise self.fail(section, row.get("name", "?"), f"'{key}' is missing. Give it.")
         return row[key]
@@ -86,7 +86,7 @@ class _Yaml:
     def number(self, section: str, row: NamedValues, key: str) -> float:
         return self.checked(section, row, key, self.get(section, row, key))
 
-    def checked(self, section: str, row: NamedValues, key: str, value: Any) -> float:
+    def checked(self, section: str, row: NamedValues, key: str, value: object) -> float:
         name = row.get("name", "?")
         return to_number(value, key, lambda text: self.fail(section, name, text))
 
@@ -98,7 +98,7 @@ class _Yaml:
                 "type 'vessel' and give fairleads_on=body."
             )
         points = tuple(self._point(k + 1, row) for k, row in enumerate(self.rows("points")))
-        numbers: dict[Any, str] = {}
+        numbers: dict[str, str] = {}
         for k, row in enumerate(self.rows("points")):
             if str(row["name"]) in numbers:
                 raise self.fail("points", row["name"], "this name comes twice. Give another.")
@@ -124,7 +124,7 @@ class _Yaml:
         )
         names = [row["name"] for row in self.rows("points")]
 
-        def fail(section: str, row: Any, text: str) -> SwelltreeError:
+        def fail(section: str, row: Row, text: str) -> SwelltreeError:
             return self.fail(section, names[int(row.id) - 1], text)
 
         return with_water(made, given, fail)
@@ -171,7 +171,7 @@ class _Yaml:
             value, "segments", lambda text: self.fail("lines", name, text), 1, MOST_SEGMENTS
         )
 
-    def _line(self, number: int, row: NamedValues, points: dict[Any, str]) -> LineRow:
+    def _line(self, number: int, row: NamedValues, points: dict[str, str]) -> LineRow:
         name = row.get("name", number)
         ends = []
         for key in ("endA", "endB"):

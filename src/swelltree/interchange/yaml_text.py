@@ -7,7 +7,6 @@ tags and texts over several lines are refused.
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from swelltree.system.errors import SwelltreeError, error_in_file
 from swelltree.system.named_values import NamedValues
@@ -63,8 +62,8 @@ def _block(lines: _Lines, indent: int) -> object:
     return (_list if lines.rows[lines.place][2].startswith("-") else _map)(lines, indent)
 
 
-def _list(lines: _Lines, indent: int) -> list[Any]:
-    items: list[Any] = []
+def _list(lines: _Lines, indent: int) -> list[object]:
+    items: list[object] = []
     while lines.place < len(lines.rows):
         number, at, text = lines.rows[lines.place]
         if at != indent or not re.match(r"-(\s|$)", text):

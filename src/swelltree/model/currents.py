@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -11,6 +10,7 @@ from jaxtyping import Float
 from swelltree.engine.arrays import Array, Numbers, namespace, pytree
 from swelltree.system.forces.signals import resolve
 from swelltree.system.waters import currents
+from swelltree.system.waters.currents import Current
 from swelltree.system.waters.water import Water
 
 LOWEST = 1.0  # m: below this height the wind is that of this height
@@ -94,7 +94,7 @@ def _towards(speed: Numbers, beta: Numbers) -> np.ndarray:
     return np.stack([speed * np.cos(beta), speed * np.sin(beta)], axis=-1)
 
 
-def compile_current(current: Any, water: Water) -> Profile | PowerLaw | Field | None:
+def compile_current(current: Current | None, water: Water) -> Profile | PowerLaw | Field | None:
     """A described current as arrays."""
     match current:
         case None:
@@ -108,11 +108,13 @@ def compile_current(current: Any, water: Water) -> Profile | PowerLaw | Field | 
         case currents.CurrentTable():
             velocity = _towards(current.speed, current.beta)
             return Profile(-np.array(current.depth)[::-1], velocity[::-1])
-        case _:
+        case currents.FlowField():
             return Field(resolve(current.function))
+        case _:
+            raise current.fail("has no compiled form. Give UniformCurrent(speed=...) or another.")
 
 
-def compile_wind(wind: Any) -> Wind | None:
+def compile_wind(wind: currents.Wind | None) -> Wind | None:
     """Described wind as arrays."""
     if wind is None:
         return None

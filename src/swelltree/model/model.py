@@ -7,7 +7,7 @@ their body, points measured from the body's reference point.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from swelltree.engine.arrays import Array, pytree
 from swelltree.model.layout import Layout, Row
@@ -104,7 +104,7 @@ class Model:
         """Density of the water [kg/m^3]."""
         return self.water.rho
 
-    def replace(self, **changes: Any) -> Model:
+    def replace(self, **changes: object) -> Model:
         """Copy with other fields."""
         return replace(self, **changes)
 

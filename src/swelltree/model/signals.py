@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -197,7 +196,7 @@ class UserFunction:
 Signal = Constant | Pieces | Harmonic | Polynomial | UserFunction  # compiled
 
 
-def compile_signal(signal: Any) -> Signal:
+def compile_signal(signal: object) -> Signal:
     """Compiled form of a described signal."""
     signal = described.resolve(signal)
     if isinstance(signal, described.Table):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -128,7 +128,7 @@ def _accelerations(dataset: xr.Dataset) -> Iterator[tuple[str, np.ndarray]]:
         yield f"{point}, vertical", np.abs(z)
 
 
-def _series(dataset: xr.Dataset, name: str, **where: Any) -> np.ndarray:
+def _series(dataset: xr.Dataset, name: str, **where: object) -> np.ndarray:
     return np.asarray(dataset[name].sel(where).values, float)
 
 

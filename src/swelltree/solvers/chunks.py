@@ -13,7 +13,6 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from swelltree.system.errors import SwelltreeError
 
 LARGE = 200_000_000  # bytes of outputs that are held in memory
 
-Advance = Callable[[Any, np.ndarray], tuple[Any, Any]]
+Advance = Callable[[Tree, np.ndarray], tuple[Tree, Tree]]
 
 
 @dataclass(frozen=True)

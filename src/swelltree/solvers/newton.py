@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -21,7 +20,7 @@ from swelltree.engine.backend import jax, jnp
 from swelltree.engine.machine.points import Points
 from swelltree.solvers.solution import Code, describe
 
-Residual = Callable[[Any, Float[Array, " n"]], Float[Array, " m"]]
+Residual = Callable[[Tree, Float[Array, " n"]], Float[Array, " m"]]
 
 RANK_TOLERANCE = 1e-12  # singular values below this fraction of the largest count as zero
 SHORTEST = 2.0**-12  # least fraction of a step that the line search tries

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -83,7 +83,7 @@ class Stepper(ABC):
         """What computes a chunk of such output times, and why: see `Program.engine`."""
 
     @abstractmethod
-    def onward(self, task: Any, state: Tree, times: np.ndarray) -> tuple[Stepper, Tree]:
+    def onward(self, task: Tree, state: Tree, times: np.ndarray) -> tuple[Stepper, Tree]:
         """Stepper and state that go on from the last sample to other output times.
 
         Args:

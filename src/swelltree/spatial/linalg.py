@@ -6,8 +6,6 @@ a whole time loop compiles into one kernel; large ones by LAPACK.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from jaxtyping import Float
 
@@ -47,17 +45,17 @@ def solve_blocks(
 def _solve_unrolled(A: Array, b: Array) -> Array:
     """L D L^T by scalars: no dots, no library call."""
     n = A.shape[0]
-    L: list[list[Any]] = [[None] * n for _ in range(n)]
-    D: list[Any] = [None] * n
+    L: list[list[Array]] = [[None] * n for _ in range(n)]
+    D: list[Array] = [None] * n
     for j in range(n):
         work = [L[j][k] * D[k] for k in range(j)]
         D[j] = A[j, j] - sum(L[j][k] * work[k] for k in range(j))
         for i in range(j + 1, n):
             L[i][j] = (A[i, j] - sum(L[i][k] * work[k] for k in range(j))) / D[j]
-    y: list[Any] = [None] * n
+    y: list[Array] = [None] * n
     for i in range(n):
         y[i] = b[i] - sum(L[i][k] * y[k] for k in range(i))
-    x: list[Any] = [None] * n
+    x: list[Array] = [None] * n
     for i in reversed(range(n)):
         x[i] = y[i] / D[i] - sum(L[k][i] * x[k] for k in range(i + 1, n))
     return jnp.stack(x)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from swelltree.engine.machine.ran import noted
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
@@ -13,11 +11,13 @@ from swelltree.studies.periodic.set_up import PeriodAsked, harmonics_for, period
 from swelltree.studies.periodic.steady_state import HARMONICS, HIGHER
 from swelltree.studies.seas import realised
 from swelltree.studies.time.engines import engine_of
+from swelltree.system.casefile.studies import OptimalControlStudy, SteadyStateStudy, Study
 
-PERIODIC = ("steady_state", "optimal_control")  # their equations are asked for at nodes in time
+# their equations are asked for at nodes in time
+PERIODIC = (SteadyStateStudy, OptimalControlStudy)
 
 
-def engine_of_study(model: Model, study: Any) -> str:
+def engine_of_study(model: Model, study: Study) -> str:
     """The engine of a study of a case, and why it is not machine code where it is not.
 
     Args:
@@ -26,9 +26,9 @@ def engine_of_study(model: Model, study: Any) -> str:
     """
     if study.in_time is not None:
         return engine_of(model, study.in_time)
-    how = chosen_formulation(study.formulation)
+    how = chosen_formulation(getattr(study, "formulation", "path_matrix"))
     with noted() as ran:
-        if study.type in PERIODIC:
+        if isinstance(study, PERIODIC):
             waves = None if study.sea is None else realised(model, study.sea, study.case)
             length = period_of(study.type, waves, study.period)
             count = harmonics_for(study.type, waves, length, study.harmonics, HARMONICS, HIGHER)

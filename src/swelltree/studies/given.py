@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from swelltree.engine.machine.ran import noted
 from swelltree.model.model import Model
@@ -26,7 +26,7 @@ def study_of_model(
     """A study that takes nothing but a compiled model and stamps its dataset."""
 
     @functools.wraps(study)
-    def checked(model: Any, *args: P.args, **options: P.kwargs) -> R:
+    def checked(model: Model, *args: P.args, **options: P.kwargs) -> R:
         check_model(model, study.__name__)
         with noted() as ran:
             result = study(model, *args, **options)

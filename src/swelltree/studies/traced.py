@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from swelltree.engine.arrays import Tree
 from swelltree.engine.backend import is_tracer
 from swelltree.engine.trees import leaves_of
 from swelltree.system.describe import Description
 from swelltree.system.errors import SwelltreeError
 
 
-def _holds_traced(things: Any) -> bool:
+def _holds_traced(things: Tree) -> bool:
     """Is there a traced number in models, arrays or described seas?"""
     leaves = leaves_of(things)
     if any(map(is_tracer, leaves)):
@@ -19,7 +18,7 @@ def _holds_traced(things: Any) -> bool:
     return any(_holds_traced(list(vars(one).values())) for one in described)
 
 
-def check_traced(study: str, *things: Any) -> None:
+def check_traced(study: str, *things: Tree) -> None:
     """Refuse to run inside grad, jit or vmap.
 
     Args:

@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -154,7 +153,7 @@ def select(only: str | None, cases: Iterable[Case]) -> list[Case]:
 
 def perform(chosen: Case, folder: Path) -> Outcome:
     """Run one case; a case that breaks has failed, and says why."""
-    arguments: list[Any] = []
+    arguments: list[Path] = []
     if chosen.needs is not None:
         path = folder / chosen.needs
         if not path.exists():

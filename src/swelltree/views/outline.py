@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from swelltree.engine.arrays import Tree
 from swelltree.system import Case, System
+from swelltree.system.casefile.studies import Study
+from swelltree.system.casefile.study_operability import OperabilityStudy
 from swelltree.system.forces.elements import AppliedForce, Force, SpringDamper
 from swelltree.system.forces.immersion import IMMERSION_TYPES
 from swelltree.system.forces.viscous import VISCOUS_TYPES
@@ -36,7 +39,7 @@ def outline(case: Case, model: Model, notes: list[str]) -> RenderableType:
     layout = model.layout
     freedoms = model.freedoms
     loops = len(case.system.topology.loops)
-    parts: list[Any] = [
+    parts: list[RenderableType] = [
         system_tree(case.system),
         Text(""),
         Text.assemble(
@@ -77,7 +80,7 @@ def system_tree(system: System) -> RenderableType:
 
     topology = system.topology
     tree = Tree(Text.assemble((system.name, "bold"), "  world"), guide_style="dim")
-    branches: dict[int, Any] = {-1: tree}
+    branches: dict[int, Tree] = {-1: tree}
     for i, (name, joint, parent) in enumerate(
         zip(topology.body_names, topology.tree_joint, topology.parent, strict=True)
     ):
@@ -152,17 +155,17 @@ def body_text(system: System, name: str) -> str:
     return f"{body.mass:g} kg" + (f", displaces {volume:g} m^3" if volume else "")
 
 
-def study_text(study: Any, model: Model) -> str:
+def study_text(study: Study, model: Model) -> str:
     """A study in a few words; dynamic lines are stepped by methods of their own."""
     moored = model.has_unknowns
     words, run = [study.type], study.in_time
-    if study.type == "operability":
+    if isinstance(study, OperabilityStudy):
         sizes = " x ".join(f"{len(values)} {name}" for name, values in study.over)
         words.append(f"{sizes}, {len(study.limits)} limits")
     if run is not None:
         solver = run.solver or ("two_step" if moored else "tsit5")
         words.append(f"{run.duration:g} s with {solver}")
-    formulation = (run or study).formulation
+    formulation = getattr(run or study, "formulation", None)
     return ", ".join(
         [*words, formulation or (usual_formulation(model) if moored else "path_matrix")]
     )

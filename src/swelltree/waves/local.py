@@ -21,7 +21,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -185,7 +184,7 @@ class Expansion:
         real = np.array([1.0, 0.0, -1.0, 0.0])[turn]
         imag = np.array([0.0, 1.0, 0.0, -1.0])[turn]
 
-        def heading(rows: Any, ahead: Array) -> tuple[Array, ...]:
+        def heading(rows: tuple[Array, ...], ahead: Array) -> tuple[Array, ...]:
             def component(
                 a: Array, omega: Array, k: Array, phase: Array, taylor: Array
             ) -> tuple[Array, ...]:
@@ -219,7 +218,7 @@ class Expansion:
         return tuple(sum(x) for x in zip(*parts, strict=True))
 
     def wave(
-        self, cos: Array, sin: Array, carrier: Array, re: Array, im: Array, *place: Any
+        self, cos: Array, sin: Array, carrier: Array, re: Array, im: Array, *place: Array
     ) -> tuple[Array, Array]:
         """Real and imaginary part of sum_c C_c exp(i k xi + sign k z) of one heading.
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.engine.arrays import Array, known, namespace
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.waters import spectra as described
+from swelltree.system.waters.spectra import Spectrum
 
 if TYPE_CHECKING:
     from swelltree.system.waters.spectra import Cos2s, DirectionalTable, Spectrum
@@ -121,7 +122,10 @@ def ochi_hubble(omega: Array, Hs: Array, Tp: Array, shape: float) -> Array:
     return Hs**2 / 4 / wp * xp.exp(log)
 
 
-def height_and_period(spectrum: Any, g: Array) -> tuple[Array, Array]:
+WithPeak = described.Jonswap | described.Bretschneider | described.PiersonMoskowitz
+
+
+def height_and_period(spectrum: WithPeak, g: Array) -> tuple[Array, Array]:
     r"""Hs and Tp; one of them may follow from the fully developed sea.
 
     .. math:: H_s = 4 \sqrt{\alpha / 5}\, g / \omega_p^2, \quad \alpha = 0.0081
@@ -153,7 +157,7 @@ def heading_widths(beta: np.ndarray) -> np.ndarray:
     return 0.5 * (gaps + np.roll(gaps, 1))
 
 
-def total_energy(spectrum: Any, g: Array = 9.81) -> Array:
+def total_energy(spectrum: described.Spectrum, g: Array = 9.81) -> Array:
     """m0 of a whole spectrum [m^2]."""
     match spectrum:
         case described.OchiHubble():
@@ -166,11 +170,13 @@ def total_energy(spectrum: Any, g: Array = 9.81) -> Array:
             return float(np.trapezoid(marginal(spectrum), spectrum.omega))
         case described.PiersonMoskowitz():
             return height_and_period(spectrum, g)[0] ** 2 / 16
-        case _:
+        case described.Jonswap() | described.Bretschneider() | described.WhiteNoise():
             return spectrum.Hs**2 / 16
+        case _:
+            raise spectrum.fail("has no known energy. Give Jonswap(Hs=..., Tp=...) or another.")
 
 
-def support(spectrum: Any, g: Array = 9.81) -> tuple[Array, Array]:
+def support(spectrum: described.Spectrum, g: Array = 9.81) -> tuple[Array, Array]:
     """Frequencies outside of which a spectrum has nothing worth counting [rad/s]."""
     match spectrum:
         case described.WhiteNoise():
@@ -189,9 +195,11 @@ def support(spectrum: Any, g: Array = 9.81) -> tuple[Array, Array]:
             xp = namespace(*numbers_of(spectrum))
             longest = xp.maximum(spectrum.Tp1, spectrum.Tp2)
             return 0.3 * 2 * math.pi / longest, xp.maximum(*high)
-        case _:
+        case described.Jonswap() | described.Bretschneider() | described.PiersonMoskowitz():
             wp = 2 * math.pi / height_and_period(spectrum, g)[1]
             return 0.45 * wp, 18.0 * wp
+        case _:
+            raise spectrum.fail("has no known band. Give Jonswap(Hs=..., Tp=...) or another.")
 
 
 def cumulative(spectrum: Spectrum, g: Array = 9.81) -> tuple[Array, Array]:

@@ -17,8 +17,9 @@ and neither jumps when a panel crosses the surface.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.engine.loops import rows_of, sum_along
@@ -218,7 +219,7 @@ def _load(share: tuple[Array, ...], point: Array, area: Array) -> tuple[Array, .
     return (*force, *moment)
 
 
-def _turned(R: Array, load: Any, xp: ModuleType) -> Array:
+def _turned(R: Array, load: Sequence[Array], xp: ModuleType) -> Array:
     """Force and moment of a body from body to world axes."""
     return xp.stack(
         [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -51,7 +51,7 @@ class HydroOptions:
     radiation: str = "state_space"
     omega: float | None = None
     coupling: bool = True
-    fit: tuple[tuple[str, Any], ...] = ()
+    fit: tuple[tuple[str, object], ...] = ()
     step: float = 0.05
     frame: str = "fixed"
     yaw_time: float = 60.0

@@ -20,6 +20,8 @@ from swelltree.model.build_layout import local_point
 from swelltree.model.layout import Layout
 from swelltree.model.signals import compile_signal
 from swelltree.system import JointForce, SpringDamper, System
+from swelltree.system.forces.elements import OnJoint
+from swelltree.system.ptos.base import Pto
 
 if TYPE_CHECKING:
     from swelltree.system.bodies.body import Point
@@ -41,6 +43,9 @@ LAWS = {
     "declutching": "declutching",
 }
 ORDER = tuple(dict.fromkeys(LAWS.values()))
+
+
+Element = SpringDamper | JointForce | Pto
 
 
 def law_of(item: Force) -> str:
@@ -77,7 +82,7 @@ def build_stroke_forces(system: System, layout: Layout) -> StrokeForces | None:
     force_limit = column(items, "force_limit", LIMITLESS)
     power_limit = column(items, "power_limit", LIMITLESS)
     lower, upper = column(items, "lower", -np.inf), column(items, "upper", np.inf)
-    dofs = [None if joint_of(x) is None else _dof(system, layout, x) for x in items]
+    dofs = [_dof(system, layout, x) for x in items]
     return StrokeForces(
         strokes=_strokes(system, layout, items),
         stiffness=column(items, "stiffness"),
@@ -105,25 +110,24 @@ def build_stroke_forces(system: System, layout: Layout) -> StrokeForces | None:
     )
 
 
-def joint_of(item: Force) -> str | None:
-    """Name of the joint that an element acts on, None between points."""
-    return getattr(item, "joint", None)
-
-
 def column(items: Sequence[object], name: str, missing: float = 0.0) -> np.ndarray:
     """One number of every item."""
     values = [getattr(item, name, None) for item in items]
     return np.array([missing if x is None else x for x in values], dtype=float)
 
 
-def _dof(system: System, layout: Layout, item: Any) -> int:
+def _dof(system: System, layout: Layout, item: Element) -> int | None:
+    """Number of the coordinate that an element acts on, None between points."""
+    if not isinstance(item, OnJoint) or item.joint is None:
+        return None
     return layout.dof_number(item.joint, system.dof_of(item))
 
 
-def _check_angle(system: System, layout: Layout, item: Any) -> None:
-    if joint_of(item) is None:
+def _check_angle(system: System, layout: Layout, item: Element) -> None:
+    number = _dof(system, layout, item)
+    if number is None or isinstance(item, SpringDamper):
         return
-    dof = layout.dofs[_dof(system, layout, item)]
+    dof = layout.dofs[number]
     if dof.free_turn and (item.stiffness or item.stop_stiffness):
         raise item.fail(
             f"joint '{item.joint}' turns freely, so {dof.label} has no angle for a spring or stop. "
@@ -131,17 +135,19 @@ def _check_angle(system: System, layout: Layout, item: Any) -> None:
         )
 
 
-def _rest(system: System, item: Any) -> float:
+def _rest(system: System, item: Element) -> float:
     """Length or coordinate of stroke zero; that of a joint force is its coordinate itself."""
     given = getattr(item, "rest_length" if isinstance(item, SpringDamper) else "rest", None)
-    if given is not None or joint_of(item) is not None:
+    if given is not None or isinstance(item, JointForce) or item.a is None:
         return given or 0.0
     return float(np.linalg.norm(system.world_point(item.b) - system.world_point(item.a)))
 
 
-def _strokes(system: System, layout: Layout, items: list[Any]) -> Strokes:
-    between = [item for item in items if joint_of(item) is None]
-    on_joints = [item for item in items if joint_of(item) is not None]
+def _strokes(system: System, layout: Layout, items: list[Element]) -> Strokes:
+    numbers = [_dof(system, layout, item) for item in items]
+    on_joints = [x for x, dof in zip(items, numbers, strict=True) if dof is not None]
+    pairs = zip(items, numbers, strict=True)
+    between = [x for x, dof in pairs if dof is None and not isinstance(x, JointForce)]
     known = [id(item) for item in (*between, *on_joints)]
 
     def body(point: Point) -> int:
@@ -159,7 +165,7 @@ def _strokes(system: System, layout: Layout, items: list[Any]) -> Strokes:
     return Strokes(
         ends,
         np.array([_rest(system, item) for item in items], dtype=float),
-        tuple(_dof(system, layout, item) for item in on_joints),
+        tuple(dof for dof in numbers if dof is not None),
         tuple(known.index(id(item)) for item in items),
     )
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -290,7 +290,7 @@ class StrokeForces(Effect):
 
     def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
         springs, joints = self.with_role("spring"), self.with_role("joint_force")
-        dofs: list[Any] = [self.strokes.dof_of(i) for i in joints]
+        dofs = [dof for i in joints if (dof := self.strokes.dof_of(i)) is not None]
         moment = ["N m" if layout.dofs[k].turns else "N" for k in dofs]
         unit = ["rad" if self.turns[i] else "m" for i in self.ptos]
 

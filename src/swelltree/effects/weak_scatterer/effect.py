@@ -9,8 +9,9 @@ surface, the wrench of bodies without acceleration, and an added mass that the m
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -52,6 +53,10 @@ from swelltree.model.kinematics import Motion, Pose
 from swelltree.model.model import Model
 from swelltree.spatial.rotations import about_axis
 from swelltree.system.errors import SwelltreeError
+from swelltree.waves.sea import RealisedSea
+
+if TYPE_CHECKING:
+    from swelltree.formulations.base import Formulation, Kinematics
 
 STEPS_PER_PERIOD = 30
 # terms of the books beside its own
@@ -177,7 +182,7 @@ class WeakScatterers(Effect):
 
     # --- in its sea, and its steps
 
-    def in_sea(self, model: Any, waves: Any) -> WeakScatterers:
+    def in_sea(self, model: Model, waves: RealisedSea) -> WeakScatterers:
         """The same in a realised sea, which must fit the tank and the mode."""
         name = self.names[0]
         wave = incident_of(name, waves, model, self.scene, self.tank_radius)
@@ -231,7 +236,12 @@ class WeakScatterers(Effect):
         return replace(self, prepared=prepared_once(self.scene, Still(), 0.0, mean))
 
     def before_step(
-        self, model: Model, t: Array, h: Array, motion_at: Any, internal: InternalState
+        self,
+        model: Model,
+        t: Array,
+        h: Array,
+        motion_at: Callable[[Array], Motion],
+        internal: InternalState,
     ) -> WeakScatterers:
         """With the matrices of one step.
 
@@ -440,7 +450,7 @@ class WeakScatterers(Effect):
             return Loads(force, stored, self._books(taken), channels)
         return Loads(force, 0.0 * self._first(power), self._first(power), channels)
 
-    def _masses(self, model: Model, now: Now, bodies: Bodies, dry: Any) -> dict[str, Array]:
+    def _masses(self, model: Model, now: Now, bodies: Bodies, dry: Array) -> dict[str, Array]:
         """Channels of the mass of the water; a dry body displaces what its wrench says."""
         eta = self.state_of(now.states(self)).top[1]
         found = masses(self.scene, self.wave, now.t, eta, bodies)
@@ -466,7 +476,9 @@ class WeakScatterers(Effect):
         channels = {"force": force, "pressure": pressure}
         return Loads(force, 0.0 * self._first(power), self._first(power), channels)
 
-    def acceleration(self, model: Model, formulation: Any, kin: Any, wrench: Array) -> Tree:
+    def acceleration(
+        self, model: Model, formulation: Formulation, kin: Kinematics, wrench: Array
+    ) -> Tree:
         """Accelerations of the whole system, by its coupling."""
         if self.coupling == "schur":
             return schur(self, model, formulation, kin, wrench)
@@ -522,7 +534,7 @@ class WeakScatterers(Effect):
 
     # --- what it cannot do
 
-    def linear(self, model: Any, now: Now) -> LinearForm:
+    def linear(self, model: Model, now: Now) -> LinearForm:
         """Refused: there is no linear model of it."""
         raise SwelltreeError(
             f"force '{self.names[0]}': weak scatterers are computed in time and have no linear "

@@ -8,7 +8,7 @@ for rates of the potential, flux on bodies, accelerations and multipliers at onc
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,11 +19,14 @@ from swelltree.system.errors import SwelltreeError
 
 if TYPE_CHECKING:
     from swelltree.effects.weak_scatterer.effect import WeakScatterers
+    from swelltree.formulations.base import Formulation, Kinematics
 
 REPEATED = 10  # each repetition gains the ratio of both parts, a few hundredths at most
 
 
-def schur(effect: WeakScatterers, model: Model, formulation: Any, kin: Any, wrench: Array) -> Tree:
+def schur(
+    effect: WeakScatterers, model: Model, formulation: Formulation, kin: Kinematics, wrench: Array
+) -> Tree:
     """From the added mass and the wrench of the water.
 
     Args:
@@ -37,7 +40,7 @@ def schur(effect: WeakScatterers, model: Model, formulation: Any, kin: Any, wren
     even, odd = 0.5 * (A + A.T), 0.5 * (A - A.T)
     heavy = model.replace(added_mass=even if model.added_mass is None else even + model.added_mass)
 
-    def again(_: Any, known: Tree) -> Tree:
+    def again(_: Array, known: Tree) -> Tree:
         rest = (odd @ known.v_dot.reshape(-1)).reshape(wrench.shape)
         return formulation.acceleration(heavy, kin, wrench - rest)
 
@@ -47,7 +50,7 @@ def schur(effect: WeakScatterers, model: Model, formulation: Any, kin: Any, wren
 
 
 def monolithic(
-    effect: WeakScatterers, model: Model, formulation: Any, kin: Any, wrench: Array
+    effect: WeakScatterers, model: Model, formulation: Formulation, kin: Kinematics, wrench: Array
 ) -> Tree:
     """From one system with the rates of the potential; arguments as `schur`."""
     if model.surplus:

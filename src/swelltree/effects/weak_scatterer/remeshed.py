@@ -7,7 +7,7 @@ was made and the energy that changes of the mesh brought into the water.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from jaxtyping import Float
 
@@ -29,7 +29,7 @@ from swelltree.effects.weak_scatterer.motion.transfer import (
     transferred,
     with_volume,
 )
-from swelltree.engine.arrays import Array, namespace
+from swelltree.engine.arrays import Array, Tree, namespace
 from swelltree.engine.backend import jax, jnp
 from swelltree.model.effect import Now
 
@@ -55,7 +55,9 @@ class State(NamedTuple):
     booked_mass: Array
 
 
-def packed(top: Array, reference: Any, quality: Array, booked: Array, booked_mass: Array) -> Array:
+def packed(
+    top: Array, reference: Array, quality: Array, booked: Array, booked_mass: Array
+) -> Array:
     """All in one array."""
     xp = namespace(top)
     more = xp.concatenate([xp.reshape(reference, -1), xp.stack([quality, booked, booked_mass])])
@@ -100,7 +102,7 @@ def remeshed(effect: WeakScatterers, now: Now) -> Array:
             both = [jnp.stack(pair) for pair in zip(leaves, jax.tree.leaves(new), strict=True)]
             rows = jnp.stack([state.top, top]), jnp.stack([counted, wanted])
 
-            def energy(each: Any) -> Array:
+            def energy(each: Tree) -> Array:
                 return _energy(effect, t, bodies, jax.tree.unflatten(tree, each[0]), *each[1:])
 
             energies = jax.lax.map(energy, (both, *rows))

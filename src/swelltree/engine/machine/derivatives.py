@@ -10,16 +10,15 @@ taken, a sum of truth values or a `stop_gradient` have the derivatives that they
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable
 
 import numpy as np
 
-from swelltree.engine.arrays import Array
-from swelltree.engine.backend import jax
+from swelltree.engine.arrays import Array, Tree
+from swelltree.engine.backend import jax, traced
 from swelltree.engine.machine.flatten import INLINED, UNEXPECTED, Flattening
 from swelltree.engine.machine.graph import FLOAT, TRUTH, Graph, NotFlattenedError, kind_of
-from swelltree.engine.machine.traced_types import Equation, Variable
+from swelltree.engine.machine.traced_types import ClosedProgram, Equation, Variable, is_known
 from swelltree.engine.machine.values import Stored, Value, places
 
 Slopes = dict[int, int]  # number of an unknown -> expression of the derivative, where it is not 0
@@ -48,8 +47,9 @@ class Differentiating(Flattening):
         super().__init__(graph, table)
         self.plain = Flattening(graph, table)
         self.slopes: dict[int, Slopes] = {a: {j: graph.one} for j, a in enumerate(unknown)}
-        self.rules: dict[Any, Any] = {}  # derivatives of functions of single numbers, traced
-        self.partial: dict[Any, int] = {}  # and their values
+        # derivatives of functions of single numbers, traced, and their values
+        self.rules: dict[Hashable, ClosedProgram] = {}
+        self.partial: dict[Hashable, int] = {}
         self.own = False  # has a function with derivatives of its own been met?
         self.apart = 0  # expressions made that equal others but for their derivatives
 
@@ -130,13 +130,13 @@ class Differentiating(Flattening):
             self.slopes[a] = slopes
 
     # --- functions of single numbers --------------------------------------------------------
-    def _of_single(self, eqn: Any, values: list[Value], out: Value) -> None:
+    def _of_single(self, eqn: Equation, values: list[Value], out: Value) -> None:
         graph, shape = self.graph, eqn.outvars[0].aval.shape
         variables = [values[k] for k in _variables(eqn).values()]
         rows = [np.broadcast_to(places(graph, x), shape).reshape(-1).tolist() for x in variables]
         kinds = tuple(str(var.aval.dtype) for var in eqn.invars)
         which = tuple(eqn.invars.index(var) for var in _variables(eqn))
-        known = tuple(repr(var.val) if hasattr(var, "val") else "" for var in eqn.invars)
+        known = tuple(repr(var.val) if is_known(var) else "" for var in eqn.invars)
         rule = (eqn.primitive.name, str(eqn.params), kinds, known, which)
         for a, *args in zip(places(graph, out).reshape(-1).tolist(), *rows, strict=True):
             if a in self.slopes or graph.value(a) is not None:
@@ -145,7 +145,7 @@ class Differentiating(Flattening):
             terms = [(self._derivative(eqn, rule, k, args), self.of(args[k])) for k in moving]
             self.put(a, self.combined(terms))
 
-    def _derivative(self, eqn: Equation, rule: Any, k: int, args: list[int]) -> int:
+    def _derivative(self, eqn: Equation, rule: Hashable, k: int, args: list[int]) -> int:
         """Derivative of a function of single numbers in one of them."""
         key = (rule, k, *args)
         if key not in self.partial:
@@ -213,7 +213,7 @@ def _is_float(var: Variable) -> bool:
     return kind_of(var.aval.dtype) == FLOAT
 
 
-def _guarded(eqn: Equation, trace: Callable[[], Any]) -> Any:
+def _guarded(eqn: Equation, trace: Callable[[], Tree]) -> Tree:
     """What is traced by JAX; a function without derivatives is named."""
     try:
         return trace()
@@ -223,52 +223,52 @@ def _guarded(eqn: Equation, trace: Callable[[], Any]) -> Any:
         raise NotFlattenedError(f"derivatives of the operation '{name}' ({what})") from error
 
 
-def _variables(eqn: Equation) -> dict[Any, int]:
+def _variables(eqn: Equation) -> dict[Variable, int]:
     """Arguments of an equation that are no constants, each once: where it stands first."""
-    found: dict[Any, int] = {}
+    found: dict[Variable, int] = {}
     for k, var in enumerate(eqn.invars):
         if not hasattr(var, "val"):
             found.setdefault(var, k)
     return found
 
 
-def _alone(eqn: Any) -> Callable[..., list[Any]]:
+def _alone(eqn: Equation) -> Callable[..., list[Array]]:
     """The equation as a function of its variables."""
     order = {var: k for k, var in enumerate(_variables(eqn))}
     made = eqn.primitive.get_bind_params(eqn.params)
     inner, params = made if isinstance(made, tuple) else ((), made)
 
-    def function(*x: Any) -> list[Any]:
-        args = [var.val if hasattr(var, "val") else x[order[var]] for var in eqn.invars]
+    def function(*x: Array) -> list[Array]:
+        args = [var.val if is_known(var) else x[order[var]] for var in eqn.invars]
         out = eqn.primitive.bind(*inner, *args, **params)
         return list(out) if eqn.primitive.multiple_results else [out]
 
     return function
 
 
-def _traced_derivative(eqn: Equation, k: int) -> Any:
+def _traced_derivative(eqn: Equation, k: int) -> ClosedProgram:
     """Program of the derivative of a function of single numbers in variable k."""
     function = _alone(eqn)
 
-    def derivative(*x: Any) -> Any:
-        def alone(y: Array) -> Any:
+    def derivative(*x: Array) -> Array:
+        def alone(y: Array) -> Array:
             return function(*(y if i == k else a for i, a in enumerate(x)))[0]
 
         return jax.jvp(alone, (x[k],), (np.ones(()),))[1]
 
-    return jax.make_jaxpr(derivative)(
-        *(jax.ShapeDtypeStruct((), var.aval.dtype) for var in _variables(eqn))
+    return traced(
+        derivative, *(jax.ShapeDtypeStruct((), var.aval.dtype) for var in _variables(eqn))
     )
 
 
-def _traced_directions(eqn: Equation, moving: list[int], count: int) -> Any:
+def _traced_directions(eqn: Equation, moving: list[int], count: int) -> ClosedProgram:
     """Program of an equation and of its derivatives along directions of its moving variables."""
     function, variables = _alone(eqn), list(_variables(eqn))
     n = len(variables)
     floats = [_is_float(var) for var in eqn.outvars]
 
-    def both(*x: Any) -> Any:
-        def values(*y: Any) -> Any:
+    def both(*x: Array) -> Tree:
+        def values(*y: Array) -> Tree:
             args = list(x[:n])
             for k, a in zip(moving, y, strict=True):
                 args[k] = a
@@ -276,7 +276,7 @@ def _traced_directions(eqn: Equation, moving: list[int], count: int) -> Any:
             chosen = [a for a, f in zip(outs, floats, strict=True) if f]
             return chosen, [a for a, f in zip(outs, floats, strict=True) if not f]
 
-        def change(*t: Any) -> Any:
+        def change(*t: Array) -> Tree:
             return jax.jvp(values, tuple(x[k] for k in moving), t, has_aux=True)
 
         axes = (None, 0, None)
@@ -289,11 +289,11 @@ def _traced_directions(eqn: Equation, moving: list[int], count: int) -> Any:
         jax.ShapeDtypeStruct((count, *variables[k].aval.shape), variables[k].aval.dtype)
         for k in moving
     ]
-    return jax.make_jaxpr(both)(*like)
+    return traced(both, *like)
 
 
 # --- rules -------------------------------------------------------------------------------------
-def _rows(flat: Differentiating, out: Value, *values: Value) -> Any:
+def _rows(flat: Differentiating, out: Value, *values: Value) -> Value:
     """Numbers of a result beside those of the arguments."""
     graph = flat.graph
     shape = out.shape

@@ -14,7 +14,6 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -23,9 +22,10 @@ from swelltree.engine.backend import cache_folder
 from swelltree.engine.contents import Contents, hashed, versions
 from swelltree.engine.machine import cache
 from swelltree.engine.machine.native import compiler
+from swelltree.engine.machine.traced_types import DType, Shaped
 from swelltree.engine.trees import flatten
 
-Outputs = list[tuple[int, tuple[int, ...], Any]]
+Outputs = list[tuple[int, tuple[int, ...], DType]]
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class _Unnumbered(str):
     dtype: np.dtype
 
     @classmethod
-    def like(cls, place: int, number: Any) -> _Unnumbered:
+    def like(cls, place: int, number: Shaped) -> _Unnumbered:
         """Of a number at a place."""
         result = cls(f"number {place}")
         known = hasattr(number, "dtype")  # arrays that are being traced have no numbers
@@ -126,10 +126,10 @@ class _Unnumbered(str):
 
 
 def entry_of(
-    functions: tuple[Callable[..., Any] | None, ...],
-    args: tuple[Any, ...],
+    functions: tuple[Callable[..., Tree] | None, ...],
+    args: tuple[Tree, ...],
     pattern: bytes,
-    kinds: Any,
+    kinds: object,
 ) -> Entry | None:
     """The place of the program of functions; None where something cannot be named by its content.
 

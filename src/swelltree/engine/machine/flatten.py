@@ -6,21 +6,27 @@ Derivatives are not taken here: JAX takes them before, so that they are JAX's ow
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Tree
 from swelltree.engine.machine.graph import Graph, NotFlattenedError, kind_of
 from swelltree.engine.machine.row_loops import Axes, RowLoops, first_axes
-from swelltree.engine.machine.traced_types import Equation, TracedProgram
+from swelltree.engine.machine.traced_types import (
+    ClosedProgram,
+    Equation,
+    TracedProgram,
+    Variable,
+    is_known,
+)
 from swelltree.engine.machine.values import LARGEST, Value, constants
 
 NONE: Axes = MappingProxyType({})
-RULES: dict[str, Callable[..., Any]] = {}
-ROW_RULES: dict[str, Callable[..., Any]] = {}  # the same for arrays of rows: see `rules.rows`
+RULES: dict[str, Callable[..., Tree]] = {}
+ROW_RULES: dict[str, Callable[..., Tree]] = {}  # the same for arrays of rows: see `rules.rows`
 CALLS = ("jaxpr", "call_jaxpr", "fun_jaxpr")
 BODIES = (*CALLS, "cond_jaxpr", "body_jaxpr")
 FREE = {"broadcast_in_dim", "reshape", "slice", "squeeze", "transpose"}  # no number is computed
@@ -41,10 +47,10 @@ UNEXPECTED = (KeyError, AttributeError, TypeError, ValueError, IndexError)
 FILES = ("numbers", "shapes", "indices", "sums", "loops", "each", "algebra", "pivots", "rows")
 
 
-def rule(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def rule(*names: str) -> Callable[[Callable[..., Tree]], Callable[..., Tree]]:
     """Register a function as the rule of primitives: rule(flattening, eqn, *values)."""
 
-    def put(function: Callable[..., Any]) -> Callable[..., Any]:
+    def put(function: Callable[..., Tree]) -> Callable[..., Tree]:
         for name in names:
             RULES[name] = function
         return function
@@ -77,7 +83,7 @@ class Flattening:
         self.graph, self.table = graph, table
         self.rows = RowLoops(graph, named, table)
 
-    def known(self, value: Any) -> Value:
+    def known(self, value: object) -> Value:
         """A constant of the program."""
         value = np.asarray(value)
         if value.size > LARGEST // 8 and self.table is not None:
@@ -85,21 +91,23 @@ class Flattening:
             return self.table(value)
         return constants(self.graph, value)
 
-    def run(self, jaxpr: Any, consts: Any, inputs: list[Value]) -> list[Value]:
+    def run(
+        self, jaxpr: TracedProgram, consts: Sequence[object], inputs: list[Value]
+    ) -> list[Value]:
         """Results of a program."""
-        env: dict[Any, Value] = dict(zip(jaxpr.invars, inputs, strict=True))
+        env: dict[Variable, Value] = dict(zip(jaxpr.invars, inputs, strict=True))
         for var, value in zip(jaxpr.constvars, consts, strict=True):
             env[var] = self.known(value)
 
-        def read(var: Any) -> Value:
-            return self.known(var.val) if hasattr(var, "val") else env[var]
+        def read(var: Variable) -> Value:
+            return self.known(var.val) if is_known(var) else env[var]
 
         for eqn in needed(jaxpr):
             outs = self.one(eqn, [read(var) for var in eqn.invars])
             env.update(zip(eqn.outvars, outs, strict=True))
         return [read(var) for var in jaxpr.outvars]
 
-    def closed(self, closed: Any, inputs: list[Value]) -> list[Value]:
+    def closed(self, closed: ClosedProgram, inputs: list[Value]) -> list[Value]:
         """Results of a program with its constants."""
         return self.run(closed.jaxpr, closed.consts, inputs)
 
@@ -121,7 +129,7 @@ class Flattening:
             raise NotFlattenedError(f"the operation '{name}' as it is here ({what})") from error
         return outs if isinstance(outs, list) else [outs]
 
-    def _by_rows(self, eqn: Equation, values: list[Value]) -> Any:
+    def _by_rows(self, eqn: Equation, values: list[Value]) -> Value:
         """Results by loops over rows; None where there are none."""
         rule = ROW_RULES.get(eqn.primitive.name)
         return None if rule is None else rule(self, self.rows, eqn, *values)
@@ -166,7 +174,7 @@ def count_numbers(jaxpr: TracedProgram, named: Axes = NONE) -> int:
     return count
 
 
-def needed(jaxpr: TracedProgram) -> list[Any]:
+def needed(jaxpr: TracedProgram) -> list[Equation]:
     """Equations on which a result depends."""
     wanted = {var for var in jaxpr.outvars if not hasattr(var, "val")}
     kept = []

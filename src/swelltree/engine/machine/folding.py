@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from swelltree.engine.arrays import Array
 TYPES = {"f8": np.float64, "i4": np.int32, "i8": np.int64, "u4": np.uint32, "b1": np.bool_}
 
 
-def _quotient(a: Any, b: Any) -> Any:
+def _quotient(a: Array, b: Array) -> Array:
     if a.dtype.kind == "f":
         return a / b
     if b == 0:
@@ -21,19 +21,19 @@ def _quotient(a: Any, b: Any) -> Any:
     return np.int64(whole if (a < 0) == (b < 0) else -whole).astype(a.dtype)
 
 
-def _remainder(a: Any, b: Any) -> Any:
+def _remainder(a: Array, b: Array) -> Array:
     return np.fmod(a, b) if a.dtype.kind == "f" or b else a
 
 
-def _shifted_left(x: Array, y: Array) -> Any:
+def _shifted_left(x: Array, y: Array) -> int:
     return x << y if 0 <= y < 8 * x.itemsize else x.dtype.type(0)
 
 
-def _shifted_right(x: Array, y: Array) -> Any:
+def _shifted_right(x: Array, y: Array) -> int:
     return x >> (y if 0 <= y < 8 * x.itemsize else x.dtype.type(8 * x.itemsize - 1))
 
 
-def _pushed_right(x: Array, y: Array) -> Any:
+def _pushed_right(x: Array, y: Array) -> int:
     """Zeros come in from the left."""
     if not 0 <= y < 8 * x.itemsize:
         return x.dtype.type(0)
@@ -41,7 +41,7 @@ def _pushed_right(x: Array, y: Array) -> Any:
     return (x.astype(unsigned) >> y.astype(unsigned)).astype(x.dtype)
 
 
-VALUES: dict[str, Any] = {
+VALUES: dict[str, Callable[..., float | None]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,
@@ -82,7 +82,7 @@ for _name in ("log1p", "expm1", "floor", "ceil", "cbrt"):
     VALUES[_name] = getattr(np, _name)
 
 
-def folded(name: str, kind: str, kinds: list[str], values: list[Any]) -> Any:
+def folded(name: str, kind: str, kinds: list[str], values: list[float]) -> float | None:
     """Value of an operation; None where it is left to the program."""
     if name == "convert":
         return _converted(values[0], kind)
@@ -93,7 +93,7 @@ def folded(name: str, kind: str, kinds: list[str], values: list[Any]) -> Any:
         return TYPES[kind](VALUES[name](*exact)).item()
 
 
-def _converted(value: Any, kind: str) -> Any:
+def _converted(value: float, kind: str) -> float:
     """Another type as XLA gives it: integers are cut to their range, NaN becomes zero."""
     if kind == "f8":
         return float(value)

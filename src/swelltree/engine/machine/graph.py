@@ -13,7 +13,7 @@ What is not an expression (a loop, a branch, stores) is a `Statement` of a regio
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +22,7 @@ import numpy as np
 
 from swelltree.engine.machine.folding import folded
 from swelltree.engine.machine.simplify import simplified
+from swelltree.engine.machine.traced_types import DType
 
 FLOAT, SHORT, LONG, UNSIGNED, TRUTH = "f8", "i4", "i8", "u4", "b1"
 KINDS = {"float64": FLOAT, "int32": SHORT, "int64": LONG, "bool": TRUTH}
@@ -77,7 +78,7 @@ class Graph:
         self.ops: list[tuple[Any, ...]] = []
         self.kinds: list[str] = []
         self.home: list[Region] = []
-        self.known: dict[tuple[Any, ...], int] = {}
+        self.known: dict[tuple[Hashable, ...], int] = {}
         self.root = Region(0)
         self.stack = [self.root]
         self.work = 0  # numbers of working memory
@@ -117,7 +118,7 @@ class Graph:
         size = int(np.prod(shape, dtype=int))
         return self.turns.setdefault(key, Buffer("fixed", -1, size, buffer.kind))
 
-    def _put(self, key: tuple[Any, ...], op: tuple[Any, ...], kind: str, home: Region) -> int:
+    def _put(self, key: tuple[Hashable, ...], op: tuple[Any, ...], kind: str, home: Region) -> int:
         number = self.known.get(key)
         if number is None:
             number = len(self.ops)
@@ -130,7 +131,7 @@ class Graph:
             home.items.append(number)
         return number
 
-    def constant(self, value: Any, kind: str = FLOAT) -> int:
+    def constant(self, value: float, kind: str = FLOAT) -> int:
         """A number known now; the two zeros and NaN are told apart from others by their bits."""
         if kind == FLOAT:
             value = float(value)
@@ -188,7 +189,7 @@ class Graph:
 
 
 @functools.lru_cache(maxsize=256)
-def kind_of(dtype: np.dtype[Any]) -> str:
+def kind_of(dtype: DType) -> str:
     """Kind of the numbers of an array; refused where there is none."""
     try:
         name = np.dtype(dtype).name

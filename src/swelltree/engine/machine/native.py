@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 import functools
 import threading
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,11 +14,14 @@ from swelltree.engine.backend import cache_folder
 from swelltree.engine.machine import cache
 from swelltree.engine.machine.graph import NotFlattenedError
 
+if TYPE_CHECKING:
+    import llvmlite.binding
+
 _lock = threading.Lock()  # LLVM's compiler is asked by one thread at a time
 
 
 @functools.lru_cache(maxsize=1)
-def llvm() -> Any:
+def llvm() -> ModuleType:
     """LLVM, ready for this processor."""
     import llvmlite.binding
 
@@ -33,7 +37,7 @@ def _processor() -> tuple[str, str, str]:
     return llvm().get_default_triple(), llvm().get_host_cpu_name(), features
 
 
-def _machine(optimise: int) -> Any:
+def _machine(optimise: int) -> llvmlite.binding.TargetMachine:
     triple, name, features = _processor()
     target = llvm().Target.from_triple(triple)
     return target.create_target_machine(cpu=name, features=features, opt=optimise, jit=True)
@@ -73,6 +77,7 @@ def object_code(text: str, optimise: int = 2) -> bytes:
     return code
 
 
+@functools.cache  # LLVM answers one thread at a time: asking waits for what another compiles
 def lane_width() -> int:
     """Floats that registers of this processor hold side by side."""
     features = dict(llvm().get_host_cpu_features())

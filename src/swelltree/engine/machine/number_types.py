@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import Any
 
 from swelltree.engine.machine.graph import FLOAT, LONG, SHORT, TRUTH, UNSIGNED
 
@@ -54,7 +53,7 @@ class Types:
         """The same of another type."""
         return one if self.width == 1 else f"v{self.width}{one}"
 
-    def constant(self, value: Any, kind: str = FLOAT) -> str:
+    def constant(self, value: float, kind: str = FLOAT) -> str:
         """A number in each place."""
         if kind == FLOAT:
             value = float(value)

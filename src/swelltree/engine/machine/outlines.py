@@ -15,7 +15,8 @@ import numpy as np
 from swelltree.engine.arrays import Tree, fields_of
 from swelltree.engine.machine import cache
 from swelltree.engine.machine.entries import Entry
-from swelltree.engine.trees import structure_of
+from swelltree.engine.machine.traced_types import ClosedProgram, DType
+from swelltree.engine.trees import Form, structure_of
 
 OURS = "swelltree."
 
@@ -24,7 +25,7 @@ class Shaped(NamedTuple):
     """Shape and type of an array."""
 
     shape: tuple[int, ...]
-    dtype: Any
+    dtype: DType
 
 
 @dataclass
@@ -42,9 +43,9 @@ class Traced:
         number: of its own.
     """
 
-    trace: Callable[[], Any]
+    trace: Callable[[], ClosedProgram]
     used: list[bool]
-    tree: Any
+    tree: Form | None
     avals: list[Shaped]
     given: list[Shaped]
     weights: int = 0
@@ -52,7 +53,7 @@ class Traced:
     number: int = field(default_factory=functools.partial(next, itertools.count()))
 
     @functools.cached_property
-    def closed(self) -> Any:
+    def closed(self) -> ClosedProgram:
         """Its program in JAX's words."""
         return self.trace()
 
@@ -61,7 +62,7 @@ class Outline(NamedTuple):
     """What tracing tells besides the program itself; see `Traced`."""
 
     used: list[bool]
-    tree: Any
+    tree: Form
     avals: list[Shaped]
 
 
@@ -87,7 +88,7 @@ def write_outline(entry: Entry, outline: Outline) -> bool:
     return True
 
 
-def _words(tree: Tree) -> Any:
+def _words(tree: Tree) -> object:
     """A tree of numbers in words; None where it has parts that cannot be named."""
     if isinstance(tree, int):
         return tree
@@ -111,7 +112,7 @@ def _words(tree: Tree) -> Any:
     return None if any(part is None for part in parts) else [word, parts]
 
 
-def _made(words: Any) -> Any:
+def _made(words: Any) -> Tree:
     """The tree of numbers that words tell of."""
     if isinstance(words, int):
         return words

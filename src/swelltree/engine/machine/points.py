@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,10 +44,10 @@ from swelltree.engine.machine.program import (
 from swelltree.engine.machine.ran import BY_LLVM, note
 from swelltree.engine.machine.second_derivatives import NotHereError, second_derivatives
 from swelltree.engine.machine.statements import Leave, Loop, Stores
-from swelltree.engine.machine.traced_types import TracedProgram
+from swelltree.engine.machine.traced_types import ClosedProgram, DType, TracedProgram
 from swelltree.engine.machine.values import Value, places, stored
 from swelltree.engine.machine.wide_rows import text_of
-from swelltree.engine.trees import flatten, leaves_of, mapped
+from swelltree.engine.trees import Form, flatten, leaves_of, mapped
 
 VALUES, JACOBIANS, SECOND = "values", "jacobians", "second"
 LONG_TEXT = 4000  # lines: LLVM takes longer to improve such code than the few evaluations of it
@@ -60,12 +60,12 @@ class Compiled:
     native: Native
     tables: list[np.ndarray]
     turns: list[tuple[int, tuple[int, ...]]]
-    outs: list[tuple[int, tuple[int, ...], Any]]
+    outs: list[tuple[int, tuple[int, ...], DType]]
     size: int  # numbers of a point's results
     work: int
     steady: list[bool]  # which results are the same at all points
-    shared: tuple[Any, int, dict[int, np.ndarray]] = (None, 0, {})
-    last: tuple[Any, Any] = (None, None)
+    shared: tuple[object, int, dict[int, np.ndarray]] = (None, 0, {})
+    last: tuple[np.ndarray | None, np.ndarray] = (None, np.zeros(0))
 
     def row(self, fixed: np.ndarray) -> np.ndarray:
         """Fixed numbers with all that goes with them."""
@@ -85,29 +85,30 @@ class Points:
     """
 
     def __init__(
-        self, function: Callable[..., Any], many: bool = False, share: bool = False
+        self, function: Callable[..., Tree], many: bool = False, share: bool = False
     ) -> None:
         self.function, self.many, self.share = function, many, share
-        self.traces: dict[Any, Traced] = {}
-        self.programs: dict[Any, Compiled | NotFlattenedError] = {}
-        self.patterns: dict[Any, tuple[Any, Any, np.ndarray]] = {}  # of the last fixed arguments
+        self.traces: dict[Hashable, Traced] = {}
+        self.programs: dict[Hashable, Compiled | NotFlattenedError] = {}
+        # of the last fixed arguments
+        self.patterns: dict[Hashable, tuple[list[Array], Key, np.ndarray]] = {}
         self.last: dict[str, Any] = {}  # what was found for the last arguments
         self.reason = ""  # why the last call ran by XLA; empty: it did not
 
-    def values(self, fixed: Any, *others: Any) -> Any:
+    def values(self, fixed: Tree, *others: Array) -> Tree:
         """Results."""
         return self._run(VALUES, fixed, others)
 
-    def jacobians(self, fixed: Tree, *others: Any) -> tuple[Any, Any]:
+    def jacobians(self, fixed: Tree, *others: Array) -> tuple[Tree, Tree]:
         """Results, and their derivatives in the unknowns, which have the last axis."""
         return self._run(JACOBIANS, fixed, others)
 
-    def second(self, fixed: Tree, *others: Any, weight: Any) -> Any:
+    def second(self, fixed: Tree, *others: Array, weight: Array) -> Tree:
         """Second derivatives (..., n, n) of the sum of all results times their weights."""
         *given, unknowns = others
         return self._run(SECOND, fixed, ((*given, weight), unknowns))
 
-    def __call__(self, fixed: Tree, *others: Any) -> Any:
+    def __call__(self, fixed: Tree, *others: Array) -> Tree:
         return self.values(fixed, *others)
 
     @property
@@ -117,19 +118,19 @@ class Points:
 
     # --- by JAX -------------------------------------------------------------------------------
     @functools.cached_property
-    def by_xla(self) -> dict[str, Any]:
+    def by_xla(self) -> dict[str, Callable[..., Tree]]:
         """What XLA compiles, of every kind."""
         return {kind: jax.jit(self._of_kind(kind)) for kind in (VALUES, JACOBIANS, SECOND)}
 
-    def _single(self, kind: str) -> Callable[..., Any]:
+    def _single(self, kind: str) -> Callable[..., Tree]:
         """The function of one point that is traced."""
         if kind != SECOND:
             return self.function
 
-        def slope(fixed: Tree, others: Tree, unknowns: Any) -> Any:
+        def slope(fixed: Tree, others: Tree, unknowns: Tree) -> Tree:
             *given, weight = others
 
-            def total(unknowns: Any) -> Any:
+            def total(unknowns: Tree) -> Array:
                 outs = self._staged(fixed, *given, unknowns)
                 pairs = zip(jax.tree.leaves(weight), jax.tree.leaves(outs), strict=True)
                 return sum(jnp.sum(a * b) for a, b in pairs)
@@ -138,16 +139,16 @@ class Points:
 
         return slope
 
-    def _staged(self, fixed: Tree, *others: Any) -> Any:
+    def _staged(self, fixed: Tree, *others: Array) -> Tree:
         """The function by its traced program, which JAX differentiates sooner than Python."""
         traced = self._traced(VALUES, fixed, others)
         leaves = jax.tree.leaves((fixed, *others))
         return jax.tree.unflatten(traced.tree, jaxpr_as_fun(traced.closed)(*leaves))
 
-    def _of_kind(self, kind: str) -> Callable[..., Any]:
+    def _of_kind(self, kind: str) -> Callable[..., Tree]:
         """What XLA compiles."""
 
-        def one(fixed: Tree, *others: Any) -> Any:
+        def one(fixed: Tree, *others: Array) -> Tree:
             if kind == VALUES:
                 return self.function(fixed, *others)
             *given, unknowns = others
@@ -155,7 +156,7 @@ class Points:
             if kind == SECOND:
                 return jax.jacfwd(function)(unknowns)
 
-            def twice(x: Array) -> Any:
+            def twice(x: Array) -> Tree:
                 y = function(x)
                 return y, y
 
@@ -167,7 +168,7 @@ class Points:
         return lambda fixed, *others: jax.vmap(functools.partial(one, fixed))(*others)
 
     # --- by LLVM ------------------------------------------------------------------------------
-    def _run(self, kind: str, fixed: Tree, others: tuple[Any, ...]) -> Any:
+    def _run(self, kind: str, fixed: Tree, others: tuple[Array, ...]) -> Tree:
         program, traced, numbers = self._program(kind, fixed, others)
         self.reason = program if isinstance(program, str) else ""
         if self.reason != INSIDE:
@@ -216,14 +217,14 @@ class Points:
             arrays.append(x)
         return arrays
 
-    def _taken(self, out: np.ndarray, place: tuple[int, tuple[int, ...], Any]) -> np.ndarray:
+    def _taken(self, out: np.ndarray, place: tuple[int, tuple[int, ...], DType]) -> np.ndarray:
         start, shape, dtype = place
         part = out[:, start : start + _size(shape)]
         if dtype != np.float64:
             part = np.ascontiguousarray(part).view(np.int64).astype(dtype)
         return part.reshape(len(out), *shape) if self.many else part.reshape(shape)
 
-    def _program(self, kind: str, fixed: Tree, others: tuple[Any, ...]) -> tuple[Any, Any, Any]:
+    def _program(self, kind: str, fixed: Tree, others: tuple[Array, ...]) -> tuple[Any, Any, Any]:
         """Machine code or why there is none, the traced function, numbers of the fixed argument."""
         rest, rest_structure = flatten(others)
         like = (rest_structure, tuple(map(self._kind, rest)), switched_off())
@@ -243,13 +244,13 @@ class Points:
         self.last[kind] = like, fixed, structure, leaves, found
         return found
 
-    def _kind(self, x: Array) -> tuple[Any, Any]:
+    def _kind(self, x: Array) -> tuple[Hashable, Hashable]:
         """Shape and type of an array at one point."""
         shape = np.shape(x)
         return shape[1:] if self.many else shape, x.dtype if hasattr(x, "dtype") else type(x)
 
     def _found(
-        self, kind: str, fixed: Tree, others: tuple[Any, ...], leaves: list[Any]
+        self, kind: str, fixed: Tree, others: tuple[Array, ...], leaves: list[Array]
     ) -> tuple[Any, Any, Any]:
         try:
             if kind != SECOND:
@@ -261,7 +262,7 @@ class Points:
         except NotFlattenedError as error:
             return str(error), None, None
 
-    def _made(self, kind: str, traced: Traced, leaves: list[Any]) -> tuple[Any, Any, Any]:
+    def _made(self, kind: str, traced: Traced, leaves: list[Array]) -> tuple[Any, Any, Any]:
         """The program of a traced function; an error where there is none is remembered."""
         key, numbers = self._pattern(kind, leaves, traced)
         if key not in self.programs:
@@ -273,7 +274,7 @@ class Points:
         return program, traced, numbers
 
     def _known_or_compiled(
-        self, kind: str, traced: Traced, leaves: list[Any], pattern: Key
+        self, kind: str, traced: Traced, leaves: list[Array], pattern: Key
     ) -> Compiled | NotFlattenedError:
         """The program from the disk, or made now; or why there is none."""
         entry = None
@@ -296,7 +297,7 @@ class Points:
         memory = layout.turns, layout.outs, layout.size, layout.work
         return Compiled(Native(code), [layout.tables], *memory, layout.steady)
 
-    def _weighted(self, fixed: Tree, others: tuple[Any, ...]) -> Traced:
+    def _weighted(self, fixed: Tree, others: tuple[Array, ...]) -> Traced:
         """The function with weights of its results among its arguments."""
         (*given, weight), unknowns = others
         base = self._traced(VALUES, fixed, (*given, unknowns), self.many)
@@ -317,7 +318,7 @@ class Points:
             )
         return self.traces[key]
 
-    def _traced(self, kind: str, fixed: Tree, others: Tree, points: bool = False) -> Any:
+    def _traced(self, kind: str, fixed: Tree, others: Tree, points: bool = False) -> Traced:
         """The function traced for arguments like these."""
         leaves, structure = flatten((fixed, *others))
         skip = len(leaves_of(fixed))
@@ -335,25 +336,24 @@ class Points:
             closed, outline = (None, outline) if known else trace()
             if not known and entry is not None and not write_outline(entry, outline):
                 entry = None
-            again = (lambda: trace()[0]) if known else (lambda: closed)
+            again = (lambda: trace()[0]) if closed is None else (lambda: closed)
             self.traces[key] = Traced(again, *outline, like[skip:], entry=entry)
         return self.traces[key]
 
     def _outline(
-        self, kind: str, structure: Any, like: list[Shaped], skip: int
-    ) -> tuple[Any, Outline]:
+        self, kind: str, structure: Form, like: list[Shaped], skip: int
+    ) -> tuple[ClosedProgram, Outline]:
         """The function traced, and what that tells."""
         one = self._single(kind)
-        closed, out = jax.make_jaxpr(lambda *x: one(*structure.unflatten(x)), return_shape=True)(
-            *(jax.ShapeDtypeStruct(*x) for x in like)
-        )
+        make: Any = jax.make_jaxpr(lambda *x: one(*structure.unflatten(x)), return_shape=True)
+        closed, out = make(*(jax.ShapeDtypeStruct(*x) for x in like))
         results, tree = jax.tree.flatten(out)
         avals = [Shaped(tuple(x.shape), np.dtype(x.dtype)) for x in results]
         return closed, Outline(_used(closed.jaxpr)[:skip], tree, avals)
 
     def _pattern(
-        self, kind: str, leaves: list[Any], traced: Traced
-    ) -> tuple[tuple[Any, ...], np.ndarray]:
+        self, kind: str, leaves: list[Array], traced: Traced
+    ) -> tuple[tuple[int, str, Key], np.ndarray]:
         """What shapes the program of the numbers of the fixed argument, and these."""
         used = [x for x, u in zip(leaves, traced.used, strict=True) if u]
         before = self.patterns.get(traced.number)
@@ -367,7 +367,7 @@ class Points:
             self.patterns[traced.number] = before
         return (traced.number, kind, before[1]), before[2]
 
-    def _written(self, kind: str, traced: Traced, leaves: list[Any]) -> tuple[Layout, bytes]:
+    def _written(self, kind: str, traced: Traced, leaves: list[Array]) -> tuple[Layout, bytes]:
         """Memory and object code, by tracing."""
         count = count_numbers(traced.closed.jaxpr)
         if count > LARGEST:
@@ -440,7 +440,7 @@ class Points:
             slopes.append(rows.reshape(*x.shape, len(unknown)))
         return slopes if kind == SECOND else [*outs, *slopes]
 
-    def _shapes(self, kind: str, traced: Traced) -> list[tuple[tuple[int, ...], Any]]:
+    def _shapes(self, kind: str, traced: Traced) -> list[tuple[tuple[int, ...], DType]]:
         values = [(tuple(x.shape), np.dtype(x.dtype)) for x in traced.avals]
         if kind == VALUES:
             return values
@@ -449,7 +449,9 @@ class Points:
         return slopes if kind == SECOND else values + slopes
 
 
-def point_program(function: Callable[..., Any], fixed: int = 1, many: bool = False) -> Any:
+def point_program(
+    function: Callable[..., Tree], fixed: int = 1, many: bool = False
+) -> Callable[..., Tree]:
     """The same function as a program, its results arrays of numpy.
 
     Args:
@@ -460,7 +462,7 @@ def point_program(function: Callable[..., Any], fixed: int = 1, many: bool = Fal
     points = Points(lambda first, *others: function(*first, *others), many)
 
     @functools.wraps(function)
-    def program(*args: Any) -> Any:
+    def program(*args: Tree) -> Tree:
         return points.values(args[:fixed], *args[fixed:])
 
     program.points = points  # type: ignore[attr-defined]
@@ -471,7 +473,9 @@ INSIDE = "inside another program"
 NOWHERE = Buffer("nowhere", 0, 0, "f8")
 
 
-def _places_of(shapes: list[tuple[tuple[int, ...], Any]]) -> tuple[list[Any], int]:
+def _places_of(
+    shapes: list[tuple[tuple[int, ...], DType]],
+) -> tuple[list[tuple[int, tuple[int, ...], DType]], int]:
     """Where arrays of results lie, with shapes and types, and how many numbers there are."""
     found, at = [], 0
     for shape, dtype in shapes:
@@ -480,7 +484,13 @@ def _places_of(shapes: list[tuple[tuple[int, ...], Any]]) -> tuple[list[Any], in
     return found, at
 
 
-def _stores(graph: Graph, i: int, outs: list[np.ndarray], where: list[Any], size: int) -> Stores:
+def _stores(
+    graph: Graph,
+    i: int,
+    outs: list[np.ndarray],
+    where: list[tuple[int, tuple[int, ...], DType]],
+    size: int,
+) -> Stores:
     """Results of point i go to their row; it is zero before."""
     last, first = Stores(), graph.op("mul", i, graph.constant(size, LONG))
     for x, (start, _, dtype) in zip(outs, where, strict=True):
@@ -495,12 +505,12 @@ def _size(shape: tuple[int, ...]) -> int:
     return math.prod(shape)
 
 
-def _make_room(known: dict[Any, Any]) -> None:
+def _make_room(known: dict[Hashable, Tree]) -> None:
     while len(known) >= KEPT:
         known.pop(next(iter(known)))
 
 
-def _same_objects(a: list[Any], b: list[Any]) -> bool:
+def _same_objects(a: list[object], b: list[object]) -> bool:
     return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
 
 

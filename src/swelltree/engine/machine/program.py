@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -21,9 +21,10 @@ from swelltree.engine.machine.native import Native, object_code, object_name
 from swelltree.engine.machine.ran import BY_LLVM, note
 from swelltree.engine.machine.row_loops import Axes
 from swelltree.engine.machine.statements import Stores
-from swelltree.engine.machine.values import Stored, stored, stores
+from swelltree.engine.machine.traced_types import DType, Shaped
+from swelltree.engine.machine.values import Stored, Value, stored, stores
 from swelltree.engine.machine.wide_rows import text_of
-from swelltree.engine.trees import flatten, in_words_of_jax, structure_of
+from swelltree.engine.trees import Form, flatten, in_words_of_jax, structure_of
 
 KEPT = 64  # programs of one function, for as many shapes and patterns
 LARGEST = 70_000  # numbers of a program, counted before it is written: as `graph.MOST`
@@ -38,11 +39,11 @@ class Compiled:
     native: Native
     tables: np.ndarray  # large constants of the program, behind the fixed numbers
     turns: list[tuple[int, tuple[int, ...]]]  # matrices that follow transposed
-    outs: list[tuple[int, tuple[int, ...], Any]]  # place, shape and type of the results
+    outs: list[tuple[int, tuple[int, ...], DType]]  # place, shape and type of the results
     size: int  # numbers of all results
     work: int
-    tree: Any
-    last: tuple[Any, Any] = (None, None)
+    tree: Form
+    last: tuple[np.ndarray | None, np.ndarray] = (None, np.zeros(0))
 
     def row(self, fixed: np.ndarray) -> np.ndarray:
         """The fixed numbers with all that goes with them."""
@@ -87,38 +88,38 @@ class Program:
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: Callable[..., Tree],
         fixed: int = 1,
         refused: str = "",
-        like: Callable[..., Any] | None = None,
+        like: Callable[..., Tree] | None = None,
         rows: Callable[..., Axes] | None = None,
-        options: dict[str, Any] | None = None,
+        options: Mapping[str, Any] | None = None,
         most: int = MOST,
     ) -> None:
         self.function, self.fixed, self.refused, self.like = function, fixed, refused, like
         self.rows, self.most, self.options = rows, most, options
-        self.programs: dict[Any, Compiled | str] = {}
+        self.programs: dict[tuple[Key, Form, Hashable], Compiled | str] = {}
         self.last: tuple[Any, Any, Any] = (None, None, None)
         self.with_jax = is_imported("jax")
 
     @functools.cached_property
-    def by_xla(self) -> Any:
+    def by_xla(self) -> Callable[..., Tree]:
         """The function compiled by XLA."""
-        return jax.jit(self.function, compiler_options=self.options)
+        return jax.jit(self.function, compiler_options=dict(self.options or {}) or None)
 
     def jacobian(self, argument: int) -> Program:
         """Program of the derivatives in one argument, by JAX's rules (`jax.jacfwd`)."""
         derivative = jax.jacfwd(self.function, argnums=argument)
         return Program(derivative, self.fixed, self.refused)
 
-    def engine(self, *args: Any) -> str:
+    def engine(self, *args: Tree) -> str:
         """What runs arguments like these, and why it is not LLVM where it is not."""
         return _engine(self._program(args)[0])
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Tree) -> Tree:
         return self.run(*args)[1]
 
-    def run(self, *args: Any) -> tuple[str, Any]:
+    def run(self, *args: Tree) -> tuple[str, Tree]:
         """What ran, as of `engine`, and the results."""
         program, numbers, leaves = self._program(args)
         note(_engine(program))
@@ -130,7 +131,7 @@ class Program:
         results = program.tree.unflatten(_unpacked(out, program.outs))
         return _engine(program), results
 
-    def _program(self, args: tuple[Any, ...]) -> tuple[Compiled | str, np.ndarray, list[Any]]:
+    def _program(self, args: tuple[Tree, ...]) -> tuple[Compiled | str, np.ndarray, list[Array]]:
         """Program, numbers of the fixed arguments, and the other arguments one by one."""
         leaves, tree = flatten(args[self.fixed :])
         fixed, fixed_tree = flatten(args[: self.fixed])
@@ -165,7 +166,7 @@ class Program:
             renamed.floats = key.floats
             self.programs[renamed, in_words_of_jax(tree), kinds] = program
 
-    def _more_general(self, key: Key, whole: tuple[Any, ...]) -> Compiled | None:
+    def _more_general(self, key: Key, whole: tuple[Key, Form, Hashable]) -> Compiled | None:
         """A program that was made for other numbers, but takes nothing for granted but what holds.
 
         So the one of a run serves its start too, where the water is still.
@@ -178,7 +179,7 @@ class Program:
                 return program
         return None
 
-    def _fixed(self, leaves: list[Any], tree: Tree) -> tuple[Any, np.ndarray]:
+    def _fixed(self, leaves: list[Array], tree: Tree) -> tuple[Key, np.ndarray]:
         """What shapes the program of the fixed arguments, and their numbers."""
         before, before_tree, found = self.last
         if before is None or before_tree != tree or not _same_objects(before, leaves):
@@ -193,7 +194,7 @@ class Program:
         return found
 
     def _known_or_compiled(
-        self, args: tuple[Any, ...], fixed: list[Any], leaves: list[Any], key: Key
+        self, args: tuple[Tree, ...], fixed: list[Array], leaves: list[Array], key: Key
     ) -> Compiled | str:
         """The program from the disk, or made now; or why there is none."""
         functions = self.function, self.like, self.rows
@@ -217,17 +218,18 @@ class Program:
             entry.write(layout)
         return compiled_of(layout, code, tree)
 
-    def _results(self, names: list[str] | None, args: tuple[Any, ...]) -> Any:
+    def _results(self, names: list[str] | None, args: tuple[Tree, ...]) -> Tree:
         """Structure of the results without tracing; None where it is not known."""
         if names is not None:
             return structure_of(dict.fromkeys(names, 0))
         return None if self.like is None else structure_of(self.like(*args))
 
     def _written(
-        self, args: tuple[Any, ...], fixed: list[Any], leaves: list[Any]
-    ) -> tuple[Layout, bytes, Any]:
+        self, args: tuple[Tree, ...], fixed: list[Array], leaves: list[Array]
+    ) -> tuple[Layout, bytes, Form]:
         """Memory, object code and structure of the results, by tracing."""
-        traced = self.by_xla.trace(*args)  # where it is refused, XLA goes on with the same
+        compiled: Any = self.by_xla
+        traced = compiled.trace(*args)  # where it is refused, XLA goes on with the same
         closed = traced.jaxpr
         named = NONE if self.rows is None else self.rows(*args)
         count = count_numbers(closed.jaxpr, named)
@@ -261,7 +263,7 @@ def compiled_of(layout: Layout, code: bytes, tree: Tree) -> Compiled:
     return Compiled(Native(code), *memory, tree)
 
 
-def check_kinds(arrays: list[Any]) -> None:
+def check_kinds(arrays: list[Array]) -> None:
     """Refuse numbers of kinds that programs do not know."""
     for x in arrays:
         kind_of(x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype)
@@ -306,7 +308,9 @@ class Writing:
             buffer.start = self._row("fixed", int(np.prod(shape)), buffer.kind).start
         return list(self.graph.turns)
 
-    def results(self, values: list[Any], avals: list[Any]) -> list[tuple[int, Any, Any]]:
+    def results(
+        self, values: list[Value], avals: list[Shaped]
+    ) -> list[tuple[int, tuple[int, ...], DType]]:
         """Let results be stored; where they lie."""
         last, out = Stores(), []
         for x, aval in zip(values, avals, strict=True):
@@ -321,11 +325,11 @@ def _engine(program: Compiled | str) -> str:
     return f"XLA: {program}" if isinstance(program, str) else BY_LLVM
 
 
-def _kinds(leaves: list[Any]) -> tuple[Any, ...]:
+def _kinds(leaves: list[Array]) -> tuple[Hashable, ...]:
     return tuple((np.shape(x), x.dtype if hasattr(x, "dtype") else type(x)) for x in leaves)
 
 
-def _same_objects(a: list[Any], b: list[Any]) -> bool:
+def _same_objects(a: list[object], b: list[object]) -> bool:
     return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
 
 
@@ -371,7 +375,7 @@ def with_tables(
     return np.concatenate([whole, *turned])
 
 
-def packed(arrays: list[Any]) -> np.ndarray:
+def packed(arrays: list[Array]) -> np.ndarray:
     """Numbers of arrays, one after another, eight bytes each."""
     rows = []
     for x in arrays:
@@ -380,7 +384,7 @@ def packed(arrays: list[Any]) -> np.ndarray:
     return np.concatenate([np.zeros(0), *rows])
 
 
-def _unpacked(row: np.ndarray, outs: list[tuple[int, tuple[int, ...], Any]]) -> list[np.ndarray]:
+def _unpacked(row: np.ndarray, outs: list[tuple[int, tuple[int, ...], DType]]) -> list[np.ndarray]:
     arrays = []
     for start, shape, dtype in outs:
         part = row[start : start + int(np.prod(shape, dtype=int))]

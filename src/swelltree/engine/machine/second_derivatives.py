@@ -7,14 +7,16 @@ differentiated by JAX. Loops and functions with derivatives of their own are lef
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable
 
 import numpy as np
 
-from swelltree.engine.backend import jax
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jax, traced
 from swelltree.engine.machine.derivatives import Differentiating, Slopes
 from swelltree.engine.machine.graph import FLOAT, NotFlattenedError
 from swelltree.engine.machine.statements import arguments
+from swelltree.engine.machine.traced_types import ClosedProgram
 from swelltree.engine.machine.values import Value, places
 
 FLAT = {"sign", "floor", "ceil", "round_even", "round_away", "same", "convert"}
@@ -38,7 +40,7 @@ class Twice:
             raise NotHereError("functions with derivatives of their own")
         self.flat, self.graph = flat, flat.graph
         self.slopes: dict[int, Slopes] = dict(flat.slopes)
-        self.rules: dict[Any, Any] = {}
+        self.rules: dict[Hashable, ClosedProgram] = {}
 
     def of(self, wanted: list[int]) -> list[Slopes]:
         """Derivatives of some expressions."""
@@ -98,14 +100,14 @@ class Twice:
         if (name, k) not in self.rules:
             function = getattr(jax.lax, name)
 
-            def slope(*y: Any) -> Any:
-                def alone(z: Any) -> Any:
+            def slope(*y: Array) -> Array:
+                def alone(z: Array) -> Array:
                     return function(*(z if i == k else b for i, b in enumerate(y)))
 
                 return jax.jvp(alone, (y[k],), (np.ones(()),))[1]
 
             like = [jax.ShapeDtypeStruct((), np.dtype(float)) for _ in x]
-            self.rules[name, k] = jax.make_jaxpr(slope)(*like)
+            self.rules[name, k] = traced(slope, *like)
         inputs: list[Value] = [np.array(b) for b in x]
         (d,) = self.flat.plain.closed(self.rules[name, k], inputs)
         return int(places(self.graph, d))

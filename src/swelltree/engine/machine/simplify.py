@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from swelltree.engine.machine.graph import Graph
@@ -133,7 +134,7 @@ def _convert(graph: Graph, kind: str, a: int) -> int | None:
     return a if graph.kinds[a] == kind else None
 
 
-RULES: dict[str, Any] = {
+RULES: dict[str, Callable[..., int | None]] = {
     "add": _add,
     "sub": _sub,
     "neg": _neg,

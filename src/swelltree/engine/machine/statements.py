@@ -157,7 +157,7 @@ def arguments(op: tuple[Any, ...]) -> tuple[int, ...]:
     return (op[3],) if op[0] == "load_at" else op[1:]
 
 
-def inner_regions(item: Any) -> list[Region]:
+def inner_regions(item: object) -> list[Region]:
     """Regions of a statement."""
     if isinstance(item, Loop):
         return [item.body]

@@ -191,7 +191,7 @@ class Writer:
             elif isinstance(item, Adds):
                 self._adds(item, names)
             elif isinstance(item, Reduction):
-                write_reduction(self, item)
+                self._reduction(item)
             elif isinstance(item, Loop):
                 self._loop(item)
             elif isinstance(item, Combination):
@@ -201,6 +201,9 @@ class Writer:
             else:
                 assert isinstance(item, Choice)
                 self._choice(item, names)
+
+    def _reduction(self, item: Reduction) -> None:
+        write_reduction(self, item)
 
     def _label(self) -> str:
         self.count += 1

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Collection, Sequence
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
+
+from swelltree.engine.arrays import Array, Tree
+
+DType = np.dtype[Any]  # of numbers of any kind
 
 
 @runtime_checkable
@@ -18,7 +22,7 @@ class Shaped(Protocol):
         ...
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> DType:
         """Of its numbers."""
         ...
 
@@ -33,6 +37,20 @@ class Variable(Protocol):
         ...
 
 
+class Known(Variable, Protocol):
+    """A number in the place of a name."""
+
+    @property
+    def val(self) -> Array:
+        """The number."""
+        ...
+
+
+def is_known(var: Variable) -> TypeGuard[Known]:
+    """Is it a number in the place of a name?"""
+    return hasattr(var, "val")
+
+
 @runtime_checkable
 class Operation(Protocol):
     """What an equation does."""
@@ -40,6 +58,19 @@ class Operation(Protocol):
     @property
     def name(self) -> str:
         """By which its rule is found."""
+        ...
+
+    @property
+    def multiple_results(self) -> bool:
+        """Does it give a list of arrays?"""
+        ...
+
+    def bind(self, *args: Tree, **params: Tree) -> Tree:
+        """Carry it out, or trace it."""
+        ...
+
+    def get_bind_params(self, params: dict[str, Tree]) -> Tree:
+        """Programs and parameters for `bind`, from those of an equation."""
         ...
 
 
@@ -68,7 +99,7 @@ class Equation(Protocol):
         ...
 
     @property
-    def effects(self) -> Any:
+    def effects(self) -> Collection[object]:
         """What it does besides; empty for functions."""
         ...
 
@@ -108,6 +139,6 @@ class ClosedProgram(Protocol):
         ...
 
     @property
-    def consts(self) -> Sequence[Any]:
+    def consts(self) -> Sequence[Array]:
         """Arrays."""
         ...

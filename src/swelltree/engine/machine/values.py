@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
 from swelltree.engine.machine.graph import Buffer, Graph, NotFlattenedError, Region, kind_of
 from swelltree.engine.machine.statements import Stores
 
@@ -234,7 +235,11 @@ Value = Any  # np.ndarray of places, Stored, Updated, Product or Kept
 
 
 def stored(
-    buffer: Buffer, start: int, shape: tuple[int, ...], home: Region, special: Any = None
+    buffer: Buffer,
+    start: int,
+    shape: tuple[int, ...],
+    home: Region,
+    special: np.ndarray | None = None,
 ) -> Stored:
     """An array in memory as it is from now on."""
     return Stored(buffer, start, tuple(shape), home, next(_versions), special)
@@ -284,7 +289,7 @@ def _new_or_old(graph: Graph, x: Updated, j: int, old: int) -> int:
     return chosen
 
 
-def constants(graph: Graph, value: Any) -> np.ndarray:
+def constants(graph: Graph, value: Array) -> np.ndarray:
     """Places of known numbers."""
     value = np.asarray(value)
     kind = kind_of(value.dtype)

@@ -29,6 +29,7 @@ from swelltree.system.values import DOFS
 from swelltree.system.waters.water import Water
 
 if TYPE_CHECKING:
+    import capytaine as cpt
     import xarray as xr
 
 HOW = ("none", "free", "fixed")
@@ -141,7 +142,7 @@ def _far_field(
     )
 
 
-def _solved(solver: Any, problem: Any) -> Any:
+def _solved(solver: cpt.BEMSolver, problem: object) -> Any:
     return solver.solve(problem, keep_details=True, _check_wavelength=False)
 
 

@@ -7,17 +7,20 @@ the seabed lost 30 % of its damping.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.system.bodies.panels import Panels
 
+if TYPE_CHECKING:
+    import capytaine as cpt
+
 PULLED = 0.05  # of the way to the middle of a panel, its corners are looked at
 BELOW = 1e-4  # of the draft: where the section of a lid on the surface itself is taken
 
 
-def lid_inside(hull: Panels, mesh: Any, z: float) -> Any:
+def lid_inside(hull: Panels, mesh: cpt.Mesh, z: float) -> cpt.Mesh | None:
     """The lid of a hull at a height, None where no panel of it lies inside.
 
     Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from swelltree.system.bodies.body import Body
 from swelltree.system.bodies.hull_panels import hull_panels
 from swelltree.system.bodies.panels import Panels
 from swelltree.system.errors import SwelltreeError
+
+if TYPE_CHECKING:
+    import capytaine as cpt
 
 THIN = 0.1  # thickness over length of a part below which it counts as thin
 
@@ -48,7 +51,7 @@ def is_thin(body: Body) -> bool:
     return False
 
 
-def to_capytaine(panels: Panels, name: str) -> Any:
+def to_capytaine(panels: Panels, name: str) -> cpt.Mesh:
     """The same panels as a mesh of Capytaine."""
     import capytaine as cpt
 

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.system.named_values import NamedValues
 from swelltree.system.values import DOFS
 from swelltree.system.waters.water import Water
+
+if TYPE_CHECKING:
+    import capytaine as cpt
 
 METHOD = "direct"
 NEGATIVE = 0.005  # of omega A: a diagonal damping more negative than this is no number
@@ -106,7 +109,7 @@ def green_functions(choice: str, thin: bool, depth: float) -> tuple[str, ...]:
     return (choice, *(name for name in usual if name != choice))
 
 
-def _make_green(name: str) -> Any:
+def _make_green(name: str) -> cpt.Delhommeau | cpt.LiangWuNoblesseGF:
     cpt = import_capytaine()
     if name == "liang_wu_noblesse":
         return cpt.LiangWuNoblesseGF()
@@ -217,7 +220,7 @@ class _Variants:
         self, bodies: list[Wetted], water: Water, omega: np.ndarray, lid: bool, method: str
     ) -> None:
         self.bodies, self.water, self.method = bodies, water, method
-        self.made: dict[float | None, Any] = {}
+        self.made: dict[float | None, cpt.FloatingBody] = {}
         self.solvers: NamedValues = {}
         self.low = min(float(body.panels.vertices[:, 2].min()) for body in bodies)
         self.lids: list[float | None] = [None]
@@ -236,7 +239,7 @@ class _Variants:
             for name in green:
                 yield name, height
 
-    def body(self, height: float | None) -> Any:
+    def body(self, height: float | None) -> cpt.FloatingBody:
         """All bodies with their lid at that height."""
         if height not in self.made:
             floating = [_floating_body(b, self._height(b, height)) for b in self.bodies]
@@ -244,7 +247,7 @@ class _Variants:
             self.made[height] = floating[0] if len(floating) == 1 else together(floating)
         return self.made[height]
 
-    def solver(self, name: str) -> Any:
+    def solver(self, name: str) -> cpt.BEMSolver:
         """The solver with a Green function."""
         if name not in self.solvers:
             cpt = import_capytaine()
@@ -278,7 +281,7 @@ class _Variants:
         rows = []
         for label in body.dofs:
             problem = cpt.RadiationProblem(radiating_dof=label, water_depth=np.inf, **common)
-            result = solver.solve(problem, keep_details=False, _check_wavelength=False)
+            result: Any = solver.solve(problem, keep_details=False, _check_wavelength=False)
             rows.append(result.radiation_damping[label])
         return np.array(rows)
 
@@ -290,7 +293,7 @@ def _like(size: np.ndarray) -> np.ndarray:
     return np.maximum(np.maximum(kinds, floor).reshape(-1), 1e-100)
 
 
-def _floating_body(body: Wetted, lid: float | None) -> Any:
+def _floating_body(body: Wetted, lid: float | None) -> cpt.FloatingBody:
     cpt = import_capytaine()
     mesh = to_capytaine(body.wet, body.name)
     inner = None if lid is None else lid_inside(body.panels, mesh, lid)
@@ -300,7 +303,7 @@ def _floating_body(body: Wetted, lid: float | None) -> Any:
 
 
 def _one(
-    solver: Any, body: Any, w: float, directions: np.ndarray, water: Water
+    solver: cpt.BEMSolver, body: cpt.FloatingBody, w: float, directions: np.ndarray, water: Water
 ) -> tuple[np.ndarray, ...]:
     """All problems of one frequency; anything that is not a finite number is an error."""
     cpt = import_capytaine()
@@ -320,7 +323,7 @@ def _one(
     D = np.zeros((len(directions), n), complex)
     for j, label in enumerate(labels):
         problem = cpt.RadiationProblem(radiating_dof=label, **common)
-        result = solver.solve(problem, keep_details=False, _check_wavelength=False)
+        result: Any = solver.solve(problem, keep_details=False, _check_wavelength=False)
         A[:, j] = [result.added_mass[i] for i in labels]
         B[:, j] = [result.radiation_damping[i] for i in labels]
     if 0.0 < w < np.inf:
@@ -337,7 +340,7 @@ def _one(
 
 
 def _note_resolution(
-    body: Any, omega: np.ndarray, water: Water, lid: bool, notes: list[str]
+    body: cpt.FloatingBody, omega: np.ndarray, water: Water, lid: bool, notes: list[str]
 ) -> None:
     """Sentences about panels too large for the waves and about irregular frequencies."""
     finite = omega[(omega > 0.0) & np.isfinite(omega)]

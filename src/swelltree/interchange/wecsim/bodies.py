@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ UNKNOWN = "unknown until the hydrodynamic data are there: import again"
 DOFS = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
 
 
-def plain(values: Any) -> list[Any]:
+def plain(values: object) -> list[float]:
     """Numbers as TOML writes them."""
     return [float(x) + 0.0 for x in np.asarray(values, dtype=float).reshape(-1)]
 
@@ -80,7 +79,7 @@ def center_of(n: int, body: Given, hydro: HydroData) -> np.ndarray | None:
 
 def _mass(
     n: int, body: Given, name: str, hydro: HydroData, rho: float, waits: bool, findings: Findings
-) -> Any:
+) -> float | str:
     value = body.raw("mass")
     if not isinstance(value, str):
         result = body.number("mass")
@@ -115,7 +114,7 @@ def _inertia(body: Given, findings: Findings) -> list[float]:
     return result + (body.numbers("inertiaProducts", 3, default=[]) or [])
 
 
-def body_forces(body: Given, name: str, rho: float, center: object) -> NamedValues:
+def body_forces(body: Given, name: str, rho: float, center: np.ndarray | None) -> NamedValues:
     """Drag, Morison elements and linear damping of a body: rows of `forces` and of `moorings`."""
     forces: list[NamedValues] = []
     moorings: list[NamedValues] = []
@@ -144,7 +143,7 @@ def body_forces(body: Given, name: str, rho: float, center: object) -> NamedValu
     return {"forces": forces, "moorings": moorings}
 
 
-def _morison(body: Given, name: str, center: Any) -> list[NamedValues]:
+def _morison(body: Given, name: str, center: np.ndarray | None) -> list[NamedValues]:
     """Drag of Morison elements that are given by areas; their inertia has no counterpart."""
     option = body.number("morisonElement.option", 0.0)
     parts = ("cd", "ca", "area", "VME", "rgME", "z")
@@ -187,7 +186,9 @@ def _row3(value: object, k: int) -> list[float]:
     return plain(value[min(k, len(value) - 1)])
 
 
-def hull_table(body: Given, folder: Path, out: Path, center: Any) -> NamedValues | None:
+def hull_table(
+    body: Given, folder: Path, out: Path, center: np.ndarray | None
+) -> NamedValues | None:
     """The mesh of a body, where its buoyancy and wave pressure are taken on the wetted hull."""
     geometry = body.text("geometryFile")
     path = folder / geometry.replace("\\", "/")

@@ -10,7 +10,6 @@ import itertools
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -22,6 +21,9 @@ from swelltree.system.errors import SwelltreeError
 
 MOST_VARIANTS = 50
 MOST_ROWS = 400
+
+
+Settings = tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ def variants_of(script: Script, folder: Path, file: str, findings: Findings) -> 
 
 def _grouped(rows: list[dict[str, float]], simu: Given) -> list[Variant]:
     """Rows that share their system are one variant."""
-    groups: dict[Any, list[Any]] = {}
+    groups: dict[Settings, list[Settings]] = {}
     for row in rows[:MOST_ROWS]:
         seas = tuple((k, v) for k, v in row.items() if k.startswith("waves"))
         rest = tuple((k, v) for k, v in row.items() if not k.startswith("waves"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -44,7 +43,7 @@ class Names:
         return name
 
 
-def end(carrier: str, point: np.ndarray) -> Any:
+def end(carrier: str, point: np.ndarray) -> str | NamedValues:
     """A point of a body or the world; all frames are that of the world at rest."""
     return carrier if not point.any() else {"body": carrier, "position": plain(point)}
 

@@ -11,7 +11,7 @@ import math
 import struct
 import zlib
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
@@ -112,7 +112,7 @@ class _Reader:
         whole = len(data) // form.itemsize * form.itemsize
         return np.frombuffer(data[:whole], form), at
 
-    def matrix(self, content: bytes, depth: int) -> tuple[str, Any]:
+    def matrix(self, content: bytes, depth: int) -> tuple[str, object]:
         """Name and value of a variable."""
         self.items -= 1
         if depth > DEEPEST or self.items < 0:

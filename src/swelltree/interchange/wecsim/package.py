@@ -13,7 +13,6 @@ import stat
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 from xml.parsers import expat
 
@@ -135,7 +134,7 @@ class _Builder(ElementTree.TreeBuilder):
         """A document type: its entities may expand without end."""
         raise ValueError("it declares a document type")
 
-    def start(self, tag: Any, attrs: Any) -> Any:
+    def start(self, tag: str, attrs: dict[str, str]) -> ElementTree.Element:
         """One more element."""
         self.depth += 1
         self.count += 1
@@ -145,7 +144,7 @@ class _Builder(ElementTree.TreeBuilder):
             raise ValueError(f"it has more than {MOST_ELEMENTS} elements")
         return super().start(tag, attrs)
 
-    def end(self, tag: Any) -> Any:
+    def end(self, tag: str) -> ElementTree.Element:
         """An element closes."""
         self.depth -= 1
         return super().end(tag)

@@ -7,7 +7,6 @@ import math
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -87,7 +86,7 @@ def conditions_of(waves: list[Given], ramp: float, where: Where) -> list[Conditi
     return result
 
 
-def _name(chosen: tuple[Any, Any]) -> str:
+def _name(chosen: tuple[float | None, float | None]) -> str:
     height, period = chosen
     parts = [f"H{height:g}" if height is not None else "", f"T{period:g}" if period else ""]
     return "_".join(part for part in parts if part).replace(".", "p") or "wecsim"
@@ -98,7 +97,7 @@ def _kind(given: Given) -> str:
     return TYPES.get(kind, kind)
 
 
-def _choices(given: Given) -> list[tuple[Any, Any]]:
+def _choices(given: Given) -> list[tuple[float | None, float | None]]:
     """Pairs of height and period, heights varying slowest."""
     heights = given.numbers("height") or [None]
     periods = given.numbers("period") or [None]

@@ -6,20 +6,20 @@ import math
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from swelltree.interchange.wecsim import bodies as make_bodies
 from swelltree.interchange.wecsim import joints as make_joints
 from swelltree.interchange.wecsim.bodies import center_of, hull_table, names_of, relative
+from swelltree.interchange.wecsim.conditions import Settings
 from swelltree.interchange.wecsim.diagram import Diagram
 from swelltree.interchange.wecsim.findings import Findings
 from swelltree.interchange.wecsim.given import Given
 from swelltree.interchange.wecsim.hydro_data import HydroData, find_hydro
 from swelltree.interchange.wecsim.joints import Names
 from swelltree.interchange.wecsim.moorings import cable_table, translate_moorings
-from swelltree.interchange.wecsim.network import Network, body_blocks, network_of
+from swelltree.interchange.wecsim.network import Network, Tie, body_blocks, network_of
 from swelltree.interchange.wecsim.poses import REST, Start, coordinates, start_of
 from swelltree.interchange.wecsim.remainder import tell_blocks, tell_objects
 from swelltree.interchange.wecsim.script.run import Script
@@ -68,7 +68,7 @@ class Translator:
         out: Path,
         name: str,
         instead: Path | None,
-        seas: tuple[Any, ...],
+        seas: tuple[Settings, ...],
         findings: Findings,
     ) -> None:
         self.findings = findings
@@ -149,7 +149,7 @@ class Translator:
     def _system(self, names: dict[int, str], network: Network) -> NamedValues:
         centers = {names[n]: center_of(n, b, self.hydro) for n, b in self.bodies.items()}
         starts = {names[n]: start_of(b, centers[names[n]]) for n, b in self.bodies.items()}
-        lists: dict[str, list[Any]] = {"bodies": [], "forces": [], "moorings": []}
+        lists: dict[str, list[NamedValues]] = {"bodies": [], "forces": [], "moorings": []}
         for n, body in self.bodies.items():
             name = names[n]
             table = make_bodies.body_table(n, body, name, self.hydro, self.rho, self.findings)
@@ -208,7 +208,11 @@ class Translator:
     # joints
 
     def _add_joints(
-        self, lists: dict[str, list[Any]], network: Network, starts: dict[str, Start], unique: Names
+        self,
+        lists: dict[str, list[NamedValues]],
+        network: Network,
+        starts: dict[str, Start],
+        unique: Names,
     ) -> None:
         lists["joints"], lists["ptos"] = [], []
         for base, follower in network.welds:
@@ -238,8 +242,8 @@ class Translator:
 
     def _add_joint(
         self,
-        lists: dict[str, list[Any]],
-        tie: Any,
+        lists: dict[str, list[NamedValues]],
+        tie: Tie,
         given: Given,
         starts: dict[str, Start],
         unique: Names,
@@ -265,7 +269,9 @@ class Translator:
                 "damper are translated. Add a controller to the case.",
             )
 
-    def _add_cables(self, lists: dict[str, list[Any]], network: Network, unique: Names) -> None:
+    def _add_cables(
+        self, lists: dict[str, list[NamedValues]], network: Network, unique: Names
+    ) -> None:
         others = {
             f"{tie.kind}({tie.number})": (given, tie.base, tie.follower)
             for tie in network.ties
@@ -293,9 +299,9 @@ class Translator:
                 condition.name = f"condition{k}"
         return result
 
-    def _by_omega(self, conditions: list[Condition]) -> list[tuple[Any, list[Condition]]]:
+    def _by_omega(self, conditions: list[Condition]) -> list[tuple[float | None, list[Condition]]]:
         """Conditions in groups that share the frequency of constant coefficients."""
-        groups: dict[Any, list[Condition]] = {}
+        groups: dict[float | None, list[Condition]] = {}
         for condition in conditions:
             groups.setdefault(condition.omega, []).append(condition)
         return list(groups.items())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from swelltree.engine.arrays import Array
 from swelltree.model.checks.afloat import Afloat
@@ -70,7 +70,7 @@ class Described:
         """The same in a process that was told the description and how to compile it."""
         return self._with(given=given, again=again)
 
-    def _with(self, **changes: Any) -> Described:
+    def _with(self, **changes: object) -> Described:
         other = object.__new__(Described)
         vars(other).update(vars(self) | changes)
         return other

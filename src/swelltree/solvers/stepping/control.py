@@ -8,8 +8,6 @@ was shortened only to land does not shorten the next one.
 
 from __future__ import annotations
 
-from typing import Any
-
 from jaxtyping import Bool, Float
 
 from swelltree.engine.arrays import Array, Tree
@@ -28,7 +26,7 @@ FIRST_ERROR = 1e-4  # error memory at the start
 
 
 def error_norm(
-    error: Array, y0: Tree, y1: Tree, weights: Any, rtol: Scalar, atol: Scalar
+    error: Array, y0: Tree, y1: Tree, weights: Tree, rtol: Scalar, atol: Scalar
 ) -> Scalar:
     r"""Root mean square of the error measured in tolerances.
 
@@ -44,7 +42,7 @@ def error_norm(
     """
     total, count = jnp.zeros(()), 0
 
-    def add(weight: Array, *parts: Any) -> None:
+    def add(weight: Array, *parts: Tree) -> None:
         nonlocal total, count
         if weight is False or (isinstance(weight, int | float) and weight == 0):
             return

@@ -26,7 +26,7 @@ three, so that its error falls with the fourth power of the step, as that of the
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -51,7 +51,7 @@ class Extension(NamedTuple):
     length: Array
     terms: Tree
 
-    def at(self, t: Any) -> Any:
+    def at(self, t: Array) -> Tree:
         """The value at a time of the step."""
         x = (t - self.start) / self.length
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -129,7 +129,7 @@ def integrate(
     def reach(carry: Carry, target: Array) -> Reaching:
         if differentiable:
 
-            def maybe(state: Tree, _: Any) -> tuple[Tree, None]:
+            def maybe(state: Tree, _: None) -> tuple[Tree, None]:
                 go = under_way(state, target)
                 return jax.lax.cond(go, lambda s: further(s, target), lambda s: s, state), None
 

@@ -13,7 +13,6 @@ Derivatives of a run are those of the solved stages, not of the chords.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,9 @@ GAMMA = 0.26  # the diagonal of the tableau
 MOST_CHORDS = 10
 SMALL = 0.01  # of the tolerance: what a stage may be off
 
-Chord = Callable[[Any], Any]  # right-hand side of a linearised stage (n,) -> change of the value
+Chord = Callable[
+    [Array], Array
+]  # right-hand side of a linearised stage (n,) -> change of the value
 
 
 def implicit(
@@ -51,7 +52,7 @@ def implicit(
         def residual(y: Tree) -> Tree:
             return y - base - h * GAMMA * rate(t, y)
 
-        def solve(function: Any, y: Any) -> Any:
+        def solve(function: Callable[[Tree], Tree], y: Tree) -> Tree:
             scale = options.atol + options.rtol * jnp.abs(y0)
             return _by_chords(function, y, chord, scale)
 
@@ -98,7 +99,7 @@ def newton_matrix(problem: Problem, args: Tree, carry: Carry, h: Array, latest: 
         moved = moved + each(tangent, with_block)
     factored = jax.scipy.linalg.lu_factor(np.eye(len(x)) - hg * moved[:, x].T)
 
-    def solve(right: Any) -> Any:
+    def solve(right: Array) -> Array:
         change = jnp.zeros_like(right)
         pushed = right[x]
         if resolvent is not None:

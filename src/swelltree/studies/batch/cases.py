@@ -8,9 +8,9 @@ frequency of the data needs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,12 +35,14 @@ class BatchCase:
     """
 
     sea: Sea | None = None
-    values: tuple[tuple[str, Any], ...] = ()
+    values: tuple[tuple[str, object], ...] = ()
     case: int | str = 0
 
 
 def batch_cases(
-    seas: Any, parameters: Mapping[str, Sequence[Tree]] | None, case: int | str = 0
+    seas: Sea | Iterable[object] | None,
+    parameters: Mapping[str, Sequence[Tree]] | None,
+    case: int | str = 0,
 ) -> list[BatchCase]:
     """Cases from rows of seas and of numbers, which are as long as one another.
 
@@ -51,14 +53,16 @@ def batch_cases(
     """
     rows = {str(path): list(values) for path, values in (parameters or {}).items()}
     sizes = {f"'{path}'": len(values) for path, values in rows.items()}
-    many: list[Any] | None = None
+    many: list[Sea] | None = None
+    one = seas if isinstance(seas, Sea) else None
     if seas is not None and not isinstance(seas, Sea):
-        many = list(seas)
-        for sea in many:
+        many = []
+        for sea in seas:
             if not isinstance(sea, Sea):
                 raise SwelltreeError(
                     f"simulate_batch: {type(sea).__name__} is not a sea. Give IrregularSea(...)."
                 )
+            many.append(sea)
         sizes["seas"] = len(many)
     if not sizes:
         raise SwelltreeError(
@@ -71,7 +75,7 @@ def batch_cases(
         raise SwelltreeError(f"simulate_batch: there are {told}. Give as many of each, at least 1.")
     return [
         BatchCase(
-            seas if many is None else many[i],
+            one if many is None else many[i],
             tuple((path, values[i]) for path, values in rows.items()),
             case,
         )
@@ -82,7 +86,7 @@ def batch_cases(
 class Numbers(NamedTuple):
     """The model with the numbers of a case, in still water."""
 
-    values: tuple[tuple[str, Any], ...]
+    values: tuple[tuple[str, object], ...]
     still: Model
     stepped: Model  # as fixed steps see it
     start: Tree
@@ -104,7 +108,7 @@ class CaseMaker:
         model: Model,
         duration: float,
         prepare: Callable[[Model], Model] = lambda model: model,
-        start: Callable[[Model], Any] = lambda model: None,
+        start: Callable[[Model], Tree] = lambda model: None,
         sums_step: float | None = None,
     ) -> None:
         self.model, self.duration = model, duration
@@ -118,7 +122,7 @@ class CaseMaker:
             self._last = Numbers(case.values, still, self.prepare(still), self.start(still))
         return self._last
 
-    def in_sea(self, case: BatchCase) -> tuple[Model, Any]:
+    def in_sea(self, case: BatchCase) -> tuple[Model, Tree]:
         """Model and first state of a case, ready to step."""
         made = self.numbers(case)
         model = made.stepped

@@ -10,7 +10,6 @@ import hashlib
 import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
 import numpy as np
 
@@ -25,9 +24,11 @@ from swelltree.studies.batch.cases import BatchCase, CaseMaker
 from swelltree.studies.seas import realised
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.system.waters.seas import FocusedWave, IrregularSea, RegularWave
+from swelltree.waves.airy import Components
 from swelltree.waves.components import ManySeas, SeedWaves, irregular_by_seed, seed_waves
 from swelltree.waves.dispersion import dispersion
 from swelltree.waves.random_numbers import case_number
+from swelltree.waves.water import AnyWater
 
 LINEAR = (IrregularSea, FocusedWave, RegularWave)  # kinds that are taken apart here
 MOST_HEADINGS = 64
@@ -229,8 +230,10 @@ def alike(cases: Sequence[BatchCase], besides: Sequence[Hashable] | None = None)
         cases: with seas.
         besides: what else must be the same.
     """
-    found: dict[Any, list[int]] = {}
-    known: dict[Any, Any] = {}  # keys by what a sea holds: the same things make the same key
+    found: dict[Hashable, list[int]] = {}
+    known: dict[
+        tuple[int, ...], Hashable
+    ] = {}  # keys by what a sea holds: the same things make the same key
     names = [field.name for field in fields(IrregularSea) if field.name != "seed"]
     for k, case in enumerate(cases):
         sea = case.sea
@@ -254,12 +257,13 @@ def components_of(model: Model, cases: list[BatchCase]) -> ManySeas:
     if isinstance(sea, IrregularSea):
         seeds = [case.sea.seed for case in cases]  # type: ignore[union-attr]
         return irregular_by_seed(sea, model.water, seeds, [case.case for case in cases])
-    waves: Any = realised(model, sea, cases[0].case)
+    waves = realised(model, sea, cases[0].case)
+    assert isinstance(waves, Components)
     rows = (waves.omega, waves.amplitude, waves.beta, waves.phase)
     return ManySeas(*(np.asarray(x, float)[None] for x in rows))
 
 
-def _frequency_grid(data: Table, water: Any) -> tuple[float, int]:
+def _frequency_grid(data: Table, water: AnyWater) -> tuple[float, int]:
     """Step and number of rows of the tables: phases change little from row to row."""
     low, high = float(data.omega[0]), float(data.omega[-1])
     omega = np.linspace(low, high, 4096)
@@ -271,7 +275,7 @@ def _frequency_grid(data: Table, water: Any) -> tuple[float, int]:
 
 
 def _table(
-    data: Table, excitation: Array, water: Any, beta: float, step: float, count: int
+    data: Table, excitation: Array, water: AnyWater, beta: float, step: float, count: int
 ) -> np.ndarray:
     """Forces per metre of a crest at the origin, over the frequency."""
     omega = float(data.omega[0]) + step * (np.arange(count) - MARGIN)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -96,8 +95,8 @@ class LaneRows:
     def __init__(self, lanes: int) -> None:
         self.lanes = lanes
         self.filled: list[int] = []
-        self.form: Any = None
-        self.example: Any = None
+        self.form: object = None
+        self.example: Tree = None
         self._arrays: list[np.ndarray] = []
 
     def put(self, lane: int, tree: Tree) -> None:
@@ -190,7 +189,7 @@ def sampler(
 
 @functools.lru_cache(maxsize=16)
 def _program(
-    how: Formulation, matters: bool, events: int, names: tuple[str, ...], form: Any
+    how: Formulation, matters: bool, events: int, names: tuple[str, ...], form: object
 ) -> Tree:
     """``run(leaves, options, times) -> (channels, code, time of failure)``, lanes first."""
     equations = problem(how, matters, events > 0)

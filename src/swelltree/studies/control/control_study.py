@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,7 +35,7 @@ CURVED = "its equations bend, as where bodies turn"
 KNOWN = Remembered()  # what depends on the model alone
 
 
-def recalled(known: dict[Tree, Tree], key: Any, make: Callable[[], Tree]) -> Tree:
+def recalled(known: dict[Tree, Tree], key: object, make: Callable[[], Tree]) -> Tree:
     """What was made before under this key, or made now."""
     if key not in known:
         with noted(apart=True) as ran:
@@ -56,7 +56,7 @@ class ControlStudy:
     linear: LinearModel  # of the free model
     bends: str  # why it is not linear for sure, in words
     method: str  # "auto", "linear" or "nonlinear"
-    known: dict[Any, Any]  # results that hold for any sea
+    known: dict[Hashable, Tree]  # results that hold for any sea
 
     @classmethod
     def of(

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from swelltree.studies.linear.state_space import import_control
 from swelltree.studies.seas import linear_waves
 from swelltree.system.errors import SwelltreeError, listed
 from swelltree.waves.sea import AnySea
+
+if TYPE_CHECKING:
+    from control import StateSpace
 
 WIDTH = 0.125  # of the gap to the next oscillator: damping of each, over its frequency
 UNTOLD = 0.01  # of the force's size: noise for what neither model nor oscillators know
@@ -70,7 +73,7 @@ class ExcitationObserver:
         share: excitations of unit forces on the bodies (excitation, 6N).
     """
 
-    system: Any
+    system: StateSpace
     measures: tuple[str, ...]
     known: tuple[str, ...]
     excitations: tuple[str, ...]
@@ -102,7 +105,7 @@ class ExcitationObserver:
         attrs = {"units": "N, N m", "long_name": "estimated excitation"}
         return xr.DataArray(out, coords, ("time", "excitation"), attrs=attrs)
 
-    def excitations_from(self, force: Any) -> np.ndarray:
+    def excitations_from(self, force: Array) -> np.ndarray:
         """The same excitations from forces on all bodies (time, body, 6), to compare with.
 
         Args:

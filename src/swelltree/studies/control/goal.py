@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -151,9 +150,9 @@ class ControlProgram(Program):
             self.last = last
         return last
 
-    def refine(self, point: Any) -> int:
+    def refine(self, point: Point) -> int:
         """Add times at which a limit is broken."""
-        if self.fixed:
+        if self.fixed or not isinstance(point, ControlPoint):
             return 0
         added = 0
         for limit in self.asked:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from swelltree.studies.linear.linearise import linear_model
 from swelltree.studies.seas import linear_waves
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.sea import AnySea
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 Law = Callable[[Array, Array], Array]
 
@@ -44,7 +47,7 @@ def controlled(model: Model, pto: str, law: Law, *, plain: bool = False) -> Mode
     return _with_law(freed(model, ports.place), ports, law, plain=plain)
 
 
-def _with_law(model: Model, ports: Ports, law: Any, *, plain: bool = False) -> Model:
+def _with_law(model: Model, ports: Ports, law: Law, *, plain: bool = False) -> Model:
     """Every stroke, then every rate, is measured; every port is driven."""
     measures = tuple(("stroke", i, is_rate) for is_rate in (False, True) for i in ports.place)
     zero = np.concatenate([ports.zero, 0.0 * ports.zero])
@@ -141,7 +144,7 @@ def tracking_law(
     return law
 
 
-def replayed(model: Model, result: Any, ramp: float = 0.0) -> Model:
+def replayed(model: Model, result: xr.Dataset, ramp: float = 0.0) -> Model:
     """The model with its PTOs driven by the forces that `optimal_control` found.
 
     Args:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -27,6 +26,7 @@ from swelltree.formulations import Formulation, State
 from swelltree.model.model import Model
 from swelltree.solvers.fourier import from_complex
 from swelltree.spatial.products import compact
+from swelltree.studies.control.machines import Place
 from swelltree.studies.control.ports import Ports, port_motion, port_rows
 from swelltree.studies.control.series import Response, rate_of
 from swelltree.studies.linear.linear_model import LinearModel
@@ -113,7 +113,7 @@ def rest_strokes(model: Model, how: Formulation, ports: Ports, rest: State) -> n
 
 
 @functools.lru_cache(maxsize=32)
-def _strokes(how: Formulation, place: Any) -> Any:
+def _strokes(how: Formulation, place: Place) -> Tree:
     """Program for the strokes, not counted from their zero."""
     nothing = np.zeros(len(place))
     ports = Ports(("",) * len(place), place, nothing, nothing, nothing, (False,) * len(place))

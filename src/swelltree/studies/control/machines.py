@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.effects.strokes.laws.base import Law
 from swelltree.effects.strokes.laws.damper import Damper
 from swelltree.effects.strokes.stroke_forces import LIMITLESS, stroke_forces
 from swelltree.engine.backend import jax
@@ -33,7 +34,7 @@ def freed(model: Model, place: Place) -> Model:
     for law, part in zip(forces.laws, forces.slices(), strict=True):
         for first, last, is_driven in _runs(part, machines):
             if is_driven:
-                law_now: Any = Damper(np.zeros(last - first), np.ones(last - first))
+                law_now: Law = Damper(np.zeros(last - first), np.ones(last - first))
             else:
                 inside = slice(first - part.start, last - part.start)
                 whole = last - first == part.stop - part.start
@@ -55,11 +56,11 @@ def freed(model: Model, place: Place) -> Model:
     return model.with_effect(changed)
 
 
-def with_damping(model: Model, place: Place, damping: Any) -> Model:
+def with_damping(model: Model, place: Place, damping: Sequence[float] | np.ndarray) -> Model:
     """The freed model with other coefficients of the dampers at these places."""
     forces = stroke_forces(model)
     chosen = dict(zip(place, damping, strict=True))
-    laws: list[Any] = []
+    laws: list[Law] = []
     for part, law in zip(forces.slices(), forces.laws, strict=True):
         rows = {i - part.start: chosen[i] for i in range(part.start, part.stop) if i in chosen}
         if rows:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -194,7 +193,7 @@ def _pinned(how: Formulation, period: Period) -> Period:
 
 
 def _start(
-    port: Port, alone: np.ndarray, goal: Goal, program: ControlProgram, asked: Any
+    port: Port, alone: np.ndarray, goal: Goal, program: ControlProgram, asked: Asked
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Optimum of the linearised system under the same limits, as scaled u, and multipliers."""
     respond, size = linear_response(port, alone)

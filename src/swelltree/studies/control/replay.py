@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,11 @@ from swelltree.system.errors import SwelltreeError
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import RealisedSea
 
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from swelltree.studies.control.ports import Ports
+
 LONGEST = 60.0  # s: of periods up to this, many are run
 MANY, FEW = 30, 4  # periods of a run
 SAMPLES = 40  # per shortest period of the sea, at least
@@ -23,7 +28,7 @@ DECAYS = 0.95  # of what differed a stretch before: more than this does not calm
 
 
 def replayed_powers(
-    model: Model, result: Any, waves: RealisedSea | None, period: float, radiation: str
+    model: Model, result: xr.Dataset, waves: RealisedSea | None, period: float, radiation: str
 ) -> tuple[dict[str, float], str]:
     """Mean power of the last periods in time, as attributes, and a sentence where it is another.
 
@@ -69,7 +74,7 @@ def _why_not(model: Model, waves: RealisedSea | None, radiation: str) -> str:
 
 
 def _powers(
-    model: Model, result: Any, waves: RealisedSea | None, period: float
+    model: Model, result: xr.Dataset, waves: RealisedSea | None, period: float
 ) -> tuple[tuple[float, float], str]:
     """Mean power of the last two stretches of a run, and what does not repeat in it."""
     from swelltree.studies.control.laws import replayed
@@ -99,7 +104,7 @@ def _powers(
     return (float(before), float(last)), restless(run, each, window)
 
 
-def restless(run: Any, each: int, window: int) -> str:
+def restless(run: xr.Dataset, each: int, window: int) -> str:
     """What differs most from a period before, in words; empty where all repeats.
 
     Rates are compared: a steady drift of what nothing holds repeats, too.
@@ -132,7 +137,7 @@ def restless(run: Any, each: int, window: int) -> str:
     )
 
 
-def _motion(run: Any, model: Model, ports: Any, i: int) -> tuple[np.ndarray, np.ndarray]:
+def _motion(run: xr.Dataset, model: Model, ports: Ports, i: int) -> tuple[np.ndarray, np.ndarray]:
     """Stroke and rate of a driven element in a run."""
     forces, name = stroke_forces(model), ports.names[i]
     if name in run.get("pto", ()):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from swelltree.model.layout import Layout
+    from swelltree.studies.control.ports import Ports
+    from swelltree.studies.control.search import ControlSolution
 
 
 def control_dataset(
-    layout: Layout, ports: Any, omega: float, solution: Any, attrs: NamedValues
+    layout: Layout, ports: Ports, omega: float, solution: ControlSolution, attrs: NamedValues
 ) -> xr.Dataset:
     """Series, harmonics, multipliers and mean powers of an optimum, labelled.
 
@@ -57,7 +59,9 @@ def control_dataset(
     ]
     names, where, when = zip(*(rows[i] for i in active), strict=True) if len(active) else ((),) * 3
 
-    def series(y: np.ndarray, name: str, unit: str) -> Any:
+    def series(
+        y: np.ndarray, name: str, unit: str
+    ) -> tuple[tuple[str, ...], np.ndarray, dict[str, str]]:
         return (both, y, {"units": unit, "long_name": name})
 
     data = {

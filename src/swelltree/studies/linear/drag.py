@@ -14,7 +14,8 @@ motion are found in turns until they agree. Relative to the water, drag also exc
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -98,7 +99,11 @@ class DragSolver:
     """
 
     def __init__(
-        self, model: Model, pieces: tuple[DragPieces, ...], waves: Waves, solve: Any
+        self,
+        model: Model,
+        pieces: tuple[DragPieces, ...],
+        waves: Waves,
+        solve: Callable[[LinearDrag], np.ndarray] | None,
     ) -> None:
         self.model, self.pieces, self.waves, self.solve = model, pieces, waves, solve
         self.bodies = model.layout.n_bodies
@@ -153,6 +158,7 @@ class DragSolver:
 
     def run(self, how: str) -> tuple[np.ndarray, list[np.ndarray], int]:
         """Motion of the bodies per metre, B of every piece, and the number of rounds."""
+        assert self.solve is not None
         size = self.waves.amplitude[:, None]
         # from the drag of bodies that stand still
         X = np.zeros((len(size), 6 * self.bodies), dtype=complex)

@@ -9,7 +9,6 @@ everywhere.
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 import numpy as np
 
@@ -33,7 +32,7 @@ def _leftover(how: Formulation) -> Tree:
     def leftover(model: Model, rest: State, x: Array, s: Array) -> Tree:
         t, internal = jnp.zeros(()), internal_at_rest(model)
 
-        def force(x: Any, s: Any) -> Any:
+        def force(x: Array, s: Array) -> Array:
             moved = how.retract(model, rest, x)
             kin = how.kinematics(model, t, State(moved.q, s, moved.chart))
             tau = how.project(model, kin, total_loads(model, t, kin.motion, internal).wrench)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import functools
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from swelltree.effects.drag.drag import DragPieces
 from swelltree.effects.linear_hydro.frame import columns_in_axes, mean_yaw
 from swelltree.effects.linear_hydro.radiation import Radiation, dry
 from swelltree.effects.lines.dynamic.static_lines import with_static_lines
@@ -94,7 +94,7 @@ def linear_model(
     point = _resting_point(still_model(model), how, start, at_equilibrium)
     jacobian, still = derivatives_at(how, point)
     now = _now(point.model, how, point.state)
-    pieces: tuple[Any, ...] = ()
+    pieces: tuple[DragPieces, ...] = ()
     if drag_apart:
         # drag keeps what depends on the pose; what depends on velocity comes from its pieces
         effects = point.model.effects

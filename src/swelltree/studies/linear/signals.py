@@ -6,8 +6,6 @@ and an output is t y, its rate, its acceleration or the force of an element.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from swelltree.effects.lines.dynamic.lines import STATIC_LINES
@@ -19,6 +17,7 @@ from swelltree.model.model import Model
 from swelltree.studies.linear.linear_model import FirstOrder, LinearModel
 from swelltree.studies.linear.linearise import linear_model
 from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.values import as_names
 
 
 def model_with_states(model: Model, how: Formulation) -> LinearModel:
@@ -84,9 +83,9 @@ def spelled(name: str) -> str:
     return name.replace(".", "__")
 
 
-def _listed_names(names: Any) -> list[str]:
+def _listed_names(names: object) -> list[str]:
     """Names as the user writes them, with dots; those of an exported system are taken too."""
-    return [name.replace("__", ".") for name in ([names] if isinstance(names, str) else names)]
+    return [name.replace("__", ".") for name in as_names(names)]
 
 
 def input_rows(linear: LinearModel, names: object) -> tuple[tuple[str, ...], np.ndarray]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from swelltree.effects.controllers.missing_numbers import not_finite
+from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax
 from swelltree.formulations import Formulation
 from swelltree.model.effect import Now
@@ -51,7 +51,7 @@ def _moments(solution: PeriodicSolution, how: Formulation) -> Iterator[Now]:
     time = np.asarray(period.basis.time)
 
     @jax.jit
-    def at(t: Any, x: Any, rate: Any) -> Now:
+    def at(t: Array, x: Array, rate: Array) -> Now:
         state, _ = state_at(how, period, x, rate)
         return Now(t, how.kinematics(period.model, t, state).motion, period.internal)
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -41,7 +40,7 @@ def at_node(how: Formulation, period: Period, t: Array, w: Array) -> tuple[Tree,
 
 
 @functools.lru_cache(maxsize=32)
-def points_of(function: Callable[..., Tree], *static: Any) -> Points:
+def points_of(function: Callable[..., Tree], *static: object) -> Points:
     """function(*static, period, t, w) at all nodes: values, slopes and second derivatives in w."""
     return Points(functools.partial(function, *static), many=True, share=True)
 
@@ -163,7 +162,7 @@ class Nodes:
                 J[e, f] = series_jacobian(self.basis, rho[:, e, f : 3 * u : u])
         else:
             # node residual per coefficient: (nodes, u, c, u)
-            at: Any = sum(
+            at: Array = sum(
                 rho[:, :, None, k * u : (k + 1) * u] * self.B[k][:, None, :, None] for k in range(3)
             )
             J = np.tensordot(self.basis.project, at, 1).transpose(1, 3, 0, 2)

@@ -20,7 +20,6 @@ joints as rows the DAE form; joints hold at the level of positions in both.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -46,11 +45,11 @@ class Period:
     model: Model  # without radiation memory, its waves given at the nodes
     rest: State  # the start without velocity, from which displacements count
     internal: Tree  # internal states at rest, the radiation memory left out
-    basis: Basis | Any
-    memory: Array | Any  # (nodes // 2 + 1, 6N, 6N) complex, exp(+iwt), with FFT's own harmonics
-    inverse: Array | Any  # (N + 1, u, u) complex inverse of the linear impedance, or nothing
-    pinned: Array | Any  # (p, u) directions whose mean is held
-    unbalanced: Array | Any  # (p, u) the equations given up for that
+    basis: Basis | Tree
+    memory: Array  # (nodes // 2 + 1, 6N, 6N) complex, exp(+iwt), with FFT's own harmonics
+    inverse: Array  # (N + 1, u, u) complex inverse of the linear impedance, or nothing
+    pinned: Array  # (p, u) directions whose mean is held
+    unbalanced: Array  # (p, u) the equations given up for that
 
     def bare(self) -> Period:
         """What the equations at one node depend on; nothing else shapes their program."""

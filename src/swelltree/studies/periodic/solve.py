@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from swelltree.formulations import Formulation
 from swelltree.solvers.solution import Code
-from swelltree.studies.periodic.nodes import Nodes, at_node, points_of
+from swelltree.studies.periodic.nodes import Nodes, Values, at_node, points_of
 from swelltree.studies.periodic.problem import Period, preconditioned, scaled, sizes
 
 DENSE = 400  # unknowns up to which the whole Jacobian is formed
@@ -109,8 +108,10 @@ class _Krylov:
 
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
-        self.jacobians: Any = None  # at some motion on the way; none: those at rest
-        self.where: Any = None  # that motion
+        self.jacobians: tuple[Values, Values, np.ndarray] | None = (
+            None  # at some motion on the way; none: those at rest
+        )
+        self.where: np.ndarray | None = None  # that motion
 
     def __call__(self, Y: np.ndarray, slow: bool) -> tuple[float, np.ndarray]:
         nodes, period = self.nodes, self.nodes.period

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -164,7 +164,7 @@ def _fine(periodic: Period, made: Callable[[int], Period]) -> Period:
 
 
 def _with_stability(
-    result: Any,
+    result: xr.Dataset,
     model: Model,
     how: Formulation,
     solution: PeriodicSolution,
@@ -220,7 +220,7 @@ def _to_dataset(
     solution: PeriodicSolution,
     fine: Period,
     radiation: str,
-    provenance: Any,
+    provenance: NamedValues | None,
 ) -> xr.Dataset:
     from swelltree.effects.linear_hydro.data import displacement
     from swelltree.model.kinematics import Pose

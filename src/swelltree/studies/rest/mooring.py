@@ -64,7 +64,7 @@ def _stiffness(model: Model, pose: Pose) -> tuple[Array, Array]:
 
 
 @jitted
-def _curve(model: Model, pose: Pose, xi: Array) -> object:
+def _curve(model: Model, pose: Pose, xi: Array) -> Tree:
     return jax.vmap(lambda step: _mooring_loads(model, pose, step))(xi)
 
 

@@ -7,7 +7,6 @@ stable. The motion of the system with all velocities damped ends near that one.
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 import numpy as np
 
@@ -75,7 +74,9 @@ def _program(how: Formulation, matters: bool) -> Tree:
 
     task = Problem(rate, settled, settle_changes_rate=matters)
 
-    def run(model: Model, damping: Array, internal: InternalState, state: State, end: Any) -> State:
+    def run(
+        model: Model, damping: Array, internal: InternalState, state: State, end: Array
+    ) -> State:
         options = Options(rtol=1e-3, atol=1e-5, max_steps=1_000_000)
         args = (model, damping, internal)
         carry, _ = integrate(task, args, start(0.0, state), end[None], options)

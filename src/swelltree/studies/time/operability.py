@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -33,11 +33,14 @@ if TYPE_CHECKING:
 UNITS = {"Hs": "m", "Tp": "s", "Tz": "s", "beta": "rad", "speed": "m/s"}
 
 
+R = TypeVar("R")
+
+
 def operability(
-    run: Callable[..., Any] | Model | xr.Dataset,
+    run: Callable[..., object] | Model | xr.Dataset,
     over: Mapping[str, Sequence[float]] | None = None,
     judge: Callable[[Any], Mapping[str, float]] | None = None,
-    limits: Mapping[str, Any] | Sequence[Any] = (),
+    limits: Mapping[str, object] | Sequence[object] = (),
     simulate: Mapping[str, Any] | None = None,
 ) -> xr.Dataset:
     """Run an operation over a grid of conditions and hold the results against limits.
@@ -83,7 +86,7 @@ def operability(
         about, one = provenance(run), run_in_seas(run, cases, simulate)
     else:
         about = {} if campaign is None else dict(campaign.attrs)
-        one: Callable[..., Any] = run if campaign is None else case_of(campaign, rows)  # type: ignore[assignment]
+        one: Callable[..., object] = run if campaign is None else case_of(campaign, rows)  # type: ignore[assignment]
         if simulate is not None:
             raise SwelltreeError(
                 "operability: simulate belongs to a compiled model. Give it inside of run."
@@ -155,7 +158,7 @@ def _table(
     return xr.Dataset(data, coords, attrs)
 
 
-def succeeded(result: Any) -> Any:
+def succeeded(result: R) -> R:
     """The result of a run that ended well; Ctrl-C ends the whole study.
 
     Args:

@@ -11,6 +11,7 @@ import numpy as np
 from swelltree.model.model import Model
 from swelltree.results.statistics import statistic
 from swelltree.system.casefile.limits import ChannelLimit
+from swelltree.system.describe import Description
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.system.waters.seas import Sea
 
@@ -24,7 +25,7 @@ class LimitError(SwelltreeError):
 
 def run_in_seas(
     model: Model, cases: list[dict[str, float]], simulate: Mapping[str, Any] | None
-) -> Callable[..., Any]:
+) -> Callable[..., xr.Dataset]:
     """Function of the conditions that simulates the model in its sea with these.
 
     Every sea is made before anything runs, so that a condition that cannot be is told at once.
@@ -106,12 +107,12 @@ def changed(sea: Sea, where: Mapping[str, float], study: str = "operability") ->
     return sea.replace(**outer)
 
 
-def _fields(item: Any) -> set[str]:
-    return set() if item is None else {field.name for field in dataclasses.fields(item)}
+def _fields(item: Description | None) -> set[str]:
+    return set() if item is None else {field.name for field in dataclasses.fields(item)}  # pyright: ignore[reportArgumentType]
 
 
 def judged(
-    result: Any, numbers: Mapping[str, float], rows: tuple[ChannelLimit, ...]
+    result: object, numbers: Mapping[str, float], rows: tuple[ChannelLimit, ...]
 ) -> dict[str, float]:
     """The number of every limit.
 
@@ -127,7 +128,7 @@ def judged(
     return values
 
 
-def _value(result: Any, numbers: Mapping[str, float], row: ChannelLimit) -> float:
+def _value(result: object, numbers: Mapping[str, float], row: ChannelLimit) -> float:
     if row.channel in numbers:
         return float(numbers[row.channel])
     data = getattr(result, "data_vars", {})
@@ -140,7 +141,7 @@ def _value(result: Any, numbers: Mapping[str, float], row: ChannelLimit) -> floa
             f"operability: limit '{row.channel}' is not among the {word}."
             f"{suggest(row.channel, known)} They are {listed(known)}."
         )
-    channel = result[row.channel]
+    channel = data[row.channel]
     for name, choice in row.chosen.items():
         known = [str(x) for x in channel[name].values] if name in channel.dims else []
         if choice not in known:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
 
 import numpy as np
 
@@ -35,9 +34,9 @@ FREEDOMS = 120  # of more the modes would take longer than is worth while
 def output_times(
     model: Model,
     waves: RealisedSea | None,
-    duration: Any,
-    output_step: Any,
-    times: Any,
+    duration: object,
+    output_step: object,
+    times: object,
     multiple_of: float | None = None,
 ) -> np.ndarray:
     """Output times [s].
@@ -74,7 +73,7 @@ def output_times(
     return result if duration - result[-1] < 1e-9 * duration else np.append(result, duration)
 
 
-def _given(times: Any) -> np.ndarray:
+def _given(times: object) -> np.ndarray:
     """Times as given: finite, increasing and not negative."""
     try:
         result = np.asarray(times, float)
@@ -101,9 +100,9 @@ def _given(times: Any) -> np.ndarray:
     return result
 
 
-def _number(name: str, value: Any) -> float:
+def _number(name: str, value: object) -> float:
     try:
-        result = float(value)
+        result = float(value)  # pyright: ignore[reportArgumentType]
     except (TypeError, ValueError):
         result = np.nan
     if not np.isfinite(result):

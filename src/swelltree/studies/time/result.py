@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
 from swelltree.effects.controllers.controllers import raise_faults
+from swelltree.engine.arrays import Tree
 from swelltree.model.model import Model
 from swelltree.results.dataset import to_dataset
 from swelltree.solvers.solution import Code
@@ -38,7 +39,7 @@ class Run(Protocol):
     @property
     def times(self) -> np.ndarray: ...
     @property
-    def state(self) -> Any: ...
+    def state(self) -> Tree: ...
     @property
     def code(self) -> Code: ...
     @property

@@ -51,7 +51,7 @@ def hoist(
     stages: Sequence[Stage] = (),
     rope: LineType = WIRE,
     axial: str = "elastic",
-    tip: Any = None,
+    tip: object = None,
     **winch: Any,
 ) -> Model:
     """A load of 20 t that hangs on a winch, in air.

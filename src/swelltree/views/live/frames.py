@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from swelltree.studies.time.stepped.run import SteppedRun
@@ -119,7 +117,7 @@ def segment_tension(run: SteppedRun) -> np.ndarray:
     return np.where(np.isfinite(between), between, means)
 
 
-def number(value: Any) -> float | None:
+def number(value: float) -> float | None:
     """A number as JSON knows it."""
     return float(f"{float(value):.7g}") if np.isfinite(value) else None
 

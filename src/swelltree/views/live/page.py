@@ -5,14 +5,17 @@ from __future__ import annotations
 import base64
 import hashlib
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING
 
 from swelltree.views.pack import Blocks
 from swelltree.views.report import filled, in_script, web_file
 from swelltree.views.scene import COLORS, scene
 
+if TYPE_CHECKING:
+    import xarray as xr
 
-def live_page(moment: Any, names: list[str], channels: list[str], title: str) -> str:
+
+def live_page(moment: xr.Dataset, names: list[str], channels: list[str], title: str) -> str:
     """The page as text.
 
     Args:

@@ -11,7 +11,6 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 from swelltree.studies.time.stepped.run import SteppedRun
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
@@ -48,7 +47,7 @@ class Running:
         self.speed, self.paused, self.message = speed, False, ""
         self.values = {name: slider.value for name, slider in sliders.items()}
         self.frames = frames
-        self._asked: queue.Queue[Any] = queue.Queue()
+        self._asked: queue.Queue[object] = queue.Queue()
         self._ends, self._woken = threading.Event(), threading.Event()
         self._held: dict[str, float] = {}
         self._steps: list[tuple[float, float]] = []  # clock and time of the run, lately
@@ -74,7 +73,7 @@ class Running:
         """Wait for its end, no longer than that."""
         self._thread.join(seconds)
 
-    def ask(self, wish: Any) -> None:
+    def ask(self, wish: object) -> None:
         """Something that a page wants; done between two steps."""
         self._asked.put(wish)
         self._woken.set()
@@ -135,7 +134,7 @@ class Running:
         except SwelltreeError as error:
             self.message = str(error)
 
-    def _do(self, wish: Any) -> dict[str, float]:
+    def _do(self, wish: object) -> dict[str, float]:
         """One wish; values of sliders are collected."""
         if not isinstance(wish, dict) or not isinstance(wish.get("set", {}), dict):
             raise SwelltreeError("a page sent what is no message.")

@@ -13,7 +13,7 @@ import json
 import secrets
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Protocol, runtime_checkable
 
 import tornado.httpserver
 import tornado.iostream
@@ -31,6 +31,19 @@ NOTEBOOKS = "http://localhost:* http://127.0.0.1:*"
 LARGEST = 65_536  # bytes of a message from a page
 
 
+@runtime_checkable
+class Page(Protocol):
+    """What is used of a page that looks on."""
+
+    def send(self, message: NamedValues) -> None:
+        """Give it a message."""
+        ...
+
+    def close(self) -> None:
+        """End its connection."""
+        ...
+
+
 class Server:
     """Page and socket in a thread of their own.
 
@@ -40,8 +53,8 @@ class Server:
         port: on the loopback address; 0: any that is free.
     """
 
-    def __init__(self, text: str, ask: Callable[[Any], None], port: int = 0) -> None:
-        self._pages: set[Any] = set()
+    def __init__(self, text: str, ask: Callable[[object], None], port: int = 0) -> None:
+        self._pages: set[Page] = set()
         self._path = f"/{secrets.token_urlsafe(24)}/"
         try:
             (self._socket,) = tornado.netutil.bind_sockets(port, HOST)
@@ -83,13 +96,13 @@ class Server:
         for page in list(self._pages):
             page.send(message)
 
-    def joined(self, page: Any) -> None:
+    def joined(self, page: Page) -> None:
         """A page is there; it gets all that was told lately."""
         self._pages.add(page)
         if self._last:
             page.send(self._last | {"anew": True})
 
-    def left(self, page: Any) -> None:
+    def left(self, page: Page) -> None:
         """A page is gone."""
         self._pages.discard(page)
 
@@ -113,7 +126,9 @@ class Server:
         self._loop.close()
 
 
-def _application(server: Server, text: str, ask: Callable[[Any], None]) -> Any:
+def _application(
+    server: Server, text: str, ask: Callable[[object], None]
+) -> tornado.web.Application:
     """The two things that are served."""
     content = text.encode()
     sockets = " ".join(f"ws://{host}" for host in server.hosts)
@@ -125,7 +140,7 @@ def _application(server: Server, text: str, ask: Callable[[Any], None]) -> Any:
     guards = GUARDS | {"Content-Security-Policy": rule, "Cache-Control": "no-store"}
     del guards["X-Frame-Options"]  # it knows no pages of another port
 
-    def refuse_strangers(handler: Any) -> None:
+    def refuse_strangers(handler: tornado.web.RequestHandler) -> None:
         # a page of the internet that points its name here is turned away
         if handler.request.host not in server.hosts:
             raise tornado.web.HTTPError(403)

@@ -8,9 +8,8 @@ can hold ("forces.winch").
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, fields, is_dataclass
-from typing import Any
 
 import numpy as np
 
@@ -52,7 +51,7 @@ class Slider:
         """For the page."""
         return asdict(self)
 
-    def checked(self, value: Any) -> float:
+    def checked(self, value: object) -> float:
         """A value that came from a page, within the ends."""
         if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
             raise SwelltreeError(f"slider '{self.name}': {shown(value)} is no number.")
@@ -60,7 +59,7 @@ class Slider:
         return float(round(value)) if self.whole else value
 
 
-def chosen_sliders(run: SteppedRun, wanted: Any) -> dict[str, Slider]:
+def chosen_sliders(run: SteppedRun, wanted: Iterable[object] | None) -> dict[str, Slider]:
     """The sliders of a view, by name.
 
     Args:
@@ -147,7 +146,7 @@ def _held(run: SteppedRun, name: str) -> float:
 def _value_at(run: SteppedRun, path: str) -> object:
     if not path.startswith(SEA):
         return run.model.value(path)
-    value: Any = run.sea
+    value: object = run.sea
     for key in path.split(".")[1:]:
         value = getattr(value, key, None)
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 from swelltree.model.model import Model
 from swelltree.studies.time.stepped.run import SteppedRun
 from swelltree.studies.time.stepped.stepper import stepper
+from swelltree.system.casefile.case import Case
 from swelltree.system.errors import SwelltreeError, shown
 from swelltree.system.named_values import NamedValues
 from swelltree.system.notebook import in_notebook
+from swelltree.system.waters.seas import Sea
 from swelltree.views.live.frames import Frames
 from swelltree.views.live.page import live_page
 from swelltree.views.live.running import FASTEST, Running
@@ -133,7 +135,7 @@ OF_STUDIES = (
 )
 
 
-def study_options(case: Any, name: str | None) -> tuple[Any, NamedValues]:
+def study_options(case: Case, name: str | None) -> tuple[Sea | None, NamedValues]:
     """Sea and options of `stepper` that a study of a case has; its first in time by default.
 
     Args:

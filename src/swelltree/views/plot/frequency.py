@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,7 +25,7 @@ TURNS = ("Roll", "Pitch", "Yaw")
 STILL = 1e-4  # m/m, deg/m, m: less is rounding of the data
 
 
-def spectrum(dataset: xr.Dataset, name: str = "elevation", **selection: Any) -> Figure:
+def spectrum(dataset: xr.Dataset, name: str = "elevation", **selection: object) -> Figure:
     """Spectrum of channels of a run by Welch's method, and of the components of its sea.
 
     Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -115,7 +115,7 @@ def _at_rest(system: System, network: Network, n: int) -> tuple[np.ndarray, np.n
 def _line(piece: Piece) -> NamedValues:
     """Numbers of one piece, segment by segment."""
     fields = ("mass_per_length", "diameter", "Cdn", "Cdt", "Can", "Cat", "lift", "EI")
-    rows: dict[str, list[Any]] = {name: [] for name in (*fields, "rest_length", "EA", "kappa")}
+    rows: dict[str, list[float]] = {name: [] for name in (*fields, "rest_length", "EA", "kappa")}
     tables = []
     inextensible = piece.line.axial == "inextensible"
     for part in piece.parts:

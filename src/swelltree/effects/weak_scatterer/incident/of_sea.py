@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -18,12 +17,13 @@ from swelltree.system.errors import SwelltreeError
 from swelltree.waves.airy import Components
 from swelltree.waves.dispersion import dispersion
 from swelltree.waves.gridded import GridWaves
+from swelltree.waves.sea import RealisedSea
 from swelltree.waves.stream_function import StreamWave, highest
 
 HALF_PLANE = 1e-9  # sine of a heading that is along x
 
 
-def main_frequency(waves: Any) -> float:
+def main_frequency(waves: RealisedSea) -> float:
     """Frequency with most of the energy [rad/s]."""
     if isinstance(waves, GridWaves):
         return grid_frequency(waves)
@@ -33,7 +33,9 @@ def main_frequency(waves: Any) -> float:
     return float(omega[int(np.argmax(np.asarray(waves.amplitude)))])
 
 
-def incident_of(name: str, waves: Any, model: Model, scene: Scene, radius: float) -> Incident:
+def incident_of(
+    name: str, waves: RealisedSea, model: Model, scene: Scene, radius: float
+) -> Incident:
     """The incident wave of a realised sea.
 
     Args:
@@ -70,7 +72,7 @@ def incident_of(name: str, waves: Any, model: Model, scene: Scene, radius: float
     return linear_waves(waves, model.water)
 
 
-def _check_heading(item: str, waves: Any) -> None:
+def _check_heading(item: str, waves: Components | StreamWave) -> None:
     beta = np.atleast_1d(np.asarray(waves.beta))
     off = np.abs(np.sin(beta)) > HALF_PLANE
     if off.any():
@@ -80,7 +82,7 @@ def _check_heading(item: str, waves: Any) -> None:
         )
 
 
-def _main_length(waves: Any) -> float:
+def _main_length(waves: Components | StreamWave) -> float:
     """Length of the wave with most of the energy [m]."""
     omega = main_frequency(waves)
     k = np.atleast_1d(np.asarray(waves.wavenumber))

@@ -16,7 +16,7 @@ are integrals of linear functions over triangles. Normals point out of the water
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -26,6 +26,9 @@ from swelltree.effects.weak_scatterer.motion.scene import Scene, flattened
 from swelltree.effects.weak_scatterer.problem.assembly import RULE
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jnp
+
+if TYPE_CHECKING:
+    from swelltree.effects.weak_scatterer.motion.hydrodynamics import Bodies
 
 EVEN = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])  # motions and loads in a mirror at y = 0
 MASS = (1.0 + np.eye(3)) / 12.0  # of linear functions on a triangle of area one
@@ -55,7 +58,7 @@ def triangle_owner(scene: Scene) -> np.ndarray:
 
 
 def panel_share(
-    scene: Scene, wave: Incident, t: Array, bodies: Any, cover: float | None = None
+    scene: Scene, wave: Incident, t: Array, bodies: Bodies, cover: float | None = None
 ) -> Float[Array, " triangle"] | None:
     """Share of triangles that is hull and not a lid under the surface, which moves with the wave.
 

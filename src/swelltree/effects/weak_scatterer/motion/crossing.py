@@ -12,7 +12,7 @@ potential and elevation.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
@@ -135,7 +135,7 @@ def dry_weight(
     return wrench, energy
 
 
-def _placed(mesher: Mesher, number: int, bodies: Any) -> Array:
+def _placed(mesher: Mesher, number: int, bodies: Bodies) -> Array:
     """Vertices of the whole hull of a body in the world."""
     own = jnp.asarray(mesher.floaters[number].surface.vertices)
     return bodies.position[number] + own @ bodies.rotation[number].T

@@ -38,7 +38,7 @@ class Memory:
     """
 
     def __init__(self) -> None:
-        self.values: dict[Any, Any] = {}
+        self.values: dict[object, Any] = {}
 
     def __reduce__(self) -> tuple[type[Memory], tuple[()]]:
         return Memory, ()
@@ -203,7 +203,7 @@ class Mesher:
         leaves, tree = jax.tree.flatten(template)
         shapes = [jax.ShapeDtypeStruct(jnp.shape(x), jnp.result_type(x)) for x in leaves]
 
-        def made(row: Any) -> list[np.ndarray]:
+        def made(row: Array) -> list[np.ndarray]:
             try:
                 found = jax.tree.leaves(self.scene(np.asarray(row)))
             except (SwelltreeError, ValueError, IndexError, np.linalg.LinAlgError) as error:

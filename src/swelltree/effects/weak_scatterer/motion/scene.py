@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
@@ -26,6 +26,9 @@ from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jax, jnp
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.system.waters.water import Water
+
+if TYPE_CHECKING:
+    from swelltree.effects.weak_scatterer.motion.hydrodynamics import Bodies
 
 # mode: does the free surface follow the incident wave, and does the mesh follow the bodies?
 MODES = {
@@ -246,7 +249,7 @@ def flattened(
     return jnp.where(place[:, 2] > level - depth, 1.0, 0.0)
 
 
-def left_the_water(scene: Scene, wave: Incident, t: Array, bodies: Any) -> Array:
+def left_the_water(scene: Scene, wave: Incident, t: Array, bodies: Bodies) -> Array:
     """Whether a vertex of a submerged body lies above the surface or below the bottom.
 
     Args:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.machine.many_cases.kernels import Register
 from swelltree.engine.machine.many_cases.lane_sums import ROWS_OF_MEMORY
 from swelltree.engine.machine.native import Native, object_code
 
@@ -35,14 +36,14 @@ def driver_text() -> str:
         run.append_basic_block(name)
         for name in ("entry", "head", "body", "sums", "step", "copy", "copied", "end", "done")
     )
-    b = ir.IRBuilder(entry)
+    b: Any = ir.IRBuilder(entry)
 
-    def loaded(base: Any, at: Any) -> Any:
+    def loaded(base: Register, at: Register) -> Register:
         return b.load(b.gep(base, [at], source_etype=long), typ=long)
 
     given = {name: loaded(run.args[0], long(j)) for j, name in enumerate(TABLE)}
 
-    def address(name: str, further: Any = None) -> Any:
+    def address(name: str, further: Register | None = None) -> Register:
         place = given[name] if further is None else b.add(given[name], further)
         return b.inttoptr(place, pointer)
 
@@ -55,7 +56,7 @@ def driver_text() -> str:
     b.position_at_end(body)
     b.cbranch(b.icmp_signed("!=", given["sum"], zero), sums, step)
 
-    def called(name: str, arguments: list[Any]) -> None:
+    def called(name: str, arguments: list[Register]) -> None:
         kind = ir.FunctionType(void, [pointer] * len(arguments))
         target = b.inttoptr(given[name], kind.as_pointer())
         b.call(target, arguments)

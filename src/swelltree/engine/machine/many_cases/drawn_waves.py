@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.engine.arrays import Array
 from swelltree.engine.machine.many_cases.harmonic_sums import BLOCK, NUMBERS, AnyWaves, grouped
-from swelltree.engine.machine.many_cases.kernels import Body, kernel_text
+from swelltree.engine.machine.many_cases.kernels import Body, Register, Term, kernel_text
 from swelltree.engine.machine.many_cases.threads import GROUP
+
+if TYPE_CHECKING:
+    from swelltree.engine.machine.many_cases.cuda import Device, Memory
 
 ROUNDS = 10
 FACTORS = 0xD2E7470EE14C6C93, 0xCA5A826395121157
@@ -57,7 +60,7 @@ class DrawnWaves(AnyWaves):
         """Waves of a case."""
         return self.bins.shape[1]
 
-    def rows(self, device: Any, groups: int) -> Any:
+    def rows(self, device: Device, groups: int) -> Memory:
         """Numbers of all waves in the memory of a device."""
         keys = np.ascontiguousarray(self.keys.astype(np.uint64)).view(np.float64)
         of_case = np.concatenate([keys, self.seas[:, None].astype(float)], axis=1)
@@ -73,7 +76,7 @@ class DrawnWaves(AnyWaves):
         return out
 
 
-def philox(k: Body, number: Any, key: tuple[Any, Any]) -> list[Any]:
+def philox(k: Body, number: Term, key: tuple[Term, Term]) -> list[Register]:
     """The four random words of a block.
 
     Args:
@@ -86,7 +89,7 @@ def philox(k: Body, number: Any, key: tuple[Any, Any]) -> list[Any]:
     zero = k.whole(0)
     counter = [k.plus(number, 1), zero, zero, zero]
 
-    def product(factor: int, x: Array) -> tuple[Any, Any]:
+    def product(factor: int, x: Array) -> tuple[Register, Register]:
         """High and low half of a product."""
         whole = k.b.mul(ir.Constant(double, factor), k.b.zext(x, double))
         return k.b.trunc(k.b.lshr(whole, ir.Constant(double, 64)), long), k.b.trunc(whole, long)
@@ -105,7 +108,7 @@ def philox(k: Body, number: Any, key: tuple[Any, Any]) -> list[Any]:
     return counter
 
 
-def uniform(k: Body, word: Any) -> Any:
+def uniform(k: Body, word: Term) -> Register:
     """A random word as a number from 0 up to 1."""
     high = k.b.lshr(word, k.whole(11))
     return k.mul(k.as_real(high), 2.0**-53)
@@ -123,7 +126,7 @@ def drawing_text(on_cpu: bool = False) -> str:
         warp, lane = k.group_and_lane()
         group, wave = k.split(warp, k.sizes["waves"])
 
-        def of_case(j: int) -> Any:
+        def of_case(j: int) -> Register:
             return k.own(k.plus(k.times(group, OF_CASE), j), lane)
 
         a, b = (k.b.load(k.address("cases", of_case(j)), typ=k.long) for j in (0, 1))
@@ -158,10 +161,10 @@ def drawing_text(on_cpu: bool = False) -> str:
     return kernel_text(rows, ("waves", "ranks", "points"), write, on_cpu, GROUP)
 
 
-def _on_curve(k: Body, x: Array, first: Any, points: Any) -> Any:
+def _on_curve(k: Body, x: Array, first: Term, points: Term) -> Register:
     """Frequency of a value, between two points of a curve that are sought by halves."""
 
-    def point(at: Any, j: int) -> Any:
+    def point(at: Term, j: int) -> Register:
         return k.load("curves", k.plus(k.times(k.plus(first, at), 2), j))
 
     left, right = k.variable(k.whole(0)), k.variable(k.plus(points, -1))
@@ -176,7 +179,9 @@ def _on_curve(k: Body, x: Array, first: Any, points: Any) -> Any:
     return k.add(y0, k.mul(k.div(k.sub(y1, y0), k.sub(x1, x0)), k.sub(x, x0)))
 
 
-def _rank(k: Body, key: tuple[Any, Any], wave: Any, own: Any, count: Any, sharing: Any) -> Any:
+def _rank(
+    k: Body, key: tuple[Term, Term], wave: Term, own: Term, count: Term, sharing: Term
+) -> Register:
     """Place of a component among those that share headings, by what was drawn for each."""
     first = k.times(k.split(wave, sharing)[0], sharing)
     end = k.plus(first, sharing)

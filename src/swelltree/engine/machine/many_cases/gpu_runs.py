@@ -194,6 +194,8 @@ class Stepping:
         for k, (place, arrays) in enumerate(zip(program.own, own, strict=True)):
             if k < len(leaves) and any(leaves[k] is x for x in made):
                 continue
+            if not np.prod(place[1], dtype=int):
+                continue
             numbers = np.asarray(arrays).reshape(cases.count, -1)
             flat = slots(numbers, short).reshape(cases.count, -1)
             rows = grouped(flat, groups).reshape(groups, -1)
@@ -233,6 +235,8 @@ class Stepping:
                 program.own[-self.n_state :], program.outs[: self.n_state], strict=True
             ):
                 width = GROUP * int(np.prod(shape, dtype=int))
+                if not width:
+                    continue
                 self.lanes.move(
                     GROUP * start, self.n_own, self.out, GROUP * at, self.n_out, width, self.groups
                 )
@@ -244,6 +248,8 @@ class Stepping:
         """Results of all cases."""
         start, shape, _ = place
         size = int(np.prod(shape, dtype=int))
+        if not size:
+            return
         count = len(into)
         groups = -(-count // GROUP)
         rows = self.out.rows(GROUP * start, GROUP * size, self.n_out, groups)

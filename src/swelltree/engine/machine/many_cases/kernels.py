@@ -6,14 +6,35 @@ and variables are written as in any language; LLVM puts them into registers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 from swelltree.engine.arrays import Array
 
 TRIPLE = "nvptx64-nvidia-cuda"
 CONTRACT = ("contract",)
+
+
+class Register(Protocol):
+    """A number in LLVM's language."""
+
+    @property
+    def type(self) -> object:
+        """Its kind."""
+        ...
+
+
+class Slot(Register, Protocol):
+    """A variable in LLVM's language."""
+
+    @property
+    def allocated_type(self) -> object:
+        """Kind of what it holds."""
+        ...
+
+
+Term = Register | float  # a number in the text, or one that is known now
 
 
 class Body:
@@ -30,9 +51,9 @@ class Body:
     def __init__(
         self,
         builder: Any,
-        rows: dict[str, Any],
-        sizes: dict[str, Any],
-        thread: Any,
+        rows: Mapping[str, Register],
+        sizes: Mapping[str, Register],
+        thread: Register | None,
         side: int = 1,
     ) -> None:
         from llvmlite import ir
@@ -42,31 +63,35 @@ class Body:
         self.long, self.double, self.single = ir.IntType(64), ir.DoubleType(), ir.FloatType()
 
     # --- numbers ----------------------------------------------------------------------------
-    def whole(self, value: Any) -> Any:
+    def whole(self, value: Term) -> Register:
         """A whole number."""
-        return self.ir.Constant(self.long, value) if isinstance(value, int) else value
+        if isinstance(value, int | float):
+            return self.ir.Constant(self.long, int(value))
+        return value
 
-    def real(self, value: Any) -> Any:
+    def real(self, value: Term) -> Register:
         """A float."""
-        return self.ir.Constant(self.double, float(value)) if isinstance(value, float) else value
+        if isinstance(value, int | float):
+            return self.ir.Constant(self.double, float(value))
+        return value
 
-    def add(self, x: Array, y: Array) -> Any:
+    def add(self, x: Array, y: Array) -> Register:
         """Sum of floats."""
         return self.b.fadd(self.real(x), self.real(y), flags=CONTRACT)
 
-    def sub(self, x: Array, y: Array) -> Any:
+    def sub(self, x: Array, y: Array) -> Register:
         """Difference of floats."""
         return self.b.fsub(self.real(x), self.real(y), flags=CONTRACT)
 
-    def mul(self, x: Array, y: Array) -> Any:
+    def mul(self, x: Array, y: Array) -> Register:
         """Product of floats."""
         return self.b.fmul(self.real(x), self.real(y), flags=CONTRACT)
 
-    def div(self, x: Array, y: Array) -> Any:
+    def div(self, x: Array, y: Array) -> Register:
         """Quotient of floats."""
         return self.b.fdiv(self.real(x), self.real(y))
 
-    def intrinsic(self, name: str, *args: Any) -> Any:
+    def intrinsic(self, name: str, *args: Any) -> Register:
         """One of LLVM's functions of doubles."""
         kinds = [self.double] * len(args)
         function = self.b.module.declare_intrinsic(
@@ -74,72 +99,74 @@ class Body:
         )
         return self.b.call(function, [self.real(x) for x in args])
 
-    def plus(self, *terms: Any) -> Any:
+    def plus(self, *terms: Any) -> Register:
         """Sum of whole numbers."""
         total = self.whole(terms[0])
         for term in terms[1:]:
             total = self.b.add(total, self.whole(term))
         return total
 
-    def times(self, x: Array, y: Array) -> Any:
+    def times(self, x: Array, y: Array) -> Register:
         """Product of whole numbers."""
         return self.b.mul(self.whole(x), self.whole(y))
 
-    def split(self, x: Array, by: Any) -> tuple[Any, Any]:
+    def split(self, x: Array, by: Term) -> tuple[Register, Register]:
         """Quotient and remainder of whole numbers that are not negative."""
         by = self.whole(by)
         return self.b.udiv(x, by), self.b.urem(x, by)
 
-    def floor(self, x: Array) -> Any:
+    def floor(self, x: Array) -> Register:
         """The whole number below."""
         return self.b.fptosi(self.intrinsic("floor", x), self.long)
 
-    def as_real(self, x: Array) -> Any:
+    def as_real(self, x: Array) -> Register:
         """A whole number as a float."""
         return self.b.sitofp(self.whole(x), self.double)
 
-    def greater(self, x: Array, y: Array) -> Any:
+    def greater(self, x: Array, y: Array) -> Register:
         """Whether one float is greater than another; false where one is none."""
         return self.b.fcmp_ordered(">", self.real(x), self.real(y))
 
-    def choose(self, condition: Any, x: Array, y: Array) -> Any:
+    def choose(self, condition: Term, x: Array, y: Array) -> Register:
         """One of two floats."""
         return self.b.select(condition, self.real(x), self.real(y))
 
     # --- memory and variables ---------------------------------------------------------------
-    def address(self, row: str, at: Any) -> Any:
+    def address(self, row: str, at: Term) -> Register:
         """Of a slot of eight bytes."""
         return self.b.gep(self.rows[row], [self.whole(at)], source_etype=self.double)
 
-    def load(self, row: str, at: Any) -> Any:
+    def load(self, row: str, at: Term) -> Register:
         """A float from memory."""
         return self.b.load(self.address(row, at), typ=self.double)
 
-    def store(self, row: str, at: Any, value: Any, short: bool = False) -> None:
+    def store(self, row: str, at: Term, value: Term, short: bool = False) -> None:
         """A float into memory, in four bytes of its slot if it is short."""
         value = self.real(value)
         if short:
             value = self.b.fptrunc(value, self.single)
         self.b.store(value, self.address(row, at))
 
-    def load_short(self, row: str, at: Any) -> Any:
+    def load_short(self, row: str, at: Term) -> Register:
         """A float of four bytes from its slot."""
         one = self.b.load(self.address(row, at), typ=self.single)
         return self.b.fpext(one, self.double)
 
-    def shared(self, row: str, at: Any) -> Any:
+    def shared(self, row: str, at: Term) -> Register:
         """A float that all cases share, from memory."""
         return self.load(row, at)
 
-    def group_and_lane(self) -> tuple[Any, Any]:
+    def group_and_lane(self) -> tuple[Register, Register | None]:
         """Which numbers side by side the thread has, and its place among them."""
+        assert self.thread is not None
         return self.split(self.thread, self.side)
 
-    def own(self, at: Any, lane: Any) -> Any:
+    def own(self, at: Term, lane: Register | None) -> Register:
         """Slot of a number of the thread, where those of its neighbours lie beside it."""
+        assert lane is not None
         return self.plus(self.times(at, self.side), lane)
 
-    def variable(self, value: Any) -> Any:
+    def variable(self, value: Term) -> Slot:
         """Something that changes in loops."""
         value = self.real(value)
         with self.b.goto_entry_block():
@@ -147,16 +174,16 @@ class Body:
         self.b.store(value, place)
         return place
 
-    def get(self, place: Any) -> Any:
+    def get(self, place: Slot) -> Register:
         """Value of a variable."""
         return self.b.load(place, typ=place.allocated_type)
 
-    def set(self, place: Any, value: Any) -> None:
+    def set(self, place: Slot, value: Term) -> None:
         """Change a variable."""
         self.b.store(self.real(value), place)
 
     @contextmanager
-    def loop(self, count: Any, first: Any = 0) -> Iterator[Any]:
+    def loop(self, count: Term, first: Term = 0) -> Iterator[Register]:
         """The lines within for each whole number from the first up to a count."""
         with self.b.goto_entry_block():
             place = self.b.alloca(self.long)
@@ -173,13 +200,13 @@ class Body:
         self.b.position_at_end(end)
 
     @contextmanager
-    def again(self) -> Iterator[Callable[[Any], None]]:
+    def again(self) -> Iterator[Callable[[Register], None]]:
         """The lines within again and again, until a condition given to what is handed out holds."""
         head, end = self.b.append_basic_block(), self.b.append_basic_block()
         self.b.branch(head)
         self.b.position_at_end(head)
 
-        def leave(condition: Any) -> None:
+        def leave(condition: Term) -> None:
             on = self.b.append_basic_block()
             self.b.cbranch(condition, end, on)
             self.b.position_at_end(on)
@@ -189,7 +216,7 @@ class Body:
         self.b.position_at_end(end)
 
     # --- angles -----------------------------------------------------------------------------
-    def circular(self, turns: Any) -> tuple[Any, Any]:
+    def circular(self, turns: Term) -> tuple[Register, Register]:
         """Cosine and sine of an angle in whole turns: series of an eighth of it, doubled thrice."""
         part = self.sub(turns, self.intrinsic("floor", self.add(turns, 0.5)))
         x = self.mul(part, 2.0 * 3.141592653589793 / 8.0)

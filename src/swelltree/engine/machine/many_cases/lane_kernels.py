@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from swelltree.engine.machine.many_cases.kernels import Body
+from swelltree.engine.machine.many_cases.kernels import Body, Register, Term
 
 
 class LaneBody(Body):
@@ -19,33 +19,33 @@ class LaneBody(Body):
     """
 
     def __init__(
-        self, builder: Any, rows: dict[str, Any], sizes: dict[str, Any], width: int
+        self, builder: Any, rows: Mapping[str, Register], sizes: Mapping[str, Register], width: int
     ) -> None:
         super().__init__(builder, rows, sizes, None, width)
         self.width, self.one = width, self.double
         self.double = self.ir.VectorType(self.one, width)
 
-    def real(self, value: Any) -> Any:
+    def real(self, value: Term) -> Register:
         """A float in all lanes."""
-        if isinstance(value, float):
-            return self.ir.Constant(self.double, [value] * self.width)
+        if isinstance(value, int | float):
+            return self.ir.Constant(self.double, [float(value)] * self.width)
         return value
 
-    def address(self, row: str, at: Any) -> Any:
+    def address(self, row: str, at: Term) -> Register:
         """Of the first lane of a number."""
         place = self.times(at, self.width)
         return self.b.gep(self.rows[row], [place], source_etype=self.one)
 
-    def load(self, row: str, at: Any) -> Any:
+    def load(self, row: str, at: Term) -> Register:
         """A float of each lane from memory."""
         return self.b.load(self.address(row, at), align=8, typ=self.double)
 
-    def store(self, row: str, at: Any, value: Any, short: bool = False) -> None:
+    def store(self, row: str, at: Term, value: Term, short: bool = False) -> None:
         """A float of each lane into memory."""
         assert not short
         self.b.store(self.real(value), self.address(row, at), align=8)
 
-    def shared(self, row: str, at: Any) -> Any:
+    def shared(self, row: str, at: Term) -> Register:
         """A float that all lanes share, from memory."""
         place = self.b.gep(self.rows[row], [self.whole(at)], source_etype=self.one)
         number = self.b.load(place, typ=self.one)
@@ -54,15 +54,16 @@ class LaneBody(Body):
         zeros = self.ir.Constant(self.ir.VectorType(order, self.width), [0] * self.width)
         return self.b.shuffle_vector(first, empty, zeros)
 
-    def group_and_lane(self) -> tuple[Any, Any]:
+    def group_and_lane(self) -> tuple[Register, Register | None]:
         """The number of the register; all lanes are meant."""
+        assert self.thread is not None
         return self.thread, None
 
-    def own(self, at: Any, lane: Any) -> Any:
+    def own(self, at: Term, lane: Register | None) -> Register:
         """A number of all lanes."""
-        return at
+        return self.whole(at)
 
-    def intrinsic(self, name: str, *args: Any) -> Any:
+    def intrinsic(self, name: str, *args: Any) -> Register:
         """One of LLVM's functions, lane by lane."""
         whole = f"llvm.{name}.v{self.width}f64"
         known = self.b.module.globals.get(whole)
@@ -72,8 +73,11 @@ class LaneBody(Body):
         return self.b.call(known, [self.real(x) for x in args])
 
     def carried(
-        self, count: Any, values: Sequence[Any], lines: Callable[[Any, list[Any]], Sequence[Any]]
-    ) -> list[Any]:
+        self,
+        count: Term,
+        values: Sequence[Term],
+        lines: Callable[[Term, list[Term]], Sequence[Term]],
+    ) -> list[Register]:
         """Values that go through a loop, each time made anew by some lines.
 
         Args:

@@ -16,10 +16,12 @@ import numpy as np
 
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax
-from swelltree.engine.machine.flatten import Flattening, count_numbers
-from swelltree.engine.machine.graph import Graph, NotFlattenedError, kind_of
+from swelltree.engine.loops import in_loops
+from swelltree.engine.machine.flatten import NONE, Flattening, count_numbers
+from swelltree.engine.machine.graph import MOST, Graph, NotFlattenedError, kind_of
 from swelltree.engine.machine.many_cases.columns import Read, columns_read
 from swelltree.engine.machine.program import Key, Writing, pattern_of, switched_off
+from swelltree.engine.machine.row_loops import Axes
 
 # numbers of a program, counted before it is written: more than of single runs, because many cases
 # earn the time back; `graph.MOST` expressions are the limit that is met
@@ -30,9 +32,9 @@ Place = tuple[int, tuple[int, ...], Any]  # where an array begins, its shape and
 
 @dataclass(frozen=True)
 class Own:
-    """One array of each case, in place of an array that all share."""
+    """An array of each case, in a list or as rows of one, in place of an array that all share."""
 
-    arrays: list[np.ndarray]
+    arrays: list[np.ndarray] | np.ndarray
 
     @property
     def one(self) -> np.ndarray:
@@ -114,10 +116,19 @@ class ManyProgram:
     Args:
         function: ``function(fixed, shared, state, times) -> (state, results)`` of one case.
         write: text of a graph.
+        rows: gives, for the arguments of one case, lengths of the first axes of arrays whose rows
+            are computed in loops, as of `Program`.
+        most: expressions that it may have.
     """
 
-    def __init__(self, function: Callable[..., Any], write: Callable[[Graph], Text]) -> None:
-        self.function, self.write = function, write
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        write: Callable[[Graph], Text],
+        rows: Callable[..., Axes] | None = None,
+        most: int = MOST,
+    ) -> None:
+        self.function, self.write, self.rows, self.most = function, write, rows, most
         self.programs: dict[Any, Written | str] = {}
 
     def refusal(self, cases: Cases, times: np.ndarray) -> str:
@@ -160,14 +171,15 @@ class ManyProgram:
         one = [x.one if isinstance(x, Own) else x for x in fixed]
         state = jax.tree.map(lambda x: x[0], cases.state)
         try:
-            traced = jax.jit(self.function).trace(
-                jax.tree.unflatten(tree, one), cases.shared, state, times
-            )
+            given = jax.tree.unflatten(tree, one), cases.shared, state, times
+            with in_loops():
+                traced = jax.jit(self.function).trace(*given)
             closed = traced.jaxpr
-            count = count_numbers(closed.jaxpr)
+            named = NONE if self.rows is None else self.rows(*given)
+            count = count_numbers(closed.jaxpr, named)
             if count > LARGEST:
                 raise NotFlattenedError(f"{count} numbers, more than {LARGEST}")
-            writing = Writing()
+            writing = Writing(self.most)
             own: list[Place] = []
 
             def argument(where: str, x: Array, shapes_program: bool = False) -> Any:
@@ -183,7 +195,8 @@ class ManyProgram:
             inputs += [argument("in", x) for x in jax.tree.leaves(cases.shared)]
             inputs += [argument("lanes", x) for x in jax.tree.leaves(state)]
             inputs.append(argument("in", times))
-            flat = Flattening(writing.graph, writing.table)
+            flat = Flattening(writing.graph, writing.table, named)
+            flat.rows.width = 1  # registers hold cases, not rows
             outs = flat.run(closed.jaxpr, closed.consts, inputs)
             places = writing.results(outs, [var.aval for var in closed.jaxpr.outvars])
             turns = writing.turns()

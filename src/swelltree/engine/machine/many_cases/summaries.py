@@ -9,12 +9,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from swelltree.engine.arrays import Array
-from swelltree.engine.machine.many_cases.kernels import Body, kernel_text
+from swelltree.engine.machine.many_cases.kernels import Body, Register, Slot, Term, kernel_text
 from swelltree.engine.machine.many_cases.lane_kernels import lane_kernel_text
 from swelltree.engine.machine.many_cases.threads import GROUP
 
@@ -79,13 +79,13 @@ def _text(
     return kernel_text(rows, sizes, write, on_cpu, GROUP)
 
 
-def _series(k: Body) -> tuple[Any, Any, Callable[[Any], Any]]:
+def _series(k: Body) -> tuple[Register, Register | None, Callable[[Term], Register]]:
     """Of a thread that has one entry of a case: number, lane, and slots of its samples."""
     number, lane = k.group_and_lane()
     group, entry = k.split(number, k.sizes["entries"])
     start = k.plus(k.times(group, k.sizes["room"]), entry)
 
-    def slot(i: Any) -> Any:
+    def slot(i: Term) -> Register:
         return k.own(k.plus(start, k.times(i, k.sizes["entries"])), lane)
 
     return number, lane, slot
@@ -105,7 +105,7 @@ def statistics_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
         number, lane, slot = _series(k)
         sample = _reader(k, slot, short)
 
-        def share(i: Any) -> Any:
+        def share(i: Term) -> Register:
             return k.shared("shares", i)
 
         first, samples = k.sizes["first"], k.sizes["samples"]
@@ -156,14 +156,14 @@ def extremes_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
     def write(k: Body) -> None:
         group, lane = k.group_and_lane()
 
-        def known(x: Array) -> Any:
+        def known(x: Array) -> Register:
             return k.choose(k.b.fcmp_unordered("uno", x, x), INFINITE, x)
 
-        def sample(name: str, i: Any) -> Any:
+        def sample(name: str, i: Term) -> Register:
             at = k.own(k.plus(k.times(group, k.sizes["room"]), i), lane)
             return known(k.load_short(name, at) if short else k.load(name, at))
 
-        def balance(i: Any) -> Any:
+        def balance(i: Term) -> Register:
             energy = k.add(sample("kinetic", i), sample("stored", i))
             return k.sub(energy, sample("done", i))
 
@@ -194,13 +194,15 @@ def extremes_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
     return _text((*BUDGET, "out"), ("room", "samples"), write, on_cpu, lanes)
 
 
-def _reader(k: Body, slot: Callable[[Any], Any], short: bool) -> Callable[[Any], Any]:
+def _reader(
+    k: Body, slot: Callable[[Term], Register], short: bool
+) -> Callable[[Register], Register]:
     """What reads a sample, of four or of eight bytes."""
     load = k.load_short if short else k.load
     return lambda i: load("series", slot(i))
 
 
-def _finite(k: Body, x: Array) -> Any:
+def _finite(k: Body, x: Array) -> Register:
     """Whether a sample is a number."""
     return k.greater(INFINITE, k.intrinsic("fabs", x))
 
@@ -236,7 +238,7 @@ def peaks_text(most: int, short: bool, on_cpu: bool = False, side: int = GROUP) 
         for which, sign in enumerate((1.0, -1.0)):
             out = k.times(k.plus(k.times(number, 2), which), most)
 
-            def kept(rank: int, out: Any = out) -> Any:
+            def kept(rank: int, out: Term = out) -> Register:
                 return k.own(k.plus(out, rank), lane)
 
             for rank in range(most):
@@ -247,7 +249,9 @@ def peaks_text(most: int, short: bool, on_cpu: bool = False, side: int = GROUP) 
             above = k.variable(1.0)
             least = k.variable(-INFINITE)
 
-            def insert(kept: Any = kept, crest: Any = crest, least: Any = least) -> None:
+            def insert(
+                kept: Callable[[int], Register] = kept, crest: Slot = crest, least: Slot = least
+            ) -> None:
                 value = k.get(crest)
                 with k.b.if_then(k.greater(value, k.get(least))):
                     for rank in range(most):
@@ -279,15 +283,16 @@ def peaks_text(most: int, short: bool, on_cpu: bool = False, side: int = GROUP) 
     return kernel_text(("series", "out"), sizes, write, on_cpu, side)
 
 
-def _power(k: Body, x: Array, exponent: int) -> Any:
+def _power(k: Body, x: Array, exponent: int) -> Register:
     """By squares."""
-    result = None
+    result: Register | None = None
     while exponent:
         if exponent % 2:
             result = x if result is None else k.mul(result, x)
         exponent //= 2
         if exponent:
             x = k.mul(x, x)
+    assert result is not None
     return result
 
 
@@ -303,13 +308,18 @@ class _Cycles:
     """
 
     def __init__(
-        self, k: Body, slot: Callable[[Any], Any], first: Any, scale: Any, exponents: Sequence[int]
+        self,
+        k: Body,
+        slot: Callable[[Term], Register],
+        first: Term,
+        scale: Term,
+        exponents: Sequence[int],
     ) -> None:
         self.k, self.slot, self.first, self.scale, self.exponents = k, slot, first, scale, exponents
         self.sums = [k.variable(0.0) for _ in exponents]
         self.depth = k.variable(k.whole(0))
 
-    def push(self, point: Any) -> None:
+    def push(self, point: Term) -> None:
         """A turning point: ranges that are closed by it count."""
         k = self.k
         self._deepen(1)
@@ -338,17 +348,17 @@ class _Cycles:
             b = k.load("series", self.slot(k.plus(self.first, j, 1)))
             self._count(a, b, 0.5)
 
-    def _open_at(self, back: int) -> Any:
+    def _open_at(self, back: int) -> Register:
         """Slot of a point that is open, counted from the last."""
         return self.slot(self.k.plus(self.first, self.k.get(self.depth), -1 - back))
 
-    def _fewer_than(self, count: int) -> Any:
+    def _fewer_than(self, count: int) -> Register:
         return self.k.b.icmp_signed("<", self.k.get(self.depth), self.k.whole(count))
 
     def _deepen(self, by: int) -> None:
         self.k.set(self.depth, self.k.plus(self.k.get(self.depth), by))
 
-    def _count(self, a: Any, b: Any, often: float) -> None:
+    def _count(self, a: Term, b: Term, often: float) -> None:
         k = self.k
         part = k.mul(k.intrinsic("fabs", k.sub(a, b)), self.scale)
         for place, exponent in zip(self.sums, self.exponents, strict=True):

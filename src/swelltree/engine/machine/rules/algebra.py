@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -17,11 +17,14 @@ BY_ROWS = 12  # rows from which on whole rows are combined
 LARGEST_BY_ROWS = 100
 
 
+Rows = list[list[int]]  # of a matrix
+
+
 def _each_matrix(x: np.ndarray) -> list[list[list[int]]]:
     return x.reshape(-1, *x.shape[-2:]).tolist()
 
 
-def _less(graph: Graph, a: int, pairs: Any) -> int:
+def _less(graph: Graph, a: int, pairs: Iterable[tuple[int, int]]) -> int:
     """a - sum of products."""
     for p, q in pairs:
         a = graph.op("sub", a, graph.op("mul", p, q))
@@ -135,14 +138,14 @@ def _orthogonal(flat: Flattening, eqn: Equation, x: Value) -> list[np.ndarray]:
     ]
 
 
-def _total(graph: Graph, terms: Any) -> int:
+def _total(graph: Graph, terms: Iterable[int]) -> int:
     total = graph.zero
     for a in terms:
         total = graph.op("add", total, a)
     return total
 
 
-def _reflected(graph: Graph, A: Any, m: int, n: int) -> tuple[Any, Any]:
+def _reflected(graph: Graph, A: Rows, m: int, n: int) -> tuple[Rows, Rows]:
     op, one, zero = graph.op, graph.one, graph.zero
     R = [list(row) for row in A]
     Q = [[one if i == j else zero for j in range(m)] for i in range(m)]

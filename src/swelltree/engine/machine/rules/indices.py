@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -53,14 +53,16 @@ def _start(graph: Graph, indices: list[int], room: list[int], strides: list[int]
     )
 
 
-def clipped_start(graph: Graph, shape: tuple[int, ...], sizes: Any, indices: Any) -> int:
+def clipped_start(
+    graph: Graph, shape: tuple[int, ...], sizes: Sequence[int], indices: Sequence[Value]
+) -> int:
     """Flat place of the corner of a window at indices, pushed into the array."""
     room = [n - m for n, m in zip(shape, sizes, strict=True)]
     corner = [int(places(graph, i)) for i in indices]
     return _start(graph, corner, room, strides_of(tuple(shape)).tolist())
 
 
-def looked_up(graph: Graph, x: Value, kind: str, start: np.ndarray, offsets: np.ndarray) -> Any:
+def looked_up(graph: Graph, x: Value, kind: str, start: np.ndarray, offsets: np.ndarray) -> Value:
     """Numbers at flat places start + offsets (same shape); start are expressions."""
     known = numbers(graph, start)
     if known is not None:
@@ -78,7 +80,7 @@ def looked_up(graph: Graph, x: Value, kind: str, start: np.ndarray, offsets: np.
     return np.array(out, dtype=int).reshape(offsets.shape)
 
 
-def _of_stored(graph: Graph, x: Stored, special: Any, j: int) -> int:
+def _of_stored(graph: Graph, x: Stored, special: np.ndarray | None, j: int) -> int:
     if special is not None and special[j] == special[j]:
         return graph.constant(special[j], x.kind)
     return graph.load(x.buffer, x.version, x.start + j, x.home)
@@ -95,7 +97,7 @@ def _among_few(graph: Graph, row: list[int], start: np.ndarray, offsets: np.ndar
     return np.array(out, dtype=int).reshape(offsets.shape)
 
 
-def window_of(shape: tuple[int, ...], sizes: Any) -> np.ndarray:
+def window_of(shape: tuple[int, ...], sizes: Sequence[int]) -> np.ndarray:
     """Flat offsets of a window within an array."""
     offsets = (_grid(tuple(sizes)) * strides_of(shape)[:, None]).sum(0)
     return offsets.reshape(tuple(sizes)).astype(int)
@@ -107,7 +109,7 @@ def _grid(shape: tuple[int, ...]) -> np.ndarray:
 
 
 @rule("dynamic_slice")
-def _cut(flat: Flattening, eqn: Equation, x: Value, *indices: Value) -> Any:
+def _cut(flat: Flattening, eqn: Equation, x: Value, *indices: Value) -> Value:
     graph, sizes = flat.graph, eqn.params["slice_sizes"]
     start = clipped_start(graph, x.shape, sizes, indices)
     offsets = window_of(x.shape, sizes)
@@ -116,14 +118,14 @@ def _cut(flat: Flattening, eqn: Equation, x: Value, *indices: Value) -> Any:
 
 
 @rule("dynamic_update_slice")
-def _replaced(flat: Flattening, eqn: Equation, x: Value, new: Value, *indices: Value) -> Any:
+def _replaced(flat: Flattening, eqn: Equation, x: Value, new: Value, *indices: Value) -> Value:
     graph, new = flat.graph, places(flat.graph, new)
     start = clipped_start(graph, x.shape, new.shape, indices)
     kind = kind_of(eqn.invars[0].aval.dtype)
     return _put(graph, x, kind, start, window_of(x.shape, new.shape), new)
 
 
-def _put(graph: Graph, x: Value, kind: str, start: int, offsets: np.ndarray, new: Any) -> Value:
+def _put(graph: Graph, x: Value, kind: str, start: int, offsets: np.ndarray, new: Value) -> Value:
     """An array with new numbers at start + offsets, start being an expression."""
     if not new.size:
         return x
@@ -148,7 +150,7 @@ def _put(graph: Graph, x: Value, kind: str, start: int, offsets: np.ndarray, new
 
 
 @rule("gather")
-def _gathered(flat: Flattening, eqn: Equation, x: Value, indices: Value) -> Any:
+def _gathered(flat: Flattening, eqn: Equation, x: Value, indices: Value) -> Value:
     """The general form: a window of the operand at every index vector."""
     graph, d = flat.graph, eqn.params["dimension_numbers"]
     sizes = tuple(eqn.params["slice_sizes"])
@@ -192,7 +194,7 @@ def _gathered(flat: Flattening, eqn: Equation, x: Value, indices: Value) -> Any:
     return found.transpose(order)
 
 
-def _fill(eqn: Equation, kind: str) -> Any:
+def _fill(eqn: Equation, kind: str) -> np.ndarray:
     value = eqn.params["fill_value"]
     if value is not None:
         return np.asarray(value, eqn.invars[0].aval.dtype)

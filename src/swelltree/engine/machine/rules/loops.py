@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.engine.backend import jax
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jax, traced
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import LONG, Buffer, Graph, NotFlattenedError, kind_of
 from swelltree.engine.machine.statements import Choice, Leave, Loop, Stores
-from swelltree.engine.machine.traced_types import Equation, Shaped
+from swelltree.engine.machine.traced_types import DType, Equation, Shaped, TracedProgram
 from swelltree.engine.machine.values import (
     FEW,
     Kept,
@@ -80,7 +81,7 @@ def _set_aside(graph: Graph, x: Stored) -> Stored:
     return stored(copy, 0, x.shape, graph.here)
 
 
-def _unchanged(body: Any, first: int) -> list[bool]:
+def _unchanged(body: TracedProgram, first: int) -> list[bool]:
     """Which of the carried values a body hands on as they are."""
     return [out is into for out, into in zip(body.outvars, body.invars[first:], strict=False)]
 
@@ -167,7 +168,7 @@ def _sizes(params: dict[str, Any]) -> tuple[int, int]:
     return len(consts), len(carry)
 
 
-def _table(graph: Graph, x: Value, dtype: np.dtype[Any]) -> Stored | View:
+def _table(graph: Graph, x: Value, dtype: DType) -> Stored | View:
     """Rows that a loop goes through, in memory."""
     return x if isinstance(x, View) else in_memory(graph, x, kind_of(dtype))
 
@@ -217,12 +218,12 @@ def _solved(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
 
 
 @rule("call_hi_primitive")
-def _expanded(flat: Flattening, eqn: Any, *values: Value) -> list[Value]:
+def _expanded(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
     """What JAX 0.12 keeps whole, in its own smaller operations."""
     whole = eqn.params["_prim"]
 
-    def smaller(*args: Any) -> list[Any]:
+    def smaller(*args: Array) -> list[Array]:
         return jax.tree.leaves(whole.expand(*jax.tree.unflatten(whole.in_tree, args)))
 
     shapes = [jax.ShapeDtypeStruct(var.aval.shape, var.aval.dtype) for var in eqn.invars]
-    return flat.closed(jax.make_jaxpr(smaller)(*shapes), list(values))
+    return flat.closed(traced(smaller, *shapes), list(values))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from swelltree.engine.machine.blocks import lazy_product
@@ -37,7 +35,7 @@ def each(graph: Graph, name: str, *arrays: np.ndarray) -> np.ndarray:
     return np.array([op(name, *x) for x in zip(*flat, strict=True)], dtype=int).reshape(shape)
 
 
-def filled(graph: Graph, like: np.ndarray, value: Any, kind: str = FLOAT) -> np.ndarray:
+def filled(graph: Graph, like: np.ndarray, value: float, kind: str = FLOAT) -> np.ndarray:
     """One constant everywhere."""
     return np.full(like.shape, graph.constant(value, kind))
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from swelltree.engine.arrays import Tree
-from swelltree.engine.backend import jax, jnp
+from swelltree.engine.arrays import Array, Tree
+from swelltree.engine.backend import jax, jnp, traced
 from swelltree.engine.loops import each
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import SHORT, Graph, NotFlattenedError
-from swelltree.engine.machine.traced_types import Equation
+from swelltree.engine.machine.traced_types import Equation, Variable
 from swelltree.engine.machine.values import Value, places
 
 WRITTEN_OUT = 14  # rows, each of which may be exchanged with each
@@ -36,7 +35,9 @@ def _factors(flat: Flattening, eqn: Equation, x: Value) -> list[Value]:
     ]
 
 
-def _factored(graph: Graph, A: list[list[int]], n: int) -> tuple[Any, list[int], list[int]]:
+def _factored(
+    graph: Graph, A: list[list[int]], n: int
+) -> tuple[list[list[int]], list[int], list[int]]:
     op = graph.op
     rows, pivots = [list(row) for row in A], []
     order = [graph.constant(i, SHORT) for i in range(n)]
@@ -77,19 +78,19 @@ def _order(flat: Flattening, eqn: Equation, pivots: Value) -> list[Value]:
 
 
 def _by_loops(
-    flat: Flattening, function: Callable[..., Any], of: Any, *values: Value
+    flat: Flattening, function: Callable[..., Tree], of: Sequence[Variable], *values: Value
 ) -> list[Value]:
     """What a function of JAX makes of values."""
     shapes = [jax.ShapeDtypeStruct(var.aval.shape, var.aval.dtype) for var in of]
-    return flat.closed(jax.make_jaxpr(function)(*shapes), list(values))
+    return flat.closed(traced(function, *shapes), list(values))
 
 
-def order_of(pivots: Any, size: int) -> Any:
+def order_of(pivots: Array, size: int) -> Array:
     """The order of rows (..., size) that exchanges (..., k) make, one after the other."""
     if pivots.ndim > 1:
         return jnp.stack([order_of(row, size) for row in pivots])
 
-    def exchanged(k: Any, order: Any) -> Any:
+    def exchanged(k: Array, order: Array) -> Array:
         own, other = order[k], order[pivots[k]]
         place = np.arange(size)
         order = jnp.where(place == pivots[k], own, order)
@@ -98,7 +99,7 @@ def order_of(pivots: Any, size: int) -> Any:
     return jax.lax.fori_loop(0, len(pivots), exchanged, jnp.arange(size, dtype=pivots.dtype))
 
 
-def factors_by_loops(A: Any) -> list[Any]:
+def factors_by_loops(A: Array) -> list[Array]:
     """Both factors in one matrix, exchanges and the order of rows, column by column.
 
     Args:
@@ -111,27 +112,27 @@ def factors_by_loops(A: Any) -> list[Any]:
     rows, columns = (np.ravel(x) for x in np.indices((n, n)))
     place = np.arange(n)
 
-    def column(k: Any, state: Tree) -> Any:
+    def column(k: Array, state: Tree) -> Tree:
         a, pivots = state
 
-        def at(i: Any, j: Any) -> Any:
+        def at(i: Array, j: Array) -> Array:
             return a.at[i * n + j].get(mode="promise_in_bounds")
 
         sizes = each(lambda i: jnp.where(i >= k, jnp.abs(at(i, k)), -1.0), place)
         best = jnp.argmax(sizes)
         pivot = at(best, k)
 
-        def before(i: Any) -> Any:
+        def before(i: Array) -> Array:
             """Row that stood in a row before the exchange."""
             return jnp.where(i == k, best, jnp.where(i == best, k, i))
 
-        def share(i: Any) -> Any:
+        def share(i: Array) -> Array:
             own = at(before(i), k)
             return jnp.where(pivot == 0.0, own, own / pivot)  # a singular one stays as it is
 
         shares = each(share, place)
 
-        def number(i: Any, j: Any) -> Any:
+        def number(i: Array, j: Array) -> Array:
             own, part = at(before(i), j), shares.at[i].get(mode="promise_in_bounds")
             less = own - part * at(best, j)
             changed = jnp.where(j > k, less, jnp.where(j == k, part, own))

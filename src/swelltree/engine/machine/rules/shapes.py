@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -17,7 +17,7 @@ def _shape(eqn: Equation) -> tuple[int, ...]:
 
 
 @rule("reshape", "squeeze", "expand_dims")
-def _reshaped(flat: Flattening, eqn: Equation, x: Value, *rest: Any) -> Value:
+def _reshaped(flat: Flattening, eqn: Equation, x: Value, *rest: Value) -> Value:
     shape, turned = _shape(eqn), eqn.params.get("dimensions")
     if eqn.primitive.name == "reshape" and turned is not None:
         return places(flat.graph, x).transpose(turned).reshape(shape)
@@ -27,7 +27,7 @@ def _reshaped(flat: Flattening, eqn: Equation, x: Value, *rest: Any) -> Value:
 
 
 @rule("broadcast_in_dim")
-def _broadcast(flat: Flattening, eqn: Equation, x: Value, *rest: Any) -> Value:
+def _broadcast(flat: Flattening, eqn: Equation, x: Value, *rest: Value) -> Value:
     shape, dims = _shape(eqn), eqn.params["broadcast_dimensions"]
     old = [1] * len(shape)
     for d, n in zip(dims, x.shape, strict=True):
@@ -58,7 +58,12 @@ def _sliced(flat: Flattening, eqn: Equation, x: Value) -> Value:
     return places(flat.graph, x)[index]
 
 
-def _together(shape: tuple[int, ...], start: Any, limit: Any, strides: Any) -> bool:
+def _together(
+    shape: tuple[int, ...],
+    start: Sequence[int],
+    limit: Sequence[int],
+    strides: Sequence[int],
+) -> bool:
     """Do the numbers of a slice lie side by side?"""
     whole = True  # all axes behind are taken as they are
     for n, a, b, s in reversed(list(zip(shape, start, limit, strides, strict=True))):
@@ -118,7 +123,7 @@ def _empty(flat: Flattening, eqn: Equation) -> np.ndarray:
 
 
 @rule("iota")
-def _counted(flat: Flattening, eqn: Equation, *rest: Any) -> np.ndarray:
+def _counted(flat: Flattening, eqn: Equation, *rest: Value) -> np.ndarray:
     shape, axis = _shape(eqn), eqn.params["dimension"]
     kind = kind_of(eqn.params["dtype"])
     types = {"f8": np.float64, "i4": np.int32, "i8": np.int64, "u4": np.uint32}

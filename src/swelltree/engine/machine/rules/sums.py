@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from swelltree.engine.machine.blocks import combined, dense_product, times_columns
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import Graph, NotFlattenedError, kind_of
 from swelltree.engine.machine.rules.numbers import each
-from swelltree.engine.machine.traced_types import Equation
+from swelltree.engine.machine.traced_types import DType, Equation
 from swelltree.engine.machine.values import Product, Value, places
 
 REDUCED = {
@@ -52,7 +50,7 @@ def _reduced(flat: Flattening, eqn: Equation, x: Value) -> Value:
     return np.array([joined(graph, name, row) for row in rows], dtype=int).reshape(shape)
 
 
-def extreme(dtype: np.dtype[Any], lowest: bool) -> Any:
+def extreme(dtype: DType, lowest: bool) -> float:
     """What a largest or smallest value begins from."""
     if dtype.kind == "b":
         return not lowest

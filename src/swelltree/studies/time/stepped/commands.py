@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -78,7 +77,7 @@ def with_commands(model: Model, values: Commands) -> Model:
     return model
 
 
-def read_values(model: Model, given: Any, step: float | None) -> dict[str, float]:
+def read_values(model: Model, given: object, step: float | None) -> dict[str, float]:
     """Numbers by name, as given by the user.
 
     Args:

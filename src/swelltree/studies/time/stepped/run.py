@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -94,7 +94,9 @@ class SteppedRun:
 
     def __init__(self, model: Model, sea: AnySea | None, setup: Setup) -> None:
         self._setup = setup
-        self._first: tuple[Any, ...] = ()  # model and sea of the first state, and that state
+        self._first: tuple[Model, AnySea | None, Saved] | None = (
+            None  # model and sea of the first state, and that state
+        )
         self._begin(model, sea)
 
     # --- stepping --------------------------------------------------------------------------
@@ -108,7 +110,7 @@ class SteppedRun:
         """What is held now, of all that can be: forces [N, N m] and speeds of winches [m/s]."""
         return dict(self._now.commands.now)
 
-    def step(self, duration: Any, forces: Any = None) -> None:
+    def step(self, duration: object, forces: object = None) -> None:
         """Go on for some time.
 
         Args:
@@ -195,12 +197,12 @@ class SteppedRun:
 
     def _begin(self, model: Model, sea: AnySea | None) -> None:
         setup = self._setup
-        if not self._first or self._first[0] is not model or self._first[1] is not sea:
+        if self._first is None or self._first[0] is not model or self._first[1] is not sea:
             commands = setup.forces
             task = setup.task_of(with_commands(model, commands), sea, 0.0)
             if task.goes_on:  # from a run in which nothing was held
                 task = replace(task, still=model)
-            if self._first:
+            if self._first is not None:
                 check_same_layout(self._first[2].task.model, task.model, ("sea",))
             stepper = setup.stepper_of(task, WIDTH)
             with doing("finding the start of the run and compiling"), observing(stepper):
@@ -212,7 +214,7 @@ class SteppedRun:
         self._now: Saved = self._first[2]
 
     # --- other numbers ---------------------------------------------------------------------
-    def change(self, values: Any) -> None:
+    def change(self, values: object) -> None:
         """Other numbers from now on, without compiling anew.
 
         What they do to the energy of the moment is booked as `work_of_changes`.
@@ -226,7 +228,7 @@ class SteppedRun:
         sea = changed_sea(now.sea, of_sea)
         model = now.model.with_values(numbers) if numbers else now.model
         task = self._task(now, model, sea, self.time)
-        check_same_layout(now.task.model, task.model, values)
+        check_same_layout(now.task.model, task.model, (*numbers, *of_sea))
         stepper, state = now.stepper.onward(task, *self._here())
         samples = now.samples.changed(stepper)
         self._now = Saved(self, model, sea, task, stepper, state, now.commands, samples)
@@ -236,7 +238,7 @@ class SteppedRun:
         return self._now.state, np.array([self.time])
 
     # --- looking ---------------------------------------------------------------------------
-    def __getitem__(self, name: Any) -> Array:
+    def __getitem__(self, name: object) -> Array:
         """A channel now, by its name in results: "absorbed_power.pto", "float.Heave", "work"."""
         return self._words.value(self._now.samples.named(), name)
 
@@ -285,7 +287,7 @@ class SteppedRun:
         """All of the run as it is now."""
         return replace(self._now, owner=self)
 
-    def restore(self, saved: Any) -> None:
+    def restore(self, saved: object) -> None:
         """Back to where `save` was called: from there every step is the same, bit for bit."""
         if not isinstance(saved, Saved):
             raise SwelltreeError(f"restore: {shown(saved)} is not from save(). Give what it gave.")
@@ -333,7 +335,7 @@ def _near(model: Model, task: Task) -> Mapping[str, float] | np.ndarray:
     return task.start.joint_coordinate.values[-1] if task.goes_on else given_coordinates(model)
 
 
-def seconds(word: str, value: Any) -> float:
+def seconds(word: str, value: object) -> float:
     """A span of time that was given [s]; it must be positive.
 
     Args:
@@ -341,7 +343,7 @@ def seconds(word: str, value: Any) -> float:
         value: as given.
     """
     try:
-        result = float(value)
+        result = float(value)  # pyright: ignore[reportArgumentType]
     except (TypeError, ValueError):
         result = np.nan
     if not (np.isfinite(result) and result > 0.0):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ class Vocabulary:
     dims: dict[str, tuple[str, ...]]
     labels: dict[str, tuple[str, ...]]
 
-    def value(self, named: dict[str, np.ndarray], name: Any) -> float | np.ndarray:
+    def value(self, named: dict[str, np.ndarray], name: object) -> float | np.ndarray:
         """What a name says of the channels of an instant; a number where it chooses one.
 
         Args:
@@ -37,7 +36,7 @@ class Vocabulary:
         variable, chosen = self._variable(name)
         values, dims = np.asarray(named[variable]), self.dims[variable]
         for label, dim in zip(chosen, dims, strict=False):
-            values = values[self._place(name, label, dim, values.shape[0])]
+            values = values[self._place(str(name), label, dim, values.shape[0])]
         if len(chosen) > len(dims):
             raise SwelltreeError(
                 f"'{name}': '{variable}' has no more to choose from after "
@@ -52,7 +51,7 @@ class Vocabulary:
                 for chosen in itertools.product(*(self.labels[dim] for dim in dims)):
                     yield ".".join((name, *chosen))
 
-    def _variable(self, name: Any) -> tuple[str, list[str]]:
+    def _variable(self, name: object) -> tuple[str, list[str]]:
         if not isinstance(name, str):
             raise SwelltreeError(f"channel {shown(name)} is no name. Give e.g. 'float.Heave'.")
         first, *rest = name.split(".")

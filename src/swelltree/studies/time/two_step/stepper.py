@@ -95,7 +95,7 @@ class TwoStepStepper(Stepper):
         derivatives = derivatives_at(task.model)(given)
         setup = set_up(task.model, form, self.plan.step, derivatives)
         single = single_step(form, self.width)
-        state = with_first_half_step(single, self._stepped, setup, given)
+        state = with_first_half_step(single, self.stepped_model, setup, given)
         return _state_at(run_state(task.model, form, state), derivatives, given)
 
     def _continued(self) -> tuple[RunState, tuple[Array, Array]]:
@@ -113,13 +113,13 @@ class TwoStepStepper(Stepper):
         return end
 
     @functools.cached_property
-    def _stepped(self) -> Model:
+    def stepped_model(self) -> Model:
         """The model as steps see it: means over them stand for loads in time."""
         return with_step_means(self.task.model, self.plan.step)
 
     def advance(self, state: TwoStepState, times: np.ndarray) -> tuple[TwoStepState, Sample]:
         """Steps up to the first sample of the next chunk, or just beyond the last of all."""
-        model, form, marks = self._stepped, self.plan.form, self.plan.marks
+        model, form, marks = self.stepped_model, self.plan.form, self.plan.marks
         setup = set_up(self.task.model, form, self.plan.step, state.derivatives)
         first = int(state.n_outputs)
         wanted = min(self.width, len(marks) - first)
@@ -180,7 +180,7 @@ class TwoStepStepper(Stepper):
         self, now: RunState, samples: Sample, marks: np.ndarray, derivatives: tuple[Array, Array]
     ) -> tuple[RunState, Sample] | None:
         """The run after the step that failed, taken in another way; None where none leads on."""
-        model, form, h = self._stepped, self.plan.form, self.plan.step
+        model, form, h = self.stepped_model, self.plan.form, self.plan.step
         single = single_step(form, self.width)
         saved = rescued(single, model, form, h, now.state, derivatives, self.width)
         if saved is None:
@@ -201,7 +201,7 @@ class TwoStepStepper(Stepper):
         samples = empty_samples(model, form, state, self.width)
         marks = np.full(self.width, FAR)
         now = run_state(model, form, state)
-        return compiled_run(form).engine(self._stepped, setup, now, samples, marks)
+        return compiled_run(form).engine(self.stepped_model, setup, now, samples, marks)
 
     def blank(self, count: int) -> Sample:
         """Samples of bodies where they are described."""

@@ -167,7 +167,7 @@ def test_rates_and_jacobians_of_hulls_are_those_of_xla(name):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-12 * size)
 
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 @pytest.mark.filterwarnings("ignore::swelltree.SwelltreeWarning")

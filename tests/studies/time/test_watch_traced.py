@@ -6,7 +6,7 @@ import pytest
 import swelltree as sw
 from formulations.examples import bar, four_bar
 from made_lines import quick_jit
-from studies.test_watch import contradicting_drives
+from studies.time.test_watch import contradicting_drives
 from swelltree.solvers.solution import Code
 
 
