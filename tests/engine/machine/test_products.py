@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from device_here import as_ptx
+from swelltree.engine.machine import text
 from swelltree.engine.machine.graph import Graph
 from swelltree.engine.machine.many_cases.columns import columns_read, multiple
 from swelltree.engine.machine.many_cases.gpu_runs import GpuProgram
 from swelltree.engine.machine.many_cases.lane_runs import LaneProgram
 from swelltree.engine.machine.many_cases.programs import Cases
+from swelltree.engine.machine.many_cases.ptx import ptx_of
 from threads_here import ThreadsHere
 
 RNG = np.random.default_rng(5)
@@ -84,3 +86,13 @@ def test_columns_that_are_read_follow_from_places_and_steps():
     assert columns_read(read, 40, 12) == (2, 3, 8)
     # where a step is not one of rows, all of them may be meant
     assert columns_read(read | {(40, 0, 1)}, 40, 12) == tuple(range(12))
+
+
+@pytest.mark.parametrize("lines", range(20, 60, 3))
+def test_loops_are_whole_wherever_the_text_is_parted(monkeypatch, lines):
+    """Long texts go on in new blocks after so many lines, none of which ends within a loop's."""
+    monkeypatch.setattr(text, "PART", lines)
+    M = matrix(110, 36, "halves")
+    cases = Cases(M, np.array(0.7), RNG.normal(size=(5, 36)), 5)
+    written = GpuProgram(doubled, short=True).needed(cases, np.array([0.4]))
+    assert ".entry run(" in ptx_of(written.text)

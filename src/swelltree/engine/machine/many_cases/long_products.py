@@ -178,10 +178,15 @@ class LongProducts:
 
     # --- parts --------------------------------------------------------------------------------
     def _again(self, i: str, following: str, back: str, head: str, end: str, count: int) -> None:
-        writer = self.writer
-        writer.lines += [f"  br label %{back}", f"{back}:", f"  {following} = add i64 {i}, 1"]
-        go = writer.line(f"icmp slt i64 {following}, {count}")
-        writer.lines += [f"  br i1 {go}, label %{head}, label %{end}", f"{end}:"]
+        # no new block may begin between these lines
+        self.writer.lines += [
+            f"  br label %{back}",
+            f"{back}:",
+            f"  {following} = add i64 {i}, 1",
+            f"  %go{head} = icmp slt i64 {following}, {count}",
+            f"  br i1 %go{head}, label %{head}, label %{end}",
+            f"{end}:",
+        ]
 
     def _packed(self, rows: list[list[int]], width: int) -> tuple[str, str, int]:
         """Where rows of fixed numbers lie, each filled up to a width: space, name and first."""
