@@ -11,6 +11,38 @@ from line_systems import SEA, dropped, lowered, moored, pipe, two_bodies
 from swelltree.engine.machine.program import ASKED
 from swelltree.studies.time.engines import engine_of
 
+
+def hull_on_lines():
+    """A float on its actual wetted hull, on two dynamic lines."""
+    body = sw.Body("box", hull=sw.Box(8.0, 5.0, 4.0, 2.0, panel_size=1.2), com=(0.0, 0.0, -0.4))
+    lines = [
+        sw.Line("east", (37.0, 3.0, -25.0), body.at(3.5, 0.2, -1.0), 42.0, ROPE, segments=6),
+        sw.Line("west", (-30.0, 20.0, -25.0), body.at(-3.5, 1.0, -1.0), 46.0, ROPE, segments=6),
+    ]
+    system = sw.System(
+        "hull",
+        [body],
+        [sw.Free("free", sw.WORLD, body)],
+        lines=lines,
+        water=sw.Water(depth=25.0),
+    )
+    return sw.compile(system, nonlinear=True)
+
+
+def swinging_wire():
+    """A load on a wire of bodies and joints, pushed across."""
+    load = sw.Body("load", 300.0, (30.0, 40.0, 50.0), position=(3.0, 0.0, -8.0))
+    kind = sw.LineType("wire", 0.04, 8.0, EA=2e5, BA=4e3)
+    return sw.System(
+        "pendulum",
+        [load],
+        [],
+        [sw.AppliedForce("push", load, (0.0, 900.0, 0.0))],
+        lines=[sw.Line("wire", (0, 0, 0), load, 8.5, kind, "multibody", segments=3)],
+        water=sw.Water(rho=1e-9),
+    )
+
+
 slow = pytest.mark.slow
 CASES = {
     "dropped": (dropped, None, {"duration": 2.0}),
@@ -30,6 +62,13 @@ CASES = {
         {"start": "described", "formulation": "path_matrix"},
     ),
     "pipe": (pipe, None, {"duration": 2.5, "step": 0.01}),
+    "hull": (hull_on_lines, SEA, {"step": 0.04, "duration": 0.8}),
+    "wire": (swinging_wire, None, {"solver": "two_step", "step": 0.01, "duration": 0.5}),
+    "wire, tree": (
+        swinging_wire,
+        None,
+        {"solver": "two_step", "step": 0.01, "duration": 0.5, "formulation": "path_matrix"},
+    ),
 }
 USUAL = ("dropped",)
 

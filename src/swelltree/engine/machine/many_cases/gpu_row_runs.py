@@ -10,8 +10,10 @@ from swelltree.engine.machine.many_cases import cuda
 from swelltree.engine.machine.many_cases.columns import read_places
 from swelltree.engine.machine.many_cases.gpu_runs import GpuProgram, Seconds
 from swelltree.engine.machine.many_cases.lane_rows import ThreadRowWriter
-from swelltree.engine.machine.many_cases.programs import ManyProgram, Text
+from swelltree.engine.machine.many_cases.programs import ManyProgram, Text, Written
 from swelltree.engine.machine.row_loops import Axes
+
+REGISTERS = 128  # of a thread: half of all, for loops over nodes wait for memory and for each other
 
 
 class GpuRowProgram(GpuProgram):
@@ -36,3 +38,10 @@ class GpuRowProgram(GpuProgram):
             return Text(text, read_places(graph, writer.live), writer.memory())
 
         ManyProgram.__init__(self, function, write, rows)
+
+    def kernel(self, device: Any, program: Written) -> Any:
+        """The program on a device."""
+        name = f"kernel of {REGISTERS} registers"
+        if name not in program.loaded:
+            program.loaded[name] = device.kernel(program.text, optimise=False, registers=REGISTERS)
+        return program.loaded[name]
