@@ -147,7 +147,7 @@ TABLES: dict[tuple[bytes, str], tuple[np.ndarray, float, int]] = {}
 
 
 def _made_tables(
-    data: Table, excitation: Array, water: AnyWater, beta: np.ndarray
+    data: Table, excitation: Array, water: Tree, beta: np.ndarray
 ) -> tuple[np.ndarray, float, int]:
     step, count = _frequency_grid(data, water)
     with warnings.catch_warnings():
