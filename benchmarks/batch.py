@@ -7,11 +7,12 @@
     python benchmarks/batch.py rm3 --device gpu --cases 16384 --reduce statistics peaks fatigue
 
 Each line is one number of cases of a ready system in irregular seas of different seeds, steps of
-0.1 s, samples every 0.5 s, all reduced to statistics, or what `--reduce` says; seas, labels and all
-are in the time of the warm call; `cpu_s` is the time of all cores together. On a graphics processor
-`parts` tells where it went, and `steps` is the rate of the stepping alone. `--check` compares 32
-cases with lanes of the CPU. `--tune` tries threads of a block and registers of a thread. No line is
-begun after `--seconds`.
+0.1 s and samples every 0.5 s if `--step` and `--sample` do not say otherwise, all reduced to
+statistics, or what `--reduce` says; seas, labels and all are in the time of the warm call; `cpu_s`
+is the time of all cores together. On a graphics processor `parts` tells where it went, and `steps`
+is the rate of the stepping alone. `--check` compares 32 cases with lanes of the CPU, and waves
+drawn there with those drawn here. `--tune` tries threads of a block and registers of a thread. No
+line is begun after `--seconds`.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def system(name: str) -> tuple[Any, Any]:
         from ten_bodies import ten_bodies
 
         return ten_bodies()
-    ready = sw.gallery.spar("dynamic") if name == "spar_dynamic" else getattr(sw.gallery, name)()
+    ready = sw.gallery.spar("dynamic") if name == "lines" else getattr(sw.gallery, name)()
     return ready.model(), ready.sea
 
 
@@ -92,6 +93,8 @@ def measure(
         "precision": precision,
         "cases": count,
         "duration": duration,
+        "step": HOW["step"],
+        "sample": HOW["output_step"],
         "engine": result.attrs["engine"],
         "lanes": int(result.attrs["lanes"]),
         "first_s": round(seconds[0], 2),
@@ -130,20 +133,46 @@ def checked(name: str, made: tuple[Any, Any], precision: str) -> dict[str, Any]:
         "precision": precision,
         "of_std": {str(d): float(f"{v:.2g}") for d, v in apart.to_series().items()},
         "std_off": float(f"{off:.2g}"),
+        "drawn_apart": drawn_apart(made),
     }
+
+
+def drawn_apart(made: tuple[Any, Any]) -> float | None:
+    """Largest difference of waves drawn on the processor from those drawn here; None: none are."""
+    from swelltree.engine.machine.many_cases import cuda
+    from swelltree.engine.machine.many_cases.drawn_waves import DrawnWaves
+    from swelltree.engine.machine.many_cases.harmonic_sums import NUMBERS
+    from swelltree.engine.machine.many_cases.threads import GROUP
+    from swelltree.studies.batch import device_seas
+    from swelltree.studies.batch.cases import BatchCase, CaseMaker
+
+    model, sea = made
+    cases = [BatchCase(one, (), k) for k, one in enumerate(seas_of(sea, GROUP))]
+    maker, device = CaseMaker(model, 30.0, sums_step=0.1), cuda.device()
+    there, found = device_seas._drawn_there, []
+    for draw in (there, lambda *args: None):
+        device_seas._drawn_there = draw
+        waves = device_seas.device_seas(model, maker, cases).waves
+        if draw is there and not isinstance(waves, DrawnWaves):
+            return None
+        size = waves.count * NUMBERS * GROUP
+        found.append(waves.rows(device, 1).rows(0, size, size, 1).reshape(-1, NUMBERS, GROUP))
+    device_seas._drawn_there = there
+    apart = np.abs(found[0] - found[1]).max((0, 2)) / np.abs(found[1]).max((0, 2))
+    return float(f"{apart.max():.2g}")
 
 
 def tuned(name: str, made: tuple[Any, Any], precision: str) -> list[dict[str, Any]]:
     """Rates of the stepping with other threads of a block and registers of a thread."""
     from swelltree.engine.machine.many_cases import gpu_runs
 
-    lines = []
-    for registers in (255, 128):
-        for block in (32, 64, 128):
-            gpu_runs.REGISTERS, gpu_runs.BLOCK = registers, block
+    lines, before = [], (gpu_runs.REGISTERS, gpu_runs.BLOCKS)
+    for registers in (255, 168):
+        for block in (64, 128, 256):
+            gpu_runs.REGISTERS, gpu_runs.BLOCKS = registers, ((0, block),)
             line = measure(name, made, 33_792, "gpu", precision, 60.0, ["statistics"])
             lines.append({"block": block, "registers": registers} | line)
-    gpu_runs.REGISTERS, gpu_runs.BLOCK = 255, 64
+    gpu_runs.REGISTERS, gpu_runs.BLOCKS = before
     return lines
 
 
@@ -155,12 +184,15 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--precision", nargs="*", default=["float64"])
     parser.add_argument("--duration", type=float, default=120.0)
+    parser.add_argument("--step", type=float, default=STEP)
+    parser.add_argument("--sample", type=float, default=SAMPLE)
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--reduce", nargs="*", default=["statistics"])
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--tune", action="store_true")
     parser.add_argument("--out", default=None)
     given = parser.parse_args()
+    HOW.update(step=given.step, output_step=given.sample)
     warnings.simplefilter("ignore", sw.SwelltreeWarning)
     begun = time.perf_counter()
 

@@ -446,6 +446,17 @@ def test_physics_names_the_engine_of_each_run_and_the_reason(tmp_path, monkeypat
     assert said.count("engine: XLA: SWELLTREE_ENGINE=xla asks for it") == 2  # at rest, and the run
 
 
+def test_check_names_the_engine_before_anything_is_compiled(tmp_path, monkeypatch):
+    path = tmp_path / "light.toml"
+    path.write_text(LIGHT.replace("FORCES", TIE))
+    monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
+    said = " ".join(swelltree("check", path).output.split())
+    assert "engine: LLVM, or XLA where that cannot be; check --physics compiles" in said
+    monkeypatch.setenv("SWELLTREE_ENGINE", "xla")
+    said = " ".join(swelltree("check", path).output.split())
+    assert "engine: XLA: SWELLTREE_ENGINE=xla asks for it" in said
+
+
 STUDIES = """
 [[studies]]
 name = "rest"

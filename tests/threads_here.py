@@ -3,7 +3,7 @@
 import numpy as np
 
 from swelltree.engine.backend import jax
-from swelltree.engine.machine.many_cases.programs import ManyProgram
+from swelltree.engine.machine.many_cases.programs import ManyProgram, Text
 from swelltree.engine.machine.many_cases.rows import beside, inputs_of, packed_cases, taken_apart
 from swelltree.engine.machine.many_cases.threads import GROUP, ThreadWriter
 from swelltree.engine.machine.native import Native, object_code
@@ -15,7 +15,11 @@ class ThreadsHere(ManyProgram):
     def __init__(self, function, short=False):
         self.short = short
         kind = "float" if short else "double"
-        super().__init__(function, lambda graph: ThreadWriter(graph, kind, on_cpu=True).function())
+
+        def write(graph):
+            return Text(ThreadWriter(graph, kind, on_cpu=True).function(), frozenset())
+
+        super().__init__(function, write)
 
     def run(self, cases, chunks):
         written = self.needed(cases, chunks[0])

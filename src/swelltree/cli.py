@@ -124,6 +124,17 @@ def check(
     Console().print(outline(loaded, model, notes))
     if physics:
         raise typer.Exit(_check_physics(loaded, case, {*model.report, *notes}))
+    Console().print(f"engine: {_expected_engine()}", markup=False, highlight=False)
+
+
+def _expected_engine() -> str:
+    """What will run the studies of a case, as far as it is known before anything is compiled."""
+    from swelltree.engine.machine.program import switched_off
+
+    refused = switched_off()
+    if refused:
+        return f"XLA: {refused}"
+    return "LLVM, or XLA where that cannot be; check --physics compiles and says which, and why"
 
 
 def _check_physics(loaded: Case, case: Path, said: set[str]) -> int:

@@ -6,7 +6,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from swelltree.engine.backend import jax, jnp
-from swelltree.engine.loops import each, each_sum
+from swelltree.engine.loops import derivatives_along, each, each_sum
 from swelltree.engine.machine.points import Points
 from swelltree.engine.machine.program import Program
 
@@ -97,6 +97,10 @@ def test_machine_code_has_values_and_jacobians_of_vmap(names, length, axis, seed
         compiled = Program(ours, fixed=fixed)
         assert compiled.engine(rows, shared) == "LLVM"
         close(compiled(rows, shared), jax.jit(theirs)(rows, shared))
+    # beside arrays whose rows are computed in loops of their own
+    among = Program(ours, fixed=0, rows=lambda *_: {(length,): length})
+    assert among.engine(rows, shared) == "LLVM"
+    close(among(rows, shared), jax.jit(theirs)(rows, shared))
     jacobian = Program(jax.jacfwd(lambda *x: ours(*x)[:2], (0, 1)), fixed=0)
     assert jacobian.engine(rows, shared) == "LLVM"
     right = jax.jit(jax.jacfwd(lambda *x: theirs(*x)[:2], (0, 1)))(rows, shared)
@@ -123,6 +127,22 @@ def test_points_differentiate_through_rows():
 
     second = jax.vmap(jax.hessian(weighed, 1))(t, w, weight[0])
     close([points.second(rows, t, w, weight=weight)], [second])
+
+
+@pytest.mark.parametrize("count", [5, 19])
+def test_derivatives_along_directions_are_those_of_jax(monkeypatch, count):
+    monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
+    x = np.linspace(-0.8, 1.1, count)
+
+    def function(x):
+        z = jnp.sin(x) * x[::-1] + x[2]
+        return (z[1:] * z[:-1], {"sum": z.sum()}), jnp.cos(z)
+
+    program = Program(lambda x: derivatives_along(function, x), fixed=0)
+    assert program.engine(x) == "LLVM"
+    right = jax.jit(jax.jacfwd(function, has_aux=True))(x)
+    close(program(x), right)
+    close(jax.jit(lambda x: derivatives_along(function, x))(x), right)
 
 
 def test_no_rows_give_no_results_and_sums_of_zero():

@@ -71,6 +71,17 @@ def test_whole_nodes_may_count_as_leaves(alone):
     ours, theirs = trees.leaves_of(tree(), is_leaf), jax.tree.leaves(tree(), is_leaf=is_leaf)
     assert [type(x) for x in ours] == [type(x) for x in theirs]
     assert Named in map(type, ours)
+    twice = trees.mapped(lambda x: "node" if is_leaf(x) else 2.0 * x, tree(), is_leaf=is_leaf)
+    assert "node" in trees.leaves_of(twice)
+
+
+def test_structures_are_those_of_jax_once_it_is_there(monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(trees, "is_imported", lambda name: False)
+        before = trees.structure_of(tree())
+    assert isinstance(before, trees.Structure)
+    assert trees.in_words_of_jax(before) == trees.structure_of(tree())
+    assert trees.in_words_of_jax(trees.structure_of(tree())) == trees.structure_of(tree())
 
 
 def test_where_jax_is_imported_it_does_the_work():

@@ -9,24 +9,36 @@ from swelltree.solvers.problem import LinearBlock, Problem, start
 from swelltree.solvers.stepping.explicit import explicit
 from swelltree.solvers.stepping.few_arrays import rk4_step
 from swelltree.solvers.stepping.tableaus import TABLEAUS
-from swelltree.spatial.linear_steps import exact_stages
+from swelltree.spatial.linear_steps import Ports, exact_stages, stage_ports
 
 A = np.array([[-0.7, 2.0, 0.0], [-2.0, -0.7, 0.0], [0.0, 0.0, -9.0]])
 COUPLED = np.array([[-0.7, 2.0, 0.3], [-2.0, -0.7, 0.1], [0.2, 0.0, -9.0]])
 
 
+B = np.array([[1.0, 0.1], [-0.5, 0.1], [3.0, 0.1]])
+C = np.array([[1.0, 0.4, -0.2], [0.0, 0.3, 0.1]])
+
+
 def problem(stages):
-    """A swinging mass with a linear memory of its speed, pushed in time."""
+    """A swinging mass with a linear memory of its speed and place, pushed in time.
+
+    The argument is the matrix of the memory, or nothing where only its ports are seen.
+    """
 
     def rate(args, t, y):
         x, v = y["x"]
-        z = y["z"]
-        push = jnp.sin(1.3 * t) - 4.0 * jnp.sin(x) - z @ jnp.array([1.0, 0.4, -0.2])
-        forcing = jnp.array([1.0, -0.5, 3.0]) * v + 0.1 * x**2
-        return {"x": jnp.stack([v, push]), "z": jnp.asarray(args) @ z + forcing}
+        w = y["z"] if args is None else C @ y["z"]
+        push = jnp.sin(1.3 * t) - 4.0 * jnp.sin(x) - w[0] + 0.2 * x * w[1]
+        u = jnp.stack([v, x**2])
+        z_dot = u if args is None else jnp.asarray(args) @ y["z"] + B @ u
+        return {"x": jnp.stack([v, push]), "z": z_dot}
 
     block = LinearBlock(
-        lambda y: y["z"], lambda y, z: y | {"z": z}, lambda args: stages, lambda args: args
+        lambda y: y["z"],
+        lambda y, z: y | {"z": z},
+        lambda args: stages,
+        lambda args: args,
+        lambda args: Ports(None, stage_ports(stages, B, C)),
     )
     return Problem(rate=rate, block=None if stages is None else block)
 

@@ -83,18 +83,65 @@ def test_second_run_of_a_case_file_imports_no_jax(tmp_path, monkeypatch):
 STUDIES = """
 import sys
 
-import swelltree as sw
+import numpy as np
 
-rm3, wave = sw.gallery.rm3().model(), sw.RegularWave(amplitude=0.5, omega=0.9)
-for made in (sw.equilibrium(rm3), sw.modes(rm3), sw.rao(rm3), sw.steady_state(rm3, wave)):
-    print(*(f"{x}:{made[x].values.tobytes().hex()[-64:]}" for x in sorted(made)))
+import swelltree as sw
+from swelltree.validation.moorings.winches import hoist
+
+sea = sw.IrregularSea(sw.Jonswap(Hs=1.5, Tp=8.0), omega_max=2.2, seed=4)
+wave = sw.RegularWave(amplitude=0.5, omega=0.9)
+how, *wanted = sys.argv[1:]
+
+
+def sphere():
+    ready = sw.gallery.sphere()
+    return ready.model()
+
+
+def float_with_drag():
+    sphere = sw.gallery.sphere()
+    drag = sw.QuadraticDrag("drag", sphere.bare.bodies[0], damping={"Heave": 2e4})
+    machine = sw.LinearPto("pto", joint=sphere.bare.joints[0].name, damping=1e5)
+    system = sphere.bare.replace(forces=[drag], ptos=[machine])
+    return sw.compile(system, sphere.hydro)
+
+
+def moored(**more):
+    regular = sw.RegularWave(height=4.0, period=10.0)
+    return sw.simulate(sw.gallery.spar("dynamic").model(), regular, duration=4.0, **more)
+
+
+STUDIES = {
+    "stiff": lambda: sw.simulate(sphere(), sea, duration=5.0, solver="stiff"),
+    "extremes": lambda: sw.simulate(sphere(), sea, duration=5.0, extremes=["velocity"]),
+    "hoist": lambda: sw.simulate(hoist(), duration=1.0, extremes=["line_tension"]),
+    "moored": moored,
+    "described": lambda: moored(start="described"),
+    "rest on lines": lambda: sw.equilibrium(sw.gallery.spar("dynamic").model()),
+    "rest": lambda: sw.equilibrium(sw.gallery.rm3().model()),
+    "modes": lambda: sw.modes(sw.gallery.rm3().model()),
+    "rao": lambda: sw.rao(sw.gallery.rm3().model()),
+    "periodic": lambda: sw.steady_state(sw.gallery.rm3().model(), wave),
+    "response": lambda: sw.response(sw.gallery.rm3().model(), sea),
+    "control": lambda: sw.optimal_control(sw.gallery.rm3().model(), wave, harmonics=6),
+    "control with drag": lambda: sw.optimal_control(float_with_drag(), wave, harmonics=6),
+}
+if how == "with":
+    import jax
+for name in wanted or STUDIES:
+    made = STUDIES[name]()
+    assert made.attrs.get("engine", "LLVM") == "LLVM", (name, made.attrs["engine"])
+    print(name, *(f"{x}:{made[x].values.tobytes().hex()[-64:]}" for x in sorted(made)))
 print("JAX" if "jax" in sys.modules else "no JAX")
 """
 
 
-@pytest.mark.slow
-def test_rest_modes_and_periodic_motion_are_found_without_jax(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "wanted", [["extremes", "hoist"], pytest.param([], marks=pytest.mark.slow)]
+)
+def test_studies_are_found_without_jax(tmp_path, monkeypatch, wanted):
+    """Implicit steps, extremes, the two-step scheme, rest, linear, periodic and control studies."""
     monkeypatch.setenv("SWELLTREE_CACHE_DIR", str(tmp_path))
-    first, second = (told(STUDIES) for _ in range(2))
-    assert (first[-1], second[-1]) == ("JAX", "no JAX")
-    assert first[:-1] == second[:-1]
+    first, second, third = (told(STUDIES, how, *wanted) for how in ("alone", "alone", "with"))
+    assert (first[-1], second[-1], third[-1]) == ("JAX", "no JAX", "JAX")
+    assert first[:-1] == second[:-1] == third[:-1]

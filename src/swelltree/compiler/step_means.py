@@ -17,7 +17,8 @@ import numpy as np
 from swelltree.effects.applied import Applied
 from swelltree.effects.lines.winches import SetSpeed
 from swelltree.engine.arrays import Array, Tree, namespace, pytree
-from swelltree.engine.backend import jax, jnp
+from swelltree.engine.backend import jnp
+from swelltree.engine.trees import mapped
 from swelltree.model.model import Model
 from swelltree.model.points import PointMotion
 from swelltree.model.signals import Pieces, UserFunction, ZeroOrderHold
@@ -89,4 +90,4 @@ def with_step_means(model: Model, h: float) -> Model:
             return replace(part, signals=tuple(map(mean, part.signals)), function=function)
         return part
 
-    return model.replace(effects=jax.tree.map(mean, model.effects, is_leaf=known))
+    return model.replace(effects=mapped(mean, model.effects, is_leaf=known))

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from swelltree.engine.arrays import Array
+import numpy as np
+
+from swelltree.engine.arrays import Array, namespace
 from swelltree.engine.backend import jax, jnp
 from swelltree.engine.machine.traced_types import Shaped
+from swelltree.engine.trees import mapped
 
 SUFFIXES = ("_max", "_min", "_mean")
 
@@ -27,15 +30,15 @@ class Extremes(NamedTuple):
 
 def nothing_known(channels: dict[str, Shaped]) -> Extremes:
     """Before the first values of channels of these shapes."""
-    zero = {name: jnp.zeros(x.shape) for name, x in channels.items()}
-    return Extremes(zero, zero, zero, zero, jnp.zeros(()), jnp.zeros((), bool))
+    zero = {name: np.zeros(x.shape) for name, x in channels.items()}
+    return Extremes(zero, zero, zero, zero, np.zeros(()), np.zeros((), bool))
 
 
 def known_now(channels: dict[str, Array]) -> Extremes:
     """Just after a sample with these values."""
-    now = {name: jnp.asarray(x, float) for name, x in channels.items()}
-    zero = jax.tree.map(jnp.zeros_like, now)
-    return Extremes(now, now, zero, now, jnp.zeros(()), jnp.ones((), bool))
+    now = {name: namespace(x).asarray(x, dtype=float) for name, x in channels.items()}
+    zero = mapped(lambda x: np.zeros(x.shape), now)
+    return Extremes(now, now, zero, now, np.zeros(()), np.ones((), bool))
 
 
 def with_step(known: Extremes, channels: dict[str, Array], step: Array) -> Extremes:
@@ -62,11 +65,12 @@ def with_step(known: Extremes, channels: dict[str, Array], step: Array) -> Extre
 
 def as_channels(known: Extremes) -> dict[str, Array]:
     """Channels `<name>_max`, `<name>_min` and `<name>_mean`."""
+    xp = namespace(known.span, *known.latest.values())
     whole = known.span > 0.0
-    span = jnp.where(whole, known.span, 1.0)
+    span = xp.where(whole, known.span, 1.0)
     out = {}
     for name, latest in known.latest.items():
-        mean = jnp.where(whole, known.integral[name] / span, latest)
+        mean = xp.where(whole, known.integral[name] / span, latest)
         values = known.largest[name], known.smallest[name], mean
         out |= {f"{name}{suffix}": x for suffix, x in zip(SUFFIXES, values, strict=True)}
     return out

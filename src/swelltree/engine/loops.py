@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import ModuleType
 
 import numpy as np
@@ -15,6 +17,8 @@ from swelltree.engine.backend import is_jax, jax
 from swelltree.engine.late import is_imported
 from swelltree.engine.trees import leaves_of
 
+FEW_DIRECTIONS = 8  # whose derivatives are written out, without what is zero in each
+
 
 def repeat_while(go_on: Callable[[Tree], Array], step: Callable[[Tree], Tree], state: Tree) -> Tree:
     """Apply `step` to the state, a tuple of arrays, while `go_on` says so."""
@@ -23,6 +27,24 @@ def repeat_while(go_on: Callable[[Tree], Array], step: Callable[[Tree], Tree], s
             state = step(state)
         return state
     return jax.lax.while_loop(go_on, step, state)
+
+
+_in_loops: ContextVar[bool] = ContextVar("in_loops", default=False)
+
+
+@contextmanager
+def in_loops() -> Iterator[None]:
+    """Trace for machine code of many cases: registers hold cases, so that loops cost nothing."""
+    token = _in_loops.set(True)
+    try:
+        yield
+    finally:
+        _in_loops.reset(token)
+
+
+def is_in_loops() -> bool:
+    """Is a program of many cases traced, in which arrays of two long axes are better loops?"""
+    return _in_loops.get()
 
 
 def each(function: Callable[..., Tree], *rows: Tree, axis: int = 0) -> Tree:
@@ -52,6 +74,23 @@ def each_sum(function: Callable[..., Tree], *rows: Tree, axis: int = 0) -> Tree:
         axis: as of `each`.
     """
     return _over_rows(function, rows, axis, summed=True)
+
+
+def derivatives_along(function: Callable[..., tuple[Tree, Tree]], x: Array) -> tuple[Tree, Tree]:
+    """Derivatives of a function in every number of a vector, and what else it gives.
+
+    As `jax.jacfwd`; in machine code the directions are the rows of a loop, so that as many of them
+    as numbers are no more equations than one.
+
+    Args:
+        function: of the vector; gives a tree of arrays, and a tree that is not differentiated.
+        x: the vector.
+    """
+    if len(x) <= FEW_DIRECTIONS:
+        return jax.jacfwd(function, has_aux=True)(x)
+    _, tangent, rest = jax.linearize(function, x, has_aux=True)
+    rows = each(tangent, np.eye(len(x)))
+    return jax.tree.map(lambda a: jax.numpy.moveaxis(a, 0, -1), rows), rest
 
 
 def rows_of(xp: ModuleType, function: Callable[..., Tree], *rows: Tree) -> Tree:

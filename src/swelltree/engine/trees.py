@@ -108,6 +108,13 @@ def _taken_apart(
     return Structure(kind, about, parts, sum(part.num_leaves for part in parts))
 
 
+def in_words_of_jax(structure: Form) -> Form:
+    """The same structure as `flatten` gives it once JAX is imported."""
+    if not isinstance(structure, Structure):
+        return structure
+    return jax.tree.structure(structure.unflatten([0] * structure.num_leaves))
+
+
 def leaves_of(tree: Tree, is_leaf: Callable[[Tree], bool] | None = None) -> list[Array]:
     """Arrays of a tree one by one, and whole nodes of which `is_leaf` says that they count so."""
     if is_imported("jax"):
@@ -122,14 +129,28 @@ def structure_of(tree: Tree) -> Form:
     return flatten(tree)[1]
 
 
-def mapped(function: Callable[..., Array], tree: Tree, *others: Tree) -> Tree:
-    """A tree of the results of a function of every array, and of those at its place in others."""
+def mapped(
+    function: Callable[..., Array],
+    tree: Tree,
+    *others: Tree,
+    is_leaf: Callable[[Tree], bool] | None = None,
+) -> Tree:
+    """A tree of the results of a function of every array, and of those at its place in others.
+
+    Args:
+        function: of arrays.
+        tree: of arrays.
+        others: trees of the same structure.
+        is_leaf: says of whole nodes that they count as arrays.
+    """
     if is_imported("jax"):
-        return jax.tree.map(function, tree, *others)
-    leaves, structure = flatten(tree)
+        return jax.tree.map(function, tree, *others, is_leaf=is_leaf)
+    leaves: list[Any] = []
+    structure = _taken_apart(tree, leaves, is_leaf)
     rows = [leaves]
     for other in others:
-        more, like = flatten(other)
+        more: list[Any] = []
+        like = _taken_apart(other, more, is_leaf)
         if like != structure:
             raise ValueError("trees of different structure")
         rows.append(more)

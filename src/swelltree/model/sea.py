@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.waves.airy import Kinematics
+from swelltree.waves.airy import Components, Kinematics, surface_and_motion
 
 if TYPE_CHECKING:
     from swelltree.model.currents import Field, PowerLaw, Profile, Wind
@@ -69,6 +69,24 @@ def water_at(
     return Kinematics(
         moving.velocity + velocity, moving.acceleration + acceleration, moving.pressure
     )
+
+
+def surface_and_water_at(model: Model, t: Array, points: Array) -> tuple[Array, Array, Array]:
+    """Height of the surface, velocity and acceleration of the water at points (k, 3).
+
+    As of `surface_at` and `water_at`; linear waves are summed once for all three.
+    """
+    sea, waves = model.sea, model.sea.waves
+    if not isinstance(waves, Components):
+        flow = water_at(model, t, points)
+        return surface_at(model, t, points), flow.velocity, flow.acceleration
+    x, y, z = points[:, 0], points[:, 1], points[:, 2]
+    eta, *flow = surface_and_motion(waves, t, x, y, z, model.water, sea.stretching)
+    velocity, acceleration = flow
+    if sea.current is not None:
+        more = sea.current.flow(t, points)
+        velocity, acceleration = velocity + more[0], acceleration + more[1]
+    return eta, velocity, acceleration
 
 
 def current_at(model: Model, t: Array, points: Array) -> Array:

@@ -15,7 +15,7 @@ from swelltree.solvers.stepping.control import FIRST_ERROR
 from swelltree.solvers.stepping.extension import Extension, blank_extension
 
 if TYPE_CHECKING:
-    from swelltree.spatial.linear_steps import ExactStages
+    from swelltree.spatial.linear_steps import ExactStages, Ports
 
 
 class LinearBlock(NamedTuple):
@@ -30,6 +30,7 @@ class LinearBlock(NamedTuple):
         [Tree], ExactStages | None
     ]  # args -> linear_steps.ExactStages of the fixed step, or None
     matrix: Callable[[Tree], Array | None] = lambda args: None  # args -> A (k, k), or None
+    ports: Callable[[Tree], Ports | None] = lambda args: None  # args -> those of the fixed step
 
 
 @dataclass(frozen=True)

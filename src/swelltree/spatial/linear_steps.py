@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+from typing import NamedTuple
+
 import numpy as np
 
-from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.engine.arrays import Array, Tree, namespace, pytree
 
 
 @pytree("banded")
@@ -36,8 +39,13 @@ class ExactStages:
 
 
 def exact_stages(A: np.ndarray, step: float) -> ExactStages:
-    """Those of a matrix and a step."""
-    k = len(A)
+    """Those of a matrix and a step; the last few are remembered."""
+    return _stages_of(np.ascontiguousarray(A, float).tobytes(), len(A), step)
+
+
+@functools.lru_cache(maxsize=8)
+def _stages_of(matrix: bytes, k: int, step: float) -> ExactStages:
+    A = np.frombuffer(matrix).reshape(k, k)
     half, whole = _phi(0.5 * step * A), _phi(step * A)
     first = 0.5 * step * half[1]
     decay = np.stack([np.eye(k), half[0], half[0], whole[0], whole[0]])
@@ -48,11 +56,60 @@ def exact_stages(A: np.ndarray, step: float) -> ExactStages:
     W[4, 0] = step * (one - 3.0 * two + 4.0 * three)
     W[4, 1] = W[4, 2] = step * (2.0 * two - 4.0 * three)
     W[4, 3] = step * (4.0 * three - two)
-    k = np.arange(len(A))
-    beyond = np.abs(k[:, None] - k) > 1
+    number = np.arange(k)
+    beyond = np.abs(number[:, None] - number) > 1
     if any(np.any(M[..., beyond]) for M in (A, decay, W)):
         return ExactStages(np.array(step), A, decay, W, banded=False)
     return ExactStages(np.array(step), *map(_diagonals, (A, decay, W)), banded=True)
+
+
+@pytree("active")
+class StagePorts:
+    r"""Such a step seen from outside: u goes in, w = C z comes out, f = B u.
+
+    .. math:: w_i = C e^{c_i h A} z_0 + \sum_j C W_{ij} B\, u_j, \qquad
+              z_1 = e^{hA} z_0 + \sum_j W_{4j} B\, u_j
+
+    Of u and w only the m numbers that the block knows count; the second and third stage count
+    alike at the end.
+    """
+
+    seen: Array  # (3 m, k) C, and behind half of the step and the whole
+    near: Array  # (m, m) C W_10 B: of the stage before, at the second and third; twice at the last
+    far: Array  # (m, m) C W_30 B: of the first stage at the last
+    end: Array  # (k, 3 m) W_40 B, W_41 B, W_43 B
+    active: tuple[int, ...]  # which numbers of u and w
+
+
+class Ports(NamedTuple):
+    """What the rest of a problem knows of its linear block z' = A z + B u: w = C z.
+
+    Args:
+        args: first argument of ``rate`` for which w stands in place of z, and u in place of z'.
+        stages: of the fixed step.
+    """
+
+    args: Tree
+    stages: StagePorts
+
+
+def stage_ports(stages: ExactStages, B: np.ndarray, C: np.ndarray) -> StagePorts:
+    """Those of a block with its ports, in numpy."""
+    active = np.flatnonzero(B.any(0) | C.any(1))
+    B, C = B[:, active], C[active]
+
+    def times(M: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        return np.stack([stages.times(M, column) for column in columns.T], axis=-1)
+
+    one = np.eye(len(B))
+    W = stages.weights
+    return StagePorts(
+        np.concatenate([C, *(C @ times(M, one) for M in stages.decay[[1, 4]])]),
+        C @ times(W[1, 0], B),
+        C @ times(W[3, 0], B),
+        np.concatenate([times(W[4, j], B) for j in (0, 1, 3)], axis=1),
+        tuple(active.tolist()),
+    )
 
 
 def _diagonals(M: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ from swelltree.model.internal_state import InternalState, internal_rate
 from swelltree.model.kinematics import Motion, dof_coordinates, dof_rates, joint_frames
 from swelltree.model.model import Model
 from swelltree.model.present import present as present_inside
-from swelltree.model.sea import surface_at, water_at
+from swelltree.model.sea import surface_and_water_at
 from swelltree.model.signals import drives_at
 from swelltree.model.solved import solved_at
 from swelltree.model.total import total_loads
@@ -144,12 +144,9 @@ def _reach(diameter: Array, q: Array) -> Array:
 
 def _water(model: Model, t: Array, points: Array, reach: Array) -> tuple[Array, Array, Array]:
     """Velocity and acceleration of the water at points, and which share of them is wet."""
-    under = surface_at(model, t, points) - points[:, 2]
-    wet = jnp.clip(0.5 + 0.5 * under / reach, 0.0, 1.0)
-    if model.sea.waves is None and model.sea.current is None:
-        return jnp.zeros_like(points), jnp.zeros_like(points), wet
-    flow = water_at(model, t, points)
-    return flow.velocity, flow.acceleration, wet
+    surface, velocity, acceleration = surface_and_water_at(model, t, points)
+    wet = jnp.clip(0.5 + 0.5 * (surface - points[:, 2]) / reach, 0.0, 1.0)
+    return velocity, acceleration, wet
 
 
 def mean_memory(step: Step, v: Array) -> Array:

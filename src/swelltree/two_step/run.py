@@ -13,6 +13,8 @@ from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
 from swelltree.engine.extremes import as_channels, known_now, nothing_known, with_step
 from swelltree.engine.machine.program import Program
+from swelltree.engine.machine.shapes import shapes_of
+from swelltree.engine.trees import flatten, leaves_of, mapped
 from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import Pose
 from swelltree.model.model import Model
@@ -231,13 +233,13 @@ def _row(sample: Sample) -> Array:
 
 def as_table(samples: Sample) -> np.ndarray:
     """Samples as rows of one table: a program writes one row where it would write many arrays."""
-    leaves = [np.asarray(x) for x in jax.tree.leaves(samples)]
+    leaves = [np.asarray(x) for x in leaves_of(samples)]
     return np.concatenate([x.reshape(len(x), -1).astype(float) for x in leaves], axis=1)
 
 
 def from_table(table: np.ndarray, like: Sample) -> Sample:
     """Samples from the rows of a table."""
-    leaves, tree = jax.tree.flatten(like)
+    leaves, tree = flatten(like)
     ends = np.cumsum([np.asarray(x)[0].size for x in leaves])
     parts = np.split(table, ends[:-1], axis=1)
     pairs = zip(parts, leaves, strict=True)
@@ -300,13 +302,20 @@ def empty_samples(model: Model, form: Form, state: StepperState, count: int) -> 
     )
 
 
+@functools.lru_cache(maxsize=32)
+def kept_channels(form: Form) -> Callable[[Model, Sample], dict[str, Array]]:
+    """Function of a model and a sample: the channels whose extremes a form keeps."""
+    assert form.kept is not None
+    return lambda model, sample: form.kept(model, form, sample)
+
+
 def _kept(model: Model, form: Form, state: StepperState) -> dict[str, Array]:
     """Shapes of the channels whose extremes are kept."""
     if form.kept is None:
         return {}
     plain = replace(form, kept=None)
-    sample = jax.tree.map(lambda x: x[0], empty_samples(model, plain, state, 1))
-    return jax.eval_shape(lambda m, s: form.kept(m, form, s), model, sample)
+    sample = mapped(lambda x: x[0], empty_samples(model, plain, state, 1))
+    return shapes_of(kept_channels(form), model, sample)
 
 
 def _summaries(model: Model, form: Form, state: StepperState) -> dict[str, Array]:
@@ -348,9 +357,7 @@ def single_step(
         if not room:
             room.append(empty_samples(model, form, state, count))
         after, samples = run(model, setup, run_state(model, form, state), room[0], marks, 1)
-        return jax.tree.map(np.asarray, after.state), jax.tree.map(
-            lambda x: np.asarray(x)[0], samples
-        )
+        return mapped(np.asarray, after.state), mapped(lambda x: np.asarray(x)[0], samples)
 
     return step
 
@@ -362,6 +369,6 @@ def run_state(model: Model, form: Form, state: StepperState) -> RunState:
     if state.lines is not None and state.lines.mu.size:
         impulse = np.zeros(state.lines.mu.shape)
     shapes = _kept(model, form, state)
-    extremes = jax.tree.map(np.asarray, nothing_known(shapes)) if shapes else None
+    extremes = nothing_known(shapes) if shapes else None
     none = np.zeros(())
     return RunState(state, zero, np.array(True), zero, zero, none, impulse, none, extremes)

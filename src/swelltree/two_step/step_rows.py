@@ -13,8 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from swelltree.effects.lines.dynamic.arrays import LineArrays
-from swelltree.engine.arrays import Array, pytree
+from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.engine.backend import jax, jnp
+from swelltree.engine.loops import derivatives_along
 from swelltree.model.model import Model
 from swelltree.spatial.linalg import solve_small
 from swelltree.spatial.products import SMALL_PRODUCT, is_compact, product
@@ -93,7 +94,7 @@ def evaluate(
     def f(x: Array) -> tuple[tuple[Array, Array], Trial]:
         return equations(step, x, loads.wrench, force)
 
-    (J, moves), trial = jax.jacfwd(f, has_aux=True)(at.x)
+    (J, moves), trial = derivatives_along(f, at.x)
     # mean velocity is half of a displacement over h, for Gibbs vectors the whole
     per_step = jnp.tile(jnp.repeat(jnp.array([0.5, 1.0]), 3), N) / setup.h
     into = along = jnp.zeros((0, 0, 6 * N + size.junctions))
@@ -239,5 +240,6 @@ def ends_after(step: Step, x: Array) -> Array:
 def with_ends(arrays: LineArrays, q: Array, ends: Array) -> Array:
     """Positions of the nodes with the ends where they are held; idle ones are at A."""
     at_A = np.arange(q.shape[1]) <= arrays.first[:, None]
-    q = jnp.where(at_A[:, :, None], ends[:, :1], q)
-    return jnp.concatenate([q[:, :-1], ends[:, 1:2]], axis=1)
+    xp = namespace(at_A, ends, q)
+    q = xp.where(at_A[:, :, None], ends[:, :1], q)
+    return xp.concatenate([q[:, :-1], ends[:, 1:2]], axis=1)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.engine.loops import each, each_sum, is_in_loops
 from swelltree.system.errors import SwelltreeError, listed
 from swelltree.system.values import is_traced
 from swelltree.waves.dispersion import depth_decay, is_deep
@@ -166,8 +167,7 @@ def kinematics(
     sin, cos = _sin_cos(theta)
     if stretching == "wheeler":
         eta = ramp(t, waves.ramp) * _summed(cos, waves.amplitude)
-        # the bottom stays, the actual surface comes to z = 0
-        z = z - eta if is_deep(water.depth) else (z - eta) / (1 + eta / water.depth)
+        z = _under(z, eta, water.depth)
     z = z if stretching == "extrapolate" else xp.minimum(z, 0.0)
     C, S = depth_decay(waves.wavenumber, z[..., None], water.depth)
     gk = water.g * waves.wavenumber
@@ -184,6 +184,114 @@ def kinematics(
 
 
 MANY = 4096  # points times components above which library products pay
+SMALLEST = 1e-300
+FEW = 64  # the same, above which loops over both are shorter
+
+
+def _under(z: Array, eta: Array, depth: Array) -> Array:
+    """Heights after Wheeler: the bottom stays, the actual surface comes to z = 0."""
+    return z - eta if is_deep(depth) else (z - eta) / (1 + eta / depth)
+
+
+# --- many points and components: one body for all of them, no array of both -------------------
+def _in_loops(waves: Components, t: Array, x: Array) -> bool:
+    """Is that the better way: points in a row at one time, in a program of many cases?"""
+    if not is_in_loops() or np.ndim(t) or np.ndim(x) != 1:
+        return False
+    return namespace(waves.amplitude, t, x) is not np and len(x) * len(waves) >= FEW
+
+
+class _OfComponent(NamedTuple):
+    """What the sums at all points use of a component, (component,)."""
+
+    k: Array
+    along: tuple[Array, Array]  # k in x and y [1/m]
+    ahead: tuple[Array, Array]
+    angle: Array  # at the origin now [rad]
+    amplitude: Array  # now [m]
+    push: Array  # of the acceleration, divided by 1 + exp(-2 k h) [m/s^2]
+    flow: Array  # of the velocity, divided by the same [m/s]
+    echo: Array  # exp(-2 k h), zero in deep water
+
+
+def _components_now(waves: Components, t: Array, water: AnyWater) -> _OfComponent:
+    """All components at one time."""
+    xp, start = namespace(waves.amplitude, t), ramp(t, waves.ramp)
+
+    def component(
+        omega: Array, k: Array, beta: Array, phase: Array, amplitude: Array
+    ) -> _OfComponent:
+        ahead, a = (xp.cos(beta), xp.sin(beta)), start * amplitude
+        along = k * ahead[0], k * ahead[1]
+        echo = 0.0 * k if is_deep(water.depth) else xp.exp(-2.0 * k * water.depth)
+        push = water.g * k * a / (1.0 + echo)
+        return _OfComponent(k, along, ahead, phase - omega * t, a, push, push / omega, echo)
+
+    return each(component, waves.omega, waves.wavenumber, waves.beta, waves.phase, waves.amplitude)
+
+
+def _elevation_at(sea: _OfComponent, x: Array, y: Array) -> Array:
+    """Elevation at one point [m]."""
+
+    def component(c: _OfComponent) -> Array:
+        return c.amplitude * sin_cos(c.along[0] * x + c.along[1] * y + c.angle)[1]
+
+    return each_sum(component, sea)
+
+
+def _motion_at(
+    sea: _OfComponent, eta: Array, x: Array, y: Array, z: Array, depth: Array, stretching: str
+) -> tuple[Array, Array]:
+    """Velocity and acceleration at one point, as of `kinematics`."""
+    xp = namespace(sea.amplitude, x)
+    z = _under(z, eta, depth) if stretching == "wheeler" else z
+    z = z if stretching == "extrapolate" else xp.minimum(z, 0.0)
+
+    def component(c: _OfComponent) -> tuple[Array, Array]:
+        sine, cosine = sin_cos(c.along[0] * x + c.along[1] * y + c.angle)
+        # `depth_decay` with one exponential
+        down = xp.exp(c.k * z)
+        mirror = 0.0 if is_deep(depth) else c.echo / xp.maximum(down, SMALLEST)
+        C, S = down + mirror, down - mirror
+        ahead, pushed = C * c.flow * cosine, C * c.push * sine
+        return (
+            xp.stack([ahead * c.ahead[0], ahead * c.ahead[1], S * c.flow * sine]),
+            xp.stack([pushed * c.ahead[0], pushed * c.ahead[1], -S * c.push * cosine]),
+        )
+
+    return each_sum(component, sea)
+
+
+def surface_and_motion(
+    waves: Components,
+    t: Array,
+    x: Array,
+    y: Array,
+    z: Array,
+    water: AnyWater,
+    stretching: str = "constant",
+) -> tuple[Array, Array, Array]:
+    """Elevation (k,), velocity and acceleration (k, 3) of the water at points (k,).
+
+    Args:
+        waves: as of `kinematics`, whose arguments these are.
+        t: one time [s].
+        x: [m].
+        y: [m].
+        z: [m].
+        water: rho, g and depth.
+        stretching: as of `kinematics`.
+    """
+    if not _in_loops(waves, t, x):
+        flow = kinematics(waves, t, x, y, z, water, stretching)
+        return elevation(waves, t, x, y), flow.velocity, flow.acceleration
+    now = _components_now(waves, t, water)
+
+    def point(x: Array, y: Array, z: Array) -> tuple[Array, Array, Array]:
+        eta = _elevation_at(now, x, y)
+        return eta, *_motion_at(now, eta, x, y, z, water.depth, stretching)
+
+    return each(point, x, y, z)
 
 
 def _sin_cos(theta: Array) -> tuple[Array, Array]:

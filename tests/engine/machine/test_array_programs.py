@@ -5,6 +5,7 @@ import pytest
 
 from swelltree.engine.backend import jax, jnp
 from swelltree.engine.machine.points import Points, point_program
+from swelltree.engine.machine.program import Program
 
 RNG = np.random.default_rng(4)
 X = RNG.standard_normal((5, 3))
@@ -126,3 +127,22 @@ def test_operations_without_a_rule_run_by_xla():
     found = program(X)
     assert program.points.engine.startswith("XLA: ")
     assert_same(found, np.fft.irfft(np.fft.rfft(X[:, 0], n=8) * 2j, n=8), 1e-12)
+
+
+@pytest.mark.parametrize("count", [26, 63])
+def test_factors_and_solutions_in_loops_are_those_of_lapack(monkeypatch, count):
+    monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
+    rng = np.random.default_rng(count)
+    A, b = rng.standard_normal((count, count)), rng.standard_normal((count, 2))
+    A[0, 0] = 0.0  # rows must be exchanged
+
+    def run(A, b):
+        factors, pivots, order = jax.lax.linalg.lu(A)
+        upper = jax.scipy.linalg.solve_triangular(A + 20.0 * jnp.eye(count), b[:, 0])
+        return factors, pivots, order, jnp.linalg.solve(A, b), upper
+
+    program = Program(run, fixed=0)
+    assert program.engine(A, b) == "LLVM"
+    for found, right in zip(program(A, b), jax.jit(run)(A, b), strict=True):
+        size = max(1.0, float(np.abs(right).max()))
+        np.testing.assert_allclose(found, right, rtol=0, atol=2e-12 * size)

@@ -17,7 +17,7 @@ from swelltree.engine.machine.many_cases.harmonic_sums import (
 CASES, COUNT, N, HIGHEST, POINTS = 35, 17, 12, 2.4, 90
 
 
-def made(short=False):
+def made(short=False, columns=None):
     """Waves of general kind, loads on the fine grid and what they should be."""
     rng = np.random.default_rng(3)
     omega = rng.uniform(0.2, HIGHEST, (CASES, COUNT))
@@ -35,7 +35,8 @@ def made(short=False):
     device, step = DeviceHere(), 2.0 * np.pi / HIGHEST / 20.0
     waves = Waves(omega, place, amplitude, ramp)
     groups = -(-CASES // GROUP)
-    sums = HarmonicSums(device, waves, table.reshape(len(grid), -1), step, POINTS, groups, short)
+    table = table.reshape(len(grid), -1)
+    sums = HarmonicSums(device, waves, table, step, POINTS, groups, short, columns)
     own, force, rate = 2 * POINTS * N + 7, 5, 5 + POINTS * N
     lanes = device.room(groups * own * GROUP)
     begin = 300.0
@@ -63,6 +64,17 @@ def test_loads_and_rates_are_the_sums_of_the_waves(short, near):
         np.testing.assert_allclose(one, other, rtol=0, atol=near * np.abs(other).max())
 
 
+@pytest.mark.parametrize("columns", [(1,), (0, 3), (0, 2, 3, 4, 7, 8, 11)])
+def test_loads_that_are_not_read_are_not_made(columns):
+    """One, few, and more than a thread has."""
+    found, right = made(columns=columns)
+    rest = [d for d in range(N) if d not in columns]
+    for one, other in zip(found, right, strict=True):
+        near = 1e-6 * np.abs(other).max()
+        np.testing.assert_allclose(one[..., columns], other[..., columns], rtol=0, atol=near)
+        assert np.isnan(one[..., rest]).all()
+
+
 def test_weights_keep_every_frequency_of_the_band():
     weights, at = refining_weights(), np.arange(14) - 6
     w = np.linspace(0.0, 2 * np.pi / 5, 50)[:, None]
@@ -74,7 +86,7 @@ def test_weights_keep_every_frequency_of_the_band():
 
 
 def test_the_kernels_are_ptx_without_memory_of_their_own():
-    for text in (forces_text(N), sums_text(N), refined_text(N, True)):
+    for text in (forces_text(N), sums_text(N), refined_text(tuple(range(N)), N, True)):
         ptx = as_ptx(text)
         assert ".visible .entry run(" in ptx
         assert ".local" not in ptx

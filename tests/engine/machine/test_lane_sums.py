@@ -59,6 +59,25 @@ def test_loads_and_rates_in_lanes_are_the_sums_of_the_waves(n, width):
     assert np.isnan(rows[-6:]).all()
 
 
+@pytest.mark.parametrize("columns", [(4,), (2, 5), (0, 1, 3, 4, 5, 6, 7)])
+def test_loads_in_lanes_that_are_not_read_are_not_made(columns):
+    waves, n, cases = general_waves(8), 8, [2, 0, 5, 9]
+    points = LaneSums.points(LONGEST, waves.step.min())
+    found = []
+    for some in (None, columns):
+        rows = np.full((2 * points * n, 4), np.nan)
+        for begin in (0.0, 297.3):
+            LaneSums(waves, cases, LONGEST, some).fill(begin, rows, 0, points * n)
+            found.append(rows.reshape(2, points, n, 4).copy())
+    rest = [d for d in range(n) if d not in columns]
+    for whole, some in zip(found[:2], found[2:], strict=True):
+        size = np.nanmax(np.abs(whole))
+        np.testing.assert_allclose(
+            some[:, :, columns], whole[:, :, columns], rtol=0, atol=1e-11 * size
+        )
+        assert np.isnan(some[:, :, rest]).all()
+
+
 def test_loads_of_a_lane_do_not_depend_on_those_beside_it():
     waves, n, width = general_waves(6), 6, 4
     points = LaneSums.points(LONGEST, waves.step.min())

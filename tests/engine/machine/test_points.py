@@ -243,3 +243,15 @@ def test_nothing_beside_a_number_stays_nothing():
 
     _, w = nodes()
     compare(function, np.array(2.0), w)
+
+
+def test_second_derivatives_by_xla_are_those_of_machine_code(monkeypatch):
+    def force(fixed, x):
+        return fixed["A"] @ x[:3] * jnp.sin(fixed["k"] * x[3])
+
+    x, weight = np.array([0.3, -0.7, 1.1, 0.4]), np.array([1.0, -2.0, 0.5])
+    ours = Points(force).second(GIVEN, x, weight=weight)
+    monkeypatch.setenv("SWELLTREE_ENGINE", "xla")
+    points = Points(force)
+    close(points.second(GIVEN, x, weight=weight), ours)
+    assert points.engine == "XLA: SWELLTREE_ENGINE=xla asks for it"

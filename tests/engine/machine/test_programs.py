@@ -6,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from made_programs import ARRAYS, BESIDE, ELEMENTWISE, UNTIL, spd
+from swelltree.engine import trees
 from swelltree.engine.backend import jax, jnp
+from swelltree.engine.machine import program as programs
 from swelltree.engine.machine.flatten import Flattening
 from swelltree.engine.machine.program import ASKED, Program, Writing
 
@@ -154,6 +156,20 @@ def test_engine_is_machine_code_unless_another_is_asked_for(monkeypatch):
 def test_program_within_another_is_traced():
     program = Program(jnp.sin, fixed=0)
     assert float(jax.grad(lambda x: program(x))(0.3)) == pytest.approx(np.cos(0.3))
+
+
+def test_programs_made_before_jax_came_serve_on(monkeypatch):
+    """Else a run that imports JAX on its way would go on with another program, of other bits."""
+    x = {"x": np.array([0.3, -0.2])}
+    with monkeypatch.context() as patch:
+        for module in (trees, programs):
+            patch.setattr(module, "is_imported", lambda name: False)
+        program = Program(lambda fixed, x: {"y": fixed["a"] @ x["x"]})
+        before = program({"a": np.array([[2.0, 3.0], [4.0, 5.0]])}, x)
+    for other in (0.0, 3.0):  # the same pattern of zeros, and one that the first one serves
+        after = program({"a": np.array([[2.0, other], [4.0, 5.0]])}, x)
+    assert np.array_equal(before["y"], after["y"])
+    assert len({id(made) for made in program.programs.values()}) == 1
 
 
 BLOCKS = {

@@ -131,23 +131,6 @@ def test_a_case_one_by_one_that_ends_early_is_told_as_a_failed_case_only():
     ]
 
 
-@pytest.mark.slow
-def test_dynamic_lines_are_run_one_by_one_and_say_so():
-    bob = sw.Body("bob", 2e3, (1e3, 1e3, 1e3), position=(0, 0, -20))
-    rope = sw.wire_rope(0.03)
-    line = sw.Line("rope", sw.WORLD, bob, rest_length=20.0, type=rope, segments=3)
-    rail = sw.Slider("rail", sw.WORLD.at(0, 0, -20), bob, axis="z")
-    model = sw.compile(sw.System("hung", [bob], [rail], lines=[line]))
-    options = {"duration": 0.4, "output_step": 0.2, "step": 0.1, "channels": ["position"]}
-    with pytest.warns(sw.SwelltreeWarning, match="one by one"):
-        batch = sw.simulate_batch(model, None, {"bodies.bob.mass": [2000.0, 2100.0]}, **options)
-    assert "one by one" in batch.attrs["engine"]
-    assert batch["message"].values.tolist() == ["", ""]
-    run = sw.simulate(model, duration=0.4, output_step=0.2, step=0.1, progress=False)
-    expected = sw.statistics(run)["position"].values
-    assert batch["position"][0].values == pytest.approx(expected, rel=1e-9, abs=1e-9)
-
-
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [

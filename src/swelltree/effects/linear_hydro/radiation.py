@@ -20,8 +20,15 @@ from jaxtyping import Complex, Float
 from swelltree.effects.linear_hydro.data import RadiationMemory
 from swelltree.effects.linear_hydro.excitation import interpolated
 from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.engine.backend import jnp
 from swelltree.model.model import Model
-from swelltree.spatial.linear_steps import ExactStages, exact_stages, first_order_hold
+from swelltree.spatial.linear_steps import (
+    ExactStages,
+    StagePorts,
+    exact_stages,
+    first_order_hold,
+    stage_ports,
+)
 from swelltree.spatial.products import apply
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
@@ -36,6 +43,7 @@ class Memory(RadiationMemory):
     B: Array  # (k, 6N)
     C: Array  # (6N, k)
     exact: ExactStages | None = None  # linear_steps.ExactStages of the fixed step of a run, or None
+    ports: StagePorts | None = None  # the same as forces and velocities see it
 
     @property
     def order(self) -> int:
@@ -90,13 +98,36 @@ class Memory(RadiationMemory):
         return X, 0.5 * step * X @ self.B
 
 
+@pytree("size", "active")
+class GivenMemoryForce(RadiationMemory):
+    """In place of the states stand the memory forces, and in place of their rates velocities.
+
+    So stages of a step see the memory from outside, whose states are carried on once a step.
+    """
+
+    size: int  # 6N
+    active: tuple[int, ...]  # freedoms that radiate
+
+    def start(self) -> Float[Array, " m"]:
+        return np.zeros(len(self.active))
+
+    def force_at(self, t: Array, v: Array, chi: Float[Array, " m"]) -> Float[Array, " b6"]:
+        if len(self.active) == self.size:
+            return chi
+        return jnp.zeros(self.size).at[np.array(self.active, int)].set(chi)
+
+    def rate(self, chi: Float[Array, " m"], v: Float[Array, " b6"]) -> Float[Array, " m"]:
+        return v if len(self.active) == self.size else v[np.array(self.active, int)]
+
+
 def with_exact_memory(model: Model, step: float) -> Model:
     """The model whose radiation memory fixed steps of that length carry on exactly."""
     hydro, memory = model.hydro, fitted_memory(model)
     if hydro is None or memory is None or namespace(memory.A) is not np:
         return model
     exact = exact_stages(np.asarray(memory.A), float(step))
-    return model.with_effect(replace(hydro, memory=replace(memory, exact=exact)))
+    ports = stage_ports(exact, np.asarray(memory.B), np.asarray(memory.C))
+    return model.with_effect(replace(hydro, memory=replace(memory, exact=exact, ports=ports)))
 
 
 def fitted_memory(model: Model) -> Memory | None:

@@ -107,7 +107,11 @@ def combined(graph: Graph, x: Product) -> Stored:
         buffer, start = _turned(graph, matrix), 0
         count, many = rows, columns
     places_of_rows = [(buffer, start + k * count, matrix.home) for k in range(many)]
-    return _summed(graph, places_of_rows, x.vector.tolist(), count)
+    full = None
+    if matrix.special is not None:
+        full = (matrix.special != 0.0).reshape(matrix.shape)
+        full = full if x.axis == 0 else full.T
+    return _summed(graph, places_of_rows, x.vector.tolist(), count, full)
 
 
 def combination(graph: Graph, rows: list[Stored], weights: list[int]) -> list[int]:
@@ -117,7 +121,11 @@ def combination(graph: Graph, rows: list[Stored], weights: list[int]) -> list[in
 
 
 def _summed(
-    graph: Graph, rows: list[tuple[Buffer, int, Region]], weights: list[int], count: int
+    graph: Graph,
+    rows: list[tuple[Buffer, int, Region]],
+    weights: list[int],
+    count: int,
+    full: np.ndarray | None = None,
 ) -> Stored:
     """The sum of rows that lie somewhere, each times a number, in new memory."""
     kept = [k for k, a in enumerate(weights) if graph.value(a) != 0.0] or [0]
@@ -125,7 +133,8 @@ def _summed(
     home = max(homes, key=lambda region: region.depth)
     out = graph.room(count, "f8")
     where = [rows[k][:2] for k in kept]
-    home.items.append(Combination(out, where, [weights[k] for k in kept], count))
+    full = None if full is None else full[kept]
+    home.items.append(Combination(out, where, [weights[k] for k in kept], count, full))
     return stored(out, 0, (count,), home)
 
 

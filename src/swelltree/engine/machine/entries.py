@@ -119,7 +119,9 @@ class _Unnumbered(str):
     def like(cls, place: int, number: Shaped) -> _Unnumbered:
         """Of a number at a place."""
         result = cls(f"number {place}")
-        result.shape, result.dtype = np.shape(number), np.asarray(number).dtype
+        known = hasattr(number, "dtype")  # arrays that are being traced have no numbers
+        result.shape = np.shape(number)
+        result.dtype = np.dtype(number.dtype) if known else np.asarray(number).dtype
         return result
 
 

@@ -77,6 +77,7 @@ def object_code(text: str, optimise: int = 2) -> bytes:
     return code
 
 
+@functools.cache  # LLVM answers one thread at a time: asking waits for what another compiles
 def lane_width() -> int:
     """Floats that registers of this processor hold side by side."""
     features = dict(llvm().get_host_cpu_features())

@@ -37,7 +37,7 @@ from swelltree.engine.machine.program import (
     Key,
     Writing,
     packed,
-    pattern_of,
+    patterns_of,
     switched_off,
     with_tables,
 )
@@ -361,7 +361,7 @@ class Points:
             arrays = [np.asarray(x) for x in used]
             for x in arrays:
                 kind_of(x.dtype)
-            pattern = Key(b"".join(pattern_of(x).tobytes() for x in arrays))
+            pattern = Key(patterns_of(arrays))
             before = used, pattern, packed(arrays)
             _make_room(self.patterns)
             self.patterns[traced.number] = before

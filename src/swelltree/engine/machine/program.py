@@ -6,12 +6,14 @@ import functools
 import os
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import is_tracer, jax
+from swelltree.engine.late import is_imported
 from swelltree.engine.machine.entries import Layout, entry_of, names_of
 from swelltree.engine.machine.flatten import NONE, Flattening, count_numbers
 from swelltree.engine.machine.graph import MOST, Buffer, Graph, NotFlattenedError, kind_of
@@ -22,7 +24,7 @@ from swelltree.engine.machine.statements import Stores
 from swelltree.engine.machine.traced_types import DType, Shaped
 from swelltree.engine.machine.values import Stored, Value, stored, stores
 from swelltree.engine.machine.wide_rows import text_of
-from swelltree.engine.trees import Form, flatten, structure_of
+from swelltree.engine.trees import Form, flatten, in_words_of_jax, structure_of
 
 KEPT = 64  # programs of one function, for as many shapes and patterns
 LARGEST = 70_000  # numbers of a program, counted before it is written: as `graph.MOST`
@@ -98,6 +100,7 @@ class Program:
         self.rows, self.most, self.options = rows, most, options
         self.programs: dict[tuple[Key, Form, Hashable], Compiled | str] = {}
         self.last: tuple[Any, Any, Any] = (None, None, None)
+        self.with_jax = is_imported("jax")
 
     @functools.cached_property
     def by_xla(self) -> Callable[..., Tree]:
@@ -137,6 +140,8 @@ class Program:
             return refused, np.zeros(0), leaves
         if any(map(is_tracer, (*fixed, *leaves))):
             return "inside another program", np.zeros(0), leaves
+        if is_imported("jax") and not self.with_jax:
+            self._rekey()
         try:
             key, numbers = self._fixed(fixed, fixed_tree)
             whole = (key, tree, _kinds(leaves))
@@ -151,6 +156,15 @@ class Program:
             program = self._known_or_compiled(args, fixed, leaves, key)
             self.programs[whole] = program
         return program, numbers, leaves
+
+    def _rekey(self) -> None:
+        """Find programs again that were made before JAX came, whose structures have other words."""
+        known, self.programs, self.with_jax = self.programs, {}, True
+        for (key, tree, kinds), program in known.items():
+            first, *parts = key.parts
+            renamed = Key(in_words_of_jax(first), *parts)
+            renamed.floats = key.floats
+            self.programs[renamed, in_words_of_jax(tree), kinds] = program
 
     def _more_general(self, key: Key, whole: tuple[Key, Form, Hashable]) -> Compiled | None:
         """A program that was made for other numbers, but takes nothing for granted but what holds.
@@ -171,7 +185,7 @@ class Program:
         if before is None or before_tree != tree or not _same_objects(before, leaves):
             check_kinds(leaves)
             arrays = [np.asarray(x) for x in leaves]
-            pattern = b"".join(pattern_of(x).tobytes() for x in arrays)
+            pattern = patterns_of(arrays)
             key = Key(tree, _kinds(arrays), pattern)
             # one byte for each float
             key.floats = [(x.dtype.kind == "f", len(pattern_of(x).tobytes())) for x in arrays]
@@ -330,6 +344,16 @@ def pattern_of(x: np.ndarray) -> np.ndarray:
     if x.dtype.kind == "f":
         return np.where((flat == 0.0) | (np.abs(flat) == 1.0), flat, UNKNOWN).astype("i1")
     return flat.astype("i8")
+
+
+def patterns_of(arrays: list[np.ndarray]) -> bytes:
+    """`pattern_of` of arrays, one after another: neighbours of one kind are asked together."""
+    parts: list[bytes] = []
+    for _, group in groupby((x for x in arrays if x.size <= PATTERNED), lambda x: x.dtype.kind):
+        together = np.concatenate([x.reshape(-1) for x in group])
+        for at in range(0, len(together), PATTERNED):
+            parts.append(pattern_of(together[at : at + PATTERNED]).tobytes())
+    return b"".join(parts)
 
 
 def holds(assumed: bytes, pattern: bytes, floats: list[tuple[bool, int]]) -> bool:

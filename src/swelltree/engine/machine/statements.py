@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from swelltree.engine.machine.graph import Buffer, Region, Statement
 
 
@@ -134,12 +136,14 @@ class Combination(Statement):
         rows: (buffer, place) of each row.
         weights: number of the expression of each.
         count: numbers of a row.
+        full: (row, number) which are not known to be zero; None: all.
     """
 
     out: Buffer
     rows: list[tuple[Buffer, int]]
     weights: list[int]
     count: int
+    full: np.ndarray | None = None
 
     def numbers(self) -> list[int]:
         """Expressions that are needed."""

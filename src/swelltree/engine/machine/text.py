@@ -7,6 +7,7 @@ few. Nothing in the text comes from outside: names are made of numbers.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 
 from swelltree.engine.machine.functions.written import REDUCED, written
@@ -31,6 +32,7 @@ WIDTHS = (8, 4, 2, 1)  # numbers in one register
 PART = 300  # lines of one block
 CHAINS = 4  # partial sums side by side
 FEW = 8  # numbers that are copied one by one
+INVERSE = -(10**9)  # names of inverse numbers come before this one
 
 
 class Writer:
@@ -38,6 +40,8 @@ class Writer:
 
     arguments = ("fixed", "in", "out", "work")
     float = "double"  # type of one
+    present = "out"  # memory that there is, which LLVM does not know
+    inverts = False  # divisors of several numbers are inverted once
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -54,6 +58,7 @@ class Writer:
         self._mark(graph.root)
         self.late: set[int] = set()  # written where they are used
         self._defer(graph.root)
+        self.divisors = self._divisors() if self.inverts else set[tuple[int, int]]()
 
     # --- which are needed, and where ----------------------------------------------------------
     def _mark(self, region: Region) -> None:
@@ -85,8 +90,11 @@ class Writer:
         self.kept[a] = graph.room(1, graph.kinds[a])
 
     def _defer(self, region: Region) -> None:
-        """Products that are used once are written there: few registers, and one rounding less."""
-        ops, pending = self.graph.ops, set[int]()
+        """Products that are used once are written there: few registers, and one rounding less.
+
+        So are sums that are the weight of a row.
+        """
+        ops, pending, weights = self.graph.ops, set[int](), set[int]()
         for item in region.items:
             if isinstance(item, int):
                 if item not in self.live:
@@ -96,10 +104,23 @@ class Writer:
                 once = self.uses.get(item) == 1 and item not in self.kept
                 if ops[item][0] == "mul" and once:
                     pending.add(item)
+                if ops[item][0] in ("mul", "add", "sub") and once:
+                    weights.add(item)
                 continue
-            pending = set()  # memory may change
+            if isinstance(item, Combination):  # its memory is new: nothing else changes
+                self.late |= weights.intersection(item.weights)
+                continue
+            pending, weights = set(), set()  # memory may change
             for inner in inner_regions(item):
                 self._defer(inner)
+
+    def _divisors(self) -> set[tuple[int, int]]:
+        """By region and number: what divides several numbers of a region."""
+        graph, found = self.graph, Counter[tuple[int, int]]()
+        for a in self.live:
+            if graph.ops[a][0] == "div" and graph.kinds[a] == FLOAT:
+                found[id(graph.home[a]), graph.ops[a][2]] += 1
+        return {place for place, count in found.items() if count > 1}
 
     # --- lines ------------------------------------------------------------------------------
     def line(self, text: str) -> str:
@@ -117,9 +138,13 @@ class Writer:
         The branch is always taken, which LLVM must not know, or it would join the blocks again.
         """
         self.part = len(self.lines) + PART
-        there = self.line("icmp ne ptr %out, null")
+        there = self.line(f"icmp ne ptr %{self.present}, {self._nowhere()}")
         more = self._label()
         self.lines += [f"  br i1 {there}, label %{more}, label %never", f"{more}:"]
+
+    def _nowhere(self) -> str:
+        """An address at which nothing is."""
+        return "null"
 
     def functions(self) -> str:
         """Text of the functions that are used."""
@@ -150,10 +175,13 @@ class Writer:
         self.region = outer
 
     def _items(self, region: Region, names: dict[int, str]) -> None:
-        for item in region.items:
+        done: set[int] = set()  # statements that went with an earlier one
+        for k, item in enumerate(region.items):
             if isinstance(item, int):
                 if item in self.live and item not in self.late:
                     self._expression(item, names)
+            elif id(item) in done:
+                continue
             elif isinstance(item, Stores):
                 self._stores(item, names)
             elif isinstance(item, Leave):
@@ -163,14 +191,19 @@ class Writer:
             elif isinstance(item, Adds):
                 self._adds(item, names)
             elif isinstance(item, Reduction):
-                write_reduction(self, item)
+                self._reduction(item)
             elif isinstance(item, Loop):
                 self._loop(item)
             elif isinstance(item, Combination):
-                self._combination(item, names)
+                group = self._together(region, k)
+                done |= {id(x) for x in group}
+                self._combinations(group, names)
             else:
                 assert isinstance(item, Choice)
                 self._choice(item, names)
+
+    def _reduction(self, item: Reduction) -> None:
+        write_reduction(self, item)
 
     def _label(self) -> str:
         self.count += 1
@@ -279,6 +312,26 @@ class Writer:
         for buffer, at, index, a, name in moving:
             self._store(kinds[a], name, self.address(buffer, at, index))
 
+    def _together(self, region: Region, first: int) -> list[Combination]:
+        """Sums of the same rows that follow one another."""
+        item = region.items[first]
+        assert isinstance(item, Combination)
+        group = [item]
+        for other in region.items[first + 1 :]:
+            if isinstance(other, int):
+                if other not in self.live or self.graph.ops[other][0] in ("is", "load"):
+                    continue
+                break
+            if not isinstance(other, Combination) or other.rows != item.rows:
+                break
+            group.append(other)
+        return group
+
+    def _combinations(self, items: list[Combination], names: dict[int, str]) -> None:
+        """Sums of the same rows."""
+        for item in items:
+            self._combination(item, names)
+
     def _adds(self, adds: Adds, names: dict[int, str]) -> None:
         for buffer, at, a in adds.terms:
             kind, term, place = self.graph.kinds[a], self.name(a, names), self.address(buffer, at)
@@ -361,6 +414,23 @@ class Writer:
             names[a] = self._load(kind, self.address(op[1], op[2], index))
         else:
             args = [self.name(b, names) for b in op[1:]]
-            names[a] = self.operations.write(op[0], kind, self.graph.kinds[op[1]], args)
+            names[a] = self._operation(self.operations, a, args, names)
         if a in self.kept:
             self._store(kind, names[a], self.address(self.kept[a], 0))
+
+    def _operation(
+        self, operations: Operations, a: int, args: list[str], names: dict[int, str]
+    ) -> str:
+        """The name of the result of an expression of arguments of given names."""
+        op, kind, of = (
+            self.graph.ops[a],
+            self.graph.kinds[a],
+            self.graph.kinds[self.graph.ops[a][1]],
+        )
+        if op[0] != "div" or (id(self.region), op[2]) not in self.divisors:
+            return operations.write(op[0], kind, of, args)
+        key = INVERSE * operations.types.width - op[2]
+        if key not in names:
+            one = operations.types.constant(1.0, FLOAT)
+            names[key] = operations.write("div", FLOAT, FLOAT, [one, args[1]])
+        return operations.write("mul", FLOAT, FLOAT, [args[0], names[key]])

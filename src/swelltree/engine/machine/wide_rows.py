@@ -14,7 +14,14 @@ from swelltree.engine.machine.many_cases.lanes import LaneWriter
 from swelltree.engine.machine.many_cases.uniform import Lanes
 from swelltree.engine.machine.native import lane_width
 from swelltree.engine.machine.operations import FLAGS
-from swelltree.engine.machine.statements import Adds, Combination, Rows, Stores, inner_regions
+from swelltree.engine.machine.statements import (
+    Adds,
+    Combination,
+    Reduction,
+    Rows,
+    Stores,
+    inner_regions,
+)
 from swelltree.engine.machine.text import Writer
 
 
@@ -64,7 +71,9 @@ class RowLanes(Lanes):
         self.live = [a for a in self.live if id(home[a]) in self.within]
         self.regions = [region for region in self.regions if id(region) in self.within]
 
-    def _written(self, item: Stores | Adds | Combination) -> Iterator[tuple[Buffer, bool]]:
+    def _written(
+        self, item: Stores | Adds | Combination | Reduction
+    ) -> Iterator[tuple[Buffer, bool]]:
         """Memory that is used within a row only; what outlives it has a place for each row."""
         for buffer, differs in super()._written(item):
             if id(self.span[id(buffer)]) in self.within:
@@ -81,6 +90,7 @@ class RowWriter(LaneWriter):
     """
 
     arguments = Writer.arguments
+    merges = inverts = False
 
     def __init__(self, graph: Graph, width: int, wide: list[Rows]) -> None:
         self.loops = {id(rows): rows for rows in wide}

@@ -11,10 +11,19 @@ import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
-from swelltree.engine.extremes import Extremes, as_channels, known_now, with_step
+from swelltree.engine.extremes import (
+    Extremes,
+    as_channels,
+    known_now,
+    nothing_known,
+    with_step,
+)
 from swelltree.engine.machine.program import Program
+from swelltree.engine.machine.shapes import shapes_of
 from swelltree.solvers.problem import Carry, Options, Problem, start
 from swelltree.solvers.solution import Code
 from swelltree.solvers.stepping.attempt import Attempts, choose
@@ -185,7 +194,9 @@ def compiled(
         return integrate(problem, args, carry, times, options, **how)
 
     def like(args: Tree, options: Options, carry: Carry, times: Array) -> tuple[Carry, Tree]:
-        return carry, carry.y
+        if kept is None:
+            return carry, carry.y
+        shapes = shapes_of(kept, args, np.zeros(()), carry.y)
+        return carry, (carry.y, as_channels(nothing_known(shapes)))
 
-    known = observe is None and kept is None
-    return Program(advance, like=like if known else None)
+    return Program(advance, like=like if observe is None else None)

@@ -25,6 +25,7 @@ from swelltree.studies.batch.engine import Engine, Outcome, Plan, Summary
 from swelltree.studies.batch.engines import chosen_engine
 from swelltree.studies.batch.linear_range import with_findings
 from swelltree.studies.batch.steps import chosen_step
+from swelltree.studies.batch.two_step.starts import shared_step
 from swelltree.studies.given import study_of_model
 from swelltree.studies.seas import realised
 from swelltree.studies.time.output_step import output_times
@@ -75,9 +76,9 @@ def simulate_batch(
 ) -> xr.Dataset:
     """Simulate many cases of a model side by side and keep what is asked for of each.
 
-    Steps are fixed (rk4). A case gives the same numbers whatever its neighbours are, and those of
-    a single run with the same steps. One that fails has gaps in place of numbers, and its sentence
-    in `message`.
+    Steps are fixed: rk4, or the two-step scheme of dynamic lines and contacts. A case gives the
+    same numbers whatever its neighbours are, and those of a single run with the same steps. One
+    that fails has gaps in place of numbers, and its sentence in `message`.
 
     Args:
         model: from `compile`.
@@ -166,7 +167,7 @@ def plan_batch(
     if step is not None and not step > 0:
         raise SwelltreeError(f"step {step} s is not positive. Give more than zero.")
     longest = float(np.diff(times).max())
-    # dynamic lines, convolutions and solved flows choose their own steps
+    # convolutions and solved flows have steps of their own
     ours = solver == "rk4" and kept_step(model) is None and fixed_step(model) is None
     plan = Plan(
         model=model,
@@ -182,6 +183,8 @@ def plan_batch(
     )
     if plan.short and wanted != "gpu":
         raise SwelltreeError("precision 'float32' is for device='gpu'. Give it too, or leave both.")
+    if solver in TWO_STEP and step is None:
+        plan = replace(plan, step=shared_step(plan, cases))
     engine, plan, why = chosen_engine(
         plan, first, lambda plan, engine: _channels(plan, engine, channels)
     )
@@ -276,12 +279,30 @@ def _summed_up(
         if kept.damage is not None:
             length = float(times[-1] - times[0])
             put(name + ENDINGS["fatigue"], equivalent_of_damage(kept.damage, EXPONENTS, length))
-    if "statistics" not in names:
-        return result
+    if "statistics" in names:
+        _put_statistics(planned, cases, summary, form, result, first)
+    alone = [k for k, one in summary.again.items() if one.channels is not None]
+    if alone:
+        some = _labelled(planned, [summary.again[k] for k in alone], names)
+        for name in set(some.data_vars) - {"message"}:
+            result[name].values[alone] = some[name].values
+    return result
+
+
+def _put_statistics(
+    planned: BatchPlan,
+    cases: list[BatchCase],
+    summary: Summary,
+    form: xr.Dataset,
+    result: xr.Dataset,
+    first: int,
+) -> None:
+    """Statistics of all cases; of those whose attitudes turn fast by their samples."""
+    plan = planned.plan
     fast = np.zeros(len(cases), bool)
     for name, kept in summary.values.items():
         *five, change = np.moveaxis(kept.statistics, -1, 0)
-        put(name, of_summaries(*five))
+        result[name] = (form[name].dims, of_summaries(*five), form[name].attrs)
         turns = np.broadcast_to(turning_entries(form[name].isel(case=0, statistic=0)), change.shape)
         fast |= (turns & (change > TURNED)).reshape(len(cases), -1).any(1)
     again = np.flatnonzero(fast)
@@ -290,7 +311,6 @@ def _summed_up(
         some = _labelled(planned, outcomes, ("statistics",))
         for name in plan.channels:
             result[name].values[again] = some[name].values
-    return result
 
 
 def blank_block(planned: BatchPlan, names: Sequence[str]) -> xr.Dataset:

@@ -110,6 +110,7 @@ class Compiled(Engine):
         state, (channels, budget) = self.stepped(plan, made)
         found = _judged_outcomes(plan, made.models, state, channels, budget)
         outcomes |= dict(zip(made.runs, found, strict=True))
+        outcomes |= self.alone(plan, cases, self._stuck(made, state))
         return [outcomes[k] for k in range(len(cases))]
 
     def summaries(self, plan: Plan, cases: list[BatchCase], wanted: Wanted) -> Summary | None:
@@ -129,12 +130,15 @@ class Compiled(Engine):
         extremes: dict[str, np.ndarray] = {
             str(name): row for name, row in zip(EXTREMES, budget.T, strict=True)
         }
-        codes = judged_by_extremes(extremes, codes, "rk4")
+        codes = judged_by_extremes(extremes, codes, plan.solver)
         messages = np.full(len(cases), "", dtype=object)
         for k in np.flatnonzero(codes != Code.SUCCESS):
             messages[made.runs[k]] = outcome({}, codes[k], failed[k]).message
         for k, text in made.refused.items():
             messages[k] = text
+        again = self.alone(plan, cases, self._stuck(made, state))
+        for k, one in again.items():
+            messages[k] = one.message
         shapes = self.shapes(plan)
 
         def placed(name: str, found: np.ndarray | None) -> np.ndarray | None:
@@ -143,7 +147,7 @@ class Compiled(Engine):
                 return None
             whole = np.full((len(cases), *shapes[name], *found.shape[2:]), np.nan)
             whole[made.runs] = found.reshape(len(made.runs), *whole.shape[1:])
-            whole[messages != ""] = np.nan
+            whole[(messages != "") | np.isin(np.arange(len(cases)), list(again))] = np.nan
             return whole
 
         values = {}
@@ -151,7 +155,16 @@ class Compiled(Engine):
             statistics, peaks, damage = (placed(name, part) for part in kept)
             assert statistics is not None
             values[name] = Kept(statistics, peaks, damage)
-        return Summary(values, messages)
+        return Summary(values, messages, again)
+
+    def alone(self, plan: Plan, cases: list[BatchCase], stuck: list[int]) -> dict[int, Outcome]:
+        """Cases that are run once more by themselves, of those whose steps could not be solved."""
+        return {}
+
+    def _stuck(self, made: Made, state: Tree) -> list[int]:
+        """Numbers of cases whose steps could not be solved."""
+        codes = np.asarray(state.code)
+        return [made.runs[k] for k in np.flatnonzero(codes == Code.NO_PROGRESS)]
 
     def _refusals(self, plan: Plan, cases: list[BatchCase]) -> list[str]:
         maker, told = self.maker(plan), []
@@ -175,9 +188,9 @@ def _judged_outcomes(
     codes = np.asarray(state.code)
     if plan.model.cut_rows:
         budget["time"] = np.broadcast_to(plan.times, (len(models), n))
-        codes = ended_with_loops(models, budget, codes, "rk4")
+        codes = ended_with_loops(models, budget, codes, plan.solver)
     else:
-        codes = judged(budget, codes, "rk4")
+        codes = judged(budget, codes, plan.solver)
     failed = np.where(np.asarray(state.code) == Code.SUCCESS, np.nan, state.t_fail)
     return [
         outcome({name: x[k] for name, x in channels.items()}, codes[k], failed[k])

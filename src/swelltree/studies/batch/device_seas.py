@@ -6,6 +6,7 @@ each heading, fine enough for a cubic between its rows; the processor looks them
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields, replace
@@ -15,6 +16,7 @@ import numpy as np
 from swelltree.effects.linear_hydro.data import NEGLIGIBLE, Table
 from swelltree.effects.linear_hydro.excitation import excitation_at
 from swelltree.engine.arrays import Array, Tree
+from swelltree.engine.backend import jax
 from swelltree.engine.machine.many_cases.drawn_waves import DrawnWaves
 from swelltree.engine.machine.many_cases.harmonic_sums import AnyWaves, Waves
 from swelltree.model.model import Model
@@ -32,6 +34,7 @@ LINEAR = (IrregularSea, FocusedWave, RegularWave)  # kinds that are taken apart 
 MOST_HEADINGS = 64
 LEAST_ROWS, MOST_ROWS = 1024, 65_536
 TURN = 0.05  # rad by which the phase of a force may change from row to row
+KEPT = 4  # tables of models
 MARGIN = 2  # rows outside the data, at each end
 
 
@@ -123,13 +126,33 @@ def device_seas(model: Model, maker: CaseMaker, cases: Sequence[BatchCase]) -> D
 def _tables(
     model: Model, data: Table, excitation: Array, beta: np.ndarray
 ) -> tuple[np.ndarray, float, int]:
-    """Tables of all headings, the step of their frequency, and the rows of each."""
-    step, count = _frequency_grid(data, model.water)
+    """Tables of all headings, the step of their frequency, and the rows of each.
+
+    Those of the last models are remembered.
+    """
+    given = (data, excitation, model.water, beta)
+    key = hashlib.sha256()
+    for leaf in jax.tree.leaves(given):
+        key.update(f"{np.shape(leaf)}".encode())
+        key.update(np.ascontiguousarray(leaf).tobytes())
+    name = key.digest(), str(jax.tree.structure(given))
+    if name not in TABLES:
+        while len(TABLES) >= KEPT:
+            TABLES.pop(next(iter(TABLES)))
+        TABLES[name] = _made_tables(*given)
+    return TABLES[name]
+
+
+TABLES: dict[tuple[bytes, str], tuple[np.ndarray, float, int]] = {}
+
+
+def _made_tables(
+    data: Table, excitation: Array, water: AnyWater, beta: np.ndarray
+) -> tuple[np.ndarray, float, int]:
+    step, count = _frequency_grid(data, water)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SwelltreeWarning)  # told for the cases themselves
-        table = np.concatenate(
-            [_table(data, excitation, model.water, one, step, count) for one in beta]
-        )
+        table = np.concatenate([_table(data, excitation, water, one, step, count) for one in beta])
     return table, step, count
 
 

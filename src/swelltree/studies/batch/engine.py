@@ -8,7 +8,9 @@ the result.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -71,10 +73,12 @@ class Summary(NamedTuple):
     Args:
         values: by channel, each with an axis of cases and those of the channel before its own.
         messages: (case,) empty where all went well.
+        again: cases that were run by themselves, whose samples tell what is kept, by number.
     """
 
     values: dict[str, Kept]
     messages: np.ndarray
+    again: Mapping[int, Outcome] = MappingProxyType({})
 
 
 def own_steps(plan: Plan) -> str:

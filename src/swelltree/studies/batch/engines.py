@@ -10,7 +10,9 @@ from swelltree.studies.batch.engine import Engine, Plan
 from swelltree.studies.batch.gpu import OnGpu
 from swelltree.studies.batch.lanes import SideBySide
 from swelltree.studies.batch.one_by_one import OneByOne
+from swelltree.studies.batch.two_step.engines import TwoStepLanes, TwoStepOnGpu, TwoStepXla
 from swelltree.studies.batch.xla import Xla
+from swelltree.studies.time.task import TWO_STEP
 
 
 def chosen_engine(
@@ -23,9 +25,13 @@ def chosen_engine(
         case: one of them.
         channels: names of those that are kept.
     """
+    two_step = plan.solver in TWO_STEP
     engines: list[Engine] = [SideBySide(), Xla(), OneByOne()]
+    if two_step:
+        engines = [TwoStepLanes(), TwoStepXla(), OneByOne()]
     if plan.device == "gpu":
-        engines.insert(0, OnGpu(short=plan.short))
+        short = plan.short
+        engines.insert(0, TwoStepOnGpu(short=short) if two_step else OnGpu(short=short))
     reasons = []
     for engine in engines:
         reason = engine.unable(plan)

@@ -84,9 +84,7 @@ class OnGpu(Compiled):
         began = time.perf_counter()
         found = super().summaries(plan, cases, wanted)
         if found is not None:
-            seconds = self._program(plan).seconds
-            parts = (seconds.packing, seconds.loads, seconds.steps, seconds.results)
-            LAST.append(replace(seconds, seas=time.perf_counter() - began - sum(parts)))
+            note_seconds(self._program(plan).seconds, began)
         return found
 
     # --- how cases are made -----------------------------------------------------------------
@@ -160,6 +158,12 @@ def _rows(plan: Plan, chunk: int) -> int:
 def last_seconds() -> Seconds | None:
     """Where the time of the last batch went."""
     return LAST[-1] if LAST else None
+
+
+def note_seconds(seconds: Seconds, began: float) -> None:
+    """Keep where the time of a batch went that began at some time; the rest went to its seas."""
+    parts = (seconds.packing, seconds.loads, seconds.steps, seconds.results)
+    LAST.append(replace(seconds, seas=time.perf_counter() - began - sum(parts)))
 
 
 LAST: deque[Seconds] = deque(maxlen=1)

@@ -51,7 +51,7 @@ class SideBySide(Compiled):
     @property
     def most(self) -> int:
         """Cases that keep all cores busy."""
-        return max(32, TURNS * lane_width() * _cores())
+        return max(32, TURNS * lane_width() * cores())
 
     def room_of_loads(self, plan: Plan) -> int:
         """None where loads are made chunk by chunk."""
@@ -87,12 +87,12 @@ class SideBySide(Compiled):
     def stepped(self, plan: Plan, made: Made) -> tuple[Tree, Tree]:
         """State at the end, and samples of all cases."""
         program = self.program(plan, made)
-        return program.run(made.cases, self.chunks(plan), _cores(), made.loads)
+        return program.run(made.cases, self.chunks(plan), cores(), made.loads)
 
     def summed(self, plan: Plan, made: Made, wanted: Wanted) -> tuple[Tree, Tree]:
         """State at the end, and what is kept of all cases."""
         program = self.program(plan, made)
-        return program.summaries(made.cases, self.chunks(plan), wanted, _cores(), made.loads)
+        return program.summaries(made.cases, self.chunks(plan), wanted, cores(), made.loads)
 
 
 def _samples(plan: Plan) -> int:
@@ -109,7 +109,7 @@ def _longest(plan: Plan) -> float:
     return _samples(plan) * float(np.diff(plan.times).max(initial=0.0))
 
 
-def _cores() -> int:
+def cores() -> int:
     """Cores of this process: what OMP_NUM_THREADS allows, or all."""
     asked = os.environ.get("OMP_NUM_THREADS", "").strip()
     return int(asked) if asked.isdigit() and int(asked) > 0 else os.cpu_count() or 1

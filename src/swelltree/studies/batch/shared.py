@@ -41,6 +41,19 @@ class OwnLeaves:
 
     def gathered(self, models: list[Model]) -> Tree:
         """All models as one, with an `Own` in place of each array that is a case's own."""
+        rows, own = self._rows(models)
+        leaves = [
+            Own([row[k] for row in rows]) if is_own else self.leaves[k]
+            for k, is_own in enumerate(own)
+        ]
+        return jax.tree.unflatten(self.form, leaves)
+
+    def own_of(self, models: list[Model]) -> list[bool]:
+        """Of each array, whether it is a case's own."""
+        return self._rows(models)[1]
+
+    def _rows(self, models: list[Model]) -> tuple[list[list[Tree]], list[bool]]:
+        """Arrays of all models, and which of them are a case's own."""
         rows = [jax.tree.flatten(model) for model in models]
         own = list(self.own)
         for leaves, form in rows:
@@ -57,11 +70,7 @@ class OwnLeaves:
         for k, of_grid in enumerate(self.of_grids):
             if of_grid and all(leaves[k] == self.leaves[k] for leaves, _ in rows):
                 own[k] = False
-        leaves = [
-            Own([row[k] for row, _ in rows]) if is_own else self.leaves[k]
-            for k, is_own in enumerate(own)
-        ]
-        return jax.tree.unflatten(self.form, leaves)
+        return [leaves for leaves, _ in rows], own
 
 
 def _gaps(x: Array) -> bool:

@@ -7,12 +7,14 @@ rest, at two instants a quarter period apart, which are the real and the imagina
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from swelltree.engine.arrays import Array, Tree
+from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax, jnp
+from swelltree.engine.machine.points import point_program
 from swelltree.formulations import Formulation, State
 from swelltree.formulations.equations import settled_at
 from swelltree.model.effect import Now
@@ -22,14 +24,14 @@ from swelltree.waves.dispersion import depth_decay, dispersion
 
 
 @functools.lru_cache(maxsize=32)
-def _compiled(formulation: Formulation) -> Tree:
-    """Force per metre of amplitude of many waves, real and imaginary part, (2, c, 6N)."""
+def _compiled(formulation: Formulation) -> Callable[..., np.ndarray]:
+    """Force per metre of amplitude of many waves, real and imaginary part, (c, 2, 6N)."""
 
-    def forces(model: Model, state: State, omega: Array, k: Array, beta: Array) -> Array:
+    def forces(model: Model, state: State, w: Array, k: Array, b: Array) -> Array:
         motion = formulation.kinematics(model, jnp.zeros(()), state).motion
         internal = settled_at(model, formulation, state)
 
-        def at(t: Array, a: Array, w: Array, k: Array, b: Array) -> Array:
+        def at(t: Array, a: Array) -> Array:
             one = [jnp.reshape(x, (1,)) for x in (a, w, k, b, 0.0 * a)]
             sea = replace(model.sea, waves=Components(*one))
             moved = model.replace(sea=sea)
@@ -37,17 +39,14 @@ def _compiled(formulation: Formulation) -> Tree:
             parts = [group.loads(moved, Now(t, motion, internal)).wrench for group in groups]
             return jnp.asarray(sum(parts)).reshape(-1)
 
-        def rate(part: float, w: Array, k: Array, b: Array) -> Array:
+        def rate(part: float) -> Array:
             t = part * 0.5 * jnp.pi / w
             slope = (jnp.zeros(()),), (jnp.ones(()),)
-            return jax.jvp(lambda a: at(t, a, w, k, b), *slope)[1]
+            return jax.jvp(lambda a: at(t, a), *slope)[1]
 
-        def both(w: Array, k: Array, b: Array) -> Array:
-            return jnp.stack([rate(0.0, w, k, b), rate(1.0, w, k, b)])
+        return jnp.stack([rate(0.0), rate(1.0)])
 
-        return jax.vmap(both, out_axes=1)(omega, k, beta)
-
-    return jax.jit(forces)
+    return point_program(forces, fixed=2, many=True)
 
 
 def group_excitation(
@@ -65,8 +64,9 @@ def group_excitation(
     if not any(group.adds_excitation for group in model.effects):
         return np.zeros((len(omega), 6 * model.layout.n_bodies), dtype=complex)
     k = np.asarray(dispersion(omega, model.water.depth, model.water.g))
-    real, imaginary = np.asarray(_compiled(how)(model, state, omega, k, beta))
-    return real + 1j * imaginary
+    waves = (np.asarray(x, float) for x in (omega, k, beta))
+    parts = _compiled(how)(model, state, *waves)
+    return parts[:, 0] + 1j * parts[:, 1]
 
 
 def water_velocity(model: Model, omega: np.ndarray, beta: np.ndarray, at: np.ndarray) -> np.ndarray:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swelltree.effects.linear_hydro.data import without_table
 from swelltree.model.model import Model
+from swelltree.model.solved import made_ready
 from swelltree.studies.time.imbalance import channels_of, in_words, unbalanced
 from swelltree.studies.time.two_step.start import to_rest
 from swelltree.system.named_values import NamedValues
@@ -23,6 +25,7 @@ def moored_equilibrium(
     from swelltree.results.dataset import to_dataset
 
     form = form_of(model, "lagrange" if formulation != "path_matrix" else formulation)
+    described, model = model, made_ready(without_table(model))
     # lines at rest between the bodies as described: what they then pull with is out of balance
     sample = channels_of(model, form, to_rest(model, form, 1, hold=True).sample)
     rest = to_rest(model, form, 1)
@@ -35,7 +38,7 @@ def moored_equilibrium(
         "largest_motion": float(rest.moved),
         "message": in_words(before, names),
     }
-    result = to_dataset(model, np.zeros(1), channels, attrs | (provenance or {})).isel(time=0)
+    result = to_dataset(described, np.zeros(1), channels, attrs | (provenance or {})).isel(time=0)
     result["imbalance_before"] = (
         "direction",
         before,

@@ -14,6 +14,7 @@ from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import is_traced, jax, jnp
 from swelltree.engine.extremes import as_channels, nothing_known
 from swelltree.engine.machine.program import Program, switched_off
+from swelltree.engine.machine.shapes import shapes_of
 from swelltree.engine.trees import mapped
 from swelltree.formulations import Formulation, State
 from swelltree.formulations.equations import (
@@ -32,6 +33,7 @@ from swelltree.formulations.radiation_block import (
     exact_stages_of,
     matrix_of,
     memory_of,
+    ports_of,
     with_memory,
 )
 from swelltree.model.model import Model
@@ -87,7 +89,7 @@ def problem(
         settle_changes_rate=matters,
         event=event if eventful else None,
         switch=switch if eventful else None,
-        block=LinearBlock(memory_of, with_memory, exact_stages_of, matrix_of),
+        block=LinearBlock(memory_of, with_memory, exact_stages_of, matrix_of, ports_of),
         in_step=in_step if coupled else None,
     )
 
@@ -221,7 +223,7 @@ class SmoothStepper(Stepper):
         if task.extremes:
             kept = kept_channels(task.formulation, task.extremes)
             assert kept is not None
-            y = y, _summaries(jax.eval_shape(kept, task.model, np.zeros(()), y))
+            y = y, as_channels(nothing_known(shapes_of(kept, task.model, np.zeros(()), y)))
         return mapped(lambda x: np.broadcast_to(x, (count, *np.shape(x))), y)
 
     def observe(self, times: np.ndarray, samples: Tree) -> dict[str, Array]:
@@ -279,10 +281,6 @@ class SmoothStepper(Stepper):
 def smooth_stepper(task: Task) -> SmoothStepper:
     """The stepper of a task, with the corners at which its steps end."""
     return SmoothStepper(task, options_of(task))
-
-
-def _summaries(shapes: dict[str, Array]) -> dict[str, np.ndarray]:
-    return {name: np.asarray(x) for name, x in as_channels(nothing_known(shapes)).items()}
 
 
 def first_phase(model: Model, how: Formulation, start: Tree) -> Phase:

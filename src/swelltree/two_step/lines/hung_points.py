@@ -15,8 +15,8 @@ import numpy as np
 
 from swelltree.effects.lines.dynamic.lines import DynamicLines
 from swelltree.engine.arrays import Array, Tree
-from swelltree.engine.backend import jax
 from swelltree.engine.machine.program import Program
+from swelltree.engine.trees import mapped
 from swelltree.model.kinematics import Pose, with_world
 from swelltree.model.model import Model
 from swelltree.spatial.vectors import cross, matvec, skew
@@ -81,7 +81,7 @@ def hung(
     given = given._replace(v=first.v, junctions=junctions)
     report = first.lines.report
     found = _program(form)(model, setup, state, given, moving, report.tension)
-    ends, v, needed = jax.tree.map(np.asarray, found)
+    ends, v, needed = mapped(np.asarray, found)
     # what hangs on junctions that move alone stays as the first step says
     alone = np.array(lines.end_junction).reshape(-1, lines.n_points) < len(lines.junctions)
     force = np.where(alone[:, :, None], report.end_force, ends.force)

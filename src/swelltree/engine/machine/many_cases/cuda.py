@@ -122,7 +122,7 @@ class Device:
             raise CudaError(f"{error} {log.value.decode(errors='replace')}".strip()) from error
         function = ctypes.c_void_p()
         self._do("cuModuleGetFunction", ctypes.byref(function), module, b"run")
-        return Kernel(self, function)
+        return Kernel(self, function, module)
 
     def room(self, size: int) -> Memory:
         """Memory for so many numbers of eight bytes."""
@@ -224,8 +224,26 @@ class Memory:
 class Kernel:
     """A function that runs once for each thread."""
 
-    def __init__(self, device: Device, function: ctypes.c_void_p) -> None:
-        self.device, self.function = device, function
+    def __init__(self, device: Device, function: ctypes.c_void_p, module: ctypes.c_void_p) -> None:
+        self.device, self.function, self.module = device, function, module
+
+    def hold(self, name: str, numbers: np.ndarray) -> None:
+        """Put numbers into memory of its own that has a name."""
+        numbers = np.ascontiguousarray(numbers)
+        place, size = ctypes.c_uint64(), ctypes.c_size_t()
+        self.device._do(
+            "cuModuleGetGlobal_v2",
+            ctypes.byref(place),
+            ctypes.byref(size),
+            self.module,
+            name.encode(),
+        )
+        self.device._do(
+            "cuMemcpyHtoD_v2",
+            place,
+            ctypes.c_void_p(numbers.ctypes.data),
+            ctypes.c_size_t(numbers.nbytes),
+        )
 
     def attribute(self, number: int) -> int:
         """What the driver says of it: 3 bytes of a thread's own memory, 4 registers."""

@@ -12,11 +12,13 @@ import numpy as np
 from swelltree.engine.backend import jax
 from swelltree.engine.machine.graph import Graph
 from swelltree.engine.machine.many_cases import cuda
+from swelltree.engine.machine.many_cases.columns import read_places
 from swelltree.engine.machine.many_cases.harmonic_sums import AnyWaves, HarmonicSums, grouped
 from swelltree.engine.machine.many_cases.programs import (
     Cases,
     ManyProgram,
     Own,
+    Text,
     Written,
     room_for_results,
 )
@@ -33,11 +35,13 @@ from swelltree.engine.machine.many_cases.summaries import (
     statistics_text,
     told_peaks,
 )
-from swelltree.engine.machine.many_cases.threads import GROUP, ThreadWriter
+from swelltree.engine.machine.many_cases.threads import GROUP, SLOTS, ThreadWriter
 
 SUMMING = 128  # the same, of threads that sum up
 REGISTERS = 255  # of a thread that steps, at most
-BLOCK = 64  # threads that share a processor's resources: few, since each needs all its registers
+# threads that share a processor's resources, by the cases there are at least: as many as there are
+# registers for, and fewer where some processors would have nothing to do
+BLOCKS = ((32_768, 256), (16_384, 128), (0, 64))
 
 
 @dataclass(frozen=True)
@@ -85,9 +89,11 @@ class GpuProgram(ManyProgram):
         self.seconds = Seconds()  # of the last run
         kind = "float" if short else "double"
 
-        def write(graph: Graph) -> str:
+        def write(graph: Graph) -> Text:
             on_cpu = bool(getattr(cuda.device(), "on_cpu", False))
-            return ThreadWriter(graph, kind, on_cpu).function()
+            writer = ThreadWriter(graph, kind, on_cpu)
+            text = writer.function()
+            return Text(text, read_places(graph, writer.live), writer.memory())
 
         super().__init__(function, write)
 
@@ -171,17 +177,24 @@ class Stepping:
         self.program = program = self.owner.needed(cases, self.chunks[0])
         self.kernel = self.owner.kernel(device, program)
         self.n_state = len(jax.tree.leaves(cases.state))
-        self.groups = groups = -(-cases.count // BLOCK) * (BLOCK // GROUP)
+        self.block = next(block for least, block in BLOCKS if cases.count >= least)
+        self.groups = groups = -(-cases.count // self.block) * (self.block // GROUP)
         self.n_own, self.n_out, n_work = (GROUP * n for n in program.sizes)
         self.lanes, self.out = device.room(groups * self.n_own), device.room(groups * self.n_out)
         self.work = device.room(groups * n_work)
         fixed, self.shared, own = packed_cases(program, cases, short)
         self.constant = device.filled(fixed)
+        for name, places in program.held.items():
+            numbers = fixed[list(places)]
+            packs = short and name != SLOTS
+            self.kernel.hold(name, numbers.view(np.float32)[::2] if packs else numbers)
         leaves = [x for x in jax.tree.leaves(cases.fixed) if isinstance(x, Own)]
         made = () if self.loads is None else (self.loads.force, self.loads.rate)
         self.places = {id(x): place[0] for x, place in zip(leaves, program.own, strict=False)}
         for k, (place, arrays) in enumerate(zip(program.own, own, strict=True)):
             if k < len(leaves) and any(leaves[k] is x for x in made):
+                continue
+            if not np.prod(place[1], dtype=int):
                 continue
             numbers = np.asarray(arrays).reshape(cases.count, -1)
             flat = slots(numbers, short).reshape(cases.count, -1)
@@ -190,7 +203,12 @@ class Stepping:
         self.sums = None
         if self.loads is not None:
             x = self.loads
-            self.sums = HarmonicSums(device, x.waves, x.table, x.step, x.points, groups, short)
+            columns = program.columns(
+                *(k for k, y in enumerate(leaves) if any(y is z for z in made))
+            )
+            self.sums = HarmonicSums(
+                device, x.waves, x.table, x.step, x.points, groups, short, columns
+            )
         device.wait()
         self.owner.seconds = Seconds(packing=time.perf_counter() - began)
 
@@ -207,8 +225,8 @@ class Stepping:
             device.wait()
             summed = time.perf_counter()
             self.kernel(
-                GROUP * self.groups, BLOCK, self.constant, into, self.lanes, self.out, self.work,
-                *program.sizes,
+                GROUP * self.groups, self.block,
+                self.constant, into, self.lanes, self.out, self.work, *program.sizes,
             )  # fmt: skip
             device.wait()
             stepped = time.perf_counter()
@@ -217,6 +235,8 @@ class Stepping:
                 program.own[-self.n_state :], program.outs[: self.n_state], strict=True
             ):
                 width = GROUP * int(np.prod(shape, dtype=int))
+                if not width:
+                    continue
                 self.lanes.move(
                     GROUP * start, self.n_own, self.out, GROUP * at, self.n_out, width, self.groups
                 )
@@ -228,6 +248,8 @@ class Stepping:
         """Results of all cases."""
         start, shape, _ = place
         size = int(np.prod(shape, dtype=int))
+        if not size:
+            return
         count = len(into)
         groups = -(-count // GROUP)
         rows = self.out.rows(GROUP * start, GROUP * size, self.n_out, groups)

@@ -24,8 +24,8 @@ from swelltree.engine.machine.many_cases.threads import GROUP
 COARSE = 5  # instants in the shortest period at which waves are summed
 RATIO = 4  # points of the fine grid for each of them
 TAPS = 14  # instants that make a point of the fine grid
-ROWS = 8  # instants that a thread sums
-SIX = 6  # loads that it sums
+ROWS = 8  # instants that a thread sums, twice as many where it has few loads
+SIX, FEW = 6, 3  # loads that it sums, at most
 NUMBERS = 4  # of a wave: frequency, place in the table, real and imaginary amplitude
 BLOCK = 128
 
@@ -154,22 +154,39 @@ def _lagrange(k: Body, x: Array) -> list[Any]:
     ]
 
 
+def loads_at_once(n: int) -> int:
+    """Loads that a thread sums, of so many."""
+    return min(n, SIX)
+
+
+def filled_up(columns: tuple[int, ...]) -> tuple[int, ...]:
+    """Columns such that all threads have as many: the last again where some are missing."""
+    missing = -len(columns) % loads_at_once(len(columns))
+    return columns + columns[-1:] * missing
+
+
+def rows_at_once(n: int) -> int:
+    """Instants that a thread sums of so many loads."""
+    return 2 * ROWS if loads_at_once(n) <= FEW else ROWS
+
+
 @functools.lru_cache(maxsize=8)
 def sums_text(n: int, on_cpu: bool = False) -> str:
-    """Sums of all waves: a thread has some instants and the loads of one body of a case.
+    """Sums of all waves: a thread has some instants and some loads of a case.
 
     Args:
-        n: freedoms, a multiple of six.
+        n: freedoms.
         on_cpu: as of `kernel_text`.
     """
+    six, at_once = loads_at_once(n), rows_at_once(n)
 
     def write(k: Body) -> None:
         warp, lane = k.split(k.thread, GROUP)
         rest, rows = k.split(warp, k.sizes["blocks"])
-        group, body = k.split(rest, n // SIX)
+        group, body = k.split(rest, n // six)
         step, begin = k.load("numbers", 0), k.load("numbers", 1)
-        t = k.add(begin, k.mul(k.as_real(k.times(rows, ROWS)), step))
-        sums = [[k.variable(0.0) for _ in range(SIX)] for _ in range(ROWS)]
+        t = k.add(begin, k.mul(k.as_real(k.times(rows, at_once)), step))
+        sums = [[k.variable(0.0) for _ in range(six)] for _ in range(at_once)]
         waves = k.sizes["waves"]
         first = k.times(group, waves)
         with k.loop(waves) as l:  # noqa: E741
@@ -178,10 +195,10 @@ def sums_text(n: int, on_cpu: bool = False) -> str:
             omega = k.load("waves", k.plus(k.times(k.times(wave, NUMBERS), GROUP), lane))
             c, s = k.circular(k.mul(k.mul(omega, t), 0.5 / np.pi))
             turn_c, turn_s = (k.load("forces", k.plus(at, GROUP * j)) for j in (0, 1))
-            own = k.plus(at, k.times(k.plus(k.times(body, 2 * SIX), 2), GROUP))
+            own = k.plus(at, k.times(k.plus(k.times(body, 2 * six), 2), GROUP))
             force = [
                 tuple(k.load("forces", k.plus(own, GROUP * (2 * d + j))) for j in (0, 1))
-                for d in range(SIX)
+                for d in range(six)
             ]
             for row in sums:
                 for place, (real, imag) in zip(row, force, strict=True):
@@ -191,10 +208,10 @@ def sums_text(n: int, on_cpu: bool = False) -> str:
                     k.sub(k.mul(c, turn_c), k.mul(s, turn_s)),
                     k.add(k.mul(s, turn_c), k.mul(c, turn_s)),
                 )
-        instants = k.times(k.sizes["blocks"], ROWS)
+        instants = k.times(k.sizes["blocks"], at_once)
         for r, row in enumerate(sums):
-            instant = k.plus(k.times(group, instants), k.times(rows, ROWS), r)
-            out = k.plus(k.times(instant, n), k.times(body, SIX))
+            instant = k.plus(k.times(group, instants), k.times(rows, at_once), r)
+            out = k.plus(k.times(instant, n), k.times(body, six))
             for d, place in enumerate(row):
                 k.store("sums", k.plus(k.times(k.plus(out, d), GROUP), lane), k.get(place))
 
@@ -202,14 +219,17 @@ def sums_text(n: int, on_cpu: bool = False) -> str:
 
 
 @functools.lru_cache(maxsize=8)
-def refined_text(n: int, short: bool, on_cpu: bool = False) -> str:
+def refined_text(columns: tuple[int, ...], wide: int, short: bool, on_cpu: bool = False) -> str:
     """Loads and rates on the fine grid: a thread has one point of a case.
 
     Args:
-        n: freedoms.
+        columns: freedoms whose loads are made.
+        wide: how many there are.
         short: floats have four bytes.
         on_cpu: as of `kernel_text`.
     """
+
+    n = len(columns)
 
     def write(k: Body) -> None:
         warp, lane = k.split(k.thread, GROUP)
@@ -231,7 +251,8 @@ def refined_text(n: int, short: bool, on_cpu: bool = False) -> str:
         ]
         first = k.plus(k.times(group, k.sizes["instants"]), instant)
         own = k.times(group, k.sizes["own"])
-        with k.loop(n) as d:
+
+        def freedom(d: Any, column: Any) -> None:
             at = k.plus(k.times(k.plus(k.times(first, n), d), GROUP), lane)
             value, rate = k.real(0.0), k.real(0.0)
             for m, (w, w_rate) in enumerate(pairs):
@@ -239,10 +260,17 @@ def refined_text(n: int, short: bool, on_cpu: bool = False) -> str:
                 value, rate = k.add(value, k.mul(w, one)), k.add(rate, k.mul(w_rate, one))
             rate = k.div(rate, step)
             rate = k.add(k.mul(r_now, rate), k.mul(r_rate, value))
-            place = k.plus(k.times(point, n), d)
+            place = k.plus(k.times(point, wide), column)
             for start, number in (("force", k.mul(r_now, value)), ("rate", rate)):
                 into = k.plus(own, k.sizes[start], place)
                 k.store("lanes", k.plus(k.times(into, GROUP), lane), number, short)
+
+        if columns == tuple(range(wide)):
+            with k.loop(n) as d:
+                freedom(d, d)
+        else:
+            for d, column in enumerate(columns):
+                freedom(d, column)
 
     return kernel_text(
         ("numbers", "weights", "ramps", "sums", "lanes"),
@@ -263,6 +291,7 @@ class HarmonicSums:
         points: of the fine grid in one block of time.
         groups: of cases, the last of which may be filled up.
         short: floats of the loads have four bytes.
+        columns: freedoms whose loads are wanted; None: all.
     """
 
     def __init__(
@@ -274,19 +303,24 @@ class HarmonicSums:
         points: int,
         groups: int,
         short: bool = False,
+        columns: tuple[int, ...] | None = None,
     ) -> None:
         self.device, self.points, self.step, self.groups = device, points, RATIO * step, groups
-        self.n, self.count = table.shape[1] // 2, waves.count
+        wide = table.shape[1] // 2
+        columns = filled_up(tuple(range(wide)) if columns is None else columns)
+        table = table.reshape(len(table), wide, 2)[:, list(columns)]
+        self.n, self.count = len(columns), waves.count
         here = device.on_cpu
         self.sum = device.kernel(sums_text(self.n, here))
-        self.refine = device.kernel(refined_text(self.n, short, here))
-        self.blocks = -(-(-(-points // RATIO) + TAPS) // ROWS)
+        self.refine = device.kernel(refined_text(columns, wide, short, here))
+        self.rows = rows_at_once(self.n)
+        self.blocks = -(-(-(-points // RATIO) + TAPS) // self.rows)
         self.numbers = device.room(2)
         self.weights = device.filled(refining_weights().reshape(-1))
         self.waves = waves.rows(device, groups)
         self.ramps = device.filled(grouped(waves.ramp[:, None], groups))
         self.forces = device.room(self.groups * self.count * (2 * self.n + 2) * GROUP)
-        self.sums = device.room(self.groups * self.blocks * ROWS * self.n * GROUP)
+        self.sums = device.room(self.groups * self.blocks * self.rows * self.n * GROUP)
         self.numbers.put(np.array([self.step, 0.0]))
         threads = self.groups * self.count * GROUP
         device.kernel(forces_text(self.n, here))(
@@ -306,7 +340,7 @@ class HarmonicSums:
             rate: where their rates begin.
         """
         self.numbers.put(np.array([self.step, begin - (TAPS // 2 - 1) * self.step]))
-        threads = self.groups * (self.n // SIX) * self.blocks * GROUP
+        threads = self.groups * (self.n // loads_at_once(self.n)) * self.blocks * GROUP
         self.sum(
             threads, BLOCK, self.numbers, self.waves, self.forces, self.sums,
             self.count, self.blocks, threads,
@@ -314,7 +348,7 @@ class HarmonicSums:
         threads = self.groups * self.points * GROUP
         self.refine(
             threads, BLOCK, self.numbers, self.weights, self.ramps, self.sums, lanes,
-            self.points, self.blocks * ROWS, own, force, rate, threads,
+            self.points, self.blocks * self.rows, own, force, rate, threads,
         )  # fmt: skip
 
     @staticmethod

@@ -11,20 +11,26 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.backend import jax
+from swelltree.engine.machine.graph import MOST, Graph
 from swelltree.engine.machine.many_cases.chunk_driver import go_through
+from swelltree.engine.machine.many_cases.columns import read_places
+from swelltree.engine.machine.many_cases.lane_rows import LaneRowWriter
 from swelltree.engine.machine.many_cases.lane_series import LaneSeries
 from swelltree.engine.machine.many_cases.lane_sums import LaneSums, LaneWaves
-from swelltree.engine.machine.many_cases.lanes import LaneWriter
 from swelltree.engine.machine.many_cases.programs import (
     Cases,
     ManyProgram,
     Own,
+    Text,
     Written,
     room_for_results,
 )
 from swelltree.engine.machine.many_cases.rows import beside, inputs_of, packed_cases, taken_apart
 from swelltree.engine.machine.many_cases.summaries import BUDGET, Kept, Wanted
 from swelltree.engine.machine.native import Native, lane_width, object_code
+from swelltree.engine.machine.row_loops import Axes
+
+MOST_WITH_ROWS = 120_000  # expressions, as of single runs of the two-step scheme
 
 
 @dataclass(frozen=True)
@@ -50,11 +56,24 @@ class LaneProgram(ManyProgram):
     Args:
         function: as of `ManyProgram`.
         width: cases side by side; as many as registers hold if not given.
+        rows: as of `ManyProgram`.
     """
 
-    def __init__(self, function: Callable[..., Any], width: int | None = None) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        width: int | None = None,
+        rows: Callable[..., Axes] | None = None,
+    ) -> None:
         self.width = lane_width() if width is None else width
-        super().__init__(function, lambda graph: LaneWriter(graph, self.width).function())
+        # loops over rows make programs of many bodies long
+        most = MOST if rows is None else MOST_WITH_ROWS
+
+        def write(graph: Graph) -> Text:
+            writer = LaneRowWriter(graph, self.width)
+            return Text(writer.function(), read_places(graph, writer.live))
+
+        super().__init__(function, write, rows, most)
 
     def run(
         self,
@@ -213,7 +232,8 @@ class _Registers:
             self._through(0, len(self.chunks), stepped, None, copies)
             return out
         lanes = [first + min(k, count - 1) for k in range(width)]
-        sums = LaneSums(self.loads.waves, lanes, self.loads.longest)
+        columns = program.columns(self.force, self.rate)
+        sums = LaneSums(self.loads.waves, lanes, self.loads.longest, columns)
         force, rate = (program.own[k][0] for k in (self.force, self.rate))
         growing = int(sums.grows(self.begins).sum())
         for number in range(growing):

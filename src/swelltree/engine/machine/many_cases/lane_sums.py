@@ -28,6 +28,7 @@ TAPS = 24  # instants that make a point of the grid
 BEFORE = TAPS // 2 - 1  # of them before the point
 CHAINS = 4  # sums that go on at once
 ROWS, AT_ONCE = 3, 6  # instants and freedoms that are summed together: measured
+WIDE = 8  # lanes of processors with twice as many registers as others
 OF_WAVE = 3  # numbers besides forces: frequency, cosine and sine of the rotation
 POINTS_PER_PERIOD = COARSE * RATIO
 SIZES = ("waves", "blocks", "instants", "force", "rate")
@@ -111,11 +112,12 @@ def _summed(k: LaneBody, n: int, rows: int) -> None:
     k.carried(k.sizes["blocks"], [], block)
 
 
-def _refined(k: LaneBody, n: int, per_second: Any) -> None:
-    """Loads and rates on the grid."""
+def _refined(k: LaneBody, columns: tuple[int, ...], wide: int, per_second: Any) -> None:
+    """Loads and rates on the grid; columns that are not read are left as they are."""
+    n = len(columns)
 
     def instant(i: Any, _: list[Any]) -> list[Any]:
-        def freedom(d: Any, _: list[Any]) -> list[Any]:
+        def freedom(d: Any, column: Any) -> list[Any]:
             taps = [k.load("sums", k.plus(k.times(k.plus(i, m), n), d)) for m in range(TAPS)]
 
             def point(r: Any, _: list[Any]) -> list[Any]:
@@ -130,7 +132,7 @@ def _refined(k: LaneBody, n: int, per_second: Any) -> None:
                         else:
                             chains[m % CHAINS] = k.add(chains[m % CHAINS], one)
                     totals.append(k.add(k.add(*chains[:2]), k.add(*chains[2:])))
-                place = k.plus(k.times(k.plus(k.times(i, RATIO), r), n), d)
+                place = k.plus(k.times(k.plus(k.times(i, RATIO), r), wide), column)
                 k.store("lanes", k.plus(k.sizes["force"], place), totals[0])
                 k.store("lanes", k.plus(k.sizes["rate"], place), k.mul(totals[1], per_second))
                 return []
@@ -138,7 +140,11 @@ def _refined(k: LaneBody, n: int, per_second: Any) -> None:
             k.carried(RATIO, [], point)
             return []
 
-        k.carried(n, [], freedom)
+        if columns == tuple(range(wide)):
+            k.carried(n, [], lambda d, _: freedom(d, d))
+        else:
+            for d, column in enumerate(columns):
+                freedom(d, column)
         return []
 
     k.carried(k.sizes["instants"], [], instant)
@@ -148,31 +154,39 @@ ROWS_OF_MEMORY = ("numbers", "waves", "forces", "weights", "phases", "sums", "la
 
 
 @functools.lru_cache(maxsize=8)
-def sums_text(n: int, width: int) -> str:
+def sums_text(columns: tuple[int, ...], wide: int, width: int) -> str:
     """Text of the function that fills the loads of a block of time.
 
     Args:
-        n: freedoms.
+        columns: freedoms whose loads are made.
+        wide: how many there are.
         width: lanes.
     """
 
     def write(k: LaneBody) -> None:
         begin, per_second = k.load("numbers", 0), k.load("numbers", 1)
         _phases(k, begin)
-        _summed(k, n, rows_at_once(width))
-        _refined(k, n, per_second)
+        _summed(k, len(columns), rows_at_once(width, len(columns)))
+        _refined(k, columns, wide, per_second)
 
     return lane_kernel_text(ROWS_OF_MEMORY, SIZES, write, width)
 
 
-def rows_at_once(width: int) -> int:
-    """Instants that are summed together: fewer where there are half as many registers."""
-    return ROWS if width >= 8 else 2
+def rows_at_once(width: int, n: int) -> int:
+    """Instants that are summed together: fewer where there are half as many registers.
+
+    Args:
+        width: lanes.
+        n: freedoms.
+    """
+    rows = ROWS if width >= WIDE else 2
+    return rows * max(AT_ONCE // max(n, 2), 1)
 
 
 @functools.lru_cache(maxsize=8)
-def _native(n: int, width: int) -> Native:
-    return Native(object_code(sums_text(n, width)), pointers=len(ROWS_OF_MEMORY) + 1)
+def _native(columns: tuple[int, ...], wide: int, width: int) -> Native:
+    text = sums_text(columns, wide, width)
+    return Native(object_code(text), pointers=len(ROWS_OF_MEMORY) + 1)
 
 
 @functools.lru_cache(maxsize=1)
@@ -187,12 +201,24 @@ class LaneSums:
         waves: of all cases.
         cases: of each lane.
         longest: block of time that is asked for [s].
+        columns: freedoms whose loads are wanted; None: all.
     """
 
-    def __init__(self, waves: LaneWaves, cases: Sequence[int], longest: float) -> None:
+    def __init__(
+        self,
+        waves: LaneWaves,
+        cases: Sequence[int],
+        longest: float,
+        columns: tuple[int, ...] | None = None,
+    ) -> None:
         lanes = np.asarray(cases)
         self.step, self.ramp = waves.step[lanes], waves.ramp[lanes]
-        omega, force = waves.omega[lanes], waves.force[lanes]  # (w, l), (w, l, n)
+        self.wide = waves.force.shape[2]
+        self.columns = tuple(range(self.wide)) if columns is None else columns
+        some = (
+            waves.force if len(self.columns) == self.wide else waves.force[:, :, list(self.columns)]
+        )
+        omega, force = waves.omega[lanes], some[lanes]  # (w, l), (w, l, n)
         self.width, self.count, self.n = force.shape
         coarse = RATIO * self.step
         turn = omega * coarse[:, None]
@@ -201,11 +227,11 @@ class LaneSums:
         both = np.stack([np.real(force), np.imag(force)], axis=-1)
         self.forces = np.ascontiguousarray(both.transpose(1, 2, 3, 0))
         self.instants = LaneSums.points(longest, self.step.min()) // RATIO
-        rows = rows_at_once(self.width)
+        rows = rows_at_once(self.width, self.n)
         self.blocks = -(-(self.instants + TAPS) // rows)
         self.phases = np.empty((self.count, 2, self.width))
         self.sums = np.empty((self.blocks * rows, self.n, self.width))
-        self.native = _native(self.n, self.width)
+        self.native = _native(self.columns, self.wide, self.width)
 
     @staticmethod
     def points(longest: float, step: float) -> int:
@@ -272,9 +298,10 @@ class LaneSums:
         x = np.pi * np.minimum(t, length) / length
         r = np.where(grows, 0.5 * (1.0 - np.cos(x)), 1.0)[:, None]
         change = np.where(grows, 0.5 * np.pi / length * np.sin(x), 0.0)[:, None]
-        size, shape = count * self.n, (count, self.n, self.width)
-        value = rows[force : force + size].reshape(shape)
+        size, shape = count * self.wide, (count, self.wide, self.width)
+        values = rows[force : force + size].reshape(shape)
         rates = rows[rate : rate + size].reshape(shape)
-        rates *= r
-        rates += change * value
-        value *= r
+        made = list(self.columns)
+        value = values[:, made]
+        rates[:, made] = r * rates[:, made] + change * value
+        values[:, made] = r * value

@@ -7,8 +7,11 @@ all lanes is computed once. A result does not depend on what runs in the other l
 
 from __future__ import annotations
 
+import functools
+
 from swelltree.engine.machine.functions.written import REDUCED, written
 from swelltree.engine.machine.graph import FLOAT, LONG, TRUTH, Buffer, Graph
+from swelltree.engine.machine.many_cases.products import Lines, fits, write_products
 from swelltree.engine.machine.many_cases.uniform import Lanes
 from swelltree.engine.machine.number_types import NOT_NEGATIVE, SINGLE, Types
 from swelltree.engine.machine.operations import Operations
@@ -16,6 +19,7 @@ from swelltree.engine.machine.statements import Adds, Choice, Combination, Loop,
 from swelltree.engine.machine.text import Writer
 
 SHARED = {"fixed", "in"}
+HELD, WIDE = 27, 8  # numbers of a product in the 32 registers of processors that have eight lanes
 
 
 class LaneWriter(Writer):
@@ -27,6 +31,8 @@ class LaneWriter(Writer):
     """
 
     arguments = ("fixed", "in", "lanes", "out", "work")
+    merges = True  # products of one matrix are written together
+    inverts = True
 
     def __init__(self, graph: Graph, width: int) -> None:
         super().__init__(graph)
@@ -228,6 +234,27 @@ class LaneWriter(Writer):
 
         self.repeated(count, one)
 
+    def _combinations(self, items: list[Combination], names: dict[int, str]) -> None:
+        lanes = self.lanes
+        if not (self.merges and lanes.buffer_varies(items[0].out) and fits(items)):
+            super()._combinations(items, names)
+            return
+
+        def row(buffer: Buffer, at: int) -> str:
+            place = self._place(buffer, at)
+            if lanes.buffer_varies(buffer):
+                return self._wide_load(FLOAT, place)
+            return self._splatted("double", self._load(FLOAT, place))
+
+        def store(name: str, buffer: Buffer, at: int) -> None:
+            back = lanes.keeps_back(buffer, self.region)
+            self._wide_store(FLOAT, name, self._place(buffer, at), back)
+
+        weight = functools.partial(self._wide_name, names=names)
+        held = HELD if self.width >= WIDE else HELD // 2
+        T = self.types.of(FLOAT)
+        write_products(items, Lines(T, self.line, weight, row, store, held))
+
     def _adds(self, adds: Adds, names: dict[int, str]) -> None:
         for buffer, at, a in adds.terms:
             if not self.lanes.buffer_varies(buffer):
@@ -309,6 +336,6 @@ class LaneWriter(Writer):
                 names[a] = self._wide_load(kind, self._place(op[1], op[2], index))
         else:
             args = [self._wide_name(b, names) for b in op[1:]]
-            names[a] = self.wide.write(op[0], kind, graph.kinds[op[1]], args)
+            names[a] = self._operation(self.wide, a, args, names)
         if a in self.kept:
             self._wide_store(kind, names[a], self._place(self.kept[a], 0), False)

@@ -10,15 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax
-from swelltree.engine.machine.flatten import Flattening, count_numbers
-from swelltree.engine.machine.graph import Graph, NotFlattenedError, kind_of
+from swelltree.engine.loops import in_loops
+from swelltree.engine.machine.flatten import NONE, Flattening, count_numbers
+from swelltree.engine.machine.graph import MOST, Graph, NotFlattenedError, kind_of
+from swelltree.engine.machine.many_cases.columns import Read, columns_read
 from swelltree.engine.machine.program import Key, Writing, pattern_of, switched_off
+from swelltree.engine.machine.row_loops import Axes
 
 # numbers of a program, counted before it is written: more than of single runs, because many cases
 # earn the time back; `graph.MOST` expressions are the limit that is met
@@ -29,9 +32,9 @@ Place = tuple[int, tuple[int, ...], Any]  # where an array begins, its shape and
 
 @dataclass(frozen=True)
 class Own:
-    """One array of each case, in place of an array that all share."""
+    """An array of each case, in a list or as rows of one, in place of an array that all share."""
 
-    arrays: list[np.ndarray]
+    arrays: list[np.ndarray] | np.ndarray
 
     @property
     def one(self) -> np.ndarray:
@@ -57,12 +60,28 @@ class Cases:
     count: int
 
 
+class Text(NamedTuple):
+    """A program in LLVM's language.
+
+    Args:
+        text: of it.
+        read: what it reads of a case's own tables.
+        held: by the name of memory of its own, places of the fixed numbers that are put there.
+    """
+
+    text: str
+    read: Read
+    held: dict[str, tuple[int, ...]] = {}  # noqa: RUF012
+
+
 @dataclass
 class Written:
     """Text of a program of many cases, and where its numbers lie.
 
     Args:
         text: in LLVM's language.
+        read: as of `Text`.
+        held: the same.
         tables: large constants, behind the fixed numbers.
         turns: matrices that follow transposed.
         own: places of what is a case's own, the state last.
@@ -72,6 +91,8 @@ class Written:
     """
 
     text: str
+    read: Read
+    held: dict[str, tuple[int, ...]]
     tables: list[np.ndarray]
     turns: list[tuple[int, tuple[int, ...]]]
     own: list[Place]
@@ -80,6 +101,14 @@ class Written:
     tree: Any
     loaded: dict[str, Any] = field(default_factory=dict)  # what ran it keeps here
 
+    def columns(self, *tables: int) -> tuple[int, ...]:
+        """Columns that are read of any of some tables, by their numbers in `own`; one at least."""
+        found = set()
+        for k in tables:
+            start, shape, _ = self.own[k]
+            found |= set(columns_read(self.read, start, shape[-1]))
+        return tuple(sorted(found)) or (0,)
+
 
 class ManyProgram:
     """A stepper of many cases.
@@ -87,10 +116,19 @@ class ManyProgram:
     Args:
         function: ``function(fixed, shared, state, times) -> (state, results)`` of one case.
         write: text of a graph.
+        rows: gives, for the arguments of one case, lengths of the first axes of arrays whose rows
+            are computed in loops, as of `Program`.
+        most: expressions that it may have.
     """
 
-    def __init__(self, function: Callable[..., Any], write: Callable[[Graph], str]) -> None:
-        self.function, self.write = function, write
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        write: Callable[[Graph], Text],
+        rows: Callable[..., Axes] | None = None,
+        most: int = MOST,
+    ) -> None:
+        self.function, self.write, self.rows, self.most = function, write, rows, most
         self.programs: dict[Any, Written | str] = {}
 
     def refusal(self, cases: Cases, times: np.ndarray) -> str:
@@ -133,14 +171,15 @@ class ManyProgram:
         one = [x.one if isinstance(x, Own) else x for x in fixed]
         state = jax.tree.map(lambda x: x[0], cases.state)
         try:
-            traced = jax.jit(self.function).trace(
-                jax.tree.unflatten(tree, one), cases.shared, state, times
-            )
+            given = jax.tree.unflatten(tree, one), cases.shared, state, times
+            with in_loops():
+                traced = jax.jit(self.function).trace(*given)
             closed = traced.jaxpr
-            count = count_numbers(closed.jaxpr)
+            named = NONE if self.rows is None else self.rows(*given)
+            count = count_numbers(closed.jaxpr, named)
             if count > LARGEST:
                 raise NotFlattenedError(f"{count} numbers, more than {LARGEST}")
-            writing = Writing()
+            writing = Writing(self.most)
             own: list[Place] = []
 
             def argument(where: str, x: Array, shapes_program: bool = False) -> Any:
@@ -156,7 +195,8 @@ class ManyProgram:
             inputs += [argument("in", x) for x in jax.tree.leaves(cases.shared)]
             inputs += [argument("lanes", x) for x in jax.tree.leaves(state)]
             inputs.append(argument("in", times))
-            flat = Flattening(writing.graph, writing.table)
+            flat = Flattening(writing.graph, writing.table, named)
+            flat.rows.width = 1  # registers hold cases, not rows
             outs = flat.run(closed.jaxpr, closed.consts, inputs)
             places = writing.results(outs, [var.aval for var in closed.jaxpr.outvars])
             turns = writing.turns()
@@ -165,7 +205,7 @@ class ManyProgram:
             return str(error)
         sizes = writing.numbers["lanes"], writing.numbers["out"], writing.graph.work
         tree = jax.tree.structure(traced.out_info)
-        return Written(text, writing.tables, turns, own, places, sizes, tree)
+        return Written(*text, writing.tables, turns, own, places, sizes, tree)
 
 
 def _of_one(x: Array) -> tuple[Any, ...]:

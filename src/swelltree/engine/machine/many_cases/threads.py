@@ -7,14 +7,22 @@ at it; for NVIDIA's processors LLVM makes PTX of it, which the driver loads.
 
 from __future__ import annotations
 
+import functools
+
 from swelltree.engine.machine.functions.written import written
 from swelltree.engine.machine.graph import FLOAT, LONG, Buffer, Graph
+from swelltree.engine.machine.many_cases.long_products import LongProducts
+from swelltree.engine.machine.many_cases.passed_on import PassedOn
+from swelltree.engine.machine.many_cases.products import Lines, fits, write_products
 from swelltree.engine.machine.number_types import Types
 from swelltree.engine.machine.operations import Operations
 from swelltree.engine.machine.statements import Combination, Stores
 from swelltree.engine.machine.text import Writer
 
 GROUP = 32  # threads of a warp
+CONSTANTS = 8000  # numbers: the memory of constants has 64 kB
+SLOTS = "held"  # their name; each has a slot of eight bytes
+HELD = 60  # numbers of a product that registers hold: they have room for twice as many
 SHARED = {"fixed", "in"}
 TRIPLE = "nvptx64-nvidia-cuda"
 PLACES = ("lanes", "out", "work")
@@ -30,12 +38,18 @@ class ThreadWriter(Writer):
     """
 
     arguments = ("fixed", "in", "lanes", "out", "work")
+    present = "fixed"  # others are found from what LLVM knows to be none
+    inverts = True
+    group, most = GROUP, HELD
 
     def __init__(self, graph: Graph, float: str = "double", on_cpu: bool = False) -> None:
         super().__init__(graph)
         self.types, self.float, self.on_cpu = Types(1, float), float, on_cpu
         self.operations = Operations(self.line, self.types)
         self.constant: set[str] = set()  # addresses of what is never written
+        self.passed_on = PassedOn(graph, self.live)
+        self.long_products = LongProducts(self)
+        self.held: dict[int, int] = {}  # places of fixed numbers in the memory of constants
 
     def functions(self) -> str:
         """Text of the functions that are used; there is no library for large angles."""
@@ -48,10 +62,33 @@ class ThreadWriter(Writer):
         one = (
             one.replace(") nounwind {\nentry:", ") alwaysinline nounwind {\nentry:") + "!0 = !{}\n"
         )
-        return one + _on_cpu() if self.on_cpu else f'target triple = "{TRIPLE}"\n{one}{_kernel()}'
+        lists = self.long_products.globals()
+        if self.on_cpu:
+            return lists + one + _on_cpu()
+        count = max(len(self.held), 1)
+        constants = (
+            f"@held = addrspace(4) externally_initialized global [{count} x double] "
+            "zeroinitializer\n"
+        )
+        kernel = _kernel(self.long_products.filling())
+        return f'target triple = "{TRIPLE}"\n{constants}{lists}{one}{kernel}'
+
+    def memory(self) -> dict[str, tuple[int, ...]]:
+        """Places of the fixed numbers that memory of the kernel's own holds, by its name."""
+        long = self.long_products
+        held = {SLOTS: tuple(self.held), "near": tuple(long.near), "far": tuple(long.far)}
+        return {name: places for name, places in held.items() if places}
+
+    def _nowhere(self) -> str:
+        # another one each time: what is known of one does not tell of the next
+        return f"inttoptr (i64 {1 + self.count % 251} to ptr)"
 
     # --- memory -----------------------------------------------------------------------------
     def address(self, buffer: Buffer, at: int, index: str | None = None) -> str:
+        if buffer.where == "fixed" and index is None and not self.on_cpu:
+            slot = self._constant(buffer.start + at)
+            if slot is not None:
+                return f"addrspace(4) getelementptr (double, ptr addrspace(4) @held, i64 {slot})"
         place, stride = buffer.start + at, 1
         if buffer.where not in SHARED:
             place, stride = GROUP * place, GROUP
@@ -63,6 +100,12 @@ class ThreadWriter(Writer):
         if buffer.where in SHARED or buffer.where == "lanes":
             self.constant.add(base)
         return base
+
+    def _constant(self, place: int) -> int | None:
+        """Where a fixed number lies among those that operations take as they are; None: nowhere."""
+        if place not in self.held and len(self.held) >= CONSTANTS:
+            return None
+        return self.held.setdefault(place, len(self.held))
 
     def _load(self, kind: str, address: str) -> str:
         # stores need not be waited for
@@ -88,6 +131,29 @@ class ThreadWriter(Writer):
             self._store(kind, value, self.address(buffer, at + k, j))
 
         self.repeated(count, one)
+
+    def _combinations(self, items: list[Combination], names: dict[int, str]) -> None:
+        if self.long_products.suits(items[0]):
+            for item in items:
+                self.long_products.write(item, names)
+            return
+        if not fits(items):
+            super()._combinations(items, names)
+            return
+
+        def row(buffer: Buffer, at: int) -> str:
+            return self._load(FLOAT, self.address(buffer, at))
+
+        def store(name: str, buffer: Buffer, at: int) -> None:
+            if few:
+                for a in self.passed_on.expressions(buffer, at):
+                    names[a] = name
+            if not few or self.passed_on.needs_memory(buffer):
+                self._store(FLOAT, name, self.address(buffer, at))
+
+        few = items[0].count * len(items) <= HELD
+        weight = functools.partial(self.name, names=names)
+        write_products(items, Lines(self.float, self.line, weight, row, store, HELD))
 
     def _combination(self, item: Combination, names: dict[int, str]) -> None:
         weights = [self.name(a, names) for a in item.weights]
@@ -129,13 +195,19 @@ PARAMETERS = (
 )
 
 
-def _kernel() -> str:
-    """The function that a graphics processor runs once for each thread."""
+def _kernel(filling: list[str]) -> str:
+    """The function that a graphics processor runs once for each thread.
+
+    Args:
+        filling: lines that come first, with %t the number of the thread in its block of %d.
+    """
     lines = [
         f"define ptx_kernel void @run({PARAMETERS}) {{",
+        "entry:",
         "  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
         "  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()",
         "  %d = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()",
+        *filling,
         "  %first = mul i32 %b, %d",
         "  %number = add i32 %first, %t",
         "  %thread = zext i32 %number to i64",

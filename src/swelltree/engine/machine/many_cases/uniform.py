@@ -123,7 +123,7 @@ class Lanes:
                     self.masked_regions.add(id(region))
                 elif isinstance(item, Choice) and self.varies(item.which):
                     self.masked_regions |= {id(branch) for branch in item.branches}
-                elif isinstance(item, Stores | Adds | Combination):
+                elif isinstance(item, Stores | Adds | Combination | Reduction):
                     for buffer, differs in self._written(item):
                         if differs or self.keeps_back(buffer, region):
                             self.buffers.add(id(buffer))
@@ -134,10 +134,12 @@ class Lanes:
             return True
         return any(b in self.expressions for b in arguments(op))
 
-    def _written(self, item: Stores | Adds | Combination) -> Iterator[tuple[Buffer, bool]]:
-        if isinstance(item, Combination):
+    def _written(
+        self, item: Stores | Adds | Combination | Reduction
+    ) -> Iterator[tuple[Buffer, bool]]:
+        if isinstance(item, Combination | Reduction):
             rows = any(self.buffer_varies(buffer) for buffer, _ in item.rows)
-            yield item.out, rows or any(self.varies(a) for a in item.weights)
+            yield item.out, rows or any(self.varies(a) for a in item.numbers())
             return
         if isinstance(item, Adds):
             yield from ((buffer, self.varies(a)) for buffer, _, a in item.terms)
@@ -148,10 +150,12 @@ class Lanes:
             yield buffer, self.varies(index) or self.varies(a)
         for buffer, _, origin, _, _ in item.rows:
             yield buffer, self.buffer_varies(origin)
+        for buffer, _, index, origin, _, _ in item.moving_rows:
+            yield buffer, self.varies(index) or self.buffer_varies(origin)
 
 
 def _memory(item: Any) -> Iterator[Buffer]:
-    if isinstance(item, Combination):
+    if isinstance(item, Combination | Reduction):
         yield item.out
         yield from (buffer for buffer, _ in item.rows)
     elif isinstance(item, Adds):
@@ -165,6 +169,3 @@ def _memory(item: Any) -> Iterator[Buffer]:
         for x in item.moving_rows:
             yield x[0]
             yield x[3]
-    elif isinstance(item, Reduction):
-        yield item.out
-        yield from (buffer for buffer, _ in item.rows)

@@ -8,13 +8,22 @@ import numpy as np
 
 from swelltree.engine.machine.blocks import NARROW, combination
 from swelltree.engine.machine.flatten import Flattening, rule
-from swelltree.engine.machine.graph import Graph, NotFlattenedError
+from swelltree.engine.machine.graph import FLOAT, LONG, Graph, NotFlattenedError
+from swelltree.engine.machine.sheets import (
+    Sheet,
+    in_slot,
+    one_by_one,
+    sheet_of,
+    side_by_side,
+    slot,
+)
+from swelltree.engine.machine.statements import Adds, Stores
 from swelltree.engine.machine.traced_types import Equation
 from swelltree.engine.machine.values import Stored, Value, in_memory, places
 
 LARGEST_MATRIX = 24  # rows written out
 BY_ROWS = 12  # rows from which on whole rows are combined
-LARGEST_BY_ROWS = 100
+LARGEST_BY_ROWS = 128
 
 
 Rows = list[list[int]]  # of a matrix
@@ -76,10 +85,13 @@ def _factor_by_rows(graph: Graph, A: list[list[int]], n: int) -> list[list[int]]
 @rule("triangular_solve")
 def _triangular(flat: Flattening, eqn: Equation, a: Value, b: Value) -> np.ndarray:
     graph, p = flat.graph, eqn.params
-    a, b = places(graph, a), places(graph, b)
     n = a.shape[-1]
     if n > LARGEST_BY_ROWS:
         raise NotFlattenedError(f"a triangular system of {n} rows")
+    plain = p["left_side"] and not p["transpose_a"] and len(a.shape) == 2
+    if plain and n > LARGEST_MATRIX and b.shape[-1] < NARROW:
+        return _solved_in_loops(graph, a, b, bool(p["lower"]), bool(p["unit_diagonal"]))
+    a, b = places(graph, a), places(graph, b)
     if p["transpose_a"]:
         a = np.swapaxes(a, -1, -2)
     lower = bool(p["lower"]) != bool(p["transpose_a"])
@@ -116,6 +128,33 @@ def _solved_by_rows(
             X[i] = [op("div", a, A[i][i]) for a in X[i]]
         rows.append(in_memory(graph, np.array(X[i]), "f8"))
     return X
+
+
+def _solved_in_loops(graph: Graph, A: Value, B: Value, lower: bool, unit: bool) -> np.ndarray:
+    """The same of few right sides, row by row in memory."""
+    n, op = A.shape[0], graph.op
+    sheet, right = sheet_of(graph, A), in_memory(graph, B, FLOAT)
+    columns, last = B.shape[1], graph.constant(n - 1, LONG)
+    found = Sheet(graph, columns, n)
+    found.fill(np.full((columns, n), graph.zero))
+    with one_by_one(graph, n) as k:
+        i = k if lower else op("sub", last, k)
+        first = op("mul", i, graph.constant(columns, LONG))
+        sums = [slot(graph, FLOAT, graph.zero) for _ in range(columns)]
+        lines = [graph.constant(c, LONG) for c in range(columns)]
+        with side_by_side(graph, n) as j:
+            known, own = op("lt" if lower else "gt", j, i), sheet.at(i, j)
+            terms = [op("mul", own, found.at(c, j)) for c in lines]
+            terms = [op("where", known, a, graph.zero) for a in terms]
+            graph.state(Adds([(s, 0, a) for s, a in zip(sums, terms, strict=True)]))
+        new = []
+        for c, total in enumerate(sums):
+            b = graph.load_at(right.buffer, right.version, right.start + c, first, right.home)
+            value = op("sub", b, in_slot(graph, total))
+            value = value if unit else op("div", value, sheet.at(i, i))
+            new.append(found.into(lines[c], i, value))
+        graph.state(Stores(moving=new))
+    return places(graph, found.view()).T
 
 
 @rule("qr")

@@ -8,14 +8,23 @@ import numpy as np
 
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp, traced
-from swelltree.engine.loops import each
 from swelltree.engine.machine.flatten import Flattening, rule
-from swelltree.engine.machine.graph import SHORT, Graph, NotFlattenedError
+from swelltree.engine.machine.graph import FLOAT, LONG, SHORT, Graph, NotFlattenedError
+from swelltree.engine.machine.sheets import (
+    Sheet,
+    counted_from,
+    in_slot,
+    looked_up,
+    one_by_one,
+    side_by_side,
+    slot,
+)
+from swelltree.engine.machine.statements import Stores
 from swelltree.engine.machine.traced_types import Equation, Variable
-from swelltree.engine.machine.values import Value, places
+from swelltree.engine.machine.values import Stored, Value, View, places, stored
 
 WRITTEN_OUT = 14  # rows, each of which may be exchanged with each
-LARGEST_MATRIX = 48  # rows: LAPACK is much quicker from there on
+LARGEST_MATRIX = 128  # rows: LAPACK is quicker from there on
 
 
 @rule("lu")
@@ -24,9 +33,14 @@ def _factors(flat: Flattening, eqn: Equation, x: Value) -> list[Value]:
     m, n = x.shape[-2:]
     if m != n or n > LARGEST_MATRIX:
         raise NotFlattenedError(f"lower and upper factors of a matrix of {m} x {n}")
+    graph = flat.graph
+    if n > WRITTEN_OUT and len(x.shape) == 2:
+        return list(_factored_in_loops(graph, x))
+    x = places(graph, x)
     if n > WRITTEN_OUT:
-        return _by_loops(flat, factors_by_loops, eqn.invars, x)
-    graph, x = flat.graph, places(flat.graph, x)
+        parts = [_factored_in_loops(graph, A) for A in x.reshape(-1, n, n)]
+        rows = [np.stack([places(graph, one) for one in part]) for part in zip(*parts, strict=True)]
+        return [row.reshape(*x.shape[:-2], *row.shape[1:]) for row in rows]
     found = [_factored(graph, A, n) for A in x.reshape(-1, n, n).tolist()]
     shapes = (x.shape, x.shape[:-1], x.shape[:-1])
     return [
@@ -99,49 +113,42 @@ def order_of(pivots: Array, size: int) -> Array:
     return jax.lax.fori_loop(0, len(pivots), exchanged, jnp.arange(size, dtype=pivots.dtype))
 
 
-def factors_by_loops(A: Array) -> list[Array]:
-    """Both factors in one matrix, exchanges and the order of rows, column by column.
+def _factored_in_loops(graph: Graph, A: Value) -> tuple[View, Stored, Stored]:
+    """Factors of one matrix, exchanges and the order of rows, column by column in place."""
+    n, op = A.shape[-1], graph.op
+    sheet, pivots, order = Sheet(graph, n, n), graph.room(n, SHORT), graph.room(n, SHORT)
+    sheet.fill(A)
+    graph.state(Stores([(order, i, graph.constant(i, SHORT)) for i in range(n)]))
+    with one_by_one(graph, n) as k:
+        pivot = _largest_below(graph, sheet, k)
+        here, there = looked_up(graph, order, k), looked_up(graph, order, pivot)
+        moving = [(pivots, 0, k, graph.typed("convert", SHORT, pivot))]
+        graph.state(Stores(moving=[*moving, (order, 0, k, there), (order, 0, pivot, here)]))
+        with side_by_side(graph, n) as j:
+            here, there = sheet.at(k, j), sheet.at(pivot, j)
+            graph.state(Stores(moving=[sheet.into(k, j, there), sheet.into(pivot, j, here)]))
+        first = sheet.at(k, k)
+        none = op("eq", first, graph.zero)  # a singular matrix stays as it is there
+        with counted_from(graph, op("add", k, graph.constant(1, LONG)), n) as i:
+            own = sheet.at(i, k)
+            share = op("where", none, own, op("div", own, first))
+            with side_by_side(graph, n) as j:
+                old = sheet.at(i, j)
+                less = op("sub", old, op("mul", share, sheet.at(k, j)))
+                new = op("where", op("eq", j, k), share, old)
+                new = op("where", op("gt", j, k), less, new)
+                graph.state(Stores(moving=[sheet.into(i, j, new)]))
+    here = graph.here
+    return sheet.view(), stored(pivots, 0, (n,), here), stored(order, 0, (n,), here)
 
-    Args:
-        A: matrices (..., n, n).
-    """
-    if A.ndim > 2:
-        found = [factors_by_loops(one) for one in A]
-        return [jnp.stack(parts) for parts in zip(*found, strict=True)]
-    n = len(A)
-    rows, columns = (np.ravel(x) for x in np.indices((n, n)))
-    place = np.arange(n)
 
-    def column(k: Array, state: Tree) -> Tree:
-        a, pivots = state
-
-        def at(i: Array, j: Array) -> Array:
-            return a.at[i * n + j].get(mode="promise_in_bounds")
-
-        sizes = each(lambda i: jnp.where(i >= k, jnp.abs(at(i, k)), -1.0), place)
-        best = jnp.argmax(sizes)
-        pivot = at(best, k)
-
-        def before(i: Array) -> Array:
-            """Row that stood in a row before the exchange."""
-            return jnp.where(i == k, best, jnp.where(i == best, k, i))
-
-        def share(i: Array) -> Array:
-            own = at(before(i), k)
-            return jnp.where(pivot == 0.0, own, own / pivot)  # a singular one stays as it is
-
-        shares = each(share, place)
-
-        def number(i: Array, j: Array) -> Array:
-            own, part = at(before(i), j), shares.at[i].get(mode="promise_in_bounds")
-            less = own - part * at(best, j)
-            changed = jnp.where(j > k, less, jnp.where(j == k, part, own))
-            return jnp.where(i > k, changed, own)
-
-        pivots = jnp.where(place == k, best, pivots)
-        return each(number, rows, columns), pivots
-
-    first = jnp.reshape(A, -1), jnp.zeros(n, int)
-    a, pivots = jax.lax.fori_loop(0, n, column, first)
-    pivots = pivots.astype(np.int32)
-    return [a.reshape(n, n), pivots, order_of(pivots, n)]
+def _largest_below(graph: Graph, sheet: Sheet, k: int) -> int:
+    """Row of the first of the largest numbers of a column from its diagonal on."""
+    size, where = slot(graph, FLOAT, graph.constant(-1.0)), slot(graph, LONG, k)
+    with counted_from(graph, k, sheet.shape[0]) as i:
+        own, most = graph.op("abs", sheet.at(i, k)), in_slot(graph, size)
+        larger = graph.op("gt", own, most)
+        own = graph.op("where", larger, own, most)
+        at = graph.op("where", larger, i, in_slot(graph, where))
+        graph.state(Stores([(size, 0, own), (where, 0, at)]))
+    return in_slot(graph, where)

@@ -47,12 +47,7 @@ def plan(task: Task) -> Plan:
             "formulation 'lagrange' has no tree coordinates, in which the elements on the drum of "
             "a winch are locked. Use formulation='path_matrix', or leave it out."
         )
-    form = replace(
-        with_events(task.model, form_of(task.model, task.formulation.name)),
-        interior_point=task.solver == "interior_point",
-        tolerance=0.1 * task.stepping.atol,
-        kept=kept_channels(task.extremes),
-    )
+    form = form_of_task(task)
     step, longest = task.stepping.step, task.stepping.longest
     if step is None and task.goes_on:
         step = task.start.attrs.get("step")
@@ -65,6 +60,16 @@ def plan(task: Task) -> Plan:
     refuse_fast_winches(task.model, wanted, task.times)
     given = step if step is not None and step <= longest else None
     return Plan(form, *grid(task.times - task.begin, wanted, given))
+
+
+def form_of_task(task: Task) -> Form:
+    """Coordinates and equations of a run."""
+    return replace(
+        with_events(task.model, form_of(task.model, task.formulation.name)),
+        interior_point=task.solver == "interior_point",
+        tolerance=0.1 * task.stepping.atol,
+        kept=kept_channels(task.extremes),
+    )
 
 
 def refuse_what_jumps(model: Model) -> None:

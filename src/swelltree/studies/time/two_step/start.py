@@ -10,7 +10,7 @@ import numpy as np
 
 from swelltree.compiler.step_means import with_step_means
 from swelltree.engine.arrays import Tree
-from swelltree.engine.backend import jax
+from swelltree.engine.trees import mapped
 from swelltree.model.inertia import dense_inertia, world_inertia
 from swelltree.model.internal_state import internal_at_rest, internal_settled
 from swelltree.model.model import Model
@@ -63,7 +63,7 @@ def derivatives_at(model: Model) -> Callable[[StepperState], tuple[np.ndarray, n
     start, steady = internal_at_rest(model), without_turning(model)
 
     def derivatives(state: StepperState) -> tuple[np.ndarray, np.ndarray]:
-        pose = jax.tree.map(np.asarray, state.pose)
+        pose = mapped(np.asarray, state.pose)
         internal = internal_settled(model, start, pose)
         still = np.zeros_like(np.asarray(state.v_minus))
         motion = motion_at(model, pose, still, np.asarray(state.angles))

@@ -10,9 +10,9 @@ import numpy as np
 
 from swelltree.compiler.step_means import with_step_means
 from swelltree.engine.arrays import Array, Tree
-from swelltree.engine.backend import jax
 from swelltree.engine.extremes import as_channels, known_now
-from swelltree.engine.machine.program import switched_off
+from swelltree.engine.machine.program import Program, switched_off
+from swelltree.engine.trees import mapped
 from swelltree.model.model import Model
 from swelltree.solvers.solution import Code, describe
 from swelltree.solvers.stepper import Stepper
@@ -34,6 +34,7 @@ from swelltree.two_step.run import (
     after_step,
     compiled_run,
     empty_samples,
+    kept_channels,
     run_state,
     single_step,
 )
@@ -94,7 +95,7 @@ class TwoStepStepper(Stepper):
         derivatives = derivatives_at(task.model)(given)
         setup = set_up(task.model, form, self.plan.step, derivatives)
         single = single_step(form, self.width)
-        state = with_first_half_step(single, self._stepped, setup, given)
+        state = with_first_half_step(single, self.stepped_model, setup, given)
         return _state_at(run_state(task.model, form, state), derivatives, given)
 
     def _continued(self) -> tuple[RunState, tuple[Array, Array]]:
@@ -112,13 +113,13 @@ class TwoStepStepper(Stepper):
         return end
 
     @functools.cached_property
-    def _stepped(self) -> Model:
+    def stepped_model(self) -> Model:
         """The model as steps see it: means over them stand for loads in time."""
         return with_step_means(self.task.model, self.plan.step)
 
     def advance(self, state: TwoStepState, times: np.ndarray) -> tuple[TwoStepState, Sample]:
         """Steps up to the first sample of the next chunk, or just beyond the last of all."""
-        model, form, marks = self._stepped, self.plan.form, self.plan.marks
+        model, form, marks = self.stepped_model, self.plan.form, self.plan.marks
         setup = set_up(self.task.model, form, self.plan.step, state.derivatives)
         first = int(state.n_outputs)
         wanted = min(self.width, len(marks) - first)
@@ -179,7 +180,7 @@ class TwoStepStepper(Stepper):
         self, now: RunState, samples: Sample, marks: np.ndarray, derivatives: tuple[Array, Array]
     ) -> tuple[RunState, Sample] | None:
         """The run after the step that failed, taken in another way; None where none leads on."""
-        model, form, h = self._stepped, self.plan.form, self.plan.step
+        model, form, h = self.stepped_model, self.plan.form, self.plan.step
         single = single_step(form, self.width)
         saved = rescued(single, model, form, h, now.state, derivatives, self.width)
         if saved is None:
@@ -188,8 +189,8 @@ class TwoStepStepper(Stepper):
         wanted = slot < len(marks) and marks[slot] == int(now.index)
         later, full = after_step(model, form, np.array(h), now, *saved, np.array(wanted))
         if wanted:
-            samples = jax.tree.map(lambda a, x: _written(a, x, slot), samples, full)
-        return jax.tree.map(np.asarray, later), samples
+            samples = mapped(lambda a, x: _written(a, x, slot), samples, full)
+        return mapped(np.asarray, later), samples
 
     def engine(self, times: np.ndarray) -> str:
         """Machine code, or XLA and the reason."""
@@ -200,14 +201,14 @@ class TwoStepStepper(Stepper):
         samples = empty_samples(model, form, state, self.width)
         marks = np.full(self.width, FAR)
         now = run_state(model, form, state)
-        return compiled_run(form).engine(self._stepped, setup, now, samples, marks)
+        return compiled_run(form).engine(self.stepped_model, setup, now, samples, marks)
 
     def blank(self, count: int) -> Sample:
         """Samples of bodies where they are described."""
         model, form = self.task.model, self.plan.form
         state = at_rest(model, form)
         samples = empty_samples(model, form, state, count)
-        pose = jax.tree.map(lambda x: np.broadcast_to(x, (count, *np.shape(x))), state.pose)
+        pose = mapped(lambda x: np.broadcast_to(x, (count, *np.shape(x))), state.pose)
         return replace(samples, pose=pose)
 
     def observe(self, times: np.ndarray, samples: Sample) -> dict[str, Array]:
@@ -224,7 +225,7 @@ class TwoStepStepper(Stepper):
         if code is not Code.NO_PROGRESS:
             return code, describe(code, float(state.t))
         model, last = self.task.model, state.run_state.state
-        pose = jax.tree.map(np.asarray, last.pose)
+        pose = mapped(np.asarray, last.pose)
         loop = why_stopped(model, float(last.t), pose, np.asarray(last.angles), A_STEP_NEAR)
         code = code if loop is None else Code.LOOP_SINGULAR
         when = f"time stepping stopped at t = {float(state.t_fail):.6g} s: "
@@ -273,12 +274,17 @@ def _alone(model: Model, form: Form, samples: Sample) -> Sample:
     """Samples whose first one has nothing before it: its extremes are its own values."""
     if form.kept is None:
         return samples
-    first = jax.tree.map(lambda x: x[0], samples)
-    now = jax.jit(lambda model, sample: form.kept(model, form, sample))(model, first)
-    rows = as_channels(known_now(now))
+    first = mapped(lambda x: x[0], samples)
+    rows = as_channels(known_now(_kept_program(form)(model, first)))
     return replace(
         samples, extremes={name: _written(x, rows[name], 0) for name, x in samples.extremes.items()}
     )
+
+
+@functools.lru_cache(maxsize=32)
+def _kept_program(form: Form) -> Program:
+    """Channels of one sample whose extremes are kept."""
+    return Program(kept_channels(form))
 
 
 def _written(rows: Array, row: Array, k: int) -> np.ndarray:
