@@ -591,5 +591,5 @@ def test_angle_beyond_a_turn_looks_like_degrees():
 
 
 def test_the_article_suits_the_word():
-    with pytest.raises(sw.SwelltreeError, match="wave 'irregular': an irregular has no 'colour'"):
+    with pytest.raises(sw.SwelltreeError, match="wave: an irregular has no 'colour'"):
         sw.IrregularSea(sw.Jonswap(Hs=2.0, Tp=8.0), colour="blue")
