@@ -588,3 +588,8 @@ def test_angle_beyond_a_turn_looks_like_degrees():
         sw.SwelltreeWarning, match=r"force 'stop': upper 45.0 rad .* looks like degrees"
     ):
         describe(forces=[on_hinge(upper=45, stop_stiffness=1)()])
+
+
+def test_the_article_suits_the_word():
+    with pytest.raises(sw.SwelltreeError, match="wave: an irregular has no 'colour'"):
+        sw.IrregularSea(sw.Jonswap(Hs=2.0, Tp=8.0), colour="blue")

@@ -37,7 +37,7 @@ def assemble(
         s[k] = joints[layout.dofs[k].joint].initial_velocity()[layout.dofs[k].label]
     report: list[str] = []
     if layout.cut_rows:
-        for row in (r for r in layout.cut_rows if r.kind in ("slide", "turn")):
+        for row in (r for r in layout.cut_rows if r.prescribed):
             if row.i < layout.n_tree:
                 q[layout.dof_position[row.i]] = drives.value[row.j]
                 if row.i in layout.angle_dofs:
@@ -77,7 +77,7 @@ def _closed(
     layout = model.layout
     asked = _with(drives, places.values, 0.0 * places.values)
     closure = Closure(model, asked, angles, places.rows, attitudes)
-    driven = [r.i for r in layout.cut_rows if r.kind in ("slide", "turn") and r.i < layout.n_tree]
+    driven = [r.i for r in layout.cut_rows if r.prescribed and r.i < layout.n_tree]
     is_given = places.is_given.copy()
     is_given[driven] = True
     q, left = closure.close(start.copy(), ~is_given)
@@ -122,8 +122,8 @@ def _spins(model: Model, q: np.ndarray, rates: Given) -> np.ndarray:
     """Given rates of cut joints, those of free rotations as angular velocities in base axes."""
     result = rates.values.copy()
     frames = joint_frames(model, forward(model, q))
-    for j in {row.joint for row in rates.rows if row.kind == "spin"}:
-        rows = [i for i, row in enumerate(rates.rows) if row.kind == "spin" and row.joint == j]
+    for j in {row.joint for row in rates.rows if row.of_rates}:
+        rows = [i for i, row in enumerate(rates.rows) if row.of_rates and row.joint == j]
         axes = [rates.rows[i].i for i in rows]
         euler = matrix_to_euler(frames.base_R[j].T @ frames.follower_R[j])
         if len(rows) < 3 and np.abs(euler).max() > KEPT:
@@ -141,7 +141,7 @@ def _cannot_close(
     model: Model, closure: Closure, start: np.ndarray, q: np.ndarray, left: float
 ) -> str:
     layout = model.layout
-    drives = [row for row in closure.rows if row.kind in ("slide", "turn")]
+    drives = [row for row in closure.rows if row.prescribed]
     if drives:
         loops = Closure(model, closure.drives, closure.angles)
         loops.rows = tuple(row for row in closure.rows if row not in drives)
@@ -153,7 +153,7 @@ def _cannot_close(
             )
     rows, _, _ = closure.at(q)
     worst = closure.rows[int(np.abs(rows.residual).argmax())]
-    unit = "rad" if worst.kind in ("align", "turn") else "m"
+    unit = worst.unit
     return (
         f"joint '{layout.joints[worst.joint]}': its loop cannot close: {left:.3g} {unit} "
         "remain open wherever the other joints move. "
@@ -194,7 +194,7 @@ def _consistent_velocity(
     first = len(layout.cut_rows)
     names = [*rates.names[len(is_given) :], *rates.names[: len(is_given)]]
     wrong = [names[i - first] for i in result if i >= first]
-    driven = [r for r in layout.cut_rows if r.kind in ("slide", "turn")]
+    driven = [r for r in layout.cut_rows if r.prescribed]
     wrong += [f"'{layout.joints[row.joint]}' (prescribed)" for row in driven]
     raise SwelltreeError(
         f"the initial velocities of joints {', '.join(dict.fromkeys(wrong or names))} do not fit "

@@ -47,7 +47,7 @@ class Closure:
         rows = evaluate_rows(self.model, self.rows, pose, frames, still, self.angles, self.drives)
         for i in range(len(self.model.layout.cut_rows), len(self.rows)):
             row = self.rows[i]
-            if row.kind == "spin":
+            if row.of_rates:
                 rows.velocity_rhs[i] = self.drives.rate[row.j]
                 R = frames.base_R[row.joint].T @ frames.follower_R[row.joint]
                 asked: np.ndarray = self.attitudes.get(row.joint, np.asarray(R))

@@ -56,19 +56,19 @@ class Kinematics:
 
     motion: Motion
     inertia: Inertia
-    P: Array  # (6N, n) velocity transformation
-    bias_acceleration: Array  # (N, 6): vdot = P sdot + bias_acceleration
+    P: Float[Array, "b6 n"]  # velocity transformation
+    bias_acceleration: Float[Array, "b 6"]  # vdot = P sdot + bias_acceleration
     rows: Rows | None  # constraints left over, in body velocities
     extra: Tree  # a formulation's own
 
 
 @pytree()
 class Acceleration:
-    """Answer of the equations of motion."""
+    """Solution of the equations of motion."""
 
-    s_dot: Array
-    v_dot: Array  # (N, 6)
-    multipliers: Array  # (m,) of the formulation's rows
+    s_dot: Float[Array, " n"]
+    v_dot: Float[Array, "b 6"]
+    multipliers: Float[Array, " m"]  # of the formulation's rows
 
 
 class Formulation(ABC):

@@ -181,7 +181,7 @@ def drive_power(
     assert kin.rows is not None
     rows = formulation.rows(model)
     each = acceleration.multipliers * kin.rows.velocity_rhs
-    drives = np.array([r.j if r.kind in ("slide", "turn") else -1 for r in rows])
+    drives = np.array([r.j if r.prescribed else -1 for r in rows])
     hits = (np.arange(count)[:, None] == drives[None, :]).astype(float)
     return (hits * each[None]).sum(1)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from jaxtyping import Float
 
 from swelltree.engine.arrays import Array, Tree, namespace, pytree
 from swelltree.model.internal_state import InternalState
@@ -34,12 +35,12 @@ Place = tuple[tuple[str | int, ...], int | None, dict[str, str]]  # of numbers, 
 class Loads:
     """Action of one kind of force element on the whole system."""
 
-    wrench: Array  # (N, 6) about the reference points, world axes
+    wrench: Array  # (b, 6), checked where a user makes it; about the reference points, world axes
     potential: Array = None  # (e,) stored energy of each element, J; none if not given
     power: Array = None  # (e,) power of its non-conservative part, W; of all if not given
     channels: dict[str, Array] = field(default_factory=dict)  # its results, e.g. tension
 
-    def booked(self, v: Array, terms: int) -> Loads:
+    def booked(self, v: Float[Array, "b 6"], terms: int) -> Loads:
         """The same with all books: what is not stored is power of the wrench, in the first term.
 
         Args:
@@ -82,9 +83,9 @@ class LinearElements:
     """Springs, dampers and machines for small motions: F = -k x - c x' + u on a stroke x."""
 
     names: tuple[str, ...] = ()
-    wrench: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))  # (e, 6N) of unit F
-    stiffness: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (e,) k
-    damping: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (e,) c
+    wrench: Float[np.ndarray, "e b6"] = field(default_factory=lambda: np.zeros((0, 0)))  # of unit F
+    stiffness: Float[np.ndarray, " e"] = field(default_factory=lambda: np.zeros(0))  # k
+    damping: Float[np.ndarray, " e"] = field(default_factory=lambda: np.zeros(0))  # c
     whole: tuple[bool, ...] = ()  # this is all of its law; not of stops, slack and states
 
 
@@ -95,7 +96,8 @@ class LinearForm:
     radiation: RadiationSources | None = None
     excitation: DataExcitation | None = None
     elements: LinearElements | None = None
-    inputs: dict[str, np.ndarray] = field(default_factory=dict)  # {item: (6, 6N) unit wrenches}
+    # unit wrenches by item
+    inputs: dict[str, Float[np.ndarray, "6 b6"]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # what small motions leave out, in sentences
 
 

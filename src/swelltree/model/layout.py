@@ -42,6 +42,21 @@ class Row(NamedTuple):
     i: int = 0
     j: int = 0
 
+    @property
+    def prescribed(self) -> bool:
+        """Is it of a prescribed motion?"""
+        return self.kind in ("slide", "turn")
+
+    @property
+    def of_rates(self) -> bool:
+        """Does it say something of velocities only?"""
+        return self.kind == "spin"
+
+    @property
+    def unit(self) -> str:
+        """Of what is left of it."""
+        return self.unit
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -182,9 +197,7 @@ class Layout:
     @cached_property
     def cut_rows(self) -> tuple[Row, ...]:
         """Rows that joint coordinates do not satisfy by themselves: cut joints and drives."""
-        return tuple(
-            r for r in self.rows if r.joint >= self.n_bodies or r.kind in ("slide", "turn")
-        )
+        return tuple(r for r in self.rows if r.joint >= self.n_bodies or r.prescribed)
 
     def dof_number(self, joint: str, label: str) -> int:
         """Index of a joint's dof in `dofs`."""

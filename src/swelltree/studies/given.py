@@ -26,8 +26,9 @@ def study_of_model(
     """A study that takes nothing but a compiled model and stamps its dataset."""
 
     @functools.wraps(study)
-    def checked(model: Model, *args: P.args, **options: P.kwargs) -> R:
+    def checked(model: object, *args: P.args, **options: P.kwargs) -> R:
         check_model(model, study.__name__)
+        assert isinstance(model, Model)
         with noted() as ran:
             result = study(model, *args, **options)
         if hasattr(result, "data_vars"):

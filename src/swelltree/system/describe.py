@@ -148,6 +148,10 @@ def _label(cls: type, name: object) -> str:
     return f"{word} '{name}'" if has_name and isinstance(name, str) else word
 
 
+def _article(word: str) -> str:
+    return "an" if word[:1] in "aeiou" else "a"
+
+
 def _sentence(cls: type, name: object, error: ValidationError) -> str:
     """The first mistake pydantic found, as a sentence of ours."""
     mistake = error.errors()[0]
@@ -162,11 +166,11 @@ def _sentence(cls: type, name: object, error: ValidationError) -> str:
     label, what = _label(cls, name), getattr(cls, "type", "") or getattr(cls, "kind", cls.__name__)
     match mistake["type"]:
         case "missing" | "missing_argument":
-            return f"{label}: '{where}' is missing. Give it; a {what} needs it."
+            return f"{label}: '{where}' is missing. Give it; {_article(what)} {what} needs it."
         case "unexpected_keyword_argument":
             synonym = SYNONYMS.get(str(where), "")
             hint = f" Did you mean '{synonym}'?" if synonym in fields else suggest(where, fields)
-            return f"{label}: a {what} has no '{where}'." + (
+            return f"{label}: {_article(what)} {what} has no '{where}'." + (
                 hint or f" It has {', '.join(fields)}."
             )
         case "unexpected_positional_argument":

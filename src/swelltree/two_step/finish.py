@@ -128,9 +128,7 @@ def driven_power(step: Step, lam: Array) -> Array:
     count = len(model.layout.drives)
     if count == 0:
         return jnp.zeros(0)
-    drive = np.array(
-        [r.j if r.kind in ("slide", "turn") else -1 for r in step.form.rows], dtype=int
-    )
+    drive = np.array([r.j if r.prescribed else -1 for r in step.form.rows], dtype=int)
     hits = (np.arange(count)[:, None] == drive[None, :]).astype(float)
     return (hits @ lam) * drives_at(model.drives, step.state.t).rate
 

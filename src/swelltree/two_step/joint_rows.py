@@ -32,7 +32,7 @@ def row_residual(
 ) -> Float[Array, " m"]:
     """Joint equations at the next pose [m, rad]."""
     values = evaluate_rows(model, rows, three.next, three.next_frames, three.v_plus, angles, drives)
-    turns = [k for k, row in enumerate(rows) if row.kind == "spin"]
+    turns = [k for k, row in enumerate(rows) if row.of_rates]
     if not turns:
         return values.residual
     spun = _spun(model, [rows[k] for k in turns], three)
@@ -87,7 +87,7 @@ def _gradients(model: Model, rows: tuple[Row, ...], three: Three) -> tuple[Array
         elif row.kind == "align":
             n = cross(follower_R[j, :, row.j], base_R[j, :, row.i])
             result = zero, n, -n
-        elif row.kind == "spin":
+        elif row.of_rates:
             result = zero, base_R[j, :, row.i], -base_R[j, :, row.i]
         else:  # turn
             result = zero, turn[row.i], -turn[row.i]

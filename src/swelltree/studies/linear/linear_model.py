@@ -38,8 +38,8 @@ class OperatingPoint:
     model: Model  # as it was linearised: lines static, without waves, radiation and data
     formulation: Formulation
     state: State
-    directions: Array  # (n, f) Z: velocities of the formulation per free direction
-    yaw: Array | None  # (N,) of the axes of the hydro data; None: fixed axes
+    directions: Float[Array, "n f"]  # Z: velocities of the formulation per free direction
+    yaw: Float[Array, " b"] | None  # of the axes of the hydro data; None: fixed axes
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -51,8 +51,8 @@ class OperatingPoint:
 class FirstOrder:
     """x' = A x + push f with x = (y, y', chi) and f the forces on the free directions."""
 
-    A: np.ndarray  # (s, s)
-    push: np.ndarray  # (s, f)
+    A: Float[np.ndarray, "s s"]
+    push: Float[np.ndarray, "s f"]
 
     @property
     def free(self) -> int:
@@ -64,16 +64,16 @@ class FirstOrder:
 class LinearModel:
     """Matrices of small motions; arrays of numpy, or traced ones inside `jit` and `grad`."""
 
-    mass: Array  # (f, f) without the added mass of radiation
-    damping: Array  # (f, f) without radiation
-    stiffness: Array  # (f, f)
+    mass: Float[Array, "f f"]  # without the added mass of radiation
+    damping: Float[Array, "f f"]  # without radiation
+    stiffness: Float[Array, "f f"]
     radiation: Radiation
     excitation: Excitation
-    to_bodies: Array  # (6N, f) velocities of the bodies, world axes
-    to_data: Array  # (6N, f) the same in the axes of the hydro data
-    to_coordinates: Array  # (d, f) joint coordinates
+    to_bodies: Float[Array, "b6 f"]  # velocities of the bodies, world axes
+    to_data: Float[Array, "b6 f"]  # the same in the axes of the hydro data
+    to_coordinates: Float[Array, "d f"]  # joint coordinates
     elements: LinearElements  # springs, dampers and machines
-    applied: dict[str, np.ndarray]  # {item: (6, 6N)} unit wrenches of applied forces
+    applied: dict[str, Float[np.ndarray, "6 b6"]]  # by item: unit wrenches of applied forces
     drag: tuple[DragPieces, ...]  # drag that is not in `damping`, for equivalent linearisation
     at: OperatingPoint
     notes: tuple[str, ...]  # what small motions leave out, in sentences

@@ -66,7 +66,7 @@ def _open_loop(model: Model, result: xr.Dataset) -> tuple[Code, float, str] | No
     t = float(result.time[k])
     gap = np.abs(_rows(model, rows, pose, angles, t)[0].residual)
     worst = rows[int(gap.argmax())]
-    unit = "rad" if worst.kind in ("align", "turn") else "m"
+    unit = worst.unit
     about = (
         f"{loop_of(model, worst.joint)} is open by {gap.max():.3g} {unit}, "
         f"where {limit:.1g} is allowed.{_drives_of(model, worst.joint)}"

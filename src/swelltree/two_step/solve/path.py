@@ -63,4 +63,4 @@ def discrete_path_matrix(model: Model, three: Three) -> Float[Array, "b6 n"]:
 def _slot(rows: tuple[Row, ...], joint: int, dof: int) -> int:
     """Which of a joint's six rows is the freedom."""
     block = rows[6 * joint : 6 * joint + 6]
-    return next(i for i, r in enumerate(block) if r.kind in ("slide", "turn") and r.i == dof)
+    return next(i for i, r in enumerate(block) if r.prescribed and r.i == dof)
