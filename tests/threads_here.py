@@ -34,7 +34,7 @@ class ThreadsHere(ManyProgram):
             native(fixed, inputs_of(shared, chunk, self.short), rows, out, work, sizes)
             found.append([taken_apart(out, p, cases.count, self.short) for p in written.outs])
             for (start, shape, _), (at, _, _) in zip(
-                written.own[-n_state:], written.outs[:n_state], strict=True
+                written.per_case[-n_state:], written.outs[:n_state], strict=True
             ):
                 size = int(np.prod(shape, dtype=int))
                 rows[start : start + size] = out[at : at + size]

@@ -160,7 +160,7 @@ class Campaign:
             )
         _make(store.folder)
         with DriverLock(store.folder) as lock:
-            planned, lanes = self._begun(store, table)
+            planned, lanes = self._stored_plan(store, table)
             blank = blank_block(planned, tuple(self.reduce))
             store.create(self._about(table, planned, lanes), blank)
             again = store.entries(-(-len(table) // lanes)) if retry_failed else {}
@@ -205,7 +205,7 @@ class Campaign:
             provenance={"study_name": f"{self.name} {case}"},
         )
 
-    def _begun(self, store: Store, table: CaseTable) -> tuple[BatchPlan, int]:
+    def _stored_plan(self, store: Store, table: CaseTable) -> tuple[BatchPlan, int]:
         """How cases are run, as the store says or chosen now; and how many make a block."""
         given: NamedValues = {"step": self.step, "lanes": self.lanes, "device": self.device}
         block = 0

@@ -232,7 +232,7 @@ def newton_traced(
             count + 1,
         )
 
-    def going(state: Tree) -> Tree:
+    def go_on(state: Tree) -> Tree:
         return (state[4] == Code.TOO_MANY_STEPS) & (state[5] < max_iterations)
 
     start = (
@@ -243,5 +243,5 @@ def newton_traced(
         jnp.asarray(Code.TOO_MANY_STEPS, jnp.int32),
         jnp.zeros((), jnp.int32),
     )
-    x, _, _, _, code, _ = jax.lax.stop_gradient(jax.lax.while_loop(going, body, start))
+    x, _, _, _, code, _ = jax.lax.stop_gradient(jax.lax.while_loop(go_on, body, start))
     return attach_gradient(residual, args, x), code

@@ -74,7 +74,7 @@ class StagePorts:
     alike at the end.
     """
 
-    seen: Array  # (3 m, k) C, and behind half of the step and the whole
+    outputs: Array  # (3 m, k) C, and behind half of the step and the whole
     near: Array  # (m, m) C W_10 B: of the stage before, at the second and third; twice at the last
     far: Array  # (m, m) C W_30 B: of the first stage at the last
     end: Array  # (k, 3 m) W_40 B, W_41 B, W_43 B

@@ -10,9 +10,9 @@ from swelltree.engine.machine.many_cases.summaries import (
     Wanted,
     damage_text,
     extremes_text,
+    peaks_of_cells,
     peaks_text,
     statistics_text,
-    told_peaks,
 )
 from swelltree.engine.machine.native import Native, object_code
 from swelltree.results.extremes import largest_peaks
@@ -87,7 +87,8 @@ def test_peaks_and_damage_of_short_floats_are_those_of_the_rounded_samples():
         return out.transpose(2, 0, 1)
 
     peaks = by(peaks_text(MOST, True, True, side), 2 * MOST).reshape(side, ENTRIES, 2, MOST)
-    np.testing.assert_array_equal(told_peaks(peaks)[:, :, 0], largest_peaks(x[..., FIRST:], MOST))
+    largest = largest_peaks(x[..., FIRST:], MOST)
+    np.testing.assert_array_equal(peaks_of_cells(peaks)[:, :, 0], largest)
     damage = by(damage_text(WHOLE, True, True, side), 1 + len(WHOLE))
     told = equivalent_of_damage(damage, EXPONENTS, 100.0)
     right = damage_equivalent(x[..., FIRST:], EXPONENTS, 100.0)

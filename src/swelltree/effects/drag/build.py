@@ -18,7 +18,7 @@ from swelltree.model.effect import Effect
 from swelltree.model.layout import Layout
 from swelltree.model.model import Bodies
 from swelltree.spatial.vectors import skew
-from swelltree.system import BodyDrag, Immersion, MorisonMember, QuadraticDrag, System, WindDrag
+from swelltree.system import BodyDrag, MorisonMember, QuadraticDrag, System, WindDrag
 from swelltree.system.six import dense
 
 if TYPE_CHECKING:
@@ -230,16 +230,16 @@ def viscous_notes(system: System, wet: list[str]) -> list[str]:
                 "Leave one of them out."
             )
     for force in system.forces:
-        if isinstance(force, Immersion) and force.point.body in wet:
+        if force.carries in wet:
             raise force.fail(
-                f"body '{force.point.body}' has hydro data, which hold its buoyancy and added mass "
+                f"body '{force.carries}' has hydro data, which hold its buoyancy and added mass "
                 "already. Leave one of them out."
             )
     out = []
     for force in system.forces:
-        if isinstance(force, MorisonMember) and force.a.body in wet and force.inertia:
+        if force.adds_inertia_to in wet:
             out.append(
-                f"member '{force.name}' adds inertia to body '{force.a.body}', which has hydro "
-                "data; if the data hold the member, set inertia=False."
+                f"member '{force.name}' adds inertia to body '{force.adds_inertia_to}', which has "
+                "hydro data; if the data hold the member, set inertia=False."
             )
     return out

@@ -18,7 +18,6 @@ from swelltree.system.bodies.hull_panels import hull_panels
 from swelltree.system.bodies.mesh_files import mesh_notes
 from swelltree.system.bodies.panels import Panels
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
-from swelltree.system.forces.viscous import MorisonMember
 from swelltree.system.waters.water import Water
 from swelltree.waves.airy import STRETCHINGS
 from swelltree.waves.dispersion import depth_decay, dispersion
@@ -112,12 +111,10 @@ def build_hulls(system: System, layout: Layout, names: tuple[str, ...]) -> Hulls
 def hull_notes(system: System, names: tuple[str, ...]) -> tuple[str, ...]:
     """What to tell about members on bodies whose hull may hold them already."""
     return tuple(
-        f"member '{force.name}' and the hull of body '{force.a.body}' both feel the pressure of "
-        "the waves; if the hull holds the member, set inertia=False and buoyancy=False."
+        f"member '{force.name}' and the hull of body '{force.feels_pressure_on}' both feel the "
+        "pressure of the waves; if the hull holds the member, set inertia=False and buoyancy=False."
         for force in system.forces
-        if isinstance(force, MorisonMember)
-        and force.a.body in names
-        and (force.inertia or force.buoyancy)
+        if force.feels_pressure_on in names
     )
 
 

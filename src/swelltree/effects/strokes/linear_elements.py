@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.effects.strokes.laws.damper import FrictionDamper
 from swelltree.effects.strokes.strokes import pair_wrench
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax, jnp
@@ -58,7 +57,6 @@ def notes_of(forces: StrokeForces) -> tuple[str, ...]:
     notes = []
     for law, part in zip(forces.laws, forces.slices(), strict=True):
         for k, i in enumerate(range(part.start, part.stop)):
-            smooth = isinstance(law, FrictionDamper) and not np.asarray(law.friction)[k]
-            if law.linear and not smooth:
+            if not law.is_linear(k):
                 notes.append(f"{forces.words(i)}: {law.linear}.")
     return tuple(notes)

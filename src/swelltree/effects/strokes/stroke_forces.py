@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from swelltree.effects.strokes.laws.base import Law, LawInputs, LawOutputs
-from swelltree.effects.strokes.laws.damper import Damper, FrictionDamper
 from swelltree.effects.strokes.stops import Stops, stop_forces
 from swelltree.effects.strokes.stroke_channels import stroke_channels
 from swelltree.effects.strokes.strokes import Ends, Strokes, pair_wrench, stroke
@@ -101,7 +100,7 @@ class StrokeForces(Effect):
             return True
         limit = min(float(self.force_limit[i]), float(self.power_limit[i]))
         ends = float(self.stops.lower[i]), float(self.stops.upper[i])
-        lossless = isinstance(law, Damper) and float(law.efficiency[k]) == 1.0
+        lossless = law.is_lossless(k)
         return lossless and limit >= LIMITLESS and not np.isfinite(ends).any()
 
     def states(self, now: Now) -> list[Array]:
@@ -261,7 +260,7 @@ class StrokeForces(Effect):
                     return f"{what} has end stops"
                 if self.tension_only[i]:
                     return f"{what} carries tension only"
-                if not isinstance(law, Damper | FrictionDamper):
+                if not law.is_damper:
                     return f"{what} has a law of its own"
                 if min(float(self.force_limit[i]), float(self.power_limit[i])) < LIMITLESS:
                     return f"{what} has a limit"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from swelltree.system import System
-from swelltree.system.forces.immersion import Immersion
 from swelltree.system.forces.weak_scatterer import WeakScatterer
 
 
@@ -36,7 +35,7 @@ def described_bodies(system: System) -> tuple[str, ...]:
                 f"body '{name}' has added_mass, which the water finds by itself. Leave it out."
             )
         for force in system.forces:
-            if isinstance(force, Immersion) and force.point.body == name:
+            if force.carries == name:
                 raise water.fail(
                     f"body '{name}' has the immersion '{force.name}' too, which would carry it "
                     "twice. Leave one of them out."

@@ -21,7 +21,7 @@ from swelltree.engine.machine.graph import FLOAT, TRUTH, Graph, NotFlattenedErro
 from swelltree.engine.machine.traced_types import ClosedProgram, Equation, Variable, is_known
 from swelltree.engine.machine.values import Stored, Value, places
 
-Slopes = dict[int, int]  # number of an unknown -> expression of the derivative, where it is not 0
+Partials = dict[int, int]  # number of an unknown -> expression of the derivative, where it is not 0
 OWN = {"custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr"}  # derivatives of their own
 MOVED = {"broadcast_in_dim", "reshape", "slice", "squeeze", "transpose", "concatenate", "split"}
 MOVED |= {"copy", "copy_p", "optimization_barrier", "rev", "pad", "gather", "dynamic_slice"}
@@ -46,16 +46,16 @@ class Differentiating(Flattening):
     ) -> None:
         super().__init__(graph, table)
         self.plain = Flattening(graph, table)
-        self.slopes: dict[int, Slopes] = {a: {j: graph.one} for j, a in enumerate(unknown)}
+        self.partials: dict[int, Partials] = {a: {j: graph.one} for j, a in enumerate(unknown)}
         # derivatives of functions of single numbers, traced, and their values
         self.rules: dict[Hashable, ClosedProgram] = {}
         self.partial: dict[Hashable, int] = {}
-        self.own = False  # has a function with derivatives of its own been met?
+        self.has_custom = False  # has a function with derivatives of its own been met?
         self.apart = 0  # expressions made that equal others but for their derivatives
 
-    def of(self, a: int) -> Slopes:
+    def of(self, a: int) -> Partials:
         """Derivatives of an expression."""
-        return self.slopes.get(a, {})
+        return self.partials.get(a, {})
 
     def one(self, eqn: Equation, values: list[Value]) -> list[Value]:
         """Results of one equation; their derivatives are kept."""
@@ -67,7 +67,7 @@ class Differentiating(Flattening):
             return super().one(eqn, values)
         if name == "stop_gradient":
             return [self._still(x) for x in values]
-        self.own = self.own or name in OWN
+        self.has_custom = self.has_custom or name in OWN
         before = len(self.graph.ops)
         if name in MOVED:
             outs = super().one(eqn, values)
@@ -87,7 +87,7 @@ class Differentiating(Flattening):
     def _moves(self, x: Value) -> bool:
         if isinstance(x, Stored) and x.buffer.where != "work":
             return False
-        return not self.slopes.keys().isdisjoint(places(self.graph, x).reshape(-1).tolist())
+        return not self.partials.keys().isdisjoint(places(self.graph, x).reshape(-1).tolist())
 
     def _are_old(self, outs: list[Value], before: int) -> bool:
         """Are all numbers known from before, or loaded from where nothing moves?"""
@@ -114,20 +114,20 @@ class Differentiating(Flattening):
         return graph._put(("same", a, tag), ("same", a), FLOAT, graph.home[a])
 
     # --- sums -----------------------------------------------------------------------------
-    def combined(self, terms: Iterable[tuple[int, Slopes]]) -> Slopes:
+    def combined(self, terms: Iterable[tuple[int, Partials]]) -> Partials:
         """Sum of derivatives, each times a number."""
         graph, out = self.graph, {}
         op, one, zero = graph.op, graph.one, graph.zero
-        for factor, slopes in terms:
-            for j, slope in slopes.items():
+        for factor, partials in terms:
+            for j, slope in partials.items():
                 part = slope if factor == one else op("mul", factor, slope)
                 out[j] = op("add", out[j], part) if j in out else part
         return {j: a for j, a in out.items() if a != zero}
 
-    def put(self, a: int, slopes: Slopes) -> None:
+    def put(self, a: int, partials: Partials) -> None:
         """Keep the derivatives of an expression that is new."""
-        if slopes and a not in self.slopes and self.graph.value(a) is None:
-            self.slopes[a] = slopes
+        if partials and a not in self.partials and self.graph.value(a) is None:
+            self.partials[a] = partials
 
     # --- functions of single numbers --------------------------------------------------------
     def _of_single(self, eqn: Equation, values: list[Value], out: Value) -> None:
@@ -139,7 +139,7 @@ class Differentiating(Flattening):
         known = tuple(repr(var.val) if is_known(var) else "" for var in eqn.invars)
         rule = (eqn.primitive.name, str(eqn.params), kinds, known, which)
         for a, *args in zip(places(graph, out).reshape(-1).tolist(), *rows, strict=True):
-            if a in self.slopes or graph.value(a) is not None:
+            if a in self.partials or graph.value(a) is not None:
                 continue
             moving = [k for k, x in enumerate(args) if self.of(x)]
             terms = [(self._derivative(eqn, rule, k, args), self.of(args[k])) for k in moving]
@@ -185,10 +185,10 @@ class Differentiating(Flattening):
             if not _is_float(var):
                 continue
             change = places(graph, next(changes)).reshape(len(directions), -1)
-            outs[i] = self._with_slopes(places(graph, outs[i]), change, directions, by_source)
+            outs[i] = self._with_partials(places(graph, outs[i]), change, directions, by_source)
         return outs
 
-    def _with_slopes(
+    def _with_partials(
         self, x: np.ndarray, change: np.ndarray, directions: list[int], by_source: bool
     ) -> np.ndarray:
         """Numbers with their derivatives along directions."""
@@ -196,15 +196,15 @@ class Differentiating(Flattening):
         for a, row in zip(x.reshape(-1).tolist(), change.T.tolist(), strict=True):
             pairs = [(d, c) for d, c in zip(directions, row, strict=True) if c != graph.zero]
             if by_source:
-                slopes = self.combined((c, self.of(d)) for d, c in pairs)
+                partials = self.combined((c, self.of(d)) for d, c in pairs)
             else:
-                slopes = dict(pairs)
-            loaded = graph.ops[a][0] == "load" and a not in self.slopes
-            if not loaded and (slopes or graph.value(a) is None):
+                partials = dict(pairs)
+            loaded = graph.ops[a][0] == "load" and a not in self.partials
+            if not loaded and (partials or graph.value(a) is None):
                 # the same value may stand elsewhere, with other derivatives
                 self.apart += 1
                 a = self._apart(a, self.apart)
-            self.put(a, slopes)
+            self.put(a, partials)
             out.append(a)
         return np.array(out, dtype=int).reshape(x.shape)
 
@@ -324,7 +324,7 @@ def _negative(flat: Differentiating, eqn: Equation, values: list[Value], outs: l
 
 def _product(flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]) -> None:
     for a, x, y in _rows(flat, outs[0], *values):
-        if a not in flat.slopes:
+        if a not in flat.partials:
             flat.put(a, flat.combined([(y, flat.of(x)), (x, flat.of(y))]))
 
 
@@ -334,12 +334,12 @@ def _chosen(flat: Differentiating, eqn: Equation, values: list[Value], outs: lis
     kind = kind_of(eqn.invars[0].aval.dtype)
     last = len(values) - 2
     for a, which, *cases in _rows(flat, outs[0], *values):
-        if a in flat.slopes or graph.value(a) is not None:
+        if a in flat.partials or graph.value(a) is not None:
             continue
-        slopes = [flat.of(x) for x in cases]
+        partials = [flat.of(x) for x in cases]
         found = {}
-        for j in sorted({j for s in slopes for j in s}):
-            row = [s.get(j, graph.zero) for s in slopes]
+        for j in sorted({j for s in partials for j in s}):
+            row = [s.get(j, graph.zero) for s in partials]
             if kind == TRUTH:
                 total = graph.op("where", which, row[1], row[0])
             else:
@@ -383,7 +383,7 @@ def _dot(flat: Differentiating, eqn: Equation, values: list[Value], outs: list[V
         for p in P:
             for q in Q:
                 a = next(out)
-                if a in flat.slopes or graph.value(a) is not None:
+                if a in flat.partials or graph.value(a) is not None:
                     continue
                 terms = []
                 for u, v in zip(p, q, strict=True):

@@ -431,22 +431,22 @@ class Points:
             outs = [places(graph, x) for x in flat.run(closed.jaxpr, closed.consts, inputs)]
             return [second_derivatives(flat, outs, weights, len(unknown))]
         outs = [places(graph, x) for x in flat.run(closed.jaxpr, closed.consts, inputs)]
-        slopes = []
+        partials = []
         for x in outs:
             rows = np.full((x.size, len(unknown)), graph.zero)
             for k, a in enumerate(x.reshape(-1).tolist()):
                 for j, slope in flat.of(a).items():
                     rows[k, j] = slope
-            slopes.append(rows.reshape(*x.shape, len(unknown)))
-        return slopes if kind == SECOND else [*outs, *slopes]
+            partials.append(rows.reshape(*x.shape, len(unknown)))
+        return partials if kind == SECOND else [*outs, *partials]
 
     def _shapes(self, kind: str, traced: Traced) -> list[tuple[tuple[int, ...], DType]]:
         values = [(tuple(x.shape), np.dtype(x.dtype)) for x in traced.avals]
         if kind == VALUES:
             return values
         n = _size(traced.given[-1].shape)
-        slopes = [((*shape, n), np.dtype(float)) for shape, _ in values]
-        return slopes if kind == SECOND else values + slopes
+        partials = [((*shape, n), np.dtype(float)) for shape, _ in values]
+        return partials if kind == SECOND else values + partials
 
 
 def point_program(

@@ -13,7 +13,7 @@ import numpy as np
 
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax, traced
-from swelltree.engine.machine.derivatives import Differentiating, Slopes
+from swelltree.engine.machine.derivatives import Differentiating, Partials
 from swelltree.engine.machine.graph import FLOAT, NotFlattenedError
 from swelltree.engine.machine.statements import arguments
 from swelltree.engine.machine.traced_types import ClosedProgram
@@ -36,19 +36,19 @@ class Twice:
     """
 
     def __init__(self, flat: Differentiating) -> None:
-        if flat.own:
+        if flat.has_custom:
             raise NotHereError("functions with derivatives of their own")
         self.flat, self.graph = flat, flat.graph
-        self.slopes: dict[int, Slopes] = dict(flat.slopes)
+        self.partials: dict[int, Partials] = dict(flat.partials)
         self.rules: dict[Hashable, ClosedProgram] = {}
 
-    def of(self, wanted: list[int]) -> list[Slopes]:
+    def of(self, wanted: list[int]) -> list[Partials]:
         """Derivatives of some expressions."""
         for a in self._beneath(wanted):
-            slopes = self._one(a)
-            if slopes:
-                self.slopes[a] = slopes
-        return [self.slopes.get(a, {}) for a in wanted]
+            partials = self._one(a)
+            if partials:
+                self.partials[a] = partials
+        return [self.partials.get(a, {}) for a in wanted]
 
     def _beneath(self, wanted: list[int]) -> list[int]:
         """Floats that they are made of and whose derivatives are not known, in order."""
@@ -56,13 +56,13 @@ class Twice:
         todo = list(wanted)
         while todo:
             a = todo.pop()
-            if a in found or a in self.slopes or self.graph.kinds[a] != FLOAT:
+            if a in found or a in self.partials or self.graph.kinds[a] != FLOAT:
                 continue
             found.add(a)
             todo.extend(arguments(self.graph.ops[a]))
         return sorted(found)
 
-    def _one(self, a: int) -> Slopes:
+    def _one(self, a: int) -> Partials:
         graph, flat = self.graph, self.flat
         name, *x = graph.ops[a]
         if name == "load" or name == "load_at":
@@ -71,7 +71,7 @@ class Twice:
             return {}
         if name == "is" or name in FLAT:
             return {}
-        s = [self.slopes.get(b, {}) for b in x]
+        s = [self.partials.get(b, {}) for b in x]
         if not any(s):
             return {}
         one, minus = graph.one, graph.constant(-1.0)
@@ -133,7 +133,7 @@ def second_derivatives(
     total = flat.combined((q, flat.of(a)) for q, a in pairs)
     rows = np.full((size, size), graph.zero)
     first = sorted(total)
-    for j, slopes in zip(first, Twice(flat).of([total[j] for j in first]), strict=True):
-        for k, a in slopes.items():
+    for j, partials in zip(first, Twice(flat).of([total[j] for j in first]), strict=True):
+        for k, a in partials.items():
             rows[j, k] = a
     return rows

@@ -123,17 +123,17 @@ class _Reading:
         self.blocks: dict[str, Block] = {}
         self.frames = Groups(())
         self.count = 0
-        self.held: dict[str, tuple[str, ...]] = {}  # what each part holds
+        self.parts_of: dict[str, tuple[str, ...]] = {}  # what each part holds
 
     def read(self, system: Element, within: _Within) -> None:
         """Blocks and frames of a system; what it holds in subsystems with mechanics is its own."""
-        seen: set[str] = set()
+        visited: set[str] = set()
         ends: dict[str, str] = {}  # of blocks that lines can join: where their ports are
         for element in system.findall("Block"):
             sid = element.get("SID", "")
-            if sid in seen:
+            if sid in visited:
                 raise _fail(self.path, f"two blocks have the number {sid[:20]}")
-            seen.add(sid)
+            visited.add(sid)
             self.count += 1
             if self.count > MOST_BLOCKS:
                 raise _fail(self.path, f"it has more than {MOST_BLOCKS} blocks")
@@ -205,8 +205,8 @@ class _Reading:
     def _inside(self, element: Element, part: str) -> tuple[str, ...]:
         """What a subsystem holds, also in subsystems of its own; each part is gone through once."""
         first = _system_of(element, self.parts, part)
-        if first[0] in self.held and first[2]:
-            return self.held[first[0]]
+        if first[0] in self.parts_of and first[2]:
+            return self.parts_of[first[0]]
         result: list[str] = []
         visited = {first[0]}
         waiting = [first[:2]]
@@ -219,7 +219,7 @@ class _Reading:
                     visited.add(there)
                     waiting.append((there, inner))
         if first[2]:
-            self.held[first[0]] = tuple(result)
+            self.parts_of[first[0]] = tuple(result)
         return tuple(result)
 
     def _join(self, ports: list[str]) -> None:

@@ -83,7 +83,7 @@ def _beside_block(
     ahead, alike = jnp.asarray(AHEAD), jnp.asarray(ALIKE)
     z0, none, m = block.get(y0), jnp.zeros(0), len(ports.stages.active)
     # w at the three times of the stages, as far as it follows from the start
-    w = apply(ports.stages.seen, z0).reshape(3, m)
+    w = apply(ports.stages.outputs, z0).reshape(3, m)
     rest = block.put(y0, none)
 
     def stage(i: Array, state: Tree) -> Tree:
@@ -95,8 +95,8 @@ def _beside_block(
         first = jax.lax.cond(
             i == 2, lambda: apply(ports.stages.far, u[0]), lambda: jnp.zeros_like(now)
         )
-        seen = w[ahead[i]] + times[i] * apply(ports.stages.near, now) + first
-        return block.put(following, seen), total, u.at[alike[i]].add(now)
+        memory = w[ahead[i]] + times[i] * apply(ports.stages.near, now) + first
+        return block.put(following, memory), total, u.at[alike[i]].add(now)
 
     start = block.put(y0, w[0]), rest, jnp.zeros_like(w)
     _, total, u = jax.lax.fori_loop(0, 4, stage, start)

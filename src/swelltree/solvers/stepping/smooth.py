@@ -39,12 +39,12 @@ class Reaching(NamedTuple):
     Args:
         carry: of the stepper.
         between: what is known of channels since the output before; None where none are kept.
-        seen: time of the last look at them [s], or None.
+        looked_at: time of the last look at them [s], or None.
     """
 
     carry: Carry
     between: Extremes | None
-    seen: Tree
+    looked_at: Tree
 
 
 METHODS = ("tsit5", "dopri5", "rk4", "stiff")
@@ -102,25 +102,25 @@ def integrate(
         return value_at(problem, args, carry, t) if free else carry.y
 
     def further(state: Reaching, target: Array) -> Reaching:
-        carry, between, seen = state
+        carry, between, looked_at = state
         if kept is None or between is None:
             return Reaching(attempt(carry, target), None, None)
         if free:  # the last step may have gone beyond the output before
-            waits = carry.t > seen
+            waits = carry.t > looked_at
             carry = jax.lax.cond(waits, lambda: carry, lambda: attempt(carry, target))
         else:
             carry = attempt(carry, target)
         # the next moment at which channels are looked at: the end of a step, or an output within
         t = jnp.minimum(carry.t, target)
-        longer = with_step(between, kept(args, t, value(carry, t)), t - seen)
-        return Reaching(carry, choose(t > seen, longer, between), jnp.maximum(t, seen))
+        longer = with_step(between, kept(args, t, value(carry, t)), t - looked_at)
+        return Reaching(carry, choose(t > looked_at, longer, between), jnp.maximum(t, looked_at))
 
     def under_way(state: Reaching, target: Array) -> Tree:
-        if state.seen is None:
+        if state.looked_at is None:
             return unfinished(state.carry, target)
-        return (state.seen < target) & (state.carry.code == Code.SUCCESS)
+        return (state.looked_at < target) & (state.carry.code == Code.SUCCESS)
 
-    def begun(carry: Carry) -> Reaching:
+    def reaching_from(carry: Carry) -> Reaching:
         if kept is None:
             return Reaching(carry, None, None)
         t = carry.sampled
@@ -133,7 +133,7 @@ def integrate(
                 go = under_way(state, target)
                 return jax.lax.cond(go, lambda s: further(s, target), lambda s: s, state), None
 
-            return jax.lax.scan(maybe, begun(carry), None, length=max_steps_per_output)[0]
+            return jax.lax.scan(maybe, reaching_from(carry), None, length=max_steps_per_output)[0]
 
         def go(state: Tree) -> Tree:
             return under_way(state[0], target) & (state[1] < options.max_steps)
@@ -141,7 +141,7 @@ def integrate(
         def body(state: Tree) -> Tree:
             return further(state[0], target), state[1] + 1
 
-        begin = begun(carry), jnp.zeros((), jnp.int32)
+        begin = reaching_from(carry), jnp.zeros((), jnp.int32)
         return jax.lax.while_loop(go, body, begin)[0]
 
     def output(carry: Carry, target: Array) -> tuple[Carry, Tree]:

@@ -276,20 +276,20 @@ def with_loads(
             _started(plan, y),
         )
     force, rate = (Own([x]) for x in empty)
-    own: dict[int, Own | Array] = {id(empty[0]): force, id(empty[1]): rate}
+    replaced: dict[int, Own | Array] = {id(empty[0]): force, id(empty[1]): rate}
     # as long as they are the same, all cases have one clock
     differ = bool((steps != steps[0]).any())
-    own[id(step)] = Own([np.array(float(x)) for x in steps]) if differ else step
+    replaced[id(step)] = Own([np.array(float(x)) for x in steps]) if differ else step
     leaves, form = jax.tree.flatten(fixed)
-    fixed = jax.tree.unflatten(form, [_in_place(x, own) for x in leaves])
+    fixed = jax.tree.unflatten(form, [_in_place(x, replaced) for x in leaves])
     gathered = Cases(fixed, options_of(plan, model), state, len(cases))
     return WithLoads(gathered, models, force, rate)
 
 
-def _in_place(x: Array, own: dict[int, Tree]) -> Tree:
+def _in_place(x: Array, replaced: dict[int, Tree]) -> Tree:
     """An argument that is made on the way, in place of its example."""
     example = x.arrays[0] if isinstance(x, Own) else x
-    return own.get(id(example), x)
+    return replaced.get(id(example), x)
 
 
 def _started(plan: Plan, y: Tree) -> Tree:

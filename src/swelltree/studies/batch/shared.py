@@ -34,17 +34,17 @@ class OwnLeaves:
         still = jax.tree.leaves(maker.numbers(example).stepped)
         varied = _varied(maker, example, still)
         shared = {id(x) for x, differs in zip(still, varied, strict=True) if not differs}
-        self.own = [id(x) not in shared for x in self.leaves]
+        self.differs = [id(x) not in shared for x in self.leaves]
         known = {id(x) for x in still}
         # steps of grids in time: as long as they are the same, all cases have one clock
         self.of_grids = [id(x) not in known and np.ndim(x) == 0 for x in self.leaves]
 
     def gathered(self, models: list[Model]) -> Tree:
         """All models as one, with an `Own` in place of each array that is a case's own."""
-        rows, own = self._rows(models)
+        rows, differs = self._rows(models)
         leaves = [
-            Own([row[k] for row in rows]) if is_own else self.leaves[k]
-            for k, is_own in enumerate(own)
+            Own([row[k] for row in rows]) if differs_here else self.leaves[k]
+            for k, differs_here in enumerate(differs)
         ]
         return jax.tree.unflatten(self.form, leaves)
 
@@ -55,7 +55,7 @@ class OwnLeaves:
     def _rows(self, models: list[Model]) -> tuple[list[list[Tree]], list[bool]]:
         """Arrays of all models, and which of them are a case's own."""
         rows = [jax.tree.flatten(model) for model in models]
-        own = list(self.own)
+        differs = list(self.differs)
         for leaves, form in rows:
             if form != self.form or any(
                 np.shape(x) != np.shape(y) for x, y in zip(leaves, self.leaves, strict=True)
@@ -66,11 +66,11 @@ class OwnLeaves:
                 )
             for k, (x, y) in enumerate(zip(leaves, self.leaves, strict=True)):
                 # numbers may act on what they did not seem to act on
-                own[k] = own[k] or not (x is y or np.array_equal(x, y, equal_nan=_gaps(x)))
+                differs[k] = differs[k] or not (x is y or np.array_equal(x, y, equal_nan=_gaps(x)))
         for k, of_grid in enumerate(self.of_grids):
             if of_grid and all(leaves[k] == self.leaves[k] for leaves, _ in rows):
-                own[k] = False
-        return [leaves for leaves, _ in rows], own
+                differs[k] = False
+        return [leaves for leaves, _ in rows], differs
 
 
 def _gaps(x: Array) -> bool:

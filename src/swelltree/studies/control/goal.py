@@ -100,13 +100,13 @@ class ControlProgram(Program):
         self.times = [grid for _ in goal.limits]
         self._ends()
 
-    def slopes(self, number: int, rows: np.ndarray, response: Response) -> np.ndarray:
+    def jacobian(self, number: int, rows: np.ndarray, response: Response) -> np.ndarray:
         """Slopes of one limit, scaled; the same object where they are made of the same."""
         limit = self.goal.limits[number]
         source, last = limit.quantity.source(response), self.products.get(number)
         if source is None or last is None or last[0] is not rows or last[1] is not source:
-            slopes = limit.quantity.slopes(At(self.omega, response, limit.port, rows))
-            product = slopes / limit.scale * self.force_scale
+            jacobian = limit.quantity.jacobian(At(self.omega, response, limit.port, rows))
+            product = jacobian / limit.scale * self.force_scale
             if source is None:
                 return product
             last = self.products[number] = (rows, source, product)
@@ -276,7 +276,7 @@ class ControlPoint(Point):
     def jacobian(self) -> np.ndarray:
         """Of the rows."""
         r = self.response
-        out = [self.program.slopes(k, A, r) for k, (_, A) in enumerate(self._row_parts())]
+        out = [self.program.jacobian(k, A, r) for k, (_, A) in enumerate(self._row_parts())]
         if len(out) == 1:
             return out[0]
         return np.concatenate([np.zeros((0, r.d_force.shape[2])), *out])

@@ -55,7 +55,7 @@ class Limited(ABC):
         """Values at the times."""
 
     @abstractmethod
-    def slopes(self, at: At) -> np.ndarray:
+    def jacobian(self, at: At) -> np.ndarray:
         """Derivatives of the values by the unknowns (times, z)."""
 
     @abstractmethod
@@ -63,7 +63,7 @@ class Limited(ABC):
         """Add the values times multipliers to the weights of a Lagrangian."""
 
     def source(self, response: Response) -> np.ndarray | None:
-        """What the slopes are made of: where it is the same object they are the same."""
+        """What the jacobian is made of: where it is the same object, so is the jacobian."""
         return None
 
     def at_rest(self, rest: AtRest, port: int) -> tuple[np.ndarray, float] | None:
@@ -99,7 +99,7 @@ class _Series(Limited):
     def values(self, at: At) -> np.ndarray:
         return at.rows @ self.turned(at.omega, self.series(at.response)[0][:, at.port])
 
-    def slopes(self, at: At) -> np.ndarray:
+    def jacobian(self, at: At) -> np.ndarray:
         change = self.series(at.response)[1][:, at.port]
         return times_series(at.rows, self.turned(at.omega, change))
 
@@ -169,7 +169,7 @@ class Power(Limited):
         F, v = self._factors(at)
         return -F * v
 
-    def slopes(self, at: At) -> np.ndarray:
+    def jacobian(self, at: At) -> np.ndarray:
         (F, v), (dF, dv) = self._factors(at), self._changes(at)
         return -F[:, None] * dv - v[:, None] * dF
 

@@ -68,12 +68,12 @@ class Solved:
 class DrivenNodes(Nodes):
     """The periodic problem with driven elements."""
 
-    def __init__(self, how: Formulation, period: Period, ports: Ports, held: np.ndarray) -> None:
+    def __init__(self, how: Formulation, period: Period, ports: Ports, kept: np.ndarray) -> None:
         super().__init__(how, period)
         self.ports = ports
         self.p = len(ports)
         self.keep = np.ones((self.p, self.c), bool)
-        self.keep[:, 0] = held
+        self.keep[:, 0] = kept
         self.keep = self.keep.reshape(-1)
         # strokes and rates may be products of series: twice the harmonics
         out = min(2 * period.basis.harmonics, (self.count - 1) // 2)

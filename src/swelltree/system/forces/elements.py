@@ -33,6 +33,21 @@ class Force(Description):
         """May it push up or down while nothing moves? Damping and drag do not."""
         return True
 
+    @property
+    def carries(self) -> str:
+        """The body whose buoyancy and added mass it gives; empty: none."""
+        return ""
+
+    @property
+    def adds_inertia_to(self) -> str:
+        """The body to which it adds the inertia of water around a part; empty: none."""
+        return ""
+
+    @property
+    def feels_pressure_on(self) -> str:
+        """The body on a part of which it takes the pressure of waves; empty: none."""
+        return ""
+
     def check_not_negative(self, *fields: str) -> None:
         """Elements that would feed energy in are made with `force` or a controller."""
         units = {

@@ -169,6 +169,11 @@ class Immersion(Force):
             )
 
     @property
+    def carries(self) -> str:
+        """The body that goes through the surface."""
+        return self.point.body
+
+    @property
     def points(self) -> dict[str, Point]:
         """The points by field name."""
         return {"point": self.point}

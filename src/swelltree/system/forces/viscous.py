@@ -195,6 +195,16 @@ class MorisonMember(Force):
         return bool(self.buoyancy)
 
     @property
+    def adds_inertia_to(self) -> str:
+        """The body of its first end."""
+        return self.a.body if self.inertia else ""
+
+    @property
+    def feels_pressure_on(self) -> str:
+        """The body of its first end."""
+        return self.a.body if self.inertia or self.buoyancy else ""
+
+    @property
     def points(self) -> dict[str, Point]:
         """The points by field name."""
         return {"a": self.a, "b": self.b}

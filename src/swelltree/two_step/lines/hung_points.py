@@ -80,8 +80,8 @@ def hung(
     moving, junctions = _velocities(lines, state, points, given.junctions, first.v)
     given = given._replace(v=first.v, junctions=junctions)
     report = first.lines.report
-    found = _program(form)(model, setup, state, given, moving, report.tension)
-    ends, v, needed = mapped(np.asarray, found)
+    ends_and_junctions = _program(form)(model, setup, state, given, moving, report.tension)
+    ends, v, needed = mapped(np.asarray, ends_and_junctions)
     # what hangs on junctions that move alone stays as the first step says
     alone = np.array(lines.end_junction).reshape(-1, lines.n_points) < len(lines.junctions)
     force = np.where(alone[:, :, None], report.end_force, ends.force)
@@ -96,7 +96,7 @@ def hung(
 def _program(form: Form) -> Callable[..., tuple[Ends, Array, Array]]:
     """Ends of lines, velocities of nodes, and what junctions need but for their inertia."""
 
-    def found(
+    def ends_and_junctions(
         model: Model, setup: Setup, state: StepperState, given: Given, moving: Array, tension: Array
     ) -> tuple[Ends, Array, Array]:
         step = step_from(model, form, setup, state)
@@ -109,7 +109,7 @@ def _program(form: Form) -> Callable[..., tuple[Ends, Array, Array]]:
         steady = replace(step, state=replace(state, lines=steady))
         return ends, v, junction_balance(steady, y + h * given.junctions)
 
-    return Program(found, like=_like, rows=_rows)
+    return Program(ends_and_junctions, like=_like, rows=_rows)
 
 
 def _like(*args: Tree) -> tuple[Ends, Array, Array]:

@@ -49,7 +49,7 @@ class Running:
         self.frames = frames
         self._asked: queue.Queue[object] = queue.Queue()
         self._ends, self._woken = threading.Event(), threading.Event()
-        self._held: dict[str, float] = {}
+        self._given_forces: dict[str, float] = {}
         self._steps: list[tuple[float, float]] = []  # clock and time of the run, lately
         self._cost = 0.0  # seconds of the clock for one of the run
         self._thread = threading.Thread(target=self._loop, daemon=True)
@@ -106,7 +106,7 @@ class Running:
         if fixed is not None:
             duration = fixed * max(1, round(duration / fixed))
         try:
-            self.run.step(duration, self._held)
+            self.run.step(duration, self._given_forces)
         except SwelltreeError as error:
             self.paused, self.message = True, str(error)
             return
@@ -160,7 +160,7 @@ class Running:
     def _reset(self) -> None:
         """Back to the start; what is held is let go, other numbers stay."""
         self.run.reset()
-        self._held, self._steps = {}, []
+        self._given_forces, self._steps = {}, []
         of_forces = [name for name in self.values if name.startswith(FORCES)]
         self.values |= {name: self.run.forces[name.removeprefix(FORCES)] for name in of_forces}
         self.frames.begin_again()
@@ -169,7 +169,9 @@ class Running:
     def _move(self, moved: dict[str, float]) -> None:
         numbers = {name: x for name, x in moved.items() if not name.startswith(FORCES)}
         warned = self._change(numbers) if numbers else ""
-        self._held |= {k.removeprefix(FORCES): x for k, x in moved.items() if k not in numbers}
+        self._given_forces |= {
+            k.removeprefix(FORCES): x for k, x in moved.items() if k not in numbers
+        }
         if moved:
             self.values |= moved
             self.message = warned

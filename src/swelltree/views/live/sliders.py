@@ -124,7 +124,7 @@ def read_slider(run: SteppedRun, text: str) -> Slider:
 def value_of(run: SteppedRun, name: str) -> float:
     """The number that a name has now."""
     if name.startswith(FORCES):
-        return _held(run, name.removeprefix(FORCES))
+        return _given_force(run, name.removeprefix(FORCES))
     path, place = _split(name)
     value = np.asarray(_value_at(run, path), float)
     if np.ndim(value) != len(place) or any(i >= n for i, n in zip(place, value.shape, strict=True)):
@@ -138,7 +138,7 @@ def value_of(run: SteppedRun, name: str) -> float:
     return float(value[place])
 
 
-def _held(run: SteppedRun, name: str) -> float:
+def _given_force(run: SteppedRun, name: str) -> float:
     read_values(run.model, {name: 0.0}, None)  # which says what there is
     return run.forces[name]
 

@@ -116,12 +116,12 @@ def live(
     frames = Frames(run, shown_traces, units)
     system = model.described.system
     title = "Live" if system is None else system.name
-    told: list[Server] = []
-    running = Running(run, moved, frames, lambda message: told[0].tell(message), speed)
+    servers: list[Server] = []
+    running = Running(run, moved, frames, lambda message: servers[0].tell(message), speed)
     page = live_page(moment, running.names(), list(run.single_channels), title)
-    told.append(Server(page, running.ask, port))
+    servers.append(Server(page, running.ask, port))
     running.start()
-    view = Live(running, told[0], title)
+    view = Live(running, servers[0], title)
     if not in_notebook() if browser is None else browser:
         import webbrowser
 

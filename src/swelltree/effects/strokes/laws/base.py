@@ -57,7 +57,16 @@ class Law:
     states: ClassVar[int] = 0  # internal states of one machine
     events: ClassVar[int] = 0  # events that one machine watches for
     holds: ClassVar[bool] = False  # can lock its stroke: state 0 is one while it does
+    is_damper: ClassVar[bool] = False  # a force against the rate, and no law of its own
     linear: ClassVar[str] = ""  # what linear studies take in its place; empty: its own slope
+
+    def is_linear(self, k: int) -> bool:
+        """Do linear studies take one of its machines as it is?"""
+        return not self.linear
+
+    def is_lossless(self, k: int) -> bool:
+        """Is all that one of its machines absorbs delivered?"""
+        return False
 
     def start(self) -> Array:
         """Internal states at the start, (states, e)."""

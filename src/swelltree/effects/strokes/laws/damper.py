@@ -18,6 +18,11 @@ class Damper(Law):
     damping: Array
     efficiency: Array
 
+    is_damper: ClassVar[bool] = True
+
+    def is_lossless(self, k: int) -> bool:
+        return float(self.efficiency[k]) == 1.0
+
     def start(self) -> Array:
         return namespace(self.damping).zeros((0, len(self.damping)))
 
@@ -34,9 +39,13 @@ class FrictionDamper(Law):
     friction_velocity: Array
     efficiency: Array
 
+    is_damper: ClassVar[bool] = True
     linear: ClassVar[str] = (
         "its dry friction counts as a damper of slope friction / friction_velocity, as at rest"
     )
+
+    def is_linear(self, k: int) -> bool:
+        return not np.asarray(self.friction)[k]
 
     def start(self) -> Array:
         return namespace(self.damping).zeros((0, len(self.damping)))

@@ -93,7 +93,7 @@ def gmres(
         jnp.zeros((most, n), right.dtype),
     )
 
-    def going(state: tuple) -> Array:
+    def go_on(state: tuple) -> Array:
         k, _, _, g, *_ = state
         return (k < most) & (jnp.abs(g[k]) > tolerance)
 
@@ -116,7 +116,7 @@ def gmres(
         turns = turns.at[k].set(jnp.stack([cos, sin]))
         return k + 1, V, R.at[:, k].set(row), g, turns, Z
 
-    k, _, R, g, _, Z = jax.lax.while_loop(going, step, start)
+    k, _, R, g, _, Z = jax.lax.while_loop(go_on, step, start)
     y = jax.scipy.linalg.solve_triangular(R, jnp.where(jnp.arange(most) < k, g[:most], 0.0))
     x = scale * (y @ Z)
     residual = jnp.linalg.norm(right - product(x)) / scale

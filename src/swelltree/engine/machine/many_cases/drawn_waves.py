@@ -127,7 +127,7 @@ def drawing_text(on_cpu: bool = False) -> str:
         group, wave = k.split(warp, k.sizes["waves"])
 
         def of_case(j: int) -> Register:
-            return k.own(k.plus(k.times(group, OF_CASE), j), lane)
+            return k.place_of_case(k.plus(k.times(group, OF_CASE), j), lane)
 
         a, b = (k.b.load(k.address("cases", of_case(j)), typ=k.long) for j in (0, 1))
         sea = k.floor(k.load("cases", of_case(2)))
@@ -155,7 +155,7 @@ def drawing_text(on_cpu: bool = False) -> str:
         values = (omega, place, k.mul(amplitude, cosine), k.mul(amplitude, sine))
         out = k.times(warp, NUMBERS)
         for j, value in enumerate(values):
-            k.store("waves", k.own(k.plus(out, j), lane), value)
+            k.store("waves", k.place_of_case(k.plus(out, j), lane), value)
 
     rows = ("numbers", "sizes", "bins", "turns", "curves", "cases", "waves")
     return kernel_text(rows, ("waves", "ranks", "points"), write, on_cpu, GROUP)
@@ -180,7 +180,7 @@ def _on_curve(k: Body, x: Array, first: Term, points: Term) -> Register:
 
 
 def _rank(
-    k: Body, key: tuple[Term, Term], wave: Term, own: Term, count: Term, sharing: Term
+    k: Body, key: tuple[Term, Term], wave: Term, stream: Term, count: Term, sharing: Term
 ) -> Register:
     """Place of a component among those that share headings, by what was drawn for each."""
     first = k.times(k.split(wave, sharing)[0], sharing)
@@ -188,7 +188,7 @@ def _rank(
     end = k.b.select(k.b.icmp_signed("<", end, count), end, k.whole(count))
     rank = k.variable(k.whole(0))
     # words that differ in their last bits only give the same number
-    mine = uniform(k, own)
+    mine = uniform(k, stream)
     with k.loop(end, first) as other:
         theirs = uniform(k, philox(k, other, key)[HEADING])
         earlier = k.b.icmp_signed("<", other, wave)

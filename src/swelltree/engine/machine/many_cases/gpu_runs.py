@@ -31,9 +31,9 @@ from swelltree.engine.machine.many_cases.summaries import (
     Wanted,
     damage_text,
     extremes_text,
+    peaks_of_cells,
     peaks_text,
     statistics_text,
-    told_peaks,
 )
 from swelltree.engine.machine.many_cases.threads import GROUP, SLOTS, ThreadWriter
 
@@ -182,16 +182,16 @@ class Stepping:
         self.n_own, self.n_out, n_work = (GROUP * n for n in program.sizes)
         self.lanes, self.out = device.room(groups * self.n_own), device.room(groups * self.n_out)
         self.work = device.room(groups * n_work)
-        fixed, self.shared, own = packed_cases(program, cases, short)
+        fixed, self.shared, per_case = packed_cases(program, cases, short)
         self.constant = device.filled(fixed)
-        for name, places in program.held.items():
+        for name, places in program.constants.items():
             numbers = fixed[list(places)]
             packs = short and name != SLOTS
             self.kernel.hold(name, numbers.view(np.float32)[::2] if packs else numbers)
         leaves = [x for x in jax.tree.leaves(cases.fixed) if isinstance(x, Own)]
         made = () if self.loads is None else (self.loads.force, self.loads.rate)
-        self.places = {id(x): place[0] for x, place in zip(leaves, program.own, strict=False)}
-        for k, (place, arrays) in enumerate(zip(program.own, own, strict=True)):
+        self.places = {id(x): place[0] for x, place in zip(leaves, program.per_case, strict=False)}
+        for k, (place, arrays) in enumerate(zip(program.per_case, per_case, strict=True)):
             if k < len(leaves) and any(leaves[k] is x for x in made):
                 continue
             if not np.prod(place[1], dtype=int):
@@ -232,7 +232,7 @@ class Stepping:
             stepped = time.perf_counter()
             yield number
             for (start, shape, _), (at, _, _) in zip(
-                program.own[-self.n_state :], program.outs[: self.n_state], strict=True
+                program.per_case[-self.n_state :], program.outs[: self.n_state], strict=True
             ):
                 width = GROUP * int(np.prod(shape, dtype=int))
                 if not width:
@@ -306,7 +306,7 @@ class Series:
         peaks = damage = None
         if wanted.peaks:
             found = self._found(peaks_text(wanted.peaks, short, here), k, 2 * wanted.peaks)
-            peaks = told_peaks(found.reshape(-1, size, 2, wanted.peaks))
+            peaks = peaks_of_cells(found.reshape(-1, size, 2, wanted.peaks))
         if wanted.exponents:
             text = damage_text(wanted.exponents, short, here)
             damage = self._found(text, k, 1 + len(wanted.exponents))

@@ -329,13 +329,13 @@ class HarmonicSums:
         )  # fmt: skip
         device.wait()
 
-    def fill(self, begin: float, lanes: Any, own: int, force: int, rate: int) -> None:
+    def fill(self, begin: float, lanes: Any, per_case: int, force: int, rate: int) -> None:
         """Loads of a block of time into the numbers of the cases.
 
         Args:
             begin: of the block [s].
             lanes: their memory.
-            own: numbers of a case.
+            per_case: numbers of a case.
             force: where its loads begin.
             rate: where their rates begin.
         """
@@ -348,7 +348,7 @@ class HarmonicSums:
         threads = self.groups * self.points * GROUP
         self.refine(
             threads, BLOCK, self.numbers, self.weights, self.ramps, self.sums, lanes,
-            self.points, self.blocks * self.rows, own, force, rate, threads,
+            self.points, self.blocks * self.rows, per_case, force, rate, threads,
         )  # fmt: skip
 
     @staticmethod

@@ -161,7 +161,7 @@ class Body:
         assert self.thread is not None
         return self.split(self.thread, self.side)
 
-    def own(self, at: Term, lane: Register | None) -> Register:
+    def place_of_case(self, at: Term, lane: Register | None) -> Register:
         """Slot of a number of the thread, where those of its neighbours lie beside it."""
         assert lane is not None
         return self.plus(self.times(at, self.side), lane)

@@ -59,7 +59,7 @@ class LaneBody(Body):
         assert self.thread is not None
         return self.thread, None
 
-    def own(self, at: Term, lane: Register | None) -> Register:
+    def place_of_case(self, at: Term, lane: Register | None) -> Register:
         """A number of all lanes."""
         return self.whole(at)
 

@@ -183,7 +183,7 @@ class _Registers:
             program.loaded["native"] = Native(object_code(program.text), pointers=5)
         self.program, self.native, self.width = program, program.loaded["native"], width
         self.count, self.chunks, self.loads = cases.count, chunks, loads
-        self.fixed, self.shared, self.own = packed_cases(program, cases)
+        self.fixed, self.shared, self.per_case = packed_cases(program, cases)
         self.n_state = len(jax.tree.leaves(cases.state))
         self.inputs = np.stack([inputs_of(self.shared, chunk) for chunk in chunks])
         self.begins = np.array([float(np.ravel(chunk)[0]) for chunk in chunks])
@@ -194,7 +194,7 @@ class _Registers:
                 for made in (loads.force, loads.rate)
             )
             for k in (self.force, self.rate):
-                self.own[k] = None  # made for each chunk
+                self.per_case[k] = None  # made for each chunk
 
     def room(self) -> list[np.ndarray]:
         """Memory for the results of a register (place, lane), chunk after chunk."""
@@ -215,7 +215,7 @@ class _Registers:
         program, width = self.program, self.width
         count = min(width, self.count - first)
         _, n_out, n_work = program.sizes
-        rows = beside(program, self.own, range(first, first + count), width)
+        rows = beside(program, self.per_case, range(first, first + count), width)
         out, work = np.empty((n_out, width)), np.empty((n_work, width))
         copies = []
         for (at, shape, _), into in zip(program.outs[self.n_state :], memory, strict=True):
@@ -223,7 +223,7 @@ class _Registers:
             copies.append((out[at : at + size], into, 8 * size * width))
         # the state at the end of a chunk is that at the beginning of the next
         for (start, shape, _), (at, _, _) in zip(
-            program.own[-self.n_state :], program.outs[: self.n_state], strict=True
+            program.per_case[-self.n_state :], program.outs[: self.n_state], strict=True
         ):
             size = int(np.prod(shape, dtype=int))
             copies.append((out[at : at + size], rows[start : start + size], 0))
@@ -234,7 +234,7 @@ class _Registers:
         lanes = [first + min(k, count - 1) for k in range(width)]
         columns = program.columns(self.force, self.rate)
         sums = LaneSums(self.loads.waves, lanes, self.loads.longest, columns)
-        force, rate = (program.own[k][0] for k in (self.force, self.rate))
+        force, rate = (program.per_case[k][0] for k in (self.force, self.rate))
         growing = int(sums.grows(self.begins).sum())
         for number in range(growing):
             sums.fill(float(self.begins[number]), rows, force, rate)

@@ -14,9 +14,9 @@ from swelltree.engine.machine.many_cases.summaries import (
     Wanted,
     damage_text,
     extremes_text,
+    peaks_of_cells,
     peaks_text,
     statistics_text,
-    told_peaks,
 )
 from swelltree.engine.machine.native import Native, object_code
 
@@ -57,7 +57,7 @@ class LaneSeries:
         if wanted.peaks:
             text = peaks_text(wanted.peaks, False, True, width)
             found = self._found(text, k, 2 * wanted.peaks, sizes, size * width)
-            peaks = told_peaks(found.reshape(width, size, 2, wanted.peaks))
+            peaks = peaks_of_cells(found.reshape(width, size, 2, wanted.peaks))
         if wanted.exponents:
             text = damage_text(wanted.exponents, False, True, width)
             damage = self._found(text, k, 1 + len(wanted.exponents), sizes, size * width)

@@ -66,12 +66,12 @@ class Text(NamedTuple):
     Args:
         text: of it.
         read: what it reads of a case's own tables.
-        held: by the name of memory of its own, places of the fixed numbers that are put there.
+        constants: by the name of memory of its own, places of the fixed numbers that are put there.
     """
 
     text: str
     read: Read
-    held: dict[str, tuple[int, ...]] = {}  # noqa: RUF012
+    constants: dict[str, tuple[int, ...]] = {}  # noqa: RUF012
 
 
 @dataclass
@@ -81,10 +81,10 @@ class Written:
     Args:
         text: in LLVM's language.
         read: as of `Text`.
-        held: the same.
+        constants: the same.
         tables: large constants, behind the fixed numbers.
         turns: matrices that follow transposed.
-        own: places of what is a case's own, the state last.
+        per_case: places of what is a case's own, the state last.
         outs: places of the results, the state first.
         sizes: numbers of a case's own, of the results and of working memory.
         tree: of the results.
@@ -92,10 +92,10 @@ class Written:
 
     text: str
     read: Read
-    held: dict[str, tuple[int, ...]]
+    constants: dict[str, tuple[int, ...]]
     tables: list[np.ndarray]
     turns: list[tuple[int, tuple[int, ...]]]
-    own: list[Place]
+    per_case: list[Place]
     outs: list[Place]
     sizes: tuple[int, int, int]
     tree: Any
@@ -105,7 +105,7 @@ class Written:
         """Columns that are read of any of some tables, by their numbers in `own`; one at least."""
         found = set()
         for k in tables:
-            start, shape, _ = self.own[k]
+            start, shape, _ = self.per_case[k]
             found |= set(columns_read(self.read, start, shape[-1]))
         return tuple(sorted(found)) or (0,)
 
@@ -180,12 +180,12 @@ class ManyProgram:
             if count > LARGEST:
                 raise NotFlattenedError(f"{count} numbers, more than {LARGEST}")
             writing = Writing(self.most)
-            own: list[Place] = []
+            per_case: list[Place] = []
 
             def argument(where: str, x: Array, shapes_program: bool = False) -> Any:
                 value = writing.argument(where, x, shapes_program)
                 if where == "lanes":
-                    own.append((value.buffer.start, np.shape(x), np.asarray(x).dtype))
+                    per_case.append((value.buffer.start, np.shape(x), np.asarray(x).dtype))
                 return value
 
             inputs = [
@@ -205,7 +205,7 @@ class ManyProgram:
             return str(error)
         sizes = writing.numbers["lanes"], writing.numbers["out"], writing.graph.work
         tree = jax.tree.structure(traced.out_info)
-        return Written(*text, writing.tables, turns, own, places, sizes, tree)
+        return Written(*text, writing.tables, turns, per_case, places, sizes, tree)
 
 
 def _of_one(x: Array) -> tuple[Any, ...]:

@@ -36,9 +36,9 @@ def packed_cases(
         tables = [np.full(x.shape, 1.0) for x in program.tables]
         floats = with_tables(marks, tables, program.turns) == 1.0
         fixed = np.where(floats, shortened(np.where(floats, fixed, 0.0)), fixed)
-    own: list[ARRAYS] = [x.arrays for x in leaves if isinstance(x, Own)]
-    own += [np.asarray(x) for x in jax.tree.leaves(cases.state)]
-    return fixed, jax.tree.leaves(cases.shared), own
+    per_case: list[ARRAYS] = [x.arrays for x in leaves if isinstance(x, Own)]
+    per_case += [np.asarray(x) for x in jax.tree.leaves(cases.state)]
+    return fixed, jax.tree.leaves(cases.shared), per_case
 
 
 def inputs_of(shared: list[Any], times: np.ndarray, short: bool = False) -> np.ndarray:
@@ -47,7 +47,7 @@ def inputs_of(shared: list[Any], times: np.ndarray, short: bool = False) -> np.n
 
 
 def beside(
-    program: Written, own: list[ARRAYS], cases: Sequence[int], width: int, short: bool = False
+    program: Written, per_case: list[ARRAYS], cases: Sequence[int], width: int, short: bool = False
 ) -> np.ndarray:
     """Numbers of some cases (place, lane); lanes without a case repeat the last.
 
@@ -55,7 +55,7 @@ def beside(
     """
     rows = np.empty((program.sizes[0], width))
     lanes = [cases[min(k, len(cases) - 1)] for k in range(width)]
-    for (start, shape, _), x in zip(program.own, own, strict=True):
+    for (start, shape, _), x in zip(program.per_case, per_case, strict=True):
         if x is None:
             continue
         flat = [slots(np.asarray(x[case]), short) for case in lanes]

@@ -60,7 +60,7 @@ class Kept(NamedTuple):
     damage: np.ndarray | None
 
 
-def told_peaks(found: np.ndarray) -> np.ndarray:
+def peaks_of_cells(found: np.ndarray) -> np.ndarray:
     """Crests and troughs (..., 2, rank) from the numbers of `peaks_text`."""
     found = np.where(np.isfinite(found), found, np.nan)
     found[..., 1, :] *= -1.0
@@ -86,7 +86,7 @@ def _series(k: Body) -> tuple[Register, Register | None, Callable[[Term], Regist
     start = k.plus(k.times(group, k.sizes["room"]), entry)
 
     def slot(i: Term) -> Register:
-        return k.own(k.plus(start, k.times(i, k.sizes["entries"])), lane)
+        return k.place_of_case(k.plus(start, k.times(i, k.sizes["entries"])), lane)
 
     return number, lane, slot
 
@@ -135,7 +135,7 @@ def statistics_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
         values = (mean, std, k.get(least), k.get(greatest), k.get(crossings), k.get(change))
         out = k.times(number, len(STATISTICS))
         for j, value in enumerate(values):
-            k.store("out", k.own(k.plus(out, j), lane), value)
+            k.store("out", k.place_of_case(k.plus(out, j), lane), value)
 
     sizes = ("entries", "room", "first", "samples")
     return _text(("series", "shares", "out"), sizes, write, on_cpu, lanes)
@@ -160,7 +160,7 @@ def extremes_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
             return k.choose(k.b.fcmp_unordered("uno", x, x), INFINITE, x)
 
         def sample(name: str, i: Term) -> Register:
-            at = k.own(k.plus(k.times(group, k.sizes["room"]), i), lane)
+            at = k.place_of_case(k.plus(k.times(group, k.sizes["room"]), i), lane)
             return known(k.load_short(name, at) if short else k.load(name, at))
 
         def balance(i: Term) -> Register:
@@ -189,7 +189,7 @@ def extremes_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
         values = [k.get(found[name]) for name in EXTREMES[:-1]]
         values.append(sample("extent", k.whole(0)))
         for j, value in enumerate(values):
-            k.store("out", k.own(k.plus(k.times(group, len(EXTREMES)), j), lane), value)
+            k.store("out", k.place_of_case(k.plus(k.times(group, len(EXTREMES)), j), lane), value)
 
     return _text((*BUDGET, "out"), ("room", "samples"), write, on_cpu, lanes)
 
@@ -239,7 +239,7 @@ def peaks_text(most: int, short: bool, on_cpu: bool = False, side: int = GROUP) 
             out = k.times(k.plus(k.times(number, 2), which), most)
 
             def kept(rank: int, out: Term = out) -> Register:
-                return k.own(k.plus(out, rank), lane)
+                return k.place_of_case(k.plus(out, rank), lane)
 
             for rank in range(most):
                 k.store("out", kept(rank), -INFINITE)
@@ -420,7 +420,7 @@ def damage_text(
         out = k.times(number, 1 + len(exponents))
         numbers = [k.choose(varies, top, 0.0), *(k.get(place) for place in cycles.sums)]
         for j, value in enumerate(numbers):
-            k.store("out", k.own(k.plus(out, j), lane), value)
+            k.store("out", k.place_of_case(k.plus(out, j), lane), value)
 
     sizes = ("entries", "room", "first", "samples")
     return kernel_text(("series", "out"), sizes, write, on_cpu, side)

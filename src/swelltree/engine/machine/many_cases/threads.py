@@ -49,7 +49,7 @@ class ThreadWriter(Writer):
         self.constant: set[str] = set()  # addresses of what is never written
         self.passed_on = PassedOn(graph, self.live)
         self.long_products = LongProducts(self)
-        self.held: dict[int, int] = {}  # places of fixed numbers in the memory of constants
+        self.constants: dict[int, int] = {}  # places of fixed numbers in the memory of constants
 
     def functions(self) -> str:
         """Text of the functions that are used; there is no library for large angles."""
@@ -65,7 +65,7 @@ class ThreadWriter(Writer):
         lists = self.long_products.globals()
         if self.on_cpu:
             return lists + one + _on_cpu()
-        count = max(len(self.held), 1)
+        count = max(len(self.constants), 1)
         constants = (
             f"@held = addrspace(4) externally_initialized global [{count} x double] "
             "zeroinitializer\n"
@@ -76,7 +76,7 @@ class ThreadWriter(Writer):
     def memory(self) -> dict[str, tuple[int, ...]]:
         """Places of the fixed numbers that memory of the kernel's own holds, by its name."""
         long = self.long_products
-        held = {SLOTS: tuple(self.held), "near": tuple(long.near), "far": tuple(long.far)}
+        held = {SLOTS: tuple(self.constants), "near": tuple(long.near), "far": tuple(long.far)}
         return {name: places for name, places in held.items() if places}
 
     def _nowhere(self) -> str:
@@ -103,9 +103,9 @@ class ThreadWriter(Writer):
 
     def _constant(self, place: int) -> int | None:
         """Where a fixed number lies among those that operations take as they are; None: nowhere."""
-        if place not in self.held and len(self.held) >= CONSTANTS:
+        if place not in self.constants and len(self.constants) >= CONSTANTS:
             return None
-        return self.held.setdefault(place, len(self.held))
+        return self.constants.setdefault(place, len(self.constants))
 
     def _load(self, kind: str, address: str) -> str:
         # stores need not be waited for

@@ -38,7 +38,7 @@ class Lanes:
         self.graph, self.live, self.everywhere = graph, sorted(live), everywhere
         self.parent: dict[int, Region] = {}
         self.regions: list[Region] = []
-        self._walk(graph.root)
+        self._visit(graph.root)
         self.span: dict[int, Region] = {}  # of a buffer: the region in which all of its life is
         for buffer, region in self._accesses():
             known = self.span.get(id(buffer))
@@ -76,12 +76,12 @@ class Lanes:
         return False
 
     # --- how it is found --------------------------------------------------------------------
-    def _walk(self, region: Region) -> None:
+    def _visit(self, region: Region) -> None:
         self.regions.append(region)
         for item in region.items:
             for inner in inner_regions(item):
                 self.parent[id(inner)] = region
-                self._walk(inner)
+                self._visit(inner)
 
     def _common(self, a: Region, b: Region) -> Region:
         while a is not b:

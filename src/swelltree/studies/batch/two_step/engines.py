@@ -86,8 +86,10 @@ class TwoStep(Compiled):
         if not groups:
             return None
         runs = [k for group in groups for k in group.rows]
-        models = [group.begun.model for group in groups for _ in group.rows]
-        owned = OwnLeaves(maker, cases[runs[0]], models[0]).own_of([g.begun.model for g in groups])
+        models = [group.case_start.model for group in groups for _ in group.rows]
+        owned = OwnLeaves(maker, cases[runs[0]], models[0]).own_of(
+            [g.case_start.model for g in groups]
+        )
         fixed = gathered(groups, owned, _own_setup(cases))
         state = over_groups(groups, lambda group: group.stepped)
         return Made(Cases(fixed, (), state, len(runs)), models, None, runs, refused)
@@ -231,9 +233,9 @@ class TwoStepXla(TwoStep):
     def stepped(self, plan: Plan, made: Made) -> tuple[Tree, Tree]:
         """State at the end, and samples of all cases."""
         leaves, form = jax.tree.flatten(made.cases.fixed, is_leaf=lambda x: isinstance(x, Own))
-        own = tuple(isinstance(x, Own) for x in leaves)
+        differs = tuple(isinstance(x, Own) for x in leaves)
         given = [np.asarray(x.arrays) if isinstance(x, Own) else x for x in leaves]
-        program = _mapped(*self.what(plan), own, form)
+        program = _mapped(*self.what(plan), differs, form)
         state, parts = made.cases.state, []
         for chunk in self.chunks(plan):
             state, kept = program(given, state, chunk)
@@ -269,7 +271,7 @@ def _gpu_program(form: Form, names: tuple[str, ...], step: float) -> GpuRowProgr
 
 @functools.lru_cache(maxsize=16)
 def _mapped(
-    form: Form, names: tuple[str, ...], step: float, own: tuple[bool, ...], tree: Tree
+    form: Form, names: tuple[str, ...], step: float, differs: tuple[bool, ...], tree: Tree
 ) -> Tree:
     """The steps of a chunk mapped over the cases, compiled."""
     run = chunk_of_steps(form, names, step)
@@ -277,5 +279,5 @@ def _mapped(
     def one(leaves: list[Tree], state: Stepped, marks: Tree) -> Tree:
         return run(jax.tree.unflatten(tree, leaves), (), state, marks)
 
-    axes = [0 if x else None for x in own]
+    axes = [0 if x else None for x in differs]
     return jax.jit(jax.vmap(one, in_axes=(axes, 0, None)))

@@ -26,7 +26,7 @@ from swelltree.studies.batch.cases import BatchCase
 from swelltree.studies.batch.device_seas import alike, components_of
 from swelltree.studies.batch.lanes import cores
 from swelltree.studies.batch.two_step.starts import Starts
-from swelltree.studies.batch.two_step.steps import Begun, Stepped
+from swelltree.studies.batch.two_step.steps import CaseStart, Stepped
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.system.waters.seas import IrregularSea
 from swelltree.waves.airy import Components
@@ -42,13 +42,13 @@ class Alike(NamedTuple):
 
     Args:
         rows: their numbers.
-        begun: the first of them.
+        case_start: the first of them.
         stepped: where all begin.
-        columns: arrays with a row for each case in place of leaves of `begun`, by their number.
+        columns: arrays with a row for each case in place of its leaves, by their number.
     """
 
     rows: list[int]
-    begun: Begun
+    case_start: CaseStart
     stepped: Stepped
     columns: dict[int, np.ndarray]
 
@@ -99,12 +99,12 @@ def _by_seed(
 ) -> tuple[Alike, dict[int, str]] | None:
     """Cases of some seeds, and those that the data do not cover; None if they are not so alike."""
     try:
-        begun, stepped = starts.made(cases[rows[0]])
+        case_start, stepped = starts.made(cases[rows[0]])
         last = starts.made(cases[rows[-1]])[0]
     except SwelltreeError:
         return None  # told case by case
-    waves = begun.model.sea.waves
-    sums = None if begun.model.hydro is None else begun.model.hydro.waves
+    waves = case_start.model.sea.waves
+    sums = None if case_start.model.hydro is None else case_start.model.hydro.waves
     if not isinstance(waves, Components) or not isinstance(sums, WaveSums | None):
         return None
     still = starts.maker.numbers(cases[rows[0]]).still
@@ -123,8 +123,8 @@ def _by_seed(
     if sums is not None:
         inside, real, imag = _forces(still, many, k)
         found |= {id(sums.omega): many.omega, id(sums.real): real, id(sums.imag): imag}
-    columns = {j: found[id(x)] for j, x in enumerate(jax.tree.leaves(begun)) if id(x) in found}
-    if not _same(columns, begun, last):
+    columns = {j: found[id(x)] for j, x in enumerate(jax.tree.leaves(case_start)) if id(x) in found}
+    if not _same(columns, case_start, last):
         return None
     energy = many.amplitude**2
     lost = (energy * ~inside).sum(1) > NEGLIGIBLE * energy.sum(1)
@@ -136,7 +136,7 @@ def _by_seed(
             refused[rows[j]] = str(error)
     kept = [j for j, row in enumerate(rows) if row not in refused]
     some = columns if not refused else {j: x[kept] for j, x in columns.items()}
-    return Alike([rows[j] for j in kept], begun, stepped, some), refused
+    return Alike([rows[j] for j in kept], case_start, stepped, some), refused
 
 
 def _forces(still: Model, many: Any, k: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -165,11 +165,11 @@ def _forces(still: Model, many: Any, k: np.ndarray) -> tuple[np.ndarray, np.ndar
     return inside, real, imag
 
 
-def _same(columns: dict[int, np.ndarray], begun: Begun, last: Begun) -> bool:
+def _same(columns: dict[int, np.ndarray], case_start: CaseStart, last: CaseStart) -> bool:
     """Is the last case what its row says, and in all else the first?"""
-    waves = begun.model.sea.waves
+    waves = case_start.model.sea.waves
     unused = {id(waves.width)} if isinstance(waves, Components) else set()
-    pairs = zip(jax.tree.leaves(begun), jax.tree.leaves(last), strict=True)
+    pairs = zip(jax.tree.leaves(case_start), jax.tree.leaves(last), strict=True)
     for j, (first, x) in enumerate(pairs):
         if id(first) in unused:
             continue
@@ -193,7 +193,7 @@ def over_groups(groups: Sequence[Alike], tree_of: Callable[[Alike], Tree]) -> Tr
     return jax.tree.map(rows, *map(tree_of, groups))
 
 
-def gathered(groups: Sequence[Alike], own_of_model: Sequence[bool], own_setup: bool) -> Begun:
+def gathered(groups: Sequence[Alike], own_of_model: Sequence[bool], own_setup: bool) -> CaseStart:
     """All cases as one, with an `Own` in place of each array that is a case's own.
 
     Args:
@@ -201,11 +201,11 @@ def gathered(groups: Sequence[Alike], own_of_model: Sequence[bool], own_setup: b
         own_of_model: of each array of the model, whether it is.
         own_setup: whether constants of the steps are.
     """
-    example = groups[0].begun
+    example = groups[0].case_start
     many = len(jax.tree.leaves(example.setup))
     first = len(jax.tree.leaves(example.first))
     own = [*own_of_model, *[own_setup] * many, *[True] * first]
-    leaves = [jax.tree.leaves(group.begun) for group in groups]
+    leaves = [jax.tree.leaves(group.case_start) for group in groups]
     found: list[Any] = []
     for j, is_own in enumerate(own):
         if is_own or any(j in group.columns for group in groups):

@@ -17,7 +17,7 @@ from swelltree.model.model import Model
 from swelltree.model.solved import made_ready
 from swelltree.studies.batch.cases import BatchCase, CaseMaker, ramp_of_case
 from swelltree.studies.batch.engine import Plan
-from swelltree.studies.batch.two_step.steps import Begun, Stepped, stepped_from
+from swelltree.studies.batch.two_step.steps import CaseStart, Stepped, stepped_from
 from swelltree.studies.seas import realised
 from swelltree.studies.time.first_sample import Start, as_given
 from swelltree.studies.time.task import Stepping, Task
@@ -56,14 +56,14 @@ class Starts:
         self.maker = self.usual if maker is None else maker
         self._known: tuple[Any, Beginning] | None = None
 
-    def made(self, case: BatchCase) -> tuple[Begun, Stepped]:
+    def made(self, case: BatchCase) -> tuple[CaseStart, Stepped]:
         """A case, ready to step."""
         model = made_ready(self.maker.in_sea(case)[0])
         key = case.values, None if begins_still(case) else (case.sea, case.case)
         if self._known is None or self._known[0] != key:
             self._known = key, self._beginning(case)
         beginning = self._known[1]
-        return Begun(model, beginning.setup, beginning.first), beginning.stepped
+        return CaseStart(model, beginning.setup, beginning.first), beginning.stepped
 
     def own_step(self, case: BatchCase) -> float:
         """The step that a single run of a case would take [s]."""
@@ -93,16 +93,16 @@ class Starts:
         refuse_what_cannot_be_obeyed(task.model, task.times)
         stepper = TwoStepStepper(task, stepping_plan(task), WIDTH)
         form, step = stepper.plan.form, stepper.plan.step
-        begun = stepper.start()
-        setup = set_up(task.model, form, step, begun.derivatives)
-        state = begun.run_state.state
+        started = stepper.start()
+        setup = set_up(task.model, form, step, started.derivatives)
+        state = started.run_state.state
         sample = single_step(form, WIDTH)(stepper.stepped_model, setup, state)[1]
         rows = jax.tree.map(lambda x: np.asarray(x)[None], sample)
-        if begun.given is not None:
-            rows = as_given(task.model, form, rows, Start(setup, begun.given))
+        if started.given is not None:
+            rows = as_given(task.model, form, rows, Start(setup, started.given))
         first = jax.tree.map(lambda x: np.asarray(x)[0], rows)
         setup = jax.tree.map(np.asarray, setup)
-        run = jax.tree.map(np.asarray, begun.run_state)
+        run = jax.tree.map(np.asarray, started.run_state)
         return Beginning(setup, first, stepped_from(run))
 
 

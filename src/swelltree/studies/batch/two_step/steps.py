@@ -31,7 +31,7 @@ from swelltree.two_step.state import Form, Setup
 from swelltree.two_step.step import advance
 
 
-class Begun(NamedTuple):
+class CaseStart(NamedTuple):
     """What a case is run with.
 
     Args:
@@ -59,7 +59,7 @@ def stepped_from(run: RunState) -> Stepped:
 
 
 def chunk_of_steps(form: Form, names: tuple[str, ...], step: float) -> Callable[..., Tree]:
-    """``run(begun, none, stepped, marks) -> (stepped, (channels, budget))`` of one case.
+    """``run(case_start, none, stepped, marks) -> (stepped, (channels, budget))`` of one case.
 
     Args:
         form: of the steps.
@@ -69,8 +69,8 @@ def chunk_of_steps(form: Form, names: tuple[str, ...], step: float) -> Callable[
     Marks are numbers of steps before each sample of a chunk (sample,).
     """
 
-    def run(begun: Begun, none: tuple[()], at: Stepped, marks: Array) -> Tree:
-        model, setup, first = begun
+    def run(case_start: CaseStart, none: tuple[()], at: Stepped, marks: Array) -> Tree:
+        model, setup, first = case_start
         averaged = with_step_means(model, step)
 
         def one(now: RunState, mark: Array) -> tuple[RunState, Sample]:
@@ -117,7 +117,7 @@ def _kept(model: Model, form: Form, sample: Sample, names: tuple[str, ...]) -> T
     return chosen(model, raw, names), {name: raw[name] for name in (*BUDGET, *LOOPS)}
 
 
-def axes_of_rows(begun: Begun, none: tuple[()], at: Stepped, marks: Array) -> Axes:
+def axes_of_rows(case_start: CaseStart, none: tuple[()], at: Stepped, marks: Array) -> Axes:
     """First axes of arrays that are computed in loops, of one case."""
     state = at.run.state
     axes: dict[tuple[int, ...], int] = {}
@@ -127,5 +127,5 @@ def axes_of_rows(begun: Begun, none: tuple[()], at: Stepped, marks: Array) -> Ax
     if state.lines is not None:
         lines = state.lines
         points = lines.q.shape[0] * lines.q.shape[1] + lines.y.shape[0]
-        axes |= node_axes(begun.model, lines.mu.shape) | {(points,): points}
+        axes |= node_axes(case_start.model, lines.mu.shape) | {(points,): points}
     return axes
