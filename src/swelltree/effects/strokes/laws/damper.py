@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import numpy as np
+
 from swelltree.effects.strokes.laws.base import Law, LawInputs, LawOutputs, generated
 from swelltree.engine.arrays import Array, namespace, pytree
 

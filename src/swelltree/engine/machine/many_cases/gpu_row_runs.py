@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
+from swelltree.engine.arrays import Tree
 from swelltree.engine.machine.graph import Graph
 from swelltree.engine.machine.many_cases import cuda
 from swelltree.engine.machine.many_cases.columns import read_places
+from swelltree.engine.machine.many_cases.cuda import Device, Kernel
 from swelltree.engine.machine.many_cases.gpu_runs import GpuProgram, Seconds
 from swelltree.engine.machine.many_cases.lane_rows import ThreadRowWriter
 from swelltree.engine.machine.many_cases.programs import ManyProgram, Text, Written
@@ -26,7 +27,7 @@ class GpuRowProgram(GpuProgram):
     """
 
     def __init__(
-        self, function: Callable[..., Any], rows: Callable[..., Axes], short: bool = False
+        self, function: Callable[..., Tree], rows: Callable[..., Axes], short: bool = False
     ) -> None:
         self.short, self.seconds = short, Seconds()
         kind = "float" if short else "double"
@@ -39,7 +40,7 @@ class GpuRowProgram(GpuProgram):
 
         ManyProgram.__init__(self, function, write, rows)
 
-    def kernel(self, device: Any, program: Written) -> Any:
+    def kernel(self, device: Device, program: Written) -> Kernel:
         """The program on a device."""
         name = f"kernel of {REGISTERS} registers"
         if name not in program.loaded:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Tree
 from swelltree.engine.backend import jax
 from swelltree.engine.machine.graph import Graph
 from swelltree.engine.machine.many_cases import cuda
 from swelltree.engine.machine.many_cases.columns import read_places
+from swelltree.engine.machine.many_cases.cuda import Device, Kernel, Memory
 from swelltree.engine.machine.many_cases.harmonic_sums import AnyWaves, HarmonicSums, grouped
 from swelltree.engine.machine.many_cases.programs import (
     Cases,
     ManyProgram,
     Own,
+    Place,
     Text,
     Written,
     room_for_results,
@@ -84,7 +87,7 @@ class GpuProgram(ManyProgram):
         short: floats have four bytes.
     """
 
-    def __init__(self, function: Callable[..., Any], short: bool = False) -> None:
+    def __init__(self, function: Callable[..., Tree], short: bool = False) -> None:
         self.short = short
         self.seconds = Seconds()  # of the last run
         kind = "float" if short else "double"
@@ -99,7 +102,7 @@ class GpuProgram(ManyProgram):
 
     def run(
         self, cases: Cases, chunks: Sequence[np.ndarray], loads: DeviceLoads | None = None
-    ) -> tuple[Any, Any]:
+    ) -> tuple[Tree, Tree]:
         """State after the last chunk, and results with axes of cases and times before theirs.
 
         Args:
@@ -123,7 +126,7 @@ class GpuProgram(ManyProgram):
         chunks: Sequence[np.ndarray],
         wanted: Wanted,
         loads: DeviceLoads | None = None,
-    ) -> tuple[Any, tuple[dict[str, Kept], np.ndarray]]:
+    ) -> tuple[Tree, tuple[dict[str, Kept], np.ndarray]]:
         """State after the last chunk, and summaries of the results instead of themselves.
 
         Results are a pair: what is kept of each channel, and the sums of the energy budget (case,
@@ -151,7 +154,7 @@ class GpuProgram(ManyProgram):
         self.seconds.results += time.perf_counter() - began
         return tree[0], (channels, budget)
 
-    def kernel(self, device: Any, program: Written) -> Any:
+    def kernel(self, device: Device, program: Written) -> Kernel:
         """The program on a device."""
         name = f"kernel of {REGISTERS} registers"
         if name not in program.loaded:
@@ -212,7 +215,7 @@ class Stepping:
         device.wait()
         self.owner.seconds = Seconds(packing=time.perf_counter() - began)
 
-    def each(self) -> Any:
+    def each(self) -> Iterator[int]:
         """One chunk after the other; their numbers."""
         device, program, seconds = self.device, self.program, self.owner.seconds
         for number, chunk in enumerate(self.chunks):
@@ -244,7 +247,7 @@ class Stepping:
             seconds.steps += stepped - summed
             seconds.results += time.perf_counter() - stepped
 
-    def fetch(self, place: Any, into: np.ndarray) -> None:
+    def fetch(self, place: Place, into: np.ndarray) -> None:
         """Results of all cases."""
         start, shape, _ = place
         size = int(np.prod(shape, dtype=int))
@@ -256,7 +259,7 @@ class Stepping:
         lanes = rows.reshape(groups, size, GROUP).transpose(1, 0, 2).reshape(size, -1)
         into[...] = taken_apart(lanes, (0, *place[1:]), count, self.owner.short)
 
-    def fetch_numbers(self, memory: Any, size: int) -> np.ndarray:
+    def fetch_numbers(self, memory: Memory, size: int) -> np.ndarray:
         """Floats of all cases from memory with so many of each (case, number)."""
         rows = memory.rows(0, GROUP * size, GROUP * size, self.groups)
         lanes = rows.reshape(self.groups, size, GROUP).transpose(0, 2, 1)
@@ -312,7 +315,7 @@ class Series:
             damage = self._found(text, k, 1 + len(wanted.exponents))
         return Kept(statistics, peaks, damage)
 
-    def _found(self, text: str, k: int, count: int, *more: Any) -> np.ndarray:
+    def _found(self, text: str, k: int, count: int, *more: Memory | int) -> np.ndarray:
         """Numbers of each entry of a channel by a kernel, (case, entry, number)."""
         size = self.sizes[k]
         out = self.device.room(self.groups * GROUP * size * count)
@@ -336,7 +339,7 @@ class Series:
         return self.stepping.fetch_numbers(out, len(EXTREMES))
 
 
-def _device() -> Any:
+def _device() -> Device:
     device = cuda.device()
     if isinstance(device, str):
         raise cuda.CudaError(device)

@@ -13,12 +13,12 @@ from __future__ import annotations
 import functools
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from swelltree.engine.arrays import Array
-from swelltree.engine.machine.many_cases.kernels import Body, kernel_text
+from swelltree.engine.machine.many_cases.cuda import Device, Memory
+from swelltree.engine.machine.many_cases.kernels import Body, Register, Term, kernel_text
 from swelltree.engine.machine.many_cases.threads import GROUP
 
 COARSE = 5  # instants in the shortest period at which waves are summed
@@ -41,7 +41,7 @@ class AnyWaves(ABC):
         """Waves of a case."""
 
     @abstractmethod
-    def rows(self, device: Any, groups: int) -> Any:
+    def rows(self, device: Device, groups: int) -> Memory:
         """Numbers of all waves in the memory of a device: `NUMBERS` of each, cases in groups."""
 
 
@@ -66,7 +66,7 @@ class Waves(AnyWaves):
         """Waves of a case."""
         return self.omega.shape[1]
 
-    def rows(self, device: Any, groups: int) -> Any:
+    def rows(self, device: Device, groups: int) -> Memory:
         """Numbers of all waves in the memory of a device."""
         rows = np.stack(
             [self.omega, self.place, np.real(self.amplitude), np.imag(self.amplitude)], axis=2
@@ -109,7 +109,7 @@ def forces_text(n: int, on_cpu: bool = False) -> str:
     def write(k: Body) -> None:
         warp, lane = k.split(k.thread, GROUP)
 
-        def wave(j: int) -> Any:
+        def wave(j: int) -> Register:
             at = k.plus(k.times(k.plus(k.times(warp, NUMBERS), j), GROUP), lane)
             return k.load("waves", at)
 
@@ -120,7 +120,7 @@ def forces_text(n: int, on_cpu: bool = False) -> str:
         turn = k.mul(k.mul(omega, k.load("numbers", 0)), 0.5 / np.pi)
         out = k.times(warp, 2 * n + 2)
 
-        def put(j: Any, value: Any) -> None:
+        def put(j: Term, value: Register) -> None:
             k.store("forces", k.plus(k.times(k.plus(out, j), GROUP), lane), value)
 
         for j, value in enumerate(k.circular(turn)):
@@ -143,7 +143,7 @@ def forces_text(n: int, on_cpu: bool = False) -> str:
     return kernel_text(("numbers", "waves", "table", "forces"), (), write, on_cpu)
 
 
-def _lagrange(k: Body, x: Array) -> list[Any]:
+def _lagrange(k: Body, x: Array) -> list[Register]:
     """Weights of the rows at -1, 0, 1 and 2."""
     less, more, far = k.sub(x, 1.0), k.add(x, 1.0), k.sub(x, 2.0)
     return [
@@ -252,7 +252,7 @@ def refined_text(columns: tuple[int, ...], wide: int, short: bool, on_cpu: bool 
         first = k.plus(k.times(group, k.sizes["instants"]), instant)
         own = k.times(group, k.sizes["own"])
 
-        def freedom(d: Any, column: Any) -> None:
+        def freedom(d: Term, column: Term) -> None:
             at = k.plus(k.times(k.plus(k.times(first, n), d), GROUP), lane)
             value, rate = k.real(0.0), k.real(0.0)
             for m, (w, w_rate) in enumerate(pairs):
@@ -296,7 +296,7 @@ class HarmonicSums:
 
     def __init__(
         self,
-        device: Any,
+        device: Device,
         waves: AnyWaves,
         table: np.ndarray,
         step: float,
@@ -329,7 +329,7 @@ class HarmonicSums:
         )  # fmt: skip
         device.wait()
 
-    def fill(self, begin: float, lanes: Any, per_case: int, force: int, rate: int) -> None:
+    def fill(self, begin: float, lanes: Memory, per_case: int, force: int, rate: int) -> None:
         """Loads of a block of time into the numbers of the cases.
 
         Args:

@@ -91,7 +91,7 @@ class Body:
         """Quotient of floats."""
         return self.b.fdiv(self.real(x), self.real(y))
 
-    def intrinsic(self, name: str, *args: Any) -> Register:
+    def intrinsic(self, name: str, *args: Register) -> Register:
         """One of LLVM's functions of doubles."""
         kinds = [self.double] * len(args)
         function = self.b.module.declare_intrinsic(
@@ -99,7 +99,7 @@ class Body:
         )
         return self.b.call(function, [self.real(x) for x in args])
 
-    def plus(self, *terms: Any) -> Register:
+    def plus(self, *terms: Term) -> Register:
         """Sum of whole numbers."""
         total = self.whole(terms[0])
         for term in terms[1:]:

@@ -63,7 +63,7 @@ class LaneBody(Body):
         """A number of all lanes."""
         return self.whole(at)
 
-    def intrinsic(self, name: str, *args: Any) -> Register:
+    def intrinsic(self, name: str, *args: Register) -> Register:
         """One of LLVM's functions, lane by lane."""
         whole = f"llvm.{name}.v{self.width}f64"
         known = self.b.module.globals.get(whole)

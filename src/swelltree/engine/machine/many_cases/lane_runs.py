@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Tree
 from swelltree.engine.backend import jax
 from swelltree.engine.machine.graph import MOST, Graph
 from swelltree.engine.machine.many_cases.chunk_driver import go_through
@@ -61,7 +62,7 @@ class LaneProgram(ManyProgram):
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: Callable[..., Tree],
         width: int | None = None,
         rows: Callable[..., Axes] | None = None,
     ) -> None:
@@ -81,7 +82,7 @@ class LaneProgram(ManyProgram):
         chunks: Sequence[np.ndarray],
         threads: int | None = None,
         loads: LaneLoads | None = None,
-    ) -> tuple[Any, Any]:
+    ) -> tuple[Tree, Tree]:
         """State after the last chunk, and results with axes of cases and times before theirs.
 
         Args:
@@ -114,7 +115,7 @@ class LaneProgram(ManyProgram):
         wanted: Wanted,
         threads: int | None = None,
         loads: LaneLoads | None = None,
-    ) -> tuple[Any, tuple[dict[str, Kept], np.ndarray]]:
+    ) -> tuple[Tree, tuple[dict[str, Kept], np.ndarray]]:
         """State after the last chunk, and summaries of the results, as of `GpuProgram`.
 
         Args:

@@ -13,12 +13,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from swelltree.engine.machine.many_cases.harmonic_sums import refining_weights
-from swelltree.engine.machine.many_cases.kernels import Body
+from swelltree.engine.machine.many_cases.kernels import Body, Term
 from swelltree.engine.machine.many_cases.lane_kernels import LaneBody, lane_kernel_text
 from swelltree.engine.machine.native import Native, object_code
 
@@ -51,7 +50,7 @@ class LaneWaves:
     ramp: np.ndarray
 
 
-def _rotated(k: Body, c: Any, s: Any, turn: tuple[Any, Any]) -> tuple[Any, Any]:
+def _rotated(k: Body, c: Term, s: Term, turn: tuple[Term, Term]) -> tuple[Term, Term]:
     """Cosine and sine after a rotation."""
     return (
         k.sub(k.mul(c, turn[0]), k.mul(s, turn[1])),
@@ -59,10 +58,10 @@ def _rotated(k: Body, c: Any, s: Any, turn: tuple[Any, Any]) -> tuple[Any, Any]:
     )
 
 
-def _phases(k: LaneBody, begin: Any) -> None:
+def _phases(k: LaneBody, begin: Term) -> None:
     """Cosine and sine of each wave at the first instant."""
 
-    def one(wave: Any, _: list[Any]) -> list[Any]:
+    def one(wave: Term, _: list[Term]) -> list[Term]:
         omega = k.load("waves", k.times(wave, OF_WAVE))
         c, s = k.circular(k.mul(k.mul(omega, begin), 0.5 / np.pi))
         k.store("phases", k.times(wave, 2), c)
@@ -76,12 +75,14 @@ def _summed(k: LaneBody, n: int, rows: int) -> None:
     """Sums of all waves, some instants of some freedoms at a time."""
     parts = [range(first, min(first + AT_ONCE, n)) for first in range(0, n, AT_ONCE)]
 
-    def block(number: Any, _: list[Any]) -> list[Any]:
+    def block(number: Term, _: list[Term]) -> list[Term]:
         for part in parts:
             last = part is parts[-1]
 
-            def wave(l: Any, sums: list[Any], part: range = part, last: bool = last) -> list[Any]:  # noqa: E741
-                at, phase = k.times(l, OF_WAVE), k.times(l, 2)
+            def wave(
+                component: Term, sums: list[Term], part: range = part, last: bool = last
+            ) -> list[Term]:
+                at, phase = k.times(component, OF_WAVE), k.times(component, 2)
                 turn = k.load("waves", k.plus(at, 1)), k.load("waves", k.plus(at, 2))
                 c, s = k.load("phases", phase), k.load("phases", k.plus(phase, 1))
                 signs = []
@@ -93,7 +94,7 @@ def _summed(k: LaneBody, n: int, rows: int) -> None:
                     k.store("phases", k.plus(phase, 1), s)
                 found = []
                 for j, d in enumerate(part):
-                    own = k.plus(k.times(l, 2 * n), 2 * d)
+                    own = k.plus(k.times(component, 2 * n), 2 * d)
                     real, imag = k.load("forces", own), k.load("forces", k.plus(own, 1))
                     for r, (c, s) in enumerate(signs):
                         total = k.add(sums[j * rows + r], k.mul(real, c))
@@ -112,19 +113,19 @@ def _summed(k: LaneBody, n: int, rows: int) -> None:
     k.carried(k.sizes["blocks"], [], block)
 
 
-def _refined(k: LaneBody, columns: tuple[int, ...], wide: int, per_second: Any) -> None:
+def _refined(k: LaneBody, columns: tuple[int, ...], wide: int, per_second: Term) -> None:
     """Loads and rates on the grid; columns that are not read are left as they are."""
     n = len(columns)
 
-    def instant(i: Any, _: list[Any]) -> list[Any]:
-        def freedom(d: Any, column: Any) -> list[Any]:
+    def instant(i: Term, _: list[Term]) -> list[Term]:
+        def freedom(d: Term, column: Term) -> list[Term]:
             taps = [k.load("sums", k.plus(k.times(k.plus(i, m), n), d)) for m in range(TAPS)]
 
-            def point(r: Any, _: list[Any]) -> list[Any]:
+            def point(r: Term, _: list[Term]) -> list[Term]:
                 weights = k.times(r, 2 * TAPS)
                 totals = []
                 for which in (0, 1):
-                    chains: list[Any] = []
+                    chains: list[Term] = []
                     for m, tap in enumerate(taps):
                         one = k.mul(k.shared("weights", k.plus(weights, 2 * m + which)), tap)
                         if m < CHAINS:
@@ -258,7 +259,9 @@ class LaneSums:
         """The first points of the grids of a block."""
         return np.floor(begin / self.step) * self.step
 
-    def memory(self, begins: np.ndarray, rows: np.ndarray, force: int, rate: int) -> dict[str, Any]:
+    def memory(
+        self, begins: np.ndarray, rows: np.ndarray, force: int, rate: int
+    ) -> dict[str, np.ndarray]:
         """Memory of the function, by the names of `ROWS_OF_MEMORY`, and its sizes.
 
         Args:

@@ -8,7 +8,7 @@ graphics processor.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -22,12 +22,15 @@ from swelltree.engine.machine.graph import MOST, Graph, NotFlattenedError, kind_
 from swelltree.engine.machine.many_cases.columns import Read, columns_read
 from swelltree.engine.machine.program import Key, Writing, pattern_of, switched_off
 from swelltree.engine.machine.row_loops import Axes
+from swelltree.engine.machine.traced_types import DType
+from swelltree.engine.machine.values import Value
+from swelltree.engine.trees import Form
 
 # numbers of a program, counted before it is written: more than of single runs, because many cases
 # earn the time back; `graph.MOST` expressions are the limit that is met
 LARGEST = 200_000
 KEPT = 8  # programs of one function
-Place = tuple[int, tuple[int, ...], Any]  # where an array begins, its shape and type
+Place = tuple[int, tuple[int, ...], DType]  # where an array begins, its shape and type
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class Cases:
     """
 
     fixed: Tree
-    shared: Any
+    shared: Tree
     state: Tree
     count: int
 
@@ -98,7 +101,7 @@ class Written:
     per_case: list[Place]
     outs: list[Place]
     sizes: tuple[int, int, int]
-    tree: Any
+    tree: Form
     loaded: dict[str, Any] = field(default_factory=dict)  # what ran it keeps here
 
     def columns(self, *tables: int) -> tuple[int, ...]:
@@ -123,13 +126,13 @@ class ManyProgram:
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: Callable[..., Tree],
         write: Callable[[Graph], Text],
         rows: Callable[..., Axes] | None = None,
         most: int = MOST,
     ) -> None:
         self.function, self.write, self.rows, self.most = function, write, rows, most
-        self.programs: dict[Any, Written | str] = {}
+        self.programs: dict[Hashable, Written | str] = {}
 
     def refusal(self, cases: Cases, times: np.ndarray) -> str:
         """Why such cases cannot run side by side; empty where they can."""
@@ -182,7 +185,7 @@ class ManyProgram:
             writing = Writing(self.most)
             per_case: list[Place] = []
 
-            def argument(where: str, x: Array, shapes_program: bool = False) -> Any:
+            def argument(where: str, x: Array, shapes_program: bool = False) -> Value:
                 value = writing.argument(where, x, shapes_program)
                 if where == "lanes":
                     per_case.append((value.buffer.start, np.shape(x), np.asarray(x).dtype))
@@ -208,7 +211,7 @@ class ManyProgram:
         return Written(*text, writing.tables, turns, per_case, places, sizes, tree)
 
 
-def _of_one(x: Array) -> tuple[Any, ...]:
+def _of_one(x: Array) -> tuple[Hashable, ...]:
     """What shapes the program of an array of the fixed argument."""
     if isinstance(x, Own):
         return "own", x.one.shape, kind_of(x.one.dtype)

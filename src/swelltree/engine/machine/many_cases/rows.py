@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax
 from swelltree.engine.machine.many_cases.programs import Cases, Own, Place, Written
 from swelltree.engine.machine.program import packed, with_tables
@@ -20,7 +21,7 @@ ARRAYS = Any  # arrays of the cases, one after the other
 
 def packed_cases(
     program: Written, cases: Cases, short: bool = False
-) -> tuple[np.ndarray, list[Any], list[ARRAYS]]:
+) -> tuple[np.ndarray, list[Array], list[ARRAYS]]:
     """Fixed numbers, arrays that all share, and arrays of each case, the state last.
 
     Args:
@@ -41,7 +42,7 @@ def packed_cases(
     return fixed, jax.tree.leaves(cases.shared), per_case
 
 
-def inputs_of(shared: list[Any], times: np.ndarray, short: bool = False) -> np.ndarray:
+def inputs_of(shared: list[Array], times: np.ndarray, short: bool = False) -> np.ndarray:
     """Numbers of arguments that all cases share, and times."""
     return np.concatenate([slots(np.asarray(x), short) for x in (*shared, times)])
 
