@@ -192,12 +192,35 @@ def test_threads_of_a_graphics_processor_take_the_same_steps(monkeypatch):
 
 
 @slow
-def test_a_step_that_is_not_given_is_the_shortest_of_single_runs():
+def test_a_step_that_is_not_given_follows_from_its_error():
     model = sw.compile(moored(2))
     waves = [SEA, SEA.replace(spectrum=sw.Jonswap(Hs=0.5, Tp=3.5))]
+    how = {"duration": 4.0, "output_step": 0.1, "channels": ["position"]}
     steps = [
         sw.simulate(model, sea, duration=0.5, output_step=0.1, progress=False).attrs["step"]
         for sea in waves
     ]
-    batch = sw.simulate_batch(model, waves, duration=0.5, output_step=0.1)
-    assert batch.attrs["step"] == pytest.approx(min(steps))
+    rough = sw.simulate_batch(model, waves, tolerance=0.5, reduce=["series"], **how)
+    assert rough.attrs["step"] == pytest.approx(min(steps))
+    finer = sw.simulate_batch(
+        model, waves, tolerance=0.3 * rough.attrs["step_error"], reduce=["series"], **how
+    )
+    assert finer.attrs["step"] == pytest.approx(0.5 * rough.attrs["step"])
+    exact = sw.simulate_batch(
+        model, waves, step=rough.attrs["step"] / 16, reduce=["series"], **how
+    ).position_series
+    size = exact.std("time").max(["body", "dof"])  # of each case
+    for batch in (rough, finer):  # the estimate is that of the worst sample of the worst channel
+        error = float(
+            (abs(batch.position_series - exact).max(["time", "body", "dof"]) / size).max()
+        )
+        assert 0.3 * error < batch.attrs["step_error"] < 3 * error
+
+
+@slow
+def test_a_tolerance_that_lines_do_not_reach_is_told():
+    model = sw.compile(moored(2))
+    how = {"duration": 1.0, "output_step": 0.1, "channels": ["position"]}
+    with pytest.warns(sw.SwelltreeWarning, match="more than the tolerance 1e-12. Give a step"):
+        batch = sw.simulate_batch(model, [SEA, SEA.replace(seed=2)], tolerance=1e-12, **how)
+    assert batch.attrs["step_error"] > 1e-12

@@ -24,7 +24,7 @@ from swelltree.studies.batch.cases import BatchCase, batch_cases, ramp_of_case
 from swelltree.studies.batch.engine import Engine, Outcome, Plan, Summary
 from swelltree.studies.batch.engines import chosen_engine
 from swelltree.studies.batch.linear_range import with_findings
-from swelltree.studies.batch.steps import chosen_step
+from swelltree.studies.batch.steps import chosen_step, estimated_step
 from swelltree.studies.batch.two_step.starts import shared_step
 from swelltree.studies.given import study_of_model
 from swelltree.studies.seas import realised
@@ -198,6 +198,10 @@ def plan_batch(
         warnings.warn(f"cases are run by {why}", SwelltreeWarning, stacklevel=3)
     if step is None and ours:
         found = chosen_step(engine, plan, list(cases), tolerance)
+        plan = replace(plan, step=found.step)
+        attrs["step_error"] = found.error
+    elif step is None and solver in TWO_STEP and plan.step is not None:
+        found = estimated_step(engine, plan, list(cases), tolerance)
         plan = replace(plan, step=found.step)
         attrs["step_error"] = found.error
     attrs["lanes"] = plan.lanes
