@@ -66,9 +66,9 @@ class Kinematics:
 class Acceleration:
     """Solution of the equations of motion."""
 
-    s_dot: Float[Array, " n"]
-    v_dot: Float[Array, "b 6"]
-    multipliers: Float[Array, " m"]  # of the formulation's rows
+    s_dot: Float[Array, "*c n"]
+    v_dot: Float[Array, "*c b 6"]
+    multipliers: Float[Array, "*c m"]  # of the formulation's rows
 
 
 class Formulation(ABC):

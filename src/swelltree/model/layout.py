@@ -55,7 +55,7 @@ class Row(NamedTuple):
     @property
     def unit(self) -> str:
         """Of what is left of it."""
-        return self.unit
+        return "rad" if self.kind in ("align", "turn") else "m"
 
 
 @dataclass(frozen=True)

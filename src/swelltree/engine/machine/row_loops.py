@@ -242,7 +242,7 @@ class RowLoops:
         """
         graph, count = self.graph, x.shape[axis]
         shape = (*x.shape[:axis], *x.shape[axis + 1 :])
-        short = x.size // count <= LONGEST and self.axes(shape) is None
+        short = x.size // max(count, 1) <= LONGEST and self.axes(shape) is None
         if isinstance(x, Stored):
             step = int(np.prod(x.shape[axis + 1 :], dtype=int))
             base = graph.op("mul", index, graph.constant(step, LONG))

@@ -9,7 +9,7 @@ import numpy as np
 from swelltree.engine.machine.blocks import NARROW, combination
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import FLOAT, LONG, Graph, NotFlattenedError
-from swelltree.engine.machine.sheets import (
+from swelltree.engine.machine.rules.sheets import (
     Sheet,
     in_slot,
     one_by_one,

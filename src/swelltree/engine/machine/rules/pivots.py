@@ -10,7 +10,7 @@ from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp, traced
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import FLOAT, LONG, SHORT, Graph, NotFlattenedError
-from swelltree.engine.machine.sheets import (
+from swelltree.engine.machine.rules.sheets import (
     Sheet,
     counted_from,
     in_slot,
