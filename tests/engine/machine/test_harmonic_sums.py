@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from device_here import DeviceHere, as_ptx
-from swelltree.engine.machine.many_cases.harmonic_sums import (
+from swelltree.engine.machine.many_cases.waves.harmonic_sums import (
     GROUP,
     HarmonicSums,
     Waves,

@@ -39,8 +39,8 @@ def swept(
         bodies: their motion.
         of: what stands on a unit of plan where the elevation is so high.
     """
-    drift = plan_velocity(scene, wave, t, bodies)
-    if drift is None:
+    vertex_velocity = plan_velocity(scene, wave, t, bodies)
+    if vertex_velocity is None:
         return jnp.zeros(())
     boundary = scene.boundary
     place = vertices_at(scene, wave, t, bodies.position, bodies.rotation)[:, :2]
@@ -51,7 +51,7 @@ def swept(
     out = jnp.stack([along[..., 1], -along[..., 0]], -1)
     top = boundary.surface
     ends = [jnp.where(end < top, end, 0) for end in (first, second)]
-    (e1, w1), (e2, w2) = ((eta[end], (drift[end] * out).sum(-1)) for end in ends)
+    (e1, w1), (e2, w2) = ((eta[end], (vertex_velocity[end] * out).sum(-1)) for end in ends)
     # Simpson's rule is exact for squares of linear elevations times linear velocities
     middle = of(0.5 * (e1 + e2)) * 0.5 * (w1 + w2)
     each = (of(e1) * w1 + 4.0 * middle + of(e2) * w2) / 6.0

@@ -14,7 +14,7 @@ import numpy as np
 
 from swelltree.engine.arrays import Tree
 from swelltree.engine.machine.graph import Graph, NotFlattenedError, kind_of
-from swelltree.engine.machine.row_loops import Axes, RowLoops, first_axes
+from swelltree.engine.machine.rows.loops import Axes, RowLoops, first_axes
 from swelltree.engine.machine.traced_types import (
     ClosedProgram,
     Equation,
@@ -70,7 +70,7 @@ class Flattening:
     Args:
         graph: where expressions go.
         table: makes memory of a large constant; None: such a constant is refused.
-        named: lengths of the first axes of arrays that are computed in loops; see `row_loops`.
+        named: lengths of the first axes of arrays that are computed in loops (`rows`).
     """
 
     def __init__(

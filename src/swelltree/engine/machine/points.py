@@ -42,11 +42,11 @@ from swelltree.engine.machine.program import (
     with_tables,
 )
 from swelltree.engine.machine.ran import BY_LLVM, note
+from swelltree.engine.machine.rows.wide import text_of
 from swelltree.engine.machine.second_derivatives import NotHereError, second_derivatives
 from swelltree.engine.machine.statements import Leave, Loop, Stores
 from swelltree.engine.machine.traced_types import ClosedProgram, DType, TracedProgram
 from swelltree.engine.machine.values import Value, places, stored
-from swelltree.engine.machine.wide_rows import text_of
 from swelltree.engine.trees import Form, flatten, leaves_of, mapped
 
 VALUES, JACOBIANS, SECOND = "values", "jacobians", "second"

@@ -19,11 +19,11 @@ from swelltree.engine.machine.flatten import NONE, Flattening, count_numbers
 from swelltree.engine.machine.graph import MOST, Buffer, Graph, NotFlattenedError, kind_of
 from swelltree.engine.machine.native import Native, object_code, object_name
 from swelltree.engine.machine.ran import BY_LLVM, note
-from swelltree.engine.machine.row_loops import Axes
+from swelltree.engine.machine.rows.loops import Axes
+from swelltree.engine.machine.rows.wide import text_of
 from swelltree.engine.machine.statements import Stores
 from swelltree.engine.machine.traced_types import DType, Shaped
 from swelltree.engine.machine.values import Stored, Value, stored, stores
-from swelltree.engine.machine.wide_rows import text_of
 from swelltree.engine.trees import Form, flatten, in_words_of_jax, structure_of
 
 KEPT = 64  # programs of one function, for as many shapes and patterns
@@ -78,7 +78,7 @@ class Program:
             arrays must not be changed in place.
         refused: a reason to run by XLA in any case.
         rows: gives, for some arguments, lengths of the first axes of arrays whose rows are computed
-            in loops; see `row_loops`.
+            in loops; see `machine.rows.loops`.
         options: of XLA's compiler.
         most: expressions that it may have; XLA compiles larger ones.
         like: a tree of the structure of the results for some arguments, so that nothing needs to be

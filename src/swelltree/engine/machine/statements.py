@@ -56,7 +56,7 @@ class Loop(Statement):
 
 @dataclass
 class Rows(Loop):
-    """A region for every row of some arrays; see `row_loops`.
+    """A region for every row of some arrays; see `machine.rows.loops`.
 
     Rows that may go together do not depend on each other: what the region stores is the row's own,
     or memory that is used nowhere else; only its `Adds` bring rows together.

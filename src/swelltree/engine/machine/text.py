@@ -14,7 +14,7 @@ from swelltree.engine.machine.functions.written import REDUCED, written
 from swelltree.engine.machine.graph import FLOAT, LONG, Buffer, Graph, Region
 from swelltree.engine.machine.number_types import NOT_NEGATIVE, SINGLE, Types
 from swelltree.engine.machine.operations import FLAGS, Operations
-from swelltree.engine.machine.reductions import write_reduction
+from swelltree.engine.machine.rows.reductions import write_reduction
 from swelltree.engine.machine.statements import (
     Adds,
     Choice,

@@ -17,8 +17,8 @@ from swelltree.effects.linear_hydro.data import NEGLIGIBLE, Table
 from swelltree.effects.linear_hydro.excitation import excitation_at
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax
-from swelltree.engine.machine.many_cases.drawn_waves import DrawnWaves
-from swelltree.engine.machine.many_cases.harmonic_sums import AnyWaves, Waves
+from swelltree.engine.machine.many_cases.waves.drawn_waves import DrawnWaves
+from swelltree.engine.machine.many_cases.waves.harmonic_sums import AnyWaves, Waves
 from swelltree.model.model import Model
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
 from swelltree.studies.seas import realised

@@ -19,8 +19,8 @@ from swelltree.effects.linear_hydro.wave_sums import WaveSums
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.machine.many_cases import cuda
 from swelltree.engine.machine.many_cases.gpu_runs import DeviceLoads, GpuProgram, Seconds
-from swelltree.engine.machine.many_cases.harmonic_sums import COARSE, RATIO, HarmonicSums
 from swelltree.engine.machine.many_cases.summaries import BUDGET, Wanted
+from swelltree.engine.machine.many_cases.waves.harmonic_sums import COARSE, RATIO, HarmonicSums
 from swelltree.formulations import Formulation
 from swelltree.model.model import Model
 from swelltree.solvers.problem import Options

@@ -18,7 +18,7 @@ from swelltree.effects.linear_hydro.excitation import excitation_at
 from swelltree.effects.linear_hydro.in_sea import in_waves
 from swelltree.engine.arrays import Tree
 from swelltree.engine.backend import jax
-from swelltree.engine.machine.many_cases.lane_sums import POINTS_PER_PERIOD, LaneWaves
+from swelltree.engine.machine.many_cases.waves.lane_sums import POINTS_PER_PERIOD, LaneWaves
 from swelltree.model.model import Model
 from swelltree.studies.batch.cases import BatchCase, CaseMaker, ramp_of_case
 from swelltree.studies.batch.device_seas import alike, components_of

@@ -17,8 +17,8 @@ from swelltree.effects.linear_hydro.data import WaveLoads
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jnp
 from swelltree.engine.machine.many_cases.lane_runs import LaneLoads, LaneProgram
-from swelltree.engine.machine.many_cases.lane_sums import RATIO, LaneSums
 from swelltree.engine.machine.many_cases.summaries import Wanted
+from swelltree.engine.machine.many_cases.waves.lane_sums import RATIO, LaneSums
 from swelltree.engine.machine.native import lane_width
 from swelltree.formulations import Formulation
 from swelltree.model.model import Model

@@ -9,7 +9,7 @@ SHORT = 16  # numbers of an array without lines that are written one by one
 
 
 def node_axes(model: Model, shape: tuple[int, ...]) -> dict[tuple[int, ...], int]:
-    """First axes of arrays over nodes and segments that are computed in loops; see `row_loops`.
+    """First axes of arrays over nodes and segments that are computed in loops.
 
     Args:
         model: with lines.

@@ -56,7 +56,7 @@ def surface_rates(
     wave: Incident,
     t: Array,
     vertices: Float[Array, "surface xyz"],
-    drift: Float[Array, "surface xy"] | None,
+    vertex_velocity: Float[Array, "surface xy"] | None,
     phi: Float[Array, " surface"],
     eta: Float[Array, " surface"],
     q: Float[Array, " surface"],
@@ -68,22 +68,22 @@ def surface_rates(
         wave: incident.
         t: [s].
         vertices: of the free surface where they are [m].
-        drift: velocity of the vertices in plan [m/s]; None: they stay.
+        vertex_velocity: velocity of the vertices in plan [m/s]; None: they stay.
         phi: potential [m^2/s].
         eta: elevation [m].
         q: derivative of the potential along the normal [m/s].
     """
     places = vertices[:, :2]
-    slopes = scene.gradient if drift is None else gradient(places, scene.neighbours)
+    slopes = scene.gradient if vertex_velocity is None else gradient(places, scene.neighbours)
     assert slopes is not None
     along = jnp.stack(slopes(phi), -1), jnp.stack(slopes(eta), -1)
     fixed = _rates(scene, wave, t, vertices, *along, phi, eta, q)
-    if drift is not None:
+    if vertex_velocity is not None:
         taken = smoothing_rates(scene, places, jnp.stack([phi, eta]))
         # the derivative of nodal values in plan follows the surface up and down
         fixed = SurfaceRates(
-            fixed.potential + (drift * along[0]).sum(1) - taken[0],
-            fixed.elevation + (drift * along[1]).sum(1) - taken[1],
+            fixed.potential + (vertex_velocity * along[0]).sum(1) - taken[0],
+            fixed.elevation + (vertex_velocity * along[1]).sum(1) - taken[1],
             fixed.fixed_potential - taken[0],
             taken,
         )

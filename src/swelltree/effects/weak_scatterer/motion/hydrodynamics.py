@@ -191,8 +191,8 @@ def evaluate(
     # first problem: flux on the free surface and potential on the bodies
     u = factors.solve(matrices.right_side(water.phi, known.q))
     q, phi = u[: boundary.surface], on_bodies(scene, water.phi, u)
-    top, drift = vertices[: boundary.surface], plan_velocity(scene, wave, t, bodies)
-    rates = surface_rates(scene, wave, t, top, drift, water.phi, water.eta, q)
+    top, vertex_velocity = vertices[: boundary.surface], plan_velocity(scene, wave, t, bodies)
+    rates = surface_rates(scene, wave, t, top, vertex_velocity, water.phi, water.eta, q)
     # second problem: the same for the time derivative, and for unit accelerations
     second = SecondProblem(
         right=-matrices.dipole[:, : boundary.surface] @ rates.fixed_potential,
@@ -226,9 +226,9 @@ def surface_only(
     wet = wetted(scene, hull, origin, panel_share(scene, wave, t, bodies))
     known = body_flow(scene, wave, t, hull, wet, bodies.velocity)
     u = prepared.factors.solve(prepared.matrices.right_side(water.phi, known.q))
-    top, drift = vertices[: boundary.surface], plan_velocity(scene, wave, t, bodies)
+    top, vertex_velocity = vertices[: boundary.surface], plan_velocity(scene, wave, t, bodies)
     q = u[: boundary.surface]
-    return surface_rates(scene, wave, t, top, drift, water.phi, water.eta, q)
+    return surface_rates(scene, wave, t, top, vertex_velocity, water.phi, water.eta, q)
 
 
 def unit_fluxes(scene: Scene, wet: Wetted) -> Float[Array, "corners dofs"]:

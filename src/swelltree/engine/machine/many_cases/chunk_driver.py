@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.machine.many_cases.kernels import Register
-from swelltree.engine.machine.many_cases.lane_sums import ROWS_OF_MEMORY
+from swelltree.engine.machine.many_cases.waves.lane_sums import ROWS_OF_MEMORY
 from swelltree.engine.machine.native import Native, object_code
 
 SUMMED = (*ROWS_OF_MEMORY, "sizes")  # what the sums take

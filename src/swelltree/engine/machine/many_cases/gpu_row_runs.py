@@ -12,7 +12,7 @@ from swelltree.engine.machine.many_cases.cuda import Device, Kernel
 from swelltree.engine.machine.many_cases.gpu_runs import GpuProgram, Seconds
 from swelltree.engine.machine.many_cases.lane_rows import ThreadRowWriter
 from swelltree.engine.machine.many_cases.programs import ManyProgram, Text, Written
-from swelltree.engine.machine.row_loops import Axes
+from swelltree.engine.machine.rows.loops import Axes
 
 REGISTERS = 128  # of a thread: half of all, for loops over nodes wait for memory and for each other
 

@@ -15,7 +15,6 @@ from swelltree.engine.machine.graph import Graph
 from swelltree.engine.machine.many_cases import cuda
 from swelltree.engine.machine.many_cases.columns import read_places
 from swelltree.engine.machine.many_cases.cuda import Device, Kernel, Memory
-from swelltree.engine.machine.many_cases.harmonic_sums import AnyWaves, HarmonicSums, grouped
 from swelltree.engine.machine.many_cases.programs import (
     Cases,
     ManyProgram,
@@ -39,6 +38,7 @@ from swelltree.engine.machine.many_cases.summaries import (
     statistics_text,
 )
 from swelltree.engine.machine.many_cases.threads import GROUP, SLOTS, ThreadWriter
+from swelltree.engine.machine.many_cases.waves.harmonic_sums import AnyWaves, HarmonicSums, grouped
 
 SUMMING = 128  # the same, of threads that sum up
 REGISTERS = 255  # of a thread that steps, at most

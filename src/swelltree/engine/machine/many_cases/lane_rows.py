@@ -1,7 +1,7 @@
 """Programs with arrays over nodes for many cases: in lanes of registers, and in threads.
 
 Loops over rows stay loops: each place of an array holds a number for every case, and one row is
-computed for all of them at a time (`row_loops` with a width of one).
+computed for all of them at a time (`machine.rows.loops` with a width of one).
 """
 
 from __future__ import annotations

@@ -17,7 +17,6 @@ from swelltree.engine.machine.many_cases.chunk_driver import go_through
 from swelltree.engine.machine.many_cases.columns import read_places
 from swelltree.engine.machine.many_cases.lane_rows import LaneRowWriter
 from swelltree.engine.machine.many_cases.lane_series import LaneSeries
-from swelltree.engine.machine.many_cases.lane_sums import LaneSums, LaneWaves
 from swelltree.engine.machine.many_cases.programs import (
     Cases,
     ManyProgram,
@@ -28,8 +27,9 @@ from swelltree.engine.machine.many_cases.programs import (
 )
 from swelltree.engine.machine.many_cases.rows import beside, inputs_of, packed_cases, taken_apart
 from swelltree.engine.machine.many_cases.summaries import BUDGET, Kept, Wanted
+from swelltree.engine.machine.many_cases.waves.lane_sums import LaneSums, LaneWaves
 from swelltree.engine.machine.native import Native, lane_width, object_code
-from swelltree.engine.machine.row_loops import Axes
+from swelltree.engine.machine.rows.loops import Axes
 
 MOST_WITH_ROWS = 120_000  # expressions, as of single runs of the two-step scheme
 

@@ -21,7 +21,7 @@ from swelltree.engine.machine.flatten import NONE, Flattening, count_numbers
 from swelltree.engine.machine.graph import MOST, Graph, NotFlattenedError, kind_of
 from swelltree.engine.machine.many_cases.columns import Read, columns_read
 from swelltree.engine.machine.program import Key, Writing, pattern_of, switched_off
-from swelltree.engine.machine.row_loops import Axes
+from swelltree.engine.machine.rows.loops import Axes
 from swelltree.engine.machine.traced_types import DType
 from swelltree.engine.machine.values import Value
 from swelltree.engine.trees import Form

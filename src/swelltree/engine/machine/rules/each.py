@@ -1,4 +1,4 @@
-"""One body for every row of some arrays; see `engine.each` and `row_loops`."""
+"""One body for every row of some arrays; see `engine.each` and `machine.rows.loops`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import LONG, TRUTH, Buffer, NotFlattenedError, kind_of
 from swelltree.engine.machine.native import lane_width
-from swelltree.engine.machine.row_loops import Looped
+from swelltree.engine.machine.rows.loops import Looped
 from swelltree.engine.machine.rules.loops import slots_of
 from swelltree.engine.machine.statements import Adds, Rows, Stores
 from swelltree.engine.machine.traced_types import ClosedProgram, Equation

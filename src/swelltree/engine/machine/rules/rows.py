@@ -1,4 +1,4 @@
-"""Primitives on arrays whose rows are computed in loops; see `row_loops`.
+"""Primitives on arrays whose rows are computed in loops; see `machine.rows.loops`.
 
 A rule gives None where the array has no rows of that kind: then the rule of single numbers holds.
 """
@@ -12,7 +12,7 @@ import numpy as np
 
 from swelltree.engine.machine.flatten import ROW_RULES, RULES, Flattening
 from swelltree.engine.machine.graph import kind_of
-from swelltree.engine.machine.row_loops import Looped, Moved, RowLoops
+from swelltree.engine.machine.rows.loops import Looped, Moved, RowLoops
 from swelltree.engine.machine.rules.indices import clipped_start, strides_of, window_of
 from swelltree.engine.machine.rules.numbers import SAME_NAME, each
 from swelltree.engine.machine.rules.sums import REDUCED, extreme, joined

@@ -16,7 +16,7 @@ from swelltree.compiler.step_means import with_step_means
 from swelltree.effects.linear_hydro.wave_sums import WaveSums
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
-from swelltree.engine.machine.row_loops import Axes
+from swelltree.engine.machine.rows.loops import Axes
 from swelltree.model.model import Model
 from swelltree.results.channels import chosen
 from swelltree.solvers.solution import Code

@@ -14,9 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.engine.arrays import Array
-from swelltree.engine.machine.many_cases.harmonic_sums import BLOCK, NUMBERS, AnyWaves, grouped
 from swelltree.engine.machine.many_cases.kernels import Body, Register, Term, kernel_text
 from swelltree.engine.machine.many_cases.threads import GROUP
+from swelltree.engine.machine.many_cases.waves.harmonic_sums import (
+    BLOCK,
+    NUMBERS,
+    AnyWaves,
+    grouped,
+)
 
 if TYPE_CHECKING:
     from swelltree.engine.machine.many_cases.cuda import Device, Memory

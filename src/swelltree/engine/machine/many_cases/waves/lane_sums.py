@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swelltree.engine.machine.many_cases.harmonic_sums import refining_weights
 from swelltree.engine.machine.many_cases.kernels import Body, Term
 from swelltree.engine.machine.many_cases.lane_kernels import LaneBody, lane_kernel_text
+from swelltree.engine.machine.many_cases.waves.harmonic_sums import refining_weights
 from swelltree.engine.machine.native import Native, object_code
 
 COARSE = 5  # instants in the shortest period at which waves are summed

@@ -1,0 +1,1 @@
+"""Seas of many cases: drawn, and summed where the cases are stepped."""
