@@ -81,14 +81,14 @@ def estimated_step(
     """
     _check(tolerance)
     assert plan.step is not None
-    cases = cases[: min(plan.lanes, TRIED_LINES)]
+    cases, step = cases[: min(plan.lanes, TRIED_LINES)], plan.step
     plan = _tried(plan, cases)
-    coarse, fine = engine.run(plan, cases), engine.run(replace(plan, step=0.5 * plan.step), cases)
+    coarse, fine = engine.run(plan, cases), engine.run(replace(plan, step=0.5 * step), cases)
     error = RICHARDSON_2 * _largest(coarse, fine)
     part = 1.0
     while error * part**2 > tolerance and part > SHORTEST:
         part *= 0.5
-    found = ChosenStep(plan.step * part, error * part**2)
+    found = ChosenStep(step * part, error * part**2)
     if found.error > tolerance:
         warnings.warn(
             f"steps of {found.step:.3g} s have an estimated error of {found.error:.2g} of the "
