@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from swelltree.effects.linear_hydro import hydro
-from swelltree.engine.machine.many_cases import lane_sums
+from swelltree.engine.machine.many_cases.waves import lane_sums
 from swelltree.engine.machine.many_cases.waves.lane_sums import LaneSums, LaneWaves
 
 CASES, COUNT, HIGHEST, LONGEST = 11, 37, 2.4, 40.0
