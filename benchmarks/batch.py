@@ -140,9 +140,9 @@ def checked(name: str, made: tuple[Any, Any], precision: str) -> dict[str, Any]:
 def drawn_apart(made: tuple[Any, Any]) -> float | None:
     """Largest difference of waves drawn on the processor from those drawn here; None: none are."""
     from swelltree.engine.machine.many_cases import cuda
+    from swelltree.engine.machine.many_cases.threads import GROUP
     from swelltree.engine.machine.many_cases.waves.drawn_waves import DrawnWaves
     from swelltree.engine.machine.many_cases.waves.harmonic_sums import NUMBERS
-    from swelltree.engine.machine.many_cases.threads import GROUP
     from swelltree.studies.batch import device_seas
     from swelltree.studies.batch.cases import BatchCase, CaseMaker
 
