@@ -150,7 +150,7 @@ class Writer:
         """Text of the functions that are used."""
         names, several = set(self.operations.functions), list(self.on_several.values())
         for x in several:
-            names |= x.functions & REDUCED
+            names |= x.functions & REDUCED.keys()
         return "\n".join([written(names), *(written(x.functions, x.types) for x in several)])
 
     def several(self, width: int) -> Operations:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 from swelltree.engine.machine.functions.body import PI, Body, in_parts
 
+Rest = Callable[[Body], tuple[str, str, str]]  # quarter turns of %x, the rest and its tail [rad]
 SINE = [float(Fraction((-1) ** n, math.factorial(2 * n + 1))) for n in range(1, 10)]
 COSINE = [float(Fraction((-1) ** n, math.factorial(2 * n))) for n in range(2, 11)]
-FAR = 2.0**30  # up to here angles are reduced without loss
 
 
-def _quarter(f: Body) -> tuple[str, str, str]:
-    """Which quarter turn an angle is in, and sine and cosine of the rest."""
+def near_rest(f: Body) -> tuple[str, str, str]:
+    """Quarter turns of the angle %x below `FAR`, the rest and its tail [rad]."""
     k = f.call("llvm.roundeven", f.mul("%x", float(2 / PI)))
     first, second, third = in_parts(PI / 2, 3)
     r1 = f.fma(f.neg(k), first, "%x")
@@ -21,6 +22,12 @@ def _quarter(f: Body) -> tuple[str, str, str]:
     w_low = f.fma(k, second, f.neg(w))
     r = f.sub(r1, w)
     tail = f.sub(f.sub(f.sub(r1, r), w), f.fma(k, third, w_low))
+    return f.whole(k), r, tail
+
+
+def _quarter(f: Body, rest: Rest) -> tuple[str, str, str]:
+    """Which quarter turn an angle is in, and sine and cosine of the rest."""
+    k, r, tail = rest(f)
     z = f.mul(r, r)
     cube = f.mul(f.mul(z, r), f.series(z, SINE))
     turn = f.fma(f.mul(z, -0.5), tail, tail)
@@ -30,11 +37,11 @@ def _quarter(f: Body) -> tuple[str, str, str]:
     left = f.sub(f.sub(1.0, w1), half)
     fourth = f.fma(f.mul(z, z), f.series(z, COSINE), f.neg(f.mul(r, tail)))
     cosine = f.add(w1, f.add(left, fourth))
-    return f.whole(k), sine, cosine
+    return k, sine, cosine
 
 
-def _of_quarter(f: Body, shift: int) -> str:
-    k, sine, cosine = _quarter(f)
+def _of_quarter(f: Body, shift: int, rest: Rest) -> str:
+    k, sine, cosine = _quarter(f, rest)
     q = f.integer("and", f.integer("add", k, shift), 3)
     odd = f.integer("icmp ne", f.integer("and", q, 1), 0)
     value = f.pick(odd, cosine, sine)
@@ -42,20 +49,20 @@ def _of_quarter(f: Body, shift: int) -> str:
     return f.pick(negative, f.neg(value), value)
 
 
-def sine(f: Body) -> str:
+def sine(f: Body, rest: Rest = near_rest) -> str:
     """Sine."""
-    value = _of_quarter(f, 0)
+    value = _of_quarter(f, 0, rest)
     return f.pick(f.test("olt", f.abs("%x"), 1e-150), "%x", value)  # the sign of zero
 
 
-def cosine(f: Body) -> str:
+def cosine(f: Body, rest: Rest = near_rest) -> str:
     """Cosine."""
-    return _of_quarter(f, 1)
+    return _of_quarter(f, 1, rest)
 
 
-def tangent(f: Body) -> str:
+def tangent(f: Body, rest: Rest = near_rest) -> str:
     """Tangent."""
-    k, sine, cosine = _quarter(f)
+    k, sine, cosine = _quarter(f, rest)
     odd = f.integer("icmp ne", f.integer("and", k, 1), 0)
     top, bottom = f.pick(odd, f.neg(cosine), sine), f.pick(odd, sine, cosine)
     value = f.div(top, bottom)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 from swelltree.engine.machine.functions.body import Body
 from swelltree.engine.machine.functions.exponentials import exp_of_pair
 
+SINE = [float(Fraction(1, math.factorial(2 * n + 1))) for n in range(1, 10)]
+
 
 def hyperbolic_sine(f: Body) -> str:
-    """Hyperbolic sine."""
+    """Hyperbolic sine: its series up to one, then the half difference of exponentials."""
     size = f.abs("%x")
-    e = f.call("expm1", size)
-    near = f.mul(0.5, f.add(e, f.div(e, f.add(e, 1.0))))
-    far = exp_of_pair(f, size, 0.0, halved=True)
-    value = f.pick(f.test("ogt", size, 22.0), far, near)
+    z = f.mul(size, size)
+    near = f.fma(f.mul(z, size), f.series(z, SINE), size)
+    half = exp_of_pair(f, size, 0.0, halved=True)
+    far = f.sub(half, f.div(0.25, half))
+    value = f.pick(f.test("ogt", size, 1.0), far, near)
     return f.call("llvm.copysign", value, "%x")
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from swelltree.engine.machine.functions.body import Body, function_name
 from swelltree.engine.machine.functions.circular import (
-    FAR,
     arc_cosine,
     arc_sine,
     arc_tangent,
@@ -17,6 +16,7 @@ from swelltree.engine.machine.functions.circular import (
     tangent,
 )
 from swelltree.engine.machine.functions.exponentials import exp, exp2, expm1
+from swelltree.engine.machine.functions.far_angles import FAR, far_angle, far_rest
 from swelltree.engine.machine.functions.hyperbolic import (
     hyperbolic_cosine,
     hyperbolic_sine,
@@ -66,16 +66,15 @@ WRITERS: dict[str, Callable[[Body], str]] = {
     "rem": _rem,
 }
 OF_TWO = {"pow", "atan2", "nextafter", "rem"}
-REDUCED = {"sin", "cos", "tan"}  # large angles go to the library of the system
+REDUCED = {"sin": sine, "cos": cosine, "tan": tangent}  # angles of many turns go another way
 
 
-def written(names: set[str], types: Types = SINGLE, far: bool = True) -> str:
-    """The functions of some names and all they use.
+def written(names: set[str], types: Types = SINGLE) -> str:
+    """The functions of some names and all they use; several side by side use those of one number.
 
     Args:
         names: of functions.
         types: of their numbers, of eight bytes each.
-        far: the library of the system has the sine of large angles; else it is not a number.
     """
     done: dict[str, str] = {}
     todo = sorted(names)
@@ -84,26 +83,24 @@ def written(names: set[str], types: Types = SINGLE, far: bool = True) -> str:
         if name in done:
             continue
         f = Body(types)
-        result = WRITERS[name](f)
-        if name in REDUCED and not far:
-            near = f.test("ult", f.abs("%x"), FAR)
-            result = f.pick(near, result, math.nan)
-        done[name] = _defined(name, f, result, far and name in REDUCED)
+        done[name] = _defined(name, f, WRITERS[name](f))
         todo += sorted(f.uses)
-    return "\n".join(done[name] for name in sorted(done))
+    far = sorted(done.keys() & REDUCED.keys()) if types.width == 1 else []
+    parts = [far_angle(), *map(_far, far)] if far else []
+    return "\n".join([*parts, *(done[name] for name in sorted(done))])
 
 
-def _defined(name: str, f: Body, result: str, reduced: bool) -> str:
+def _defined(name: str, f: Body, result: str) -> str:
     arguments = f"{f.F} %x, {f.F} %y" if name in OF_TWO else f"{f.F} %x"
     head = f"define internal {f.F} @{function_name(name, f.types)}({arguments}) nounwind {{"
     body = [*f.lines, f"  ret {f.F} {result}", "}"]
-    if not reduced:
+    if name not in REDUCED:
         return "\n".join([head, *body])
     size = f"  %size = call {f.F} @llvm.fabs.{f.types.suffix}({f.F} %x)"
     close = f"fcmp ult {f.F} %size, {f.types.constant(FAR)}"
     if f.types.width == 1:
         test = [f"  %near = {close}"]
-        there = [f"  %there = call double @{name}(double %x)", "  ret double %there"]
+        there = [f"  %there = call double @st_far_{name}(double %x)", "  ret double %there"]
     else:
         test = [
             f"  %close = {close}",
@@ -111,8 +108,15 @@ def _defined(name: str, f: Body, result: str, reduced: bool) -> str:
         ]
         there = _one_by_one(name, f.types)
     branch = "  br i1 %near, label %own, label %far"
-    declared = f"declare double @{name}(double)" if f.types.width == 1 else ""
-    return "\n".join([declared, head, size, *test, branch, "far:", *there, "own:", *body])
+    return "\n".join([head, size, *test, branch, "far:", *there, "own:", *body])
+
+
+def _far(name: str) -> str:
+    """The same function of an angle of many turns."""
+    f = Body(SINGLE)
+    result = REDUCED[name](f, far_rest)
+    head = f"define internal double @st_far_{name}(double %x) noinline nounwind {{"
+    return "\n".join([head, *f.lines, f"  ret double {result}", "}"])
 
 
 def _one_by_one(name: str, types: Types) -> list[str]:

@@ -53,7 +53,7 @@ class LaneWriter(Writer):
     def functions(self) -> str:
         """Text of the functions that are used."""
         names, wide = self.operations.functions, self.wide.functions
-        single = written(names | (REDUCED if wide else set()))
+        single = written(names | (wide & REDUCED.keys()))
         return f"{single}\n{written(wide, self.types)}"
 
     # --- regions ----------------------------------------------------------------------------

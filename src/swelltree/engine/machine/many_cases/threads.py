@@ -52,8 +52,8 @@ class ThreadWriter(Writer):
         self.constants: dict[int, int] = {}  # places of fixed numbers in the memory of constants
 
     def functions(self) -> str:
-        """Text of the functions that are used; there is no library for large angles."""
-        return written(self.operations.functions, far=False)
+        """Text of the functions that are used."""
+        return written(self.operations.functions)
 
     def function(self) -> str:
         """The whole text: the function of one case, and that of all of them."""
