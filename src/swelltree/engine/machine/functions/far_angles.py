@@ -1,9 +1,9 @@
 """Angles of many turns: their quarter turn and the rest, for every float there is.
 
-An angle m 2^e (m of 53 bits) is multiplied by 2/pi in fixed point (Payne and Hanek, 1983): digits of
-2/pi that give whole turns are left out, and 192 of those behind them are enough, as no float lies
-nearer to a multiple of pi/2 than some 2^-62. The fraction of a quarter turn comes back as the sum of
-two floats.
+An angle m 2^e (m of 53 bits) is multiplied by 2/pi in fixed point (Payne and Hanek, 1983): digits
+of 2/pi that give whole turns are left out, and 192 of those behind them are enough, as no float
+lies nearer to a multiple of pi/2 than some 2^-62. The fraction of a quarter turn comes back as the
+sum of two floats.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ define internal {PARTS} @{NAME}(double %x) noinline nounwind {{
   %g1 = fmul double %n1, {literal(2.0**-64)}
   %g2 = fmul double %n2, {literal(2.0**-96)}
   %g3 = fmul double %n3, {literal(2.0**-128)}
-  ; their sum as two floats; g0 is zero or larger than g1 in size, but for -2^-32 beside nearly 2^-32
+  ; their sum as two floats
   %s = fadd double %g0, %g1
   %s0 = fsub double %s, %g0
   %s1 = fsub double %s, %s0
