@@ -1,5 +1,6 @@
 """Modules that are imported when they are first used."""
 
+import importlib.util
 import subprocess
 import sys
 from types import ModuleType
@@ -41,12 +42,25 @@ def test_what_is_to_follow_an_import_follows_it_once(slow_module):
     assert asked == [3, "at once"]
 
 
+def test_asking_for_a_module_without_importing_it_loses_nothing(slow_module):
+    """As packages do that look whether another is installed."""
+    asked = []
+    after_import(slow_module, lambda: asked.append(1))
+    for _ in range(2):
+        assert importlib.util.find_spec(slow_module) is not None
+    assert asked == []
+    __import__(slow_module)
+    assert asked == [1]
+
+
 USERS = """
+import importlib.util
 import sys
 import numpy as np
 import swelltree as sw
 ball = sw.Body("ball", mass=2.0, inertia=(1, 1, 1))
 model = sw.compile(sw.System("ball", [ball], [sw.Free("float", sw.WORLD, ball)]))
+assert importlib.util.find_spec("jax") is not None
 assert "jax" not in sys.modules
 import jax, jax.numpy as jnp
 assert jnp.ones(2).dtype == np.float64

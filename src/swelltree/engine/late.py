@@ -6,6 +6,7 @@ import importlib
 import importlib.abc
 import importlib.util
 import sys
+import threading
 from collections.abc import Callable, Iterable
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -39,22 +40,28 @@ class _Waiting(importlib.abc.MetaPathFinder):
 
     def __init__(self, name: str, function: Callable[[], object]) -> None:
         self.name, self.function = name, function
+        self.asking = threading.local()  # whether this thread is on its way through here
 
     def find_spec(
         self, fullname: str, path: Iterable[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The module's own specification."""
-        if fullname != self.name:
+        """The module's own specification: one may ask for it and import nothing."""
+        if fullname != self.name or getattr(self.asking, "others", False):
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(fullname)
+        self.asking.others = True
+        try:
+            spec = importlib.util.find_spec(fullname)
+        finally:
+            self.asking.others = False
         if spec is None or spec.loader is None:
             return spec
         load = spec.loader.exec_module
 
         def loaded(module: ModuleType) -> None:
             load(module)
-            self.function()
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
+                self.function()
 
         spec.loader.exec_module = loaded
         return spec
