@@ -37,6 +37,7 @@ from swelltree.effects.lines.multibody.build import build_cables, with_cable_add
 from swelltree.effects.lines.multibody.expand import with_cables
 from swelltree.effects.own_effect import check_own_effects
 from swelltree.effects.weak_scatterer.checks import described_bodies, refuse_carried_twice
+from swelltree.engine.machine.entries import users_code
 from swelltree.hydro.gaps import check_usable
 from swelltree.hydro.report import warnings_about
 from swelltree.model.build_layout import (
@@ -171,7 +172,9 @@ def compile(
         raise SwelltreeError(
             f"drift '{drift}' needs hydro data. Give compile(system, hydro=read_hydro(...))."
         )
-    return _started(model, system, joints, notes)
+    model = _started(model, system, joints, notes)
+    # a law that reads other numbers now is another law
+    return model.replace(users_code=users_code(model))
 
 
 def _with_placed_data(

@@ -67,6 +67,7 @@ class Start:
     "surplus",
     "redundant",
     "described",
+    "users_code",
 )
 class Model:
     """A compiled system: leaves may be changed, differentiated and batched."""
@@ -87,6 +88,7 @@ class Model:
     surplus: int  # how many of them follow from the others
     redundant: bool  # the full set of rows has dependent ones
     described: Described = Described()  # what it was compiled from
+    users_code: str = ""  # fingerprint of the laws of the user's own when it was compiled
     locked: Array | None = None  # (n_tree,) one for freedoms that do not move now, or None
 
     @property

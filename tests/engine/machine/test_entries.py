@@ -8,11 +8,13 @@ import time
 import numpy as np
 import pytest
 
+import swelltree as sw
 from swelltree.engine import contents
 from swelltree.engine.backend import jnp
 from swelltree.engine.machine import cache
 from swelltree.engine.machine import program as programs
 from swelltree.engine.machine.program import Program
+from swelltree.validation.machines.pto_systems import oscillator
 
 
 @pytest.fixture
@@ -207,3 +209,43 @@ def test_fingerprint_of_a_users_law_imports_nothing_that_its_file_mentions(tmp_p
     (package / "elsewhere.py").write_text("GAIN = 4.0\n")
     assert contents.content_key(law_of_user.law) != before
     monkeypatch.delitem(sys.modules, "law_of_user")
+
+
+GAIN = 3.0
+
+
+def braking(t, y):
+    return -GAIN * y
+
+
+class Brake:
+    def __init__(self, gain):
+        self.gain = gain
+
+    def __call__(self, t, y):
+        return -self.gain * y
+
+
+def braked(law):
+    control = sw.Controller("brake", ["rail.Surge.rate"], ["pto"], law=law)
+    pto = sw.LinearPto("pto", joint="rail", stiffness=16.0)
+    return sw.compile(oscillator(pto, controllers=[control]))
+
+
+def test_a_model_compiled_again_follows_what_its_law_reads_then(monkeypatch):
+    """A number that a function reads, a field of an object: no program of before serves."""
+    brake = Brake(3.0)
+    before = [braked(law) for law in (braking, brake)]
+    assert braked(braking).users_code == before[0].users_code != before[1].users_code
+    how = {"duration": 1.0, "output_step": 0.5}
+    first = [sw.simulate(model, **how).position.values for model in before]
+    monkeypatch.setitem(globals(), "GAIN", 5.0)
+    brake.gain = 5.0
+    then = [sw.simulate(braked(law), **how).position.values for law in (braking, brake)]
+    assert np.array_equal(first[0], first[1])
+    assert np.array_equal(then[0], then[1])
+    assert np.abs(then[0] - first[0]).max() > 1e-2
+
+
+def test_models_without_laws_of_the_user_share_their_programs():
+    assert sw.compile(oscillator(sw.LinearPto("pto", joint="rail", damping=2.0))).users_code == ""

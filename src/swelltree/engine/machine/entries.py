@@ -142,14 +142,27 @@ def entry_of(
     folder = cache.private_folder(cache_folder())
     if folder is None:
         return None
-    leaves, tree = flatten(args)
-    names = [_Unnumbered.like(k, x) for k, x in enumerate(leaves)]
-    without_numbers = tree.unflatten(names)
     contents = Contents(all_code=True)
-    parts = contents.of(functions), contents.of(without_numbers), str(kinds), pattern
+    parts = contents.of(functions), contents.of(_without_numbers(args)), str(kinds), pattern
     if contents.unsure:
         return None
     return Entry(hashed("program 1", *_surroundings(), *parts), folder)
+
+
+def _without_numbers(tree: Tree) -> Tree:
+    """A tree with places in the place of its arrays."""
+    leaves, form = flatten(tree)
+    return form.unflatten([_Unnumbered.like(k, x) for k, x in enumerate(leaves)])
+
+
+def users_code(tree: Tree) -> str:
+    """Fingerprint of the functions and classes of the user's own in a tree; empty without any.
+
+    What they read (globals, what they close over, fields) counts, the arrays of the tree do not.
+    """
+    contents = Contents()
+    found = contents.of(_without_numbers(tree))
+    return found if contents.unsure else ""
 
 
 @functools.cache

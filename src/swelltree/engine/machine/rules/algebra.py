@@ -190,7 +190,8 @@ def _reflected(graph: Graph, A: Rows, m: int, n: int) -> tuple[Rows, Rows]:
     Q = [[one if i == j else zero for j in range(m)] for i in range(m)]
     for k in range(min(m - 1, n)):
         rest = _total(graph, (op("mul", R[i][k], R[i][k]) for i in range(k + 1, m)))
-        none = op("eq", rest, zero)  # nothing to reflect
+        sizes = _total(graph, (op("abs", R[i][k]) for i in range(k + 1, m)))
+        none = op("eq", sizes, zero)  # nothing to reflect; squares may be too small to be seen
         alpha = R[k][k]
         size = op("sqrt", op("add", op("mul", alpha, alpha), rest))
         beta = op("where", op("ge", alpha, zero), op("neg", size), size)
