@@ -24,13 +24,42 @@ def test_the_cache_folder_follows_the_environment(monkeypatch, tmp_path):
     assert engine.cache_folder().name == "swelltree"
 
 
-def test_compiled_programs_are_kept_on_disk(tmp_path):
+def test_a_user_without_a_home_has_no_cache(monkeypatch):
+    def none():
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("SWELLTREE_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", none)
+    assert engine.cache_folder() is None
+
+
+def compiled_by_xla(folder):
     code = "from swelltree.engine.backend import jax; jax.jit(lambda x: x + 1.0)(2.0)"
     source = str(Path(engine.__file__).parents[2])
-    environment = os.environ | {"SWELLTREE_CACHE_DIR": str(tmp_path), "PYTHONPATH": source}
+    environment = os.environ | {"SWELLTREE_CACHE_DIR": str(folder), "PYTHONPATH": source}
     environment.pop("JAX_COMPILATION_CACHE_DIR", None)
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
-    assert any(tmp_path.iterdir())
+    return [file for file in (folder / "xla").iterdir() if not file.name.startswith(".")]
+
+
+def test_compiled_programs_are_kept_on_disk_and_go_when_unused(tmp_path):
+    assert compiled_by_xla(tmp_path)
+    folder = tmp_path / "xla"
+    old, other = folder / "jit_old-00ff-cache", folder / "note.txt"
+    for file in (old, other, folder / ".cleaned"):
+        file.write_text("x")
+        os.utime(file, (0.0, 0.0))
+    assert compiled_by_xla(tmp_path)
+    assert not old.exists()
+    assert other.exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="no permissions of this kind")
+def test_programs_are_not_kept_where_others_could_write(tmp_path):
+    (tmp_path / "xla").mkdir()
+    (tmp_path / "xla").chmod(0o777)
+    assert compiled_by_xla(tmp_path) == []
 
 
 @pytest.mark.skipif(

@@ -27,8 +27,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from swelltree.engine.arrays import Array, Tree, register_pytrees
 from swelltree.engine.late import Late, after_import, is_imported
+from swelltree.engine.machine.cache import clean_seldom, private_folder
 from swelltree.engine.machine.traced_types import ClosedProgram
 
+XLA_ENTRIES = r"[^.].*-(cache|atime)"  # names of the files that JAX keeps
 MANY_MAPS = 25_000  # pieces of memory: the limit of Linux is 65 530
 # loops whose state is below this many bytes become one function; effectively "all of them"
 _ONE_KERNEL = "xla_cpu_small_while_loop_byte_threshold=1000000000000"
@@ -56,16 +58,19 @@ _ravelling = Late("jax.flatten_util")
 
 
 def cache_folder() -> Path | None:
-    """Folder of compiled programs: ``$SWELLTREE_CACHE_DIR`` or the user's cache folder."""
+    """Folder of compiled programs: ``$SWELLTREE_CACHE_DIR``, the user's cache folder, or none."""
     chosen = os.environ.get("SWELLTREE_CACHE_DIR")
     if chosen is not None:
         return None if chosen.strip().lower() in ("", "off", "0") else Path(chosen)
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = str(Path.home() / "Library" / "Caches")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    try:
+        if sys.platform == "win32":
+            base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+        elif sys.platform == "darwin":
+            base = str(Path.home() / "Library" / "Caches")
+        else:
+            base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    except RuntimeError:  # a user without a home, as in containers
+        return None
     return Path(base) / "swelltree"
 
 
@@ -75,13 +80,10 @@ def _keep_compiled_programs() -> None:
         getattr(jax.config, "jax_compilation_cache_dir", None) is not None
     ):  # the user has a cache already
         return
-    try:
-        folder = cache_folder()
-        if folder is None:
-            return
-        folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, RuntimeError):  # no writable home: run without a cache
+    folder = private_folder(cache_folder(), "xla")
+    if folder is None:  # none is wanted, or others could write to it
         return
+    clean_seldom(folder, XLA_ENTRIES)
     jax.config.update("jax_compilation_cache_dir", str(folder))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)

@@ -43,6 +43,10 @@ def value():
     return float(Program(wave, fixed=0)(np.array(0.3)))
 
 
+def entries(folder):
+    return [file for file in folder.iterdir() if not file.name.startswith(".")]
+
+
 RIGHT = 3.25 * np.sin(0.3) + np.exp(0.3)
 
 
@@ -50,13 +54,13 @@ def test_program_is_compiled_once_and_found_again(folder, compiled):
     assert value() == pytest.approx(RIGHT, rel=1e-14)
     assert value() == pytest.approx(RIGHT, rel=1e-14)
     assert len(compiled) == 1
-    assert len(list(folder.iterdir())) == 1
+    assert len(entries(folder)) == 1
 
 
 @pytest.mark.parametrize("damage", ["cut", "changed", "empty", "foreign"])
 def test_broken_entry_is_made_again(folder, compiled, damage):
     value()
-    (entry,) = folder.iterdir()
+    (entry,) = entries(folder)
     content = bytearray(entry.read_bytes())
     if damage == "changed":
         content[-20] ^= 1
@@ -71,7 +75,7 @@ def test_broken_entry_is_made_again(folder, compiled, damage):
 @POSIX
 def test_what_others_could_have_written_is_not_read(folder, compiled):
     value()
-    (entry,) = folder.iterdir()
+    (entry,) = entries(folder)
     entry.chmod(0o666)
     value()
     assert len(compiled) == 2
@@ -84,7 +88,7 @@ def test_what_others_could_have_written_is_not_read(folder, compiled):
 @POSIX
 def test_link_and_pipe_in_the_place_of_an_entry_are_not_followed(folder, compiled):
     value()
-    (entry,) = folder.iterdir()
+    (entry,) = entries(folder)
     entry.rename(folder.parent / "elsewhere")
     entry.symlink_to(folder.parent / "elsewhere")
     value()
@@ -125,4 +129,4 @@ def test_processes_share_the_cache(folder):
     values = {process.communicate()[0].strip() for process in both}
     assert len(values) == 1
     assert float(values.pop()) == pytest.approx(RIGHT, rel=1e-14)
-    assert len([entry for entry in folder.iterdir() if not entry.name.startswith(".")]) == 1
+    assert len(entries(folder)) == 1

@@ -118,14 +118,18 @@ def test_what_cannot_be_flattened_is_not_tried_again(folder, ours, traced):
     assert len(traced) == 1
 
 
+def entries(folder):
+    return [file for file in folder.iterdir() if not file.name.startswith(".")]
+
+
 def test_damaged_and_half_entries_are_made_again(folder, ours, traced):
     def value():
         return Program(scaled(2.5))(A, X)["y"]
 
     right = value()
-    assert len(list(folder.iterdir())) == 2  # the entry and the object code
+    assert len(entries(folder)) == 2  # the entry and the object code
     for damage in (lambda file: file.write_bytes(b"damaged"), os.unlink):
-        for file in list(folder.iterdir()):
+        for file in entries(folder):
             damage(file)
             assert np.array_equal(value(), right)
     assert len(traced) >= 4
@@ -146,6 +150,9 @@ def test_unused_entries_go_and_the_oldest_of_too_many(folder):
     for file in (other, lost):
         os.utime(file, (0.0, 0.0))
     os.utime(folder / names[5], (time.time() - 100 * cache.DAY,) * 2)
+    cache.write(private, cache.entry_name("at once"), bytes(10))
+    assert (folder / names[5]).exists()  # looked through a moment ago
+    os.utime(folder / cache.CLEANED, (0.0, 0.0))
     cache.write(private, cache.entry_name("new"), bytes(10))
     assert not (folder / names[5]).exists()
     assert other.exists()

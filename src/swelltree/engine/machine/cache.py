@@ -4,7 +4,7 @@ An entry is named by the hash of all that the code depends on: the text it is co
 version, the processor and its features. It holds the hash of its own content. What is broken, is
 not the user's own or could have been written by others is not read but made again. Entries are
 put in place whole, so that processes may share them. What was not used for long goes, and the
-oldest where all together are too large.
+oldest where all together are too large. The folder of XLA's programs is kept likewise.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ KEPT_FREE = 0.2  # of these, after some had to go
 DAY = 86_400.0  # s
 UNUSED = 90 * DAY  # s, after which an entry goes
 NEW = ".new-"  # how names of files begin that are being written
+SELDOM = 3600.0  # s, between two looks at all entries of a folder
+CLEANED = ".cleaned"  # file that tells when that was
+OBJECTS = r"[0-9a-f]{64}"  # names of entries
 
 
 def entry_name(*parts: str) -> str:
@@ -43,11 +46,11 @@ def _is_private(status: os.stat_result) -> bool:
     return status.st_uid == os.getuid() and not status.st_mode & 0o022
 
 
-def private_folder(base: Path | None) -> Path | None:
-    """The folder of object code in the user's cache; None where none may be used."""
+def private_folder(base: Path | None, name: str = "machine") -> Path | None:
+    """A folder of programs in the user's cache, of object code; None where none may be used."""
     if base is None:
         return None
-    folder = base / "machine"
+    folder = base / name
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         status = folder.lstat()
@@ -89,32 +92,50 @@ def write(folder: Path | None, name: str, code: bytes) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(MARK + sha256(code).digest() + code)
         os.replace(temporary, folder / name)
-        clean(folder)
+        clean_seldom(folder)
     except OSError:
         if temporary is not None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
 
 
-def clean(folder: Path, most: int = MOST) -> None:
+def clean_seldom(folder: Path, names: str = OBJECTS) -> None:
+    """`clean` a folder that was not for some time: thousands of entries take a tenth of a second.
+
+    Args:
+        folder: of entries.
+        names: pattern of their names.
+    """
+    mark = folder / CLEANED
+    with contextlib.suppress(OSError):
+        if time.time() - mark.stat().st_mtime < SELDOM:
+            return
+    with contextlib.suppress(OSError):  # a folder that cannot be written to stays as it is
+        mark.touch()
+        clean(folder, names=names)
+
+
+def clean(folder: Path, most: int = MOST, names: str = OBJECTS) -> None:
     """Let entries go that nobody used for long, and the oldest of too many.
 
     Args:
         folder: of entries; other files in it stay.
         most: bytes of all entries.
+        names: pattern of their names.
     """
     now, entries = time.time(), []
     with os.scandir(folder) as files:
         for file in files:
             half_written = file.name.startswith(NEW)
-            if not half_written and re.fullmatch(r"[0-9a-f]{64}", file.name) is None:
+            if not half_written and re.fullmatch(names, file.name) is None:
                 continue
             with contextlib.suppress(OSError):  # another process may have removed it
                 status = file.stat(follow_symlinks=False)
-                if now - status.st_mtime > (DAY if half_written else UNUSED):
+                used = max(status.st_mtime, status.st_atime)
+                if now - used > (DAY if half_written else UNUSED):
                     os.unlink(file.path)
                 elif not half_written:
-                    entries.append((status.st_mtime, status.st_size, file.path))
+                    entries.append((used, status.st_size, file.path))
     total = sum(size for _, size, _ in entries)
     if total <= most:
         return

@@ -71,7 +71,8 @@ VALUES: dict[str, Callable[..., float | None]] = {
     "finite": np.isfinite,
     "sign": np.sign,
     "round_even": np.rint,
-    "round_away": lambda x: np.copysign(np.floor(np.abs(x) + 0.5), x),
+    # the float below one half: what is rounded by the addition must not reach the next integer
+    "round_away": lambda x: np.trunc(x + np.copysign(np.nextafter(0.5, 0.0), x)),
     "asin": np.arcsin,
     "acos": np.arccos,
     "atan": np.arctan,

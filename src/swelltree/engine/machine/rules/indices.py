@@ -7,8 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from swelltree.engine.machine.flatten import Flattening, rule
-from swelltree.engine.machine.graph import LONG, Graph, NotFlattenedError, kind_of
+from swelltree.engine.machine.graph import (
+    FLOAT,
+    LONG,
+    TRUTH,
+    UNSIGNED,
+    Graph,
+    NotFlattenedError,
+    kind_of,
+)
 from swelltree.engine.machine.rules.numbers import each
+from swelltree.engine.machine.rules.sums import extreme
 from swelltree.engine.machine.traced_types import Equation
 from swelltree.engine.machine.values import (
     Stored,
@@ -195,14 +204,12 @@ def _gathered(flat: Flattening, eqn: Equation, x: Value, indices: Value) -> Valu
 
 
 def _fill(eqn: Equation, kind: str) -> np.ndarray:
-    value = eqn.params["fill_value"]
-    if value is not None:
-        return np.asarray(value, eqn.invars[0].aval.dtype)
-    if kind == "f8":
-        return np.asarray(np.nan)
-    if kind == "b1":
-        return np.asarray(True)
-    return np.asarray(np.iinfo(eqn.invars[0].aval.dtype).min, eqn.invars[0].aval.dtype)
+    """What stands for numbers outside of an array."""
+    value, dtype = eqn.params["fill_value"], eqn.invars[0].aval.dtype
+    if value is None:
+        unsigned = kind == UNSIGNED
+        value = np.nan if kind == FLOAT else kind == TRUTH or extreme(dtype, lowest=not unsigned)
+    return np.asarray(value, dtype)
 
 
 def _outside(graph: Graph, vector: list[int], room: list[int]) -> int:

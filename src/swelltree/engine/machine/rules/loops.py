@@ -21,6 +21,7 @@ from swelltree.engine.machine.values import (
     Updated,
     Value,
     View,
+    constants,
     in_memory,
     numbers,
     places,
@@ -118,6 +119,8 @@ def _scan(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
     body = p["jaxpr"]
     consts, init, rows = values[:n], list(values[n : n + m]), values[n + m :]
     of_rows, outs = eqn.invars[n + m :], eqn.outvars
+    if not length:
+        return init + [constants(graph, np.zeros(v.aval.shape, v.aval.dtype)) for v in outs[m:]]
     fixed = _unchanged(body.jaxpr, n)[:m]
     moving = [k for k, same in enumerate(fixed) if not same]
     slots = _carried(flat, [outs[k].aval for k in moving])

@@ -16,9 +16,9 @@ REDUCED = {
     "reduce_prod": ("mul", 1),
     "reduce_max": ("max", None),
     "reduce_min": ("min", None),
-    "reduce_and": ("and", True),
-    "reduce_or": ("or", False),
-    "reduce_xor": ("xor", False),
+    "reduce_and": ("and", -1),  # all bits, of truths true
+    "reduce_or": ("or", 0),
+    "reduce_xor": ("xor", 0),
 }
 RUNNING = {"cumsum": "add", "cumprod": "mul", "cummax": "max", "cummin": "min"}
 
