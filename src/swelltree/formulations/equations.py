@@ -50,7 +50,7 @@ def start_phase(model: Model, formulation: Formulation) -> Phase:
 def settled_at(model: Model, formulation: Formulation, state: State) -> InternalState:
     """Internal states at the start of a motion from a state: mean yaws are those of the bodies."""
     internal = internal_at_rest(model)
-    if not internal.elements:
+    if not any(effect.settles for effect in model.effects):
         return internal
     t = np.zeros(())
     pose = formulation.kinematics(present(model, internal), t, state).motion.pose

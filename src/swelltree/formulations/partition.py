@@ -154,13 +154,41 @@ class Partition(AbsoluteCoordinates):
         return State(q, s, chart)
 
 
+ROUNDING = 1e-24  # of the sum of squares: what is left below is rounding
+
+
 def dependents(model: Model) -> int:
     """Number of velocities that follow from the others: that of independent joint equations."""
     return len(model.all_rows) - model.surplus
 
 
 def choose(J: Array) -> Array:
-    """Order of the velocities, dependent ones first, by QR with column pivoting."""
-    _, _, order = jax.scipy.linalg.qr(jax.lax.stop_gradient(J), mode="economic", pivoting=True)
-    # kept as numbers like the rest of the state
-    return order.astype(float)
+    """Order of the velocities, dependent ones first, by orthogonalisation with column pivoting.
+
+    The column of which most is left after those before comes next; where nothing is left but
+    rounding (rows that follow from others) columns stay where they are.
+    """
+    J = jax.lax.stop_gradient(J)
+    m, n = J.shape
+    place = np.arange(n)
+    least = ROUNDING * (J * J).sum()
+
+    def exchanged(row: Array, k: Array, p: Array) -> Array:
+        """Columns k and p of an array (..., n) in each other's place."""
+        here, there = jnp.take(row, k, -1), jnp.take(row, p, -1)
+        row = jnp.where(place == p, here[..., None], row)
+        return jnp.where(place == k, there[..., None], row)
+
+    def next_column(k: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        left, order = carry
+        size = jnp.where(place < k, -1.0, (left * left).sum(0))
+        largest = jnp.max(size)
+        p = jnp.where(largest > least, jnp.argmax(size), k)
+        left, order = exchanged(left, k, p), exchanged(order, k, p)
+        q = left[:, k] / jnp.sqrt(jnp.where(largest > least, largest, 1.0))
+        less = left - q[:, None] * (q @ left)[None, :]
+        return jnp.where((place > k) & (largest > least), less, left), order
+
+    # the order is kept as numbers like the rest of the state
+    start = J, jnp.arange(n, dtype=float)
+    return jax.lax.fori_loop(0, min(m, n), next_column, start)[1]

@@ -117,6 +117,7 @@ class Effect:
     has_unknowns: ClassVar[bool] = False  # solved for beside the bodies, by the two-step scheme
     turns_axes: ClassVar[bool] = False  # the axes of the hydro data follow its states
     has_added_mass: ClassVar[bool] = False  # solves for an added mass at every instant
+    settles: ClassVar[bool] = False  # its internal states at rest depend on where bodies are
     is_sudden: ClassVar[bool] = False  # acts on short stretches that long steps could pass over
     turns_far: ClassVar[bool] = False  # fixed steps ask anew for its `derivatives`
     switches_between_steps: ClassVar[bool] = False  # its events may wait for the end of a step
@@ -290,7 +291,7 @@ class Effect:
         return None
 
     def internal_settled(self, states: Array, pose: Pose) -> Array:
-        """These states after a long rest of the bodies at a pose."""
+        """These states after a long rest of the bodies at a pose; asked where it `settles`."""
         return states
 
     def internal_rate(self, model: Model, now: Now) -> Array:

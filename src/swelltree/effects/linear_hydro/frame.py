@@ -103,6 +103,7 @@ class FollowingFrame(Effect):
     """Mean yaw of every body as a state, and the wrench of the turning added mass."""
 
     kind: ClassVar[str] = KIND
+    settles: ClassVar[bool] = True
     turns_axes: ClassVar[bool] = True
     mean: Pose
     time: Array  # s, over which the mean is taken

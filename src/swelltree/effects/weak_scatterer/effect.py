@@ -104,6 +104,7 @@ class WeakScatterers(Effect):
     """
 
     kind: ClassVar[str] = "weak_scatterer"
+    settles: ClassVar[bool] = True
     uses_sea: ClassVar[bool] = True
     adds_excitation: ClassVar[bool] = True
     has_added_mass: ClassVar[bool] = True

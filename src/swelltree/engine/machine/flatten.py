@@ -36,6 +36,7 @@ INLINED = {
     "pjit",
     "closed_call",
     "core_call",
+    "eval_jaxpr",  # from JAX 0.12 on
     "custom_jvp_call",
     "custom_vjp_call",
     "custom_vjp_call_jaxpr",
@@ -43,7 +44,7 @@ INLINED = {
     "remat2",
     "checkpoint",
 }
-UNEXPECTED = (KeyError, AttributeError, TypeError, ValueError, IndexError)
+UNEXPECTED = (LookupError, AttributeError, TypeError, ValueError, ArithmeticError, RecursionError)
 FILES = ("numbers", "shapes", "indices", "sums", "loops", "each", "algebra", "pivots", "rows")
 
 

@@ -16,7 +16,7 @@ def _quotient(a: Array, b: Array) -> Array:
     if a.dtype.kind == "f":
         return a / b
     if b == 0:
-        return a.dtype.type(-1)  # as XLA has it
+        return ~a.dtype.type(0)  # all bits, as XLA has it
     whole = abs(int(a)) // abs(int(b))
     return np.int64(whole if (a < 0) == (b < 0) else -whole).astype(a.dtype)
 

@@ -398,12 +398,25 @@ class Writer:
         if op[0] == "load":
             name = self._load(graph.kinds[a], self.address(op[1], op[2]))
         elif a in self.late:
-            self._expression(a, names)
+            self._late_expressions(a, names)
             return names[a]
         else:
             name = self._load(graph.kinds[a], self.address(self.kept[a], 0))
         names[a] = name
         return name
+
+    def _late_expressions(self, a: int, names: dict[int, str]) -> None:
+        """What is written where it is used, with all of that kind beneath it, however deep."""
+        todo = [a]
+        while todo:
+            beneath = arguments(self.graph.ops[todo[-1]])
+            waiting = [b for b in beneath if b in self.late and b not in names]
+            if waiting:
+                todo += waiting
+                continue
+            b = todo.pop()
+            if b not in names:
+                self._expression(b, names)
 
     def _expression(self, a: int, names: dict[int, str]) -> None:
         op, kind = self.graph.ops[a], self.graph.kinds[a]

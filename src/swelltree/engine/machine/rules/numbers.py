@@ -181,8 +181,7 @@ def _asinh(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
     log2 = filled(graph, x, float(np.log(2.0)))
     far = each(graph, "add", each(graph, "log", size), log2)
     value = each(graph, "where", large, far, each(graph, "log1p", rise))
-    less = each(graph, "lt", x, filled(graph, x, 0.0))
-    return each(graph, "where", less, each(graph, "neg", value), value)
+    return each(graph, "mul", value, each(graph, "sign", x))
 
 
 @rule("atanh")
@@ -193,5 +192,4 @@ def _atanh(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
     rest = each(graph, "sub", filled(graph, x, 1.0), size)
     quotient = each(graph, "div", each(graph, "add", size, size), rest)
     value = each(graph, "mul", filled(graph, x, 0.5), each(graph, "log1p", quotient))
-    less = each(graph, "lt", x, filled(graph, x, 0.0))
-    return each(graph, "where", less, each(graph, "neg", value), value)
+    return each(graph, "mul", value, each(graph, "sign", x))
