@@ -20,7 +20,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.engine.arrays import Array
+from swelltree.engine.arrays import Array, known, namespace
 from swelltree.engine.backend import jax, jnp
 from swelltree.formulations.absolute_coordinates import AbsoluteCoordinates
 from swelltree.formulations.base import Acceleration, Kinematics, State
@@ -50,10 +50,10 @@ class Partition(AbsoluteCoordinates):
     def start(self, model: Model) -> State:
         q, v = self.start_poses(model)
         if not model.all_rows:
-            return State(q, v, jnp.arange(float(v.shape[0])))
+            return State(q, v, np.arange(float(v.shape[0])))
         _, rows = self.motion_and_rows(model, np.zeros(()), q, v.reshape(-1, 6))
         assert rows is not None
-        chart = choose(jnp.asarray(rows.jacobian))
+        chart = choose(rows.jacobian)
         return State(q, v[chart[dependents(model) :].astype(int)], chart)
 
     def kinematics(self, model: Model, t: Array, state: State) -> Kinematics:
@@ -168,27 +168,31 @@ def choose(J: Array) -> Array:
     The column of which most is left after those before comes next; where nothing is left but
     rounding (rows that follow from others) columns stay where they are.
     """
-    J = jax.lax.stop_gradient(J)
     m, n = J.shape
-    place = np.arange(n)
+    xp, place = namespace(J), np.arange(n)
     least = ROUNDING * (J * J).sum()
 
     def exchanged(row: Array, k: Array, p: Array) -> Array:
         """Columns k and p of an array (..., n) in each other's place."""
-        here, there = jnp.take(row, k, -1), jnp.take(row, p, -1)
-        row = jnp.where(place == p, here[..., None], row)
-        return jnp.where(place == k, there[..., None], row)
+        here, there = xp.take(row, k, -1), xp.take(row, p, -1)
+        row = xp.where(place == p, here[..., None], row)
+        return xp.where(place == k, there[..., None], row)
 
     def next_column(k: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:
         left, order = carry
-        size = jnp.where(place < k, -1.0, (left * left).sum(0))
-        largest = jnp.max(size)
-        p = jnp.where(largest > least, jnp.argmax(size), k)
+        size = xp.where(place < k, -1.0, (left * left).sum(0))
+        largest = size.max()
+        p = xp.where(largest > least, xp.argmax(size), k)
         left, order = exchanged(left, k, p), exchanged(order, k, p)
-        q = left[:, k] / jnp.sqrt(jnp.where(largest > least, largest, 1.0))
+        q = left[:, k] / xp.sqrt(xp.where(largest > least, largest, 1.0))
         less = left - q[:, None] * (q @ left)[None, :]
-        return jnp.where((place > k) & (largest > least), less, left), order
+        return xp.where((place > k) & (largest > least), less, left), order
 
     # the order is kept as numbers like the rest of the state
-    start = J, jnp.arange(n, dtype=float)
+    if known(J):
+        carry = J, np.arange(float(n))
+        for k in range(min(m, n)):
+            carry = next_column(np.asarray(k), carry)
+        return carry[1]
+    start = jax.lax.stop_gradient(J), jnp.arange(float(n))
     return jax.lax.fori_loop(0, min(m, n), next_column, start)[1]
