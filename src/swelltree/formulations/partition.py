@@ -6,7 +6,7 @@ independent ones (eqs. 26-27):
 .. math:: v_d = -J_d^{-1} J_i\, s + J_d^{-1}\, drift, \qquad
           P = \begin{pmatrix} -J_d^{-1} J_i \\ 1 \end{pmatrix}
 
-The split is chosen by QR with column pivoting, which leaves no large entry in
+The split is chosen by orthogonalisation with column pivoting, which leaves no large entry in
 P, and chosen again after a step that has made one: no partition is good for all
 poses. (The condition number of J_d alone would not tell: that of a single row is one
 until the row has lost its entry.)
@@ -20,13 +20,13 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.engine.arrays import Array, known, namespace
+from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax, jnp
 from swelltree.formulations.absolute_coordinates import AbsoluteCoordinates
 from swelltree.formulations.base import Acceleration, Kinematics, State
 from swelltree.model.inertia import dense_inertia, gyroscopic, world_inertia
 from swelltree.model.model import Model
-from swelltree.spatial.linalg import left_inverse, solve_spd
+from swelltree.spatial.linalg import column_order, left_inverse, solve_spd
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Partition(AbsoluteCoordinates):
             return State(q, v, np.arange(float(v.shape[0])))
         _, rows = self.motion_and_rows(model, np.zeros(()), q, v.reshape(-1, 6))
         assert rows is not None
-        chart = choose(rows.jacobian)
+        chart = column_order(rows.jacobian)
         return State(q, v[chart[dependents(model) :].astype(int)], chart)
 
     def kinematics(self, model: Model, t: Array, state: State) -> Kinematics:
@@ -68,15 +68,14 @@ class Partition(AbsoluteCoordinates):
             J = still.jacobian
             dependent, independent = chart[:m], chart[m:]
             dependent_inverse = left_inverse(J[:, dependent])
-            P = jnp.zeros((6 * N, 6 * N - m))
-            P = P.at[independent].set(jnp.eye(6 * N - m))
-            P = P.at[dependent].set(-dependent_inverse @ J[:, independent])
-            v = (P @ state.s).at[dependent].add(dependent_inverse @ still.velocity_rhs)
+            P = placed(chart, -dependent_inverse @ J[:, independent], jnp.eye(6 * N - m))
+            driven = dependent_inverse @ still.velocity_rhs
+            v = P @ state.s + placed(chart, driven, jnp.zeros(6 * N - m))
         v = v.reshape(N, 6)
         motion, rows = self.motion_and_rows(model, t, state.q, v)
         bias = jnp.zeros(6 * N)
         if rows is not None:
-            bias = bias.at[chart[:m]].set(dependent_inverse @ rows.gamma)
+            bias = placed(chart, dependent_inverse @ rows.gamma, jnp.zeros(6 * N - m))
         inertia = world_inertia(model, motion.pose)
         return Kinematics(motion, inertia, P, bias.reshape(N, 6), rows, (chart, dependent_inverse))
 
@@ -97,7 +96,7 @@ class Partition(AbsoluteCoordinates):
     def retract(self, model: Model, state: State, step: Array) -> State:
         m = dependents(model)
         chart = state.chart.astype(int)
-        twist = jnp.zeros(6 * model.layout.n_bodies).at[chart[m:]].set(step)
+        twist = placed(chart, jnp.zeros(m), step)
         q = self.moved(model, state.q, twist.reshape(-1, 6))
         return State(self._close(model, jnp.zeros(()), q, state.chart, 8), state.s, state.chart)
 
@@ -133,7 +132,7 @@ class Partition(AbsoluteCoordinates):
             rows = self.motion_and_rows(model, t, q, jnp.zeros((N, 6)))[1]
             assert rows is not None
             step = -left_inverse(rows.jacobian[:, chart[:m]]) @ rows.residual
-            twist = jnp.zeros(6 * N).at[chart[:m]].set(step)
+            twist = placed(chart, step, jnp.zeros(6 * N - m))
             return self.moved(model, q, twist.reshape(N, 6)), None
 
         return jax.lax.scan(correct, q, None, length=rounds)[0]
@@ -149,50 +148,19 @@ class Partition(AbsoluteCoordinates):
         condition = self.condition(model, kin, here)
         assert condition is not None
         worn = condition > self.limit
-        chart = jax.lax.cond(worn, choose, lambda J: state.chart, kin.rows.jacobian)
+        chart = jax.lax.cond(worn, column_order, lambda J: state.chart, kin.rows.jacobian)
         s = jnp.where(worn, kin.motion.v.reshape(-1)[chart[m:].astype(int)], state.s)
         return State(q, s, chart)
 
 
-ROUNDING = 1e-24  # of the sum of squares: what is left below is rounding
+def placed(chart: Array, dependent: Array, independent: Array) -> Array:
+    """Rows of dependent and independent velocities in the order of the bodies."""
+    n = chart.shape[0]
+    # which entry of the chart names a velocity
+    entry = (np.arange(n)[:, None] * (chart[:, None] == np.arange(n))).sum(0)
+    return jnp.concatenate([dependent, independent])[entry]
 
 
 def dependents(model: Model) -> int:
     """Number of velocities that follow from the others: that of independent joint equations."""
     return len(model.all_rows) - model.surplus
-
-
-def choose(J: Array) -> Array:
-    """Order of the velocities, dependent ones first, by orthogonalisation with column pivoting.
-
-    The column of which most is left after those before comes next; where nothing is left but
-    rounding (rows that follow from others) columns stay where they are.
-    """
-    m, n = J.shape
-    xp, place = namespace(J), np.arange(n)
-    least = ROUNDING * (J * J).sum()
-
-    def exchanged(row: Array, k: Array, p: Array) -> Array:
-        """Columns k and p of an array (..., n) in each other's place."""
-        here, there = xp.take(row, k, -1), xp.take(row, p, -1)
-        row = xp.where(place == p, here[..., None], row)
-        return xp.where(place == k, there[..., None], row)
-
-    def next_column(k: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:
-        left, order = carry
-        size = xp.where(place < k, -1.0, (left * left).sum(0))
-        largest = size.max()
-        p = xp.where(largest > least, xp.argmax(size), k)
-        left, order = exchanged(left, k, p), exchanged(order, k, p)
-        q = left[:, k] / xp.sqrt(xp.where(largest > least, largest, 1.0))
-        less = left - q[:, None] * (q @ left)[None, :]
-        return xp.where((place > k) & (largest > least), less, left), order
-
-    # the order is kept as numbers like the rest of the state
-    if known(J):
-        carry = J, np.arange(float(n))
-        for k in range(min(m, n)):
-            carry = next_column(np.asarray(k), carry)
-        return carry[1]
-    start = jax.lax.stop_gradient(J), jnp.arange(float(n))
-    return jax.lax.fori_loop(0, min(m, n), next_column, start)[1]

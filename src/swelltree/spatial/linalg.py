@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.engine.arrays import Array, Tree
+from swelltree.engine.arrays import Array, Tree, known, namespace
 from swelltree.engine.backend import jax, jnp
 from swelltree.spatial.products import is_compact
 
@@ -150,10 +150,52 @@ def _factored(J: Float[Array, "m n"], rank: int) -> tuple[Array, Tree, Tree]:
     return Vt[rank:].T, lambda b: V @ ((U.T @ b) / size), lambda c: U @ ((V.T @ c) / size)
 
 
+ROUNDING = 1e-24  # of the sum of squares: what is left below is rounding
+
+
+def column_order(A: Float[Array, "m n"]) -> Float[Array, " n"]:
+    """Order of columns by orthogonalisation with pivoting, independent ones first; as floats.
+
+    The column of which most is left after those before comes next; where nothing is left but
+    rounding (rows that follow from others) columns stay where they are.
+    """
+    m, n = A.shape
+    xp, place = namespace(A), np.arange(n)
+    least = ROUNDING * (A * A).sum()
+
+    def exchanged(row: Array, k: Array, p: Array) -> Array:
+        """Columns k and p of an array (..., n) in each other's place."""
+        here, there = xp.take(row, k, -1), xp.take(row, p, -1)
+        row = xp.where(place == p, here[..., None], row)
+        return xp.where(place == k, there[..., None], row)
+
+    def next_column(k: Array, carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        left, order = carry
+        size = xp.where(place < k, -1.0, (left * left).sum(0))
+        largest = size.max()
+        p = xp.where(largest > least, xp.argmax(size), k)
+        left, order = exchanged(left, k, p), exchanged(order, k, p)
+        q = left[:, k] / xp.sqrt(xp.where(largest > least, largest, 1.0))
+        less = left - q[:, None] * (q @ left)[None, :]
+        return xp.where((place > k) & (largest > least), less, left), order
+
+    if known(A):
+        carry = A, np.arange(float(n))
+        for k in range(min(m, n)):
+            carry = next_column(np.asarray(k), carry)
+        return carry[1]
+    start = jax.lax.stop_gradient(A), jnp.arange(float(n))
+    return jax.lax.fori_loop(0, min(m, n), next_column, start)[1]
+
+
 def least_squares(A: Float[Array, "m n"], b: Float[Array, " m"], rank: int) -> Array:
     """Least-squares solution of least norm of A x = b, where A has the given rank."""
-    U, size, Vt = jnp.linalg.svd(A, full_matrices=False)
-    return Vt[:rank].T @ ((U[:, :rank].T @ b) / size[:rank])
+    # A = C F: C its most independent columns, F of full rank with no large entry
+    C = A[:, column_order(A)[:rank].astype(int)]
+    factor = jax.scipy.linalg.cho_factor(C.T @ C, lower=True)
+    both = jax.scipy.linalg.cho_solve(factor, C.T @ jnp.concatenate([A, b[:, None]], 1))
+    F, y = both[:, :-1], both[:, -1]
+    return F.T @ solve_spd(F @ F.T, y)
 
 
 def left_inverse(A: Float[Array, "m r"]) -> Float[Array, "r m"]:

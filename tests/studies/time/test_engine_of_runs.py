@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
+from formulations.examples import four_bar
 from swelltree.effects.linear_hydro.in_sea import in_waves
 from swelltree.engine.backend import jax
 from swelltree.engine.machine.points import Points
@@ -14,6 +15,7 @@ from swelltree.engine.machine.program import ASKED
 from swelltree.formulations import State, equations, formulation
 from swelltree.formulations.base import Phase
 from swelltree.studies.time.engines import engine_of
+from swelltree.studies.time.smooth import observer
 from swelltree.validation.machines.pto_systems import oscillator
 from swelltree.waves.sea import realise
 
@@ -117,6 +119,29 @@ def test_run_by_llvm_is_that_by_xla(monkeypatch, name):
         assert found.attrs[count] == right.attrs[count]
     # what a latch found 1e-10 s late still has to stop, within 0.1 s: 1e-9 of the acceleration
     same(found, right, 1e-8 if "events" in right.attrs else 1e-9)
+
+
+FORMULATIONS = ["path_matrix", "partial_velocity", "composite_body", "partition", "lagrange"]
+LOOPS = [
+    pytest.param(x, marks=() if x in ("partition", "lagrange") else slow) for x in FORMULATIONS
+]
+
+
+@pytest.mark.parametrize("formulation", LOOPS)
+def test_loops_with_redundant_rows_leave_nothing_to_xla(monkeypatch, formulation):
+    """Steps and observation, the forces of a planar mechanism in space included."""
+    monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
+    run = sw.simulate(sw.compile(four_bar()), duration=0.3, formulation=formulation)
+    assert run.attrs["engine"] == "LLVM"
+
+
+def test_engine_of_the_observation_is_told_where_it_is_another(monkeypatch):
+    monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
+    model = sw.compile(latched())
+    watched = observer(formulation("path_matrix"))
+    monkeypatch.setattr(watched, "refused", "a reason")
+    run = sw.simulate(model, duration=0.3, output_step=0.1, chunk=2)
+    assert run.attrs["engine"] == "LLVM, observation by XLA: a reason"
 
 
 GALLERY = ["sphere", "oswec", "rm3", "spar", "tank", "barges", "hinge_barge"]
