@@ -16,18 +16,18 @@ class MovedRow(NamedTuple):
     Args:
         buffer: where it goes.
         at: first place there.
-        index: expression of the number of places behind it.
+        behind: expression of the number of places behind it.
         origin: where it comes from, not overlapping.
         start: first place there.
-        count: numbers of the row.
+        size: numbers of the row.
     """
 
     buffer: Buffer
     at: int
-    index: int
+    behind: int
     origin: Buffer
     start: int
-    count: int
+    size: int
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Stores(Statement):
 
     def numbers(self) -> list[int]:
         """Expressions that are needed."""
-        out = [x[2] for x in self.single] + [row.index for row in self.moving_rows]
+        out = [x[2] for x in self.single] + [row.behind for row in self.moving_rows]
         return out + [a for x in self.moving for a in x[2:]]
 
 

@@ -151,7 +151,7 @@ class Lanes:
         for buffer, _, origin, _, _ in item.rows:
             yield buffer, self.buffer_varies(origin)
         for row in item.moving_rows:
-            yield row.buffer, self.varies(row.index) or self.buffer_varies(row.origin)
+            yield row.buffer, self.varies(row.behind) or self.buffer_varies(row.origin)
 
 
 def _memory(item: Any) -> Iterator[Buffer]:
