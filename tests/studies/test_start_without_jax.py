@@ -86,6 +86,7 @@ import sys
 import numpy as np
 
 import swelltree as sw
+from swelltree.validation.machines.pto_systems import oscillator
 from swelltree.validation.moorings.winches import hoist
 
 sea = sw.IrregularSea(sw.Jonswap(Hs=1.5, Tp=8.0), omega_max=2.2, seed=4)
@@ -111,7 +112,15 @@ def moored(**more):
     return sw.simulate(sw.gallery.spar("dynamic").model(), regular, duration=4.0, **more)
 
 
+def latched(**more):
+    machine = sw.LatchingPto("latch", joint="rail", release_after=0.35)
+    return sw.simulate(sw.compile(oscillator(machine)), duration=2.0, **more)
+
+
 STUDIES = {
+    "latch": latched,
+    "partition": lambda: latched(formulation="partition"),
+    "lagrange": lambda: latched(formulation="lagrange"),
     "stiff": lambda: sw.simulate(sphere(), sea, duration=5.0, solver="stiff"),
     "extremes": lambda: sw.simulate(sphere(), sea, duration=5.0, extremes=["velocity"]),
     "hoist": lambda: sw.simulate(hoist(), duration=1.0, extremes=["line_tension"]),
@@ -137,7 +146,7 @@ print("JAX" if "jax" in sys.modules else "no JAX")
 
 
 @pytest.mark.parametrize(
-    "wanted", [["extremes", "hoist"], pytest.param([], marks=pytest.mark.slow)]
+    "wanted", [["latch", "extremes", "hoist"], pytest.param([], marks=pytest.mark.slow)]
 )
 def test_studies_are_found_without_jax(tmp_path, monkeypatch, wanted):
     """Implicit steps, extremes, the two-step scheme, rest, linear, periodic and control studies."""
