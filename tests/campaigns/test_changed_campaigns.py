@@ -4,6 +4,8 @@ import json
 import shutil
 import subprocess
 import sys
+import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ import made_hydro
 import swelltree as sw
 from made_campaign import SEA, float_model, small_campaign
 from swelltree.campaigns import store as stores
+from swelltree.campaigns.beginning import check_vary
 from swelltree.campaigns.opened import open_cases
 
 HEIGHTS = [sw.Values("Hs", [1.0, 2.0]), sw.Seeds(2)]
@@ -44,7 +47,7 @@ def made(**changes):
 
 def own_law(gain):
     """A law of the user, which no case file can hold."""
-    return sw.FunctionPto("pto", joint="rail", force=lambda stroke, rate, t: -gain * rate)
+    return sw.LinearPto("pto", joint="rail", force=lambda t: gain * t)
 
 
 @pytest.mark.parametrize(
@@ -64,8 +67,6 @@ def test_a_changed_campaign_does_not_go_on_in_the_old_store(begun, changes, what
     model = changes.pop("model", None)
     campaign = short(**changes)
     if model is not None:
-        from dataclasses import replace
-
         campaign = replace(campaign, model=model)
     with pytest.raises(sw.SwelltreeError, match=f"holds another campaign .*: {what}"):
         campaign.run(begun, resume=True, workers=0)
@@ -84,8 +85,6 @@ def test_the_same_campaign_goes_on_with_the_blocks_it_began_with(begun, tmp_path
 
 def test_the_key_follows_all_that_the_numbers_depend_on():
     base = short(vary=[sw.Seeds(2)])
-    from dataclasses import replace
-
     models = {
         "the same": made(),
         "damping": made(damping=1.6e5),
@@ -160,8 +159,6 @@ def test_a_dimension_is_not_called_like_a_part_of_the_results(tmp_path, dim):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"vary": sw.Seeds(2)}, "campaign 'small': vary is Seeds, not a list"),
-        ({"vary": ["seeds"]}, "vary is 'seeds', not a list"),
         ({"vary": [sw.Values("seed", [1.0, 1.5])]}, "seed 1.5 is not a whole number"),
         ({"start": "equilibrum"}, "start 'equilibrum' is not known. Did you mean 'equilibrium'?"),
         ({"lanes": 0}, "lanes 0 is not a number of cases"),
@@ -173,10 +170,14 @@ def test_what_no_campaign_can_be_is_told_at_once(changes, sentence):
     assert sentence in str(error.value)
 
 
+@pytest.mark.parametrize(("vary", "word"), [(sw.Seeds(2), "Seeds"), (["seeds"], "'seeds'")])
+def test_what_varies_is_a_list(vary, word):
+    with pytest.raises(sw.SwelltreeError, match=f"campaign 'a': vary is {word}, not a list"):
+        check_vary(vary, "a")
+
+
 def test_what_seas_warn_of_is_told_once(tmp_path):
     """Steep waves are met in the table, in the plan and in the runs."""
-    import warnings
-
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         campaign = short(vary=[sw.Values("Hs", [1.0, 9.0])], sea=SEA.replace(omega_max=5.9))
