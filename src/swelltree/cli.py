@@ -293,7 +293,8 @@ def sweep(
             folder, resume=resume, retry_failed=retry_failed, workers=workers, scheduler=scheduler
         )
     except KeyboardInterrupt:
-        console.print(f"stopped; continue with: swelltree sweep {campaign} --resume")
+        where = "" if out is None else f" --out {out}"
+        console.print(f"stopped; continue with: swelltree sweep {campaign}{where} --resume")
         raise
     done, failed = result.attrs["cases_done"], result.attrs["cases_failed"]
     console.print(f"written: {folder} ({done} done, {failed} failed)")

@@ -72,6 +72,17 @@ def test_a_replay_is_linked_on_the_page_at_once(tmp_path):
     assert "<html" in (out / "replays" / f"{name}.html").read_text()[:200]
 
 
+def test_the_keyboard_stops_with_the_line_that_goes_on(tmp_path, monkeypatch):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sw.Campaign, "run", stopped)
+    file, out = written(tmp_path, FILE), tmp_path / "store"
+    told = CliRunner().invoke(app, ["sweep", str(file), "--out", str(out)])
+    assert told.exit_code == 130
+    assert f"continue with: swelltree sweep {file} --out {out} --resume" in told.output
+
+
 def test_processes_here_and_elsewhere_are_not_both_given(tmp_path):
     sweep = ["sweep", str(written(tmp_path, FILE)), "--out", str(tmp_path / "store")]
     both = CliRunner().invoke(app, [*sweep, "--workers", "2", "--scheduler", "tcp://a:1"])

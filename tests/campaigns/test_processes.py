@@ -18,7 +18,7 @@ import pytest
 
 import swelltree as sw
 from made_campaign import small_campaign
-from swelltree.campaigns import pool, work
+from swelltree.campaigns import pool, quiet, work
 
 TESTS = str(Path(__file__).parents[1])
 DRIVER = """
@@ -220,6 +220,15 @@ def test_workers_that_come_late_are_waited_for_and_used(tmp_path):
             late = campaign.run(folder, scheduler=address)
         hand.join()
     assert equal(late, campaign.run(tmp_path / "here", workers=0))
+
+
+def test_processes_leave_the_keyboard_to_the_driver():
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        quiet.dask_setup(None)
+        assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_room_grows_with_the_processes_of_a_cluster():

@@ -121,6 +121,7 @@ class Cluster(Pool):
             settings: NamedValues = {
                 "distributed.nanny.pre-spawn-environ": one_thread(),
                 "distributed.scheduler.allowed-failures": retries,
+                "distributed.worker.preload": ["swelltree.campaigns.quiet"],
             }
             with dask.config.set(settings):
                 self._cluster = distributed.LocalCluster(
