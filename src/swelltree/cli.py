@@ -285,21 +285,30 @@ def sweep(
         run = loaded.replay(replay)
         (folder / "replays").mkdir(parents=True, exist_ok=True)
         console.print(f"open: {write_report(run, folder / 'replays' / f'{replay}.html')}")
+        if report and (folder / "campaign.json").exists():
+            console.print(f"with a link in: {write_campaign_page(folder)}")
         return
     try:
         result = loaded.run(
             folder, resume=resume, retry_failed=retry_failed, workers=workers, scheduler=scheduler
         )
     except KeyboardInterrupt:
-        console.print(f"stopped; continue with: swelltree sweep {campaign} --resume")
+        where = "" if out is None else f" --out {out}"
+        console.print(f"stopped; continue with: swelltree sweep {campaign}{where} --resume")
         raise
     done, failed = result.attrs["cases_done"], result.attrs["cases_failed"]
     console.print(f"written: {folder} ({done} done, {failed} failed)")
     if report:
-        from swelltree.views.campaign_page import write_campaign_report
-
-        console.print(f"open: {write_campaign_report(result, folder / 'report.html')}")
+        console.print(f"open: {write_campaign_page(folder)}")
     raise typer.Exit(int(failed > 0))
+
+
+def write_campaign_page(folder: Path) -> Path:
+    """The page of a campaign, beside its store."""
+    from swelltree.campaigns.opened import open_campaign
+    from swelltree.views.campaign_page import write_campaign_report
+
+    return write_campaign_report(open_campaign(folder), folder / "report.html")
 
 
 ResultPaths = Annotated[

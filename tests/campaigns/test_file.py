@@ -58,6 +58,39 @@ def test_sweep_runs_refuses_and_resumes(tmp_path):
     assert run.invoke(app, ["sweep", str(file), *out, "--resume"]).exit_code == 0
 
 
+def test_a_replay_is_linked_on_the_page_at_once(tmp_path):
+    file, out = written(tmp_path, FILE), tmp_path / "store"
+    sweep = ["sweep", str(file), "--out", str(out)]
+    assert CliRunner().invoke(app, [*sweep, "--workers", "0"]).exit_code == 0
+    assert "<a href" not in (out / "report.html").read_text()
+    name = str(sw.open_campaign(out)["case_id"].values[1])
+    told = CliRunner().invoke(app, [*sweep, "--replay", name])
+    assert told.exit_code == 0, told.output
+    page = (out / "report.html").read_text()
+    link = f'<a href="replays/{name}.html">{name}</a> ptos.pto.damping 20000'
+    assert page.count(link) == 1
+    assert "<html" in (out / "replays" / f"{name}.html").read_text()[:200]
+
+
+def test_the_keyboard_stops_with_the_line_that_goes_on(tmp_path, monkeypatch):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sw.Campaign, "run", stopped)
+    file, out = written(tmp_path, FILE), tmp_path / "store"
+    told = CliRunner().invoke(app, ["sweep", str(file), "--out", str(out)])
+    assert told.exit_code == 130
+    assert f"continue with: swelltree sweep {file} --out {out} --resume" in told.output
+
+
+def test_processes_here_and_elsewhere_are_not_both_given(tmp_path):
+    sweep = ["sweep", str(written(tmp_path, FILE)), "--out", str(tmp_path / "store")]
+    both = CliRunner().invoke(app, [*sweep, "--workers", "2", "--scheduler", "tcp://a:1"])
+    assert both.exit_code == 2
+    assert "workers 2 are processes of this machine" in both.output
+    assert not (tmp_path / "store").exists()
+
+
 def test_sweep_takes_a_device_and_says_once_that_there_is_none(tmp_path, monkeypatch):
     monkeypatch.setattr(cuda, "device", lambda: "there is no driver of NVIDIA here")
     file = written(tmp_path, FILE.replace("step = 0.2", 'step = 0.2\ndevice = "gpu"'))
@@ -98,6 +131,12 @@ def test_the_schema_knows_every_kind_of_variation():
         ("values = [1e4, 2e4]", "values = [1e4", "not valid TOML"),
         ("ptos.pto.damping", "ptos.pto.dampin", "Did you mean 'damping'?"),
         ('base = "buoy.toml"\n', 'gallery = "rm33"\n', "Did you mean 'rm3'?"),
+        ('base = "buoy.toml"\n', 'gallery = "rm3"\n', "study 'swell' belongs to a base"),
+        ("[[vary]]", "[[vary]]\n[[vary]]", "there is no type None"),
+        ("values = [1e4, 2e4]", "values = [1e4, nan]", "nan is not a number"),
+        ("values = [1e4, 2e4]", 'values = [1e4, "2e4", 3e4]', "'2e4' is text. Give a number"),
+        ("values = [1e4, 2e4]", "values = []", "values holds no values"),
+        ("values = [1e4, 2e4]", "values = [1e4, 1e4]", "holds a value twice"),
     ],
 )
 def test_bad_files_are_told_in_a_sentence(tmp_path, old, new, sentence):

@@ -60,6 +60,29 @@ def test_another_site_can_be_given(result):
     assert year["mean_power"].values == pytest.approx(power.values)
 
 
+@pytest.mark.parametrize(
+    ("values", "dims", "coords", "sentence"),
+    [
+        ([[1.0, 1.0], [1.0, 1.0]], ("h", "t"), {}, "occurrence is over 'h', 't'. Give it over"),
+        ([1.0, 1.0], ("Hs",), {"Hs": [1.0, 2.0]}, "Give it over 'Hs', 'Tp', the states"),
+        ([[[1.0]]], ("Hs", "Tp", "beta"), {}, "is over 'Hs', 'Tp', 'beta'"),
+        ([[1.0, 1.0, 1.0]], ("Hs", "Tp"), {}, "occurrence has 1 Hs without values, the power 2"),
+        ([[-1.0, 2.0], [1.0, 1.0]], ("Hs", "Tp"), {}, "must not be negative"),
+        ([[0.0, 0.0], [0.0, 0.0]], ("Hs", "Tp"), {}, "not zero everywhere"),
+    ],
+)
+def test_an_occurrence_of_no_such_states_is_told(result, values, dims, coords, sentence):
+    with pytest.raises(sw.SwelltreeError) as error:
+        sw.annual_energy(result, xr.DataArray(values, coords, dims))
+    assert sentence in str(error.value)
+
+
+def test_hours_counts_and_parts_of_a_site_are_the_same_year(result):
+    parts = xr.DataArray([[0.1, 0.2], [0.0, 0.3]], {"Hs": [1.0, 2.0], "Tp": [6.0, 8.0]})
+    years = [float(sw.annual_energy(result, k * parts)["MAEP"][0]) for k in (1.0, 8766.0, 1 / 0.6)]
+    assert years == pytest.approx([years[0]] * 3, rel=1e-12)
+
+
 def test_states_without_a_result_are_told(result):
     matrix = sw.power_matrix(result)
     matrix["power"] = matrix["power"].where(matrix["Tp"] < 7.0)

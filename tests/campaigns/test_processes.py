@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import distributed
 import numpy as np
@@ -17,6 +18,7 @@ import pytest
 
 import swelltree as sw
 from made_campaign import small_campaign
+from swelltree.campaigns import pool, quiet, work
 
 TESTS = str(Path(__file__).parents[1])
 DRIVER = """
@@ -74,6 +76,52 @@ def test_two_processes_of_which_one_is_killed_give_the_same_bits(tmp_path):
     assert killed
     assert two.attrs["cases_done"] == 12
     assert equal(here, two)
+
+
+def test_the_only_process_is_killed_and_its_successor_goes_on(tmp_path):
+    """The model dies with the process that held it, and is made again from what was sent."""
+    from distributed import LocalCluster
+
+    folder, killed = tmp_path / "one", []
+
+    def kill():
+        wait_for(lambda: blocks(folder) >= 1)
+        for cluster in list(LocalCluster._instances):
+            killed.extend(worker.pid for worker in cluster.workers.values())
+        for process in killed:
+            os.kill(process, signal.SIGKILL)
+
+    hand = threading.Thread(target=kill)
+    hand.start()
+    result = small_campaign(lanes=1, duration=200.0).run(folder, workers=1)
+    hand.join()
+    assert len(killed) == 1
+    assert (result.attrs["cases_done"], result.attrs["cases_failed"]) == (12, 0)
+
+
+def test_a_process_of_another_version_stops_the_campaign_and_fails_no_case(tmp_path, monkeypatch):
+    class OtherVersion(pool.Here):
+        """This process, but what it gets was packed by another version."""
+
+        def __init__(self, planned, names):
+            super().__init__(planned, names)
+            with monkeypatch.context() as patch:
+                patch.setattr(work, "own_text", lambda: "another")
+                content = work.packed(planned, names)
+            self._run = lambda job: work.run_block(content, list(job.cases), job.first)
+
+    monkeypatch.setattr(pool, "Here", OtherVersion)
+    with pytest.raises(sw.SwelltreeError, match=r"has another version of swelltree than the dri"):
+        small_campaign().run(tmp_path / "store", workers=0)
+    assert blocks(tmp_path / "store") == 0
+
+
+def test_a_process_that_cannot_read_the_model_says_what_it_lacks():
+    import pickle
+
+    content = pickle.dumps((work.own_text(), b"cnot_there\nlaw\n."))
+    with pytest.raises(work.UnfitProcess, match=r"cannot read the model .* 'not_there'.*Install"):
+        work.unpacked(content)
 
 
 def test_a_killed_driver_is_followed_by_one_that_finishes(tmp_path):
@@ -134,8 +182,9 @@ def cluster_elsewhere(folder, workers):
     try:
         wait_for(file.exists)
         address = json.loads(file.read_text())["address"]
-        with distributed.Client(address) as client:
-            client.wait_for_workers(workers, timeout=120)
+        if workers:
+            with distributed.Client(address) as client:
+                client.wait_for_workers(workers, timeout=120)
         yield address, processes
     finally:
         for process in reversed(processes):
@@ -149,6 +198,49 @@ def test_workers_of_a_scheduler_elsewhere_give_the_same_bits(tmp_path):
     with cluster_elsewhere(tmp_path, workers=3) as (address, _):
         far = campaign.run(tmp_path / "far", scheduler=address)
     assert equal(far, campaign.run(tmp_path / "here", workers=0))
+
+
+@pytest.mark.slow
+def test_workers_that_come_late_are_waited_for_and_used(tmp_path):
+    """As jobs of a queue come: none at first, then one, then another."""
+    campaign, folder = small_campaign(lanes=1, duration=200.0), tmp_path / "store"
+    with cluster_elsewhere(tmp_path, workers=0) as (address, processes):
+        worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1"]
+        alone = [*worker, "--no-nanny", "--local-directory", str(tmp_path)]
+
+        def come():
+            time.sleep(3.0)
+            for _ in range(2):
+                processes.append(subprocess.Popen(alone, stderr=subprocess.DEVNULL))
+                wait_for(lambda: blocks(folder) >= 1)
+
+        hand = threading.Thread(target=come)
+        hand.start()
+        with pytest.warns(sw.SwelltreeWarning, match="has no workers yet; waiting for the first"):
+            late = campaign.run(folder, scheduler=address)
+        hand.join()
+    assert equal(late, campaign.run(tmp_path / "here", workers=0))
+
+
+def test_processes_leave_the_keyboard_to_the_driver():
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        quiet.dask_setup(None)
+        assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_room_grows_with_the_processes_of_a_cluster():
+    """A client that counts; nothing is run."""
+    cluster = object.__new__(pool.Cluster)
+    cluster._client = SimpleNamespace(status="running", nthreads=lambda: {"a": 1})
+    cluster._workers, cluster._counted = 0, -pool.COUNTED
+    assert cluster.room == pool.AHEAD
+    cluster._client.nthreads = lambda: dict.fromkeys("abcd", 1)
+    assert cluster.room == pool.AHEAD  # not asked at every job
+    cluster._counted -= 2 * pool.COUNTED
+    assert cluster.room == 4 * pool.AHEAD
 
 
 def test_a_killed_scheduler_is_told_and_only_what_is_missing_is_run(tmp_path):

@@ -68,6 +68,8 @@ def test_crests_are_one_per_upward_crossing_of_the_mean():
     ("call", "sentence"),
     [
         (lambda: sw.weibull_tail([1.0, 2.0], 10.0), "Give at least 10"),
+        (lambda: sw.weibull_tail([1.0] * 10 + [2.0] * 10, 9.0), "largest 10 peaks are all 2,"),
+        (lambda: sw.weibull_tail(np.arange(20.0), 9.0, part=0.0), "part 0.0 is not between"),
         (lambda: sw.peaks_over_threshold(np.arange(20.0), -1.0), "duration -1.0 s"),
         (lambda: sw.peaks_over_threshold(np.arange(20.0), 9.0, threshold=18.5), "lower one"),
         (lambda: sw.most_probable_maximum([1.0, 2.0], 9.0), "at least 3"),

@@ -46,3 +46,12 @@ def test_huge_loads_do_not_overflow_and_gaps_stay_gaps():
 def test_a_negative_exponent_is_told():
     with pytest.raises(sw.SwelltreeError, match=r"exponent -3.*must be positive"):
         sw.damage_equivalent([0.0, 1.0], -3.0, 10.0)
+
+
+def test_damage_of_a_short_load_is_that_of_a_calculation_by_hand():
+    """0 2 0 4 0 2 0: two half cycles and a whole one of range 2, two half cycles of range 4.
+
+    (0.5 + 0.5 + 1) 2^3 + (0.5 + 0.5) 4^3 = 80, over six cycles of a second each.
+    """
+    load = sw.damage_equivalent(np.array([0, 2, 0, 4, 0, 2, 0.0]), 3.0, 6.0)
+    assert load == pytest.approx((80.0 / 6.0) ** (1.0 / 3.0), rel=1e-12)

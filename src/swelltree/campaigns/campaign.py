@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swelltree.campaigns.beginning import (
+    check_dims,
+    check_vary,
+    code,
+    each_told_once,
+    made_folder,
+    tell_version,
+)
 from swelltree.campaigns.drive import Driver, Lanes, worth_retrying
 from swelltree.campaigns.file_keys import DEVICES, PRECISIONS
+from swelltree.campaigns.key import campaign_key
 from swelltree.campaigns.lock import DriverLock
 from swelltree.campaigns.opened import open_campaign
 from swelltree.campaigns.pool import Job, open_pool
@@ -20,14 +29,15 @@ from swelltree.campaigns.sea_states import sea_states
 from swelltree.campaigns.store import Store
 from swelltree.campaigns.table import CaseTable, case_id, case_table, check_table
 from swelltree.campaigns.vary import Vary
-from swelltree.hydro.cache import content_key
 from swelltree.model.model import Model
 from swelltree.results.cases.reductions import check_reductions
 from swelltree.results.dataset import provenance
 from swelltree.studies.batch.batch import TOLERANCE, BatchPlan, blank_block, plan_batch
 from swelltree.studies.given import check_model
 from swelltree.studies.time.simulate import simulate
+from swelltree.system.casefile.studies import STARTS
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
+from swelltree.system.files.given_paths import given_path
 from swelltree.system.named_values import NamedValues
 from swelltree.system.waters.seas import Sea
 
@@ -83,6 +93,7 @@ class Campaign:
 
     def __post_init__(self) -> None:
         check_model(self.model, "campaign")
+        check_vary(self.vary, self.name)
         if not self.duration > 0:
             raise SwelltreeError(
                 f"campaign '{self.name}': duration {self.duration} s is not positive. Give the "
@@ -92,9 +103,11 @@ class Campaign:
             raise SwelltreeError(
                 f"campaign '{self.name}': retries {self.retries} is negative. Give 0 or more."
             )
-        for word, known in (("device", DEVICES), ("precision", PRECISIONS)):
+        words = (("device", DEVICES), ("precision", PRECISIONS), ("start", (None, *STARTS)))
+        for word, known in words:
             value = getattr(self, word)
             if value not in known:
+                known = tuple(name for name in known if name)
                 raise SwelltreeError(
                     f"campaign '{self.name}': {word} '{value}' is not known."
                     f"{suggest(value, known)} Give {listed(known)}."
@@ -104,8 +117,14 @@ class Campaign:
                 f"campaign '{self.name}': precision 'float32' is for device 'gpu'. Give it too, or "
                 "leave both."
             )
+        if self.lanes is not None and self.lanes < 1:
+            raise SwelltreeError(
+                f"campaign '{self.name}': lanes {self.lanes} is not a number of cases. Give one or "
+                "more."
+            )
         check_reductions(self.reduce, f"campaign '{self.name}'")
-        check_table(self.table, self.sea, self.model)
+        with each_told_once():
+            check_table(self.table, self.sea, self.model)
 
     @property
     def table(self) -> CaseTable:
@@ -115,19 +134,10 @@ class Campaign:
     @property
     def key(self) -> str:
         """Hash of all that the numbers of a case depend on, besides those that vary."""
-        data = self.model.hydro
-        arrays = (
-            () if data is None or data.table is None else (data.table.omega, data.table.excitation)
-        )
-        rounded = [np.asarray(x).astype(np.complex64) for x in arrays]
-        sea = None if self.sea is None else repr(self.sea)
-        numbers = self.duration, self.output_step, self.step, self.tolerance, self.lanes
-        words: tuple[object, ...] = (
-            list(self.channels or ()), list(self.reduce), self.formulation, self.start
-        )  # fmt: skip
-        if self.precision != "float64":
-            words += (self.precision,)
-        return content_key(self.model.described.case, *rounded, sea, numbers, words)[:32]
+        numbers = self.duration, self.output_step, self.step, self.tolerance
+        kept = tuple(self.channels or ()), tuple(self.reduce)
+        words = self.formulation, self.start, self.precision
+        return campaign_key(self.model, self.sea, numbers, kept, words)
 
     def run(
         self,
@@ -152,21 +162,25 @@ class Campaign:
         """
         if workers is not None and workers < 0:
             raise SwelltreeError(f"workers {workers} is negative. Give 0 for this process alone.")
-        store, table = Store(folder), self.table
+        store, table = Store(given_path(folder, "store")), self.table
         if store.exists and not (resume or retry_failed):
             raise SwelltreeError(
                 f"'{folder}' already holds a campaign. Continue it with --resume, or name another "
                 "folder."
             )
-        _make(store.folder)
-        with DriverLock(store.folder) as lock:
-            planned, lanes = self._stored_plan(store, table)
-            blank = blank_block(planned, tuple(self.reduce))
-            store.create(self._about(table, planned, lanes), blank)
-            again = store.entries(-(-len(table) // lanes)) if retry_failed else {}
-            again = {block: entry for block, entry in again.items() if worth_retrying(entry)}
-            how = (workers, scheduler, progress)
-            self._drive(store, lock, table, planned, lanes, blank, again, *how)
+        if workers is not None and scheduler is not None:
+            raise SwelltreeError(
+                f"workers {workers} are processes of this machine, and scheduler '{scheduler}' has "
+                "its own. Give one of them."
+            )
+        with made_folder(store.folder), DriverLock(store.folder) as lock:
+            with each_told_once() as told:
+                planned, lanes = self._stored_plan(store, table)
+                blank = blank_block(planned, tuple(self.reduce))
+                check_dims(table, blank)
+                store.create(self._about(table, planned, lanes), blank)
+            how = (retry_failed, workers, scheduler, progress)
+            self._drive(store, lock, table, planned, lanes, blank, told, *how)
         result = open_campaign(folder)
         failed = int(result.attrs["cases_failed"])
         if failed:
@@ -212,13 +226,17 @@ class Campaign:
         attrs: NamedValues = {}
         if store.exists:
             about = store.about()
-            if about["key"] != self.key or about["cases"] != len(table):
+            differs = "" if table.is_told_by(about) else "the table of cases"
+            if about["key"] != self.key:
+                differs = "the model, the sea or an option"
+            if differs:
                 raise SwelltreeError(
                     f"'{store.folder}' holds another campaign ('{about['name']}', "
-                    f"{about['cases']} cases): the model, the sea, the table or the options "
-                    "differ. Name another folder."
+                    f"{about['cases']} cases): {differs} was changed since. Name another folder, "
+                    "or take the change back."
                 )
             attrs = about["attrs"]
+            tell_version(store.folder, about)
             block, device = int(about["lanes"]), attrs.get("device", "cpu")
             if self.device not in ("auto", device):
                 warnings.warn(
@@ -259,12 +277,9 @@ class Campaign:
         return {
             "name": self.name,
             "key": self.key,
-            "cases": len(table),
+            "code": code(),
             "lanes": lanes,
-            "dims": {name: values.tolist() for name, values in table.dims.items()},
-            "columns": {name: values.tolist() for name, values in table.columns.items()},
-            "place": table.place.tolist(),
-            "occurrence": None if table.occurrence is None else table.occurrence.tolist(),
+            **table.told(),
             "sea": sea_states(table, self.sea, model.water, g),
             "attrs": attrs,
         }
@@ -277,15 +292,25 @@ class Campaign:
         planned: BatchPlan,
         lanes: int,
         blank: xr.Dataset,
-        again: dict[int, NamedValues],
+        told: set[str],
+        retry_failed: bool,
         workers: int | None,
         scheduler: str | None,
         progress: bool | None,
     ) -> None:
         """Blocks that are missing, and cases of others that are run again."""
-        count = len(table)
-        there = store.entries(-(-count // lanes))
-        missing = [block for block in range(-(-count // lanes)) if block not in there]
+        count, key = len(table), self.key
+        ids: Callable[[int], str] = lambda k: case_id(key, table.row(k))  # noqa: E731
+        blocks = range(-(-count // lanes))
+        there = {
+            block: entry
+            for block, entry in store.entries(len(blocks)).items()
+            if all(case["id"] == ids(block * lanes + k) for k, case in enumerate(entry["cases"]))
+        }
+        missing = [block for block in blocks if block not in there]
+        again = {
+            block: entry for block, entry in there.items() if retry_failed and worth_retrying(entry)
+        }
 
         def jobs() -> Iterator[Job]:
             for block in missing:
@@ -297,10 +322,9 @@ class Campaign:
 
         done = sum(len(entry["cases"]) for block, entry in there.items() if block not in again)
         empty = {str(name): x.values[0].astype(float) for name, x in blank.data_vars.items()}
-        key = self.key
-        ids: Callable[[int], str] = lambda k: case_id(key, table.row(k))  # noqa: E731
         with Progress(self.name, count, done, progress) as bar:
             driver = Driver(store, lock, lanes, empty, ids, self.retries, bar.tell)
+            driver.warned |= told
             driver.open |= {block: Lanes.of_store(store, entry) for block, entry in again.items()}
             pool = open_pool(
                 planned,
@@ -312,12 +336,3 @@ class Campaign:
             )
             with pool:
                 driver.run(pool, jobs())
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SwelltreeError(
-            f"cannot make the folder '{folder}': {error.strerror}. Choose another."
-        ) from None

@@ -15,7 +15,7 @@ import numpy as np
 from swelltree.campaigns.lock import DriverLock
 from swelltree.campaigns.pool import Done, Job, Pool
 from swelltree.campaigns.store import Store
-from swelltree.campaigns.work import Block
+from swelltree.campaigns.work import Block, UnfitProcess
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.system.named_values import NamedValues
 
@@ -132,6 +132,8 @@ class Driver:
     def take(self, done: Done) -> None:
         """Keep what a job gave, or try again."""
         job, lanes = done.job, self.open[done.job.block]
+        if isinstance(done.error, UnfitProcess):
+            raise done.error
         if done.error is None:
             lanes.add(done)
             self.warn(() if done.block is None else done.block.warnings)

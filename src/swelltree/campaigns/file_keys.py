@@ -60,6 +60,11 @@ class CampaignTable(Description):
     def __post_init__(self) -> None:
         if (self.base is None) == (self.gallery is None):
             raise self.fail("give either base, a case file, or gallery, a ready system.")
+        if self.gallery is not None and self.study is not None:
+            raise self.fail(
+                f"study '{self.study}' belongs to a base, and gallery '{self.gallery}' has none. "
+                "Leave it out and give duration."
+            )
         for word in ("duration", "output_step", "step", "tolerance", "lanes"):
             value = getattr(self, word)
             if value is not None and not value > 0:

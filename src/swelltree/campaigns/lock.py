@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.files.whole_files import unwritable
 from swelltree.system.named_values import NamedValues
 
 FILE = "lock.json"
@@ -35,7 +36,10 @@ class DriverLock:
         self._renewed = 0.0
 
     def __enter__(self) -> DriverLock:
-        file = self.path.open("a+", encoding="utf-8")
+        try:
+            file = self.path.open("a+", encoding="utf-8")
+        except OSError as error:
+            raise unwritable(self.path, error) from None
         if not _taken(file):
             owner = self.owner()
             file.close()
@@ -44,17 +48,18 @@ class DriverLock:
                 f"'{owner.get('machine')}' since {owner.get('since')}. Wait for it, or end it."
             )
         self._file = file
-        file.truncate(0)
-        file.write(
-            json.dumps(
-                {
-                    "machine": platform.node(),
-                    "process": os.getpid(),
-                    "since": time.strftime("%Y-%m-%d %H:%M:%S"),
-                }
-            )
-        )
-        file.flush()
+        owner = {
+            "machine": platform.node(),
+            "process": os.getpid(),
+            "since": time.strftime("%Y-%m-%d %H:%M:%S"),
+        }
+        try:
+            file.truncate(0)
+            file.write(json.dumps(owner))
+            file.flush()
+        except OSError as error:
+            self.path.unlink(missing_ok=True)
+            raise unwritable(self.path, error) from None
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -7,18 +7,21 @@ died comes back as an error, like one that raised.
 from __future__ import annotations
 
 import os
+import time
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import NamedTuple
 
-from swelltree.campaigns.work import Block, one_thread, packed, run_block, run_here
+from swelltree.campaigns.work import Block, UnfitProcess, one_thread, packed, run_block, run_here
 from swelltree.engine.arrays import Tree
 from swelltree.studies.batch.batch import BatchPlan
 from swelltree.studies.batch.cases import BatchCase
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.system.named_values import NamedValues
 
 AHEAD = 3  # jobs per process that wait
+COUNTED = 5.0  # s between looks at how many processes there are
 
 
 class Job(NamedTuple):
@@ -41,7 +44,10 @@ class Done(NamedTuple):
 class Pool(ABC):
     """Where jobs are run."""
 
-    room: int  # jobs that may be under way
+    @property
+    @abstractmethod
+    def room(self) -> int:
+        """How many jobs may be under way."""
 
     @abstractmethod
     def submit(self, job: Job) -> None:
@@ -65,11 +71,14 @@ class Pool(ABC):
 class Here(Pool):
     """This process, one job after the other."""
 
-    room = 1
-
     def __init__(self, planned: BatchPlan, names: tuple[str, ...]) -> None:
         self._run = lambda job: run_here(planned, names, list(job.cases), job.first)
         self._waiting: list[Job] = []
+
+    @property
+    def room(self) -> int:
+        """One."""
+        return 1
 
     def submit(self, job: Job) -> None:
         """Keep it."""
@@ -112,6 +121,7 @@ class Cluster(Pool):
             settings: NamedValues = {
                 "distributed.nanny.pre-spawn-environ": one_thread(),
                 "distributed.scheduler.allowed-failures": retries,
+                "distributed.worker.preload": ["swelltree.campaigns.quiet"],
             }
             with dask.config.set(settings):
                 self._cluster = distributed.LocalCluster(
@@ -123,29 +133,47 @@ class Cluster(Pool):
                 )
             self._client = distributed.Client(self._cluster)
         else:
-            try:
-                self._client = distributed.Client(scheduler, timeout=20)
-            except (OSError, TimeoutError, ValueError) as error:
-                raise SwelltreeError(
-                    f"scheduler '{scheduler}' does not answer ({error}). Start one with `dask "
-                    "scheduler`, and give its address: tcp://host:8786."
-                ) from None
-            workers = len(self._client.scheduler_info(n_workers=-1)["workers"])
-            if workers == 0:
-                self._client.close()
-                raise SwelltreeError(
-                    f"scheduler '{scheduler}' has no workers. Start some: dask worker {scheduler} "
-                    "--nthreads 1."
-                )
-        self.room = AHEAD * workers
-        self._content = self._client.scatter(packed(planned, names), broadcast=True, hash=False)
+            self._client = connected(distributed, scheduler)
+        self._workers, self._counted = workers, -COUNTED
+        self._wait_for_workers(scheduler)
+        self._content = self._sent(packed(planned, names))
         self._jobs: dict[str, Job] = {}
         self._ended = distributed.as_completed()
+
+    @property
+    def room(self) -> int:
+        """Some jobs for each process; processes that come later count when they are there."""
+        now = time.monotonic()
+        if now - self._counted > COUNTED and self._client.status == "running":
+            self._workers, self._counted = len(self._client.nthreads()), now
+        return AHEAD * max(self._workers, 1)
 
     @property
     def dashboard(self) -> str:
         """Address of the page that shows the cluster; empty where there is none."""
         return str(self._client.dashboard_link or "") if has_dashboard() else ""
+
+    def _wait_for_workers(self, scheduler: str | None) -> None:
+        """Until there is one: jobs of a queue may begin hours after they were asked for."""
+        if scheduler is None or self._client.nthreads():
+            return
+        warnings.warn(
+            f"scheduler '{scheduler}' has no workers yet; waiting for the first. Start some: dask "
+            f"worker {scheduler} --nthreads 1.",
+            SwelltreeWarning,
+            stacklevel=2,
+        )
+        try:
+            self._client.wait_for_workers(1)
+        except BaseException:
+            self._client.close(timeout=5)
+            raise
+
+    def _sent(self, content: bytes) -> Tree:
+        """The model as a result of the cluster, which it makes again where its owners die."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+            return self._client.submit(bytes, content, pure=False)
 
     def submit(self, job: Job) -> None:
         """Give it to the scheduler."""
@@ -165,6 +193,11 @@ class Cluster(Pool):
         if future.cancelled() or self._client.status != "running":
             raise self._gone()
         error = future.exception()
+        if isinstance(error, ModuleNotFoundError):  # met while it read the job
+            error = UnfitProcess(
+                f"a process of the cluster cannot run cases: {error}. Install there what is "
+                "installed here, and continue with --resume."
+            )
         if error is not None:
             return Done(job, None, error)
         block = future.result()
@@ -183,6 +216,22 @@ class Cluster(Pool):
         self._client.close(timeout=5)
         if self._cluster is not None:
             self._cluster.close(timeout=10)
+
+
+def connected(distributed: Tree, scheduler: str) -> Tree:
+    """A client of a scheduler that runs already.
+
+    Args:
+        distributed: the package.
+        scheduler: its address.
+    """
+    try:
+        return distributed.Client(scheduler, timeout=20)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise SwelltreeError(
+            f"scheduler '{scheduler}' does not answer ({error}). Start one with `dask scheduler`, "
+            "and give its address: tcp://host:8786."
+        ) from None
 
 
 def dask_cluster() -> tuple[Tree, Tree]:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swelltree.campaigns.beginning import code
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.files.whole_files import is_full, unwritable, write_whole
 from swelltree.system.named_values import NamedValues
@@ -158,7 +159,8 @@ class Store:
             sums = {name: self._sum(name, block) for name in values}
         except OSError as error:
             raise self._unwritable(self.folder / RESULTS, error) from None
-        text = json.dumps({"block": block, "first": first, "chunks": sums, "cases": cases})
+        entry = {"block": block, "first": first, "code": code(), "chunks": sums, "cases": cases}
+        text = json.dumps(entry)
         write_whole(self._index(block), text)
 
     def _unwritable(self, path: Path, error: OSError) -> SwelltreeError:

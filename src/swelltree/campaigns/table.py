@@ -74,6 +74,20 @@ class CaseTable:
         """Names of the cases: sixteen digits of a hash of the base and of their numbers."""
         return [case_id(base, self.row(k)) for k in range(len(self))]
 
+    def told(self) -> NamedValues:
+        """All of it, as a store keeps it."""
+        return {
+            "cases": len(self),
+            "dims": {name: values.tolist() for name, values in self.dims.items()},
+            "columns": {name: values.tolist() for name, values in self.columns.items()},
+            "place": self.place.tolist(),
+            "occurrence": None if self.occurrence is None else self.occurrence.tolist(),
+        }
+
+    def is_told_by(self, about: NamedValues) -> bool:
+        """Whether a store keeps this table."""
+        return all(about.get(name) == value for name, value in self.told().items())
+
     def by_dims(self) -> np.ndarray:
         """Number of the case at each place of the grid, -1 where there is none."""
         grid = np.full(int(np.prod(self.shape)), -1)
@@ -146,6 +160,12 @@ def check_table(table: CaseTable, sea: Sea | None, model: Model) -> None:
         sea: of the base.
         model: of the base.
     """
+    for name in WHOLE:
+        parts = [x for x in table.columns.get(name, np.zeros(0)) if x != np.floor(x)]
+        if parts:
+            raise SwelltreeError(
+                f"campaign: {name} {parts[0]:g} is not a whole number. Give 0, 1, 2 ..."
+            )
     base = {name: x for name, x in table.row(0).items() if not of_model(name)}
     for name, values in table.columns.items():
         if of_model(name):

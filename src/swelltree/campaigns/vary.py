@@ -4,6 +4,7 @@ Each part has one or several dimensions, and columns over them: names of numbers
 `Tp`, `beta`, `seed` ...) or paths of the description ("ptos.pto.damping").
 """
 
+from collections.abc import Container
 from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
@@ -103,6 +104,11 @@ class Vary(Description):
         if len(set(values)) < len(values):
             raise self.fail(f"{word} holds a value twice. Give each once.")
 
+    def check_dim(self, dim: str, names: Container[str]) -> None:
+        """Name of the dimension of several numbers."""
+        if dim in names:
+            raise self.fail(f"dim '{dim}' is the name of a number that varies. Give another.")
+
 
 @description
 class Values(Vary):
@@ -149,6 +155,7 @@ class Together(Vary):
         if len(set(sizes.values())) > 1 or 0 in sizes.values():
             counts = ", ".join(f"{n} of '{name}'" for name, n in sizes.items())
             raise self.fail(f"there are {counts}. Give as many of each, at least one.")
+        self.check_dim(self.dim, sizes)
 
     def part(self) -> Part:
         """One dimension."""
@@ -251,6 +258,7 @@ class Sample(Vary):
         for name, pair in self.ranges:
             if len(pair) != 2 or not pair[1] > pair[0]:
                 raise self.fail(f"ranges of '{name}' are {list(pair)}. Give [lowest, largest].")
+        self.check_dim(self.dim, dict(self.ranges))
         if self.method == "sobol" and self.count & (self.count - 1):
             raise self.fail(
                 f"count {self.count} is no power of two, which balances a Sobol sequence. Give "

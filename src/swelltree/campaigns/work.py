@@ -16,11 +16,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from swelltree.campaigns.beginning import own_text
 from swelltree.engine.machine.many_cases import cuda
 from swelltree.studies.batch.batch import BatchPlan, reduced_block
 from swelltree.studies.batch.cases import BatchCase
 from swelltree.studies.batch.engines import chosen_engine
-from swelltree.system.errors import SwelltreeWarning
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 
 class Block(NamedTuple):
@@ -33,6 +34,15 @@ class Block(NamedTuple):
     warnings: tuple[str, ...] = ()  # each once
 
 
+class UnfitProcess(SwelltreeError):
+    """A process that can run no case of a campaign: its mistake, not the cases'."""
+
+
+def here() -> str:
+    """This process, for people."""
+    return f"{platform.node()}:{os.getpid()}"
+
+
 def packed(planned: BatchPlan, names: tuple[str, ...]) -> bytes:
     """All that a process needs, as bytes.
 
@@ -40,11 +50,13 @@ def packed(planned: BatchPlan, names: tuple[str, ...]) -> bytes:
         planned: how cases are run.
         names: of reductions.
     """
+    import pickle
+
     import cloudpickle
 
     described = planned.plan.model.described
     parts = planned, names, described.given, described.again
-    return cloudpickle.dumps(parts)
+    return pickle.dumps((own_text(), cloudpickle.dumps(parts)))
 
 
 @functools.lru_cache(maxsize=2)
@@ -52,7 +64,19 @@ def unpacked(content: bytes) -> tuple[BatchPlan, tuple[str, ...]]:
     """The same again; kept, because many blocks of one campaign follow one another."""
     import pickle
 
-    planned, names, given, again = pickle.loads(content)
+    text, parts = pickle.loads(content)
+    if text != own_text():
+        raise UnfitProcess(
+            f"process {here()} has another version of swelltree than the driver. Install the same "
+            "there and continue with --resume."
+        )
+    try:
+        planned, names, given, again = pickle.loads(parts)
+    except Exception as error:
+        raise UnfitProcess(
+            f"process {here()} cannot read the model ({type(error).__name__}: {error}). Install "
+            "there what its laws import, and continue with --resume."
+        ) from None
     model = planned.plan.model
     described = model.described.knowing(given, again)
     plan = replace(planned.plan, model=model.replace(described=described))
@@ -76,7 +100,7 @@ def run_here(
 ) -> Block:
     """The same in this process."""
     begin = time.perf_counter()
-    where = f"{platform.node()}:{os.getpid()}"
+    where = here()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SwelltreeWarning)
         planned = runnable_here(planned, cases[0])

@@ -86,10 +86,17 @@ def weibull_tail(
     x = _peaks(peaks, "weibull_tail", 10)
     n = len(x)
     _positive("weibull_tail", duration=duration, within=within)
+    if not 0.0 < part <= 1.0:
+        raise SwelltreeError(f"weibull_tail: part {part} is not between 0 and 1. Give e.g. 0.5.")
     # survival of the sorted peaks, Gringorten's plotting positions
     survival = 1.0 - (np.arange(1, n + 1) - 0.44) / (n + 0.12)
     upper = slice(int((1.0 - part) * n), n)
     y = np.log(-np.log(survival[upper]))
+    if x[upper][0] == x[-1]:
+        raise SwelltreeError(
+            f"weibull_tail: the largest {n - upper.start} peaks are all {x[-1]:g}, and no "
+            "distribution goes through them. Give peaks of irregular waves, or a larger part."
+        )
 
     def misfit(gap: float) -> tuple[float, float, float]:
         """Of the line y = k log(x - location) + c, in the value x."""

@@ -71,7 +71,7 @@ def page(campaign: xr.Dataset, folder: Path) -> str:
     for word in ("failed", "missing"):
         if attrs[f"cases_{word}"]:
             chips.append((f"cases {word}", f"{attrs[f'cases_{word}']}"))
-    cards = [_pictures(campaign, chips), _times(campaign, folder), _failed(campaign, folder)]
+    cards = [_pictures(campaign, chips), _times(campaign), _failed(campaign)]
     seconds = float(campaign["seconds"].sum())
     about = [str(attrs.get("system", "")), f"{attrs.get('duration', 0):g} s each"]
     if "step" in attrs:
@@ -85,7 +85,7 @@ def page(campaign: xr.Dataset, folder: Path) -> str:
         name=escape(name),
         about=escape(" · ".join(text for text in about if text)),
         chips="".join(f"<li><b>{escape(v)}</b>{escape(k)}</li>" for k, v in chips),
-        cards="".join(cards) + _ranges(campaign),
+        cards="".join(cards) + _replays(campaign, folder) + _ranges(campaign),
         footer=escape(
             f"Made by swelltree {attrs.get('swelltree_version', '')}, {attrs.get('created', '')}. "
             f"Statistics from {attrs.get('statistics_from', 0)} s on."
@@ -153,7 +153,7 @@ def _rows(
     return ["case", *dims], rows
 
 
-def _times(campaign: xr.Dataset, folder: Path) -> str:
+def _times(campaign: xr.Dataset) -> str:
     seconds = campaign["seconds"].values
     if not np.isfinite(seconds).any():
         return ""
@@ -162,10 +162,10 @@ def _times(campaign: xr.Dataset, folder: Path) -> str:
     places = [place for place in places if np.isfinite(seconds[place])]
     heads, rows = _rows(campaign, places)
     rows = [[*row, f"{seconds[place]:.3g}"] for row, place in zip(rows, places, strict=True)]
-    return card("Slowest cases", table([*heads, "s"], rows) + _replays(rows, folder))
+    return card("Slowest cases", table([*heads, "s"], rows))
 
 
-def _failed(campaign: xr.Dataset, folder: Path) -> str:
+def _failed(campaign: xr.Dataset) -> str:
     state = campaign["state"].values
     places = [_whole(row) for row in np.argwhere(state == "failed")]
     if not places:
@@ -176,16 +176,22 @@ def _failed(campaign: xr.Dataset, folder: Path) -> str:
         for row, place in zip(rows, places, strict=False)
     ]
     more = f"<p>and {len(places) - SHOWN} more</p>" if len(places) > SHOWN else ""
-    content = text_table([*heads, "why"], rows) + more + _replays(rows, folder)
-    return card("Failed cases", content)
+    return card("Failed cases", text_table([*heads, "why"], rows) + more)
 
 
-def _replays(rows: list[list[str]], folder: Path) -> str:
-    """Links to the pages of single runs, or how to make them."""
-    there = [row[0] for row in rows if (folder / "replays" / f"{row[0]}.html").exists()]
-    links = ", ".join(f'<a href="replays/{escape(i)}.html">{escape(i)}</a>' for i in there)
-    how = "Replay a case: <code>swelltree sweep CAMPAIGN --replay CASE</code>."
-    return f"<p>{f'Replays: {links}. ' if links else ''}{how}</p>"
+def _replays(campaign: xr.Dataset, folder: Path) -> str:
+    """Links to the pages of single runs, and how to make one."""
+    names = campaign["case_id"].values
+    there = {path.stem for path in (folder / "replays").glob("*.html")}
+    links = []
+    for place in map(_whole, np.argwhere(np.isin(names, list(there)))) if there else ():
+        heads, rows = _rows(campaign, [place])
+        words = ", ".join(f"{a} {b}" for a, b in zip(heads[1:], rows[0][1:], strict=True))
+        name = escape(rows[0][0])
+        links.append(f'<li><a href="replays/{name}.html">{name}</a> {escape(words)}</li>')
+    listing = f"<ul>{''.join(links)}</ul>" if links else ""
+    how = "A whole run of one case: <code>swelltree sweep CAMPAIGN --replay CASE</code>."
+    return card("Replays", f"{listing}<p>{how}</p>")
 
 
 def _ranges(campaign: xr.Dataset) -> str:

@@ -91,8 +91,8 @@ def annual_energy(
 
     Args:
         matrix: from `power_matrix`, or the campaign itself.
-        occurrence: of the states, an array labelled like the matrix, in any unit; that of the
-            campaign's scatter diagram if not given.
+        occurrence: of the states, an array labelled like the matrix, in any unit: all of it
+            together is the year; that of the campaign's scatter diagram if not given.
         availability: part of the time in which the device works.
 
     Returns a dataset: `MAEP` [Wh], its standard error `MAEP_error` over the seeds, `mean_power`
@@ -113,12 +113,8 @@ def annual_energy(
         raise SwelltreeError(
             f"annual_energy: availability {availability} is not between 0 and 1. Give e.g. 0.95."
         )
-    if not isinstance(often, xr.DataArray):
-        raise SwelltreeError(
-            "annual_energy: occurrence is not labelled. Give an xarray.DataArray over "
-            f"{listed(str(dim) for dim in matrix['power'].dims)}."
-        )
     power = matrix["power"]
+    _check_occurrence(often, power)
     states = [dim for dim in often.dims if dim in power.dims]
     part = (often / often.sum(states)).fillna(0.0)
     hours = HOURS * availability
@@ -153,3 +149,34 @@ def annual_energy(
             units="m", long_name="capture width over the year"
         )
     return xr.Dataset(result, attrs=matrix.attrs | {"study": "annual_energy", "hours": HOURS})
+
+
+def _check_occurrence(often: object, power: xr.DataArray) -> None:
+    """How often each state of a matrix occurs, over its states and nothing else."""
+    import xarray as xr
+
+    known = [str(dim) for dim in power.dims]
+    states = [dim for dim in known if dim in STATES]
+    wanted = states or known
+    if not isinstance(often, xr.DataArray):
+        raise SwelltreeError(
+            "annual_energy: occurrence is not labelled. Give an xarray.DataArray over "
+            f"{listed(wanted)}."
+        )
+    given = [str(dim) for dim in often.dims]
+    if not given or not set(states) <= set(given) <= set(known):
+        raise SwelltreeError(
+            f"annual_energy: occurrence is over {listed(given) or 'nothing'}. Give it over "
+            f"{listed(wanted)}, the states of the power."
+        )
+    for dim in given:
+        if dim not in often.coords and often.sizes[dim] != power.sizes[dim]:
+            raise SwelltreeError(
+                f"annual_energy: occurrence has {often.sizes[dim]} {dim} without values, the power "
+                f"{power.sizes[dim]}. Give as many, or the coordinate '{dim}'."
+            )
+    if float(often.min()) < 0.0 or not float(often.sum()) > 0.0:
+        raise SwelltreeError(
+            "annual_energy: occurrence must not be negative, and not zero everywhere. Give hours, "
+            "counts or parts."
+        )

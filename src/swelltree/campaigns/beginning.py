@@ -1,0 +1,124 @@
+"""Before a campaign begins: its folder, its version, what cannot be, and what is told of it."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from swelltree.campaigns.vary import Vary
+from swelltree.engine.contents import hashed, versions
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, shown
+from swelltree.system.named_values import NamedValues
+from swelltree.system.values import row_of
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from swelltree.campaigns.table import CaseTable
+
+# variables that results have besides those of a run
+OURS = ("state", "message", "case_id", "seconds", "occurrence", "Hm0", "Te", "J", "case")
+
+
+@contextmanager
+def made_folder(folder: Path) -> Iterator[Path]:
+    """A folder, made with those above it; empty ones that were made are taken back at the end."""
+    new = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SwelltreeError(
+            f"cannot make the folder '{folder}': {error.strerror}. Choose another."
+        ) from None
+    try:
+        yield folder
+    finally:
+        for path in new:
+            if any(path.iterdir()):
+                break
+            path.rmdir()
+
+
+@contextmanager
+def each_told_once() -> Iterator[set[str]]:
+    """What is warned of in the block, each sentence once, at its end; gives the sentences then."""
+    sentences: set[str] = set()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SwelltreeWarning)
+        try:
+            yield sentences
+        finally:
+            told = {(one.category, str(one.message)): one for one in caught}
+    for one in told.values():
+        if issubclass(one.category, SwelltreeWarning):
+            sentences.add(str(one.message))
+            warnings.warn(str(one.message), one.category, stacklevel=4)
+        else:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+
+
+def check_vary(vary: object, name: str) -> None:
+    """A list of what varies.
+
+    Args:
+        vary: as given.
+        name: of the campaign.
+    """
+    rows = None if isinstance(vary, Vary) else row_of(vary)
+    wrong = vary if rows is None else next((x for x in rows if not isinstance(x, Vary)), None)
+    if wrong is not None:
+        given = shown(wrong) if isinstance(wrong, str) else type(wrong).__name__
+        raise SwelltreeError(
+            f"campaign '{name}': vary is {given}, not a list of what varies. Give e.g. "
+            "[Values('Hs', [1.0, 2.0]), Seeds(6)]."
+        )
+
+
+def check_dims(table: CaseTable, blank: xr.Dataset) -> None:
+    """No dimension of the cases has the name of something else in the results.
+
+    Args:
+        table: the cases.
+        blank: what is kept of one.
+    """
+    taken = {str(name) for name in (*blank.variables, *blank.dims, *OURS)}
+    clash = [name for name in table.dims if name in taken]
+    if clash:
+        raise SwelltreeError(
+            f"campaign: the dimension {listed(clash)} has the name of a part of the results. Give "
+            "another dim."
+        )
+
+
+@functools.cache
+def code() -> str:
+    """Hash of the package's text and of the versions of what computes."""
+    return hashed(*versions())[:16]
+
+
+@functools.cache
+def own_text() -> str:
+    """Hash of the package's text alone."""
+    return hashed(versions()[1])
+
+
+def tell_version(folder: Path, about: NamedValues) -> None:
+    """A sentence where a store was begun with another version.
+
+    Args:
+        folder: of the store.
+        about: what it keeps.
+    """
+    if about.get("code", code()) != code():
+        version = about["attrs"].get("swelltree_version", "unknown")
+        warnings.warn(
+            f"'{folder}' was begun with another version (swelltree {version}, or of Python, JAX, "
+            "numpy, scipy or llvmlite): cases that run now may differ from those that are there. "
+            "Name another folder where that matters; the index tells them apart by `code`.",
+            SwelltreeWarning,
+            stacklevel=5,
+        )
