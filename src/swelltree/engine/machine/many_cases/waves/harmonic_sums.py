@@ -263,7 +263,7 @@ def refined_text(columns: tuple[int, ...], wide: int, short: bool, on_cpu: bool 
             place = k.plus(k.times(point, wide), column)
             for start, number in (("force", k.mul(r_now, value)), ("rate", rate)):
                 into = k.plus(own, k.sizes[start], place)
-                k.store("lanes", k.plus(k.times(into, GROUP), lane), number, short)
+                k.store_of_case("lanes", into, lane, number, short)
 
         if columns == tuple(range(wide)):
             with k.loop(n) as d:
@@ -277,6 +277,7 @@ def refined_text(columns: tuple[int, ...], wide: int, short: bool, on_cpu: bool 
         ("points", "instants", "own", "force", "rate"),
         write,
         on_cpu,
+        GROUP,
     )
 
 
