@@ -34,7 +34,12 @@ from swelltree.studies.batch.compiled import (
     made_one_by_one,
     with_loads,
 )
-from swelltree.studies.batch.device_seas import device_seas, fits, made_on_device
+from swelltree.studies.batch.device_seas import (
+    alike,
+    device_seas,
+    few_headings,
+    made_on_device,
+)
 from swelltree.studies.batch.engine import Plan, Summary
 from swelltree.studies.batch.xla import maker_of
 
@@ -113,9 +118,12 @@ class OnGpu(Compiled):
     def made(self, plan: Plan, cases: list[BatchCase]) -> Made | None:
         """Cases that can be run; None if there are none."""
         maker = self.maker(plan)
-        if not (made_on_device(plan.model, cases) and fits(plan.model, cases)):
+        if not made_on_device(plan.model, cases):
             return made_one_by_one(plan, maker, cases)
-        seas = device_seas(plan.model, maker, cases)
+        groups = alike(cases)
+        if not few_headings([cases[rows[0]] for rows in groups]):
+            return made_one_by_one(plan, maker, cases)
+        seas = device_seas(plan.model, maker, cases, groups)
         refused = dict(seas.refused)
         runs = [k for k in range(len(cases)) if k not in refused]
         if not runs or seas.waves is None:

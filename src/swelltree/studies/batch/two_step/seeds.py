@@ -17,6 +17,7 @@ import numpy as np
 
 from swelltree.effects.linear_hydro.data import NEGLIGIBLE
 from swelltree.effects.linear_hydro.excitation import excitation_at
+from swelltree.effects.linear_hydro.headings import heading_weights
 from swelltree.effects.linear_hydro.wave_sums import WaveSums
 from swelltree.engine.arrays import Tree
 from swelltree.engine.backend import jax
@@ -151,18 +152,33 @@ def _forces(still: Model, many: Any, k: np.ndarray) -> tuple[np.ndarray, np.ndar
     real = np.zeros((count, width, table.excitation.shape[-1]))
     imag = np.zeros_like(real)
 
+    by_heading = _by_heading(table, many.beta)
+
     def block(first: int) -> None:
         some = slice(first, first + max(1, AT_ONCE // width))
         at = inside[some]
         a = (many.amplitude[some] * np.exp(1j * many.phase[some]))[at]
         omega, beta, number = (x[some][at] for x in (many.omega, many.beta, k))
-        force = excitation_at(table, omega, beta, number, a) * a[:, None]
+        force = excitation_at(by_heading, omega, beta, number, a) * a[:, None]
         real[some][at], imag[some][at] = force.real, force.imag
 
     with warnings.catch_warnings(), ThreadPoolExecutor(cores()) as pool:
         warnings.simplefilter("ignore", SwelltreeWarning)  # told for the first case
         list(pool.map(block, range(0, count, max(1, AT_ONCE // width))))
     return inside, real, imag
+
+
+def _by_heading(table: Any, beta: np.ndarray) -> Any:
+    """The data at the one heading that all waves have, so that no other is looked up; or as given.
+
+    Data are interpolated between headings and frequencies by sums with weights, in any order.
+    """
+    one = float(beta.flat[0])
+    if not (beta == one).all():
+        return table
+    weights = heading_weights(table.direction, np.array([one]))[0]
+    excitation = np.einsum("d,wdm->wm", weights, np.asarray(table.excitation))[:, None]
+    return replace(table, direction=np.array([one]), excitation=excitation)
 
 
 def _same(columns: dict[int, np.ndarray], case_start: CaseStart, last: CaseStart) -> bool:
