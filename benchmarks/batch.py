@@ -11,9 +11,9 @@ Each line is one number of cases of a ready system in irregular seas of differen
 statistics, or what `--reduce` says; seas, labels and all are in the time of the warm call; `cpu_s`
 is the time of all cores together, `host_gb` the most memory of the process so far. On a graphics
 processor `parts` tells where the time of the last batch went, `steps` is the rate of the stepping
-alone, and `device_gb` the most memory that was taken there. `--check` compares 32 cases with lanes of the CPU, and waves
-drawn there with those drawn here. `--tune` tries threads of a block and registers of a thread. No
-line is begun after `--seconds`.
+alone, and `device_gb` the most memory that was taken there. `--check` compares 32 cases with lanes
+of the CPU, and waves drawn there with those drawn here. `--tune` tries threads of a block and
+registers of a thread. No line is begun after `--seconds`.
 """
 
 from __future__ import annotations

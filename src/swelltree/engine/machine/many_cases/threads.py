@@ -56,7 +56,8 @@ class ThreadWriter(Writer):
         self.constants: dict[int, int] = {}  # places of fixed numbers in the memory of constants
         self.clock: Clock | None = None
         if float == "float":
-            self.clock, self.long = Clock(graph, self.live, self.kept), Operations(self.line, SINGLE)
+            self.clock = Clock(graph, self.live, self.kept)
+            self.long = Operations(self.line, SINGLE)
             self.arguments = (*self.arguments, *(f"{name}{HALF}" for name in PLACES))
 
     def functions(self) -> str:
@@ -139,11 +140,12 @@ class ThreadWriter(Writer):
 
     def _copied(self, buffer: Buffer, at: int, origin: Buffer, start: int, count: int) -> None:
         kind = FLOAT if buffer.kind == FLOAT else LONG
-        long = self.clock is not None and self.clock.holds(buffer)
+        load = functools.partial(self._short_load, kind=kind)
+        if self.clock is not None and self.clock.holds(buffer):
+            load = self._long_load
 
         def one(j: str | None, k: int) -> None:
-            place = self.address(origin, start + k, j)
-            value = self._long_load(origin, place) if long else self._short_load(origin, kind, place)
+            value = load(origin, self.address(origin, start + k, j))
             self._put(buffer, kind, value, self.address(buffer, at + k, j))
 
         self.repeated(count, one)
@@ -161,7 +163,7 @@ class ThreadWriter(Writer):
         else:
             self._store(kind, value, address)
 
-    def _short_load(self, buffer: Buffer, kind: str, address: str) -> str:
+    def _short_load(self, buffer: Buffer, address: str, kind: str) -> str:
         """A number of memory as most expressions take it."""
         if self.clock is not None and self.clock.holds(buffer):
             return self._rounded(self.line(f"load double, ptr {address}"))
@@ -184,8 +186,7 @@ class ThreadWriter(Writer):
     def reads_alike(self, buffer: Buffer) -> bool:
         """Are the numbers of working memory in memory, and as long as all others?"""
         return not (
-            self.passed_on.is_sum(buffer)
-            or (self.clock is not None and self.clock.holds(buffer))
+            self.passed_on.is_sum(buffer) or (self.clock is not None and self.clock.holds(buffer))
         )
 
     def _lengthened(self, name: str) -> str:
@@ -226,11 +227,9 @@ class ThreadWriter(Writer):
             if is_long:
                 name = self._long_load(op[1], address)
             else:  # each thread reads another one
-                name = self._short_load(op[1], kind, address)
+                name = self._short_load(op[1], address, kind)
         else:
-            args = [
-                (self._long_name if kinds[b] == FLOAT else self.name)(b, names) for b in op[1:]
-            ]
+            args = [(self._long_name if kinds[b] == FLOAT else self.name)(b, names) for b in op[1:]]
             name = self.long.write(op[0], kind, kinds[op[1]], args)
         names[LONG_NAME - a if is_long else a] = name
         if a in self.kept:
@@ -279,7 +278,7 @@ class ThreadWriter(Writer):
         if a not in names and self.clock is not None:
             if op[0] == "load":
                 kind = self.graph.kinds[a]
-                names[a] = self._short_load(op[1], kind, self.address(op[1], op[2]))
+                names[a] = self._short_load(op[1], self.address(op[1], op[2]), kind)
             elif self._is_long(a):
                 names[a] = self._rounded(self._long_name(a, names))
         return super().name(a, names)

@@ -31,10 +31,12 @@ from swelltree.studies.batch.two_step.steps import CaseStart, Stepped
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.system.waters.seas import IrregularSea
 from swelltree.waves.airy import Components
+from swelltree.waves.components import ManySeas
 from swelltree.waves.dispersion import dispersion
 
 FEW = 4  # cases that are made one by one
 AT_ONCE = 20_000  # components whose forces are looked up at a time
+DRAWN = 2048  # cases whose components are drawn at a time
 SAME = 1e-9  # of the largest number of an array
 
 
@@ -109,10 +111,7 @@ def _by_seed(
     if not isinstance(waves, Components) or not isinstance(sums, WaveSums | None):
         return None
     still = starts.maker.numbers(cases[rows[0]]).still
-    many = components_of(still, [cases[k] for k in rows])
-    water = still.water
-    flat = dispersion(many.omega.reshape(-1), float(water.depth), float(water.g))
-    k = np.asarray(flat).reshape(many.omega.shape)
+    many, k = _drawn(still, [cases[k] for k in rows])
     found = {
         id(waves.omega): many.omega,
         id(waves.amplitude): many.amplitude,
@@ -140,7 +139,23 @@ def _by_seed(
     return Alike([rows[j] for j in kept], case_start, stepped, some), refused
 
 
-def _forces(still: Model, many: Any, k: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _drawn(still: Model, cases: list[BatchCase]) -> tuple[ManySeas, np.ndarray]:
+    """Components of cases whose seas differ by their seed only, and their wavenumbers."""
+    depth, g = float(still.water.depth), float(still.water.g)
+
+    def some(first: int) -> tuple[ManySeas, np.ndarray]:
+        many = components_of(still, cases[first : first + DRAWN])
+        return many, np.asarray(dispersion(many.omega.reshape(-1), depth, g))
+
+    with ThreadPoolExecutor(cores()) as pool:
+        parts = list(pool.map(some, range(0, len(cases), DRAWN)))
+    many = ManySeas(*map(_joined, zip(*(part for part, _ in parts), strict=True)))
+    return many, _joined([k for _, k in parts]).reshape(many.omega.shape)
+
+
+def _forces(
+    still: Model, many: ManySeas, k: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Which components the data cover, and their forces, real and imaginary (case, l, 6N)."""
     assert still.hydro is not None
     table: Any = still.hydro.table
@@ -238,5 +253,5 @@ def _repeated(leaf: Tree, group: Alike) -> np.ndarray:
     return np.broadcast_to(x, (len(group.rows), *x.shape))
 
 
-def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:
+def _joined(parts: Sequence[Any]) -> np.ndarray:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)

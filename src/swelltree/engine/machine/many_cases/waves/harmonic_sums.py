@@ -363,7 +363,7 @@ class HarmonicSums:
 
 def grouped(rows: np.ndarray, groups: int) -> np.ndarray:
     """Numbers of cases (case, place) side by side in groups; the last case fills them up."""
-    count, places = rows.shape
+    places = rows.shape[1]
     out = np.empty((groups, places, GROUP), rows.dtype)
 
     def some(first: int) -> None:
