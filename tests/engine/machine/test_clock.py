@@ -56,3 +56,19 @@ def test_two_halves_are_the_whole():
     total = halves.astype(float).sum(1)
     np.testing.assert_allclose(total[:4], x[:4], rtol=1e-14)
     assert (total[4:] == np.inf).all()
+
+
+def test_sines_of_four_bytes_are_right_to_their_last_digits():
+    """Up to some thousand turns; of what is too large there is none."""
+
+    def both(fixed, shared, x, times):
+        return x, (jnp.sin(x)[None], jnp.cos(x)[None])
+
+    rng = np.random.default_rng(8)
+    x = np.concatenate([rng.uniform(-1, 1, 400), rng.uniform(-6e4, 6e4, 400), [0.0, 1e6]])
+    x = x.astype(np.float32).astype(float)[None]
+    cases = Cases(np.zeros(1), np.zeros(1), x, 1)
+    _, found = ThreadsHere(both, short=True).run(cases, [np.zeros(1)])
+    for values, right in zip(found, (np.sin(x), np.cos(x)), strict=True):
+        np.testing.assert_allclose(values[0, :, :-1], right[:, :-1], rtol=0, atol=1.5e-7)
+        assert np.isnan(values[..., -1]).all()

@@ -13,6 +13,8 @@ from swelltree.engine.machine.functions.circular import (
     arc_tangent,
     arc_tangent_of_two,
     cosine,
+    short_cosine,
+    short_sine,
     sine,
     tangent,
 )
@@ -65,7 +67,9 @@ WRITERS: dict[str, Callable[[Body], str]] = {
     "nextafter": _nextafter,
     "rem": _rem,
 }
+SHORT: dict[str, Callable[[Body], str]] = {"sin": short_sine, "cos": short_cosine}
 OF_TWO = {"pow", "atan2", "nextafter", "rem"}
+FAR_SHORT = 2.0**16
 REDUCED = {"sin", "cos", "tan"}  # large angles go to the library of the system
 
 
@@ -91,6 +95,20 @@ def written(names: set[str], types: Types = SINGLE, far: bool = True) -> str:
         done[name] = _defined(name, f, result, far and name in REDUCED)
         todo += sorted(f.uses)
     return "\n".join(done[name] for name in sorted(done))
+
+
+def written_short(names: set[str]) -> str:
+    """Functions of floats of four bytes, of those in `SHORT`; others are found in eight."""
+    types, found = Types(1, "float"), []
+    for name in sorted(names):
+        f = Body(types)
+        # the sine of what is too large to be reduced is none
+        near = f.test("ult", f.abs("%x"), FAR_SHORT)
+        result = f.pick(near, SHORT[name](f), math.nan)
+        head = f"define internal float @{function_name(name, types)}(float %x)"
+        lines = [f"{head} alwaysinline nounwind {{", *f.lines, f"  ret float {result}", "}"]
+        found.append("\n".join(lines))
+    return "\n".join(found)
 
 
 def _defined(name: str, f: Body, result: str, reduced: bool) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 
-from swelltree.engine.machine.functions.written import written
+from swelltree.engine.machine.functions.written import written, written_short
 from swelltree.engine.machine.graph import FLOAT, LONG, Buffer, Graph
 from swelltree.engine.machine.many_cases.clock import Clock
 from swelltree.engine.machine.many_cases.long_products import LongProducts
@@ -65,7 +65,8 @@ class ThreadWriter(Writer):
         names = set(self.operations.functions)
         if self.clock is not None:
             names |= self.long.functions
-        return written(names, far=False)
+        short = written_short(self.operations.short_functions)
+        return f"{written(names, far=False)}\n{short}"
 
     def function(self) -> str:
         """The whole text: the function of one case, and that of all of them."""
