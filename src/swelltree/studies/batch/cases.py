@@ -114,6 +114,11 @@ class CaseMaker:
         self.model, self.duration = model, duration
         self.prepare, self.start, self.sums_step = prepare, start, sums_step
         self._last: Numbers | None = None
+        self._last_in_sea: tuple[BatchCase, Numbers, Model] | None = None
+
+    def as_alone(self) -> CaseMaker:
+        """What makes the same cases as single runs have them; itself if it does."""
+        return self if self.sums_step is None else _Alone(self)
 
     def numbers(self, case: BatchCase) -> Numbers:
         """The model with the numbers of a case."""
@@ -125,12 +130,27 @@ class CaseMaker:
     def in_sea(self, case: BatchCase) -> tuple[Model, Tree]:
         """Model and first state of a case, ready to step."""
         made = self.numbers(case)
-        model = made.stepped
-        if case.sea is not None:
-            waves = realised(made.still, case.sea, case.case)
-            model = in_waves(model, waves, self.duration, sums_step=self.sums_step)
-            model = filled_up(model, self.duration)
-        return without_table(model), made.start
+        last = self._last_in_sea
+        if last is None or last[0] is not case or last[1] is not made:
+            model = made.stepped
+            if case.sea is not None:
+                waves = realised(made.still, case.sea, case.case)
+                model = in_waves(model, waves, self.duration, sums_step=self.sums_step)
+                model = filled_up(model, self.duration)
+            self._last_in_sea = last = case, made, without_table(model)
+        return last[2], made.start
+
+
+class _Alone(CaseMaker):
+    """Makes cases with the loads of single runs, of the numbers that another maker has made."""
+
+    def __init__(self, other: CaseMaker) -> None:
+        super().__init__(other.model, other.duration, other.prepare, other.start)
+        self.other = other
+
+    def numbers(self, case: BatchCase) -> Numbers:
+        """Those of the other."""
+        return self.other.numbers(case)
 
 
 def grid_step(model: Model, points: int = POINTS_PER_PERIOD) -> float:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swelltree.effects.linear_hydro.data import NEGLIGIBLE
-from swelltree.effects.linear_hydro.excitation import excitation_at
+from swelltree.effects.linear_hydro.excitation import excitation_at, interpolated
 from swelltree.effects.linear_hydro.headings import heading_weights
 from swelltree.effects.linear_hydro.wave_sums import WaveSums
 from swelltree.engine.arrays import Tree
@@ -167,14 +167,19 @@ def _forces(
     real = np.zeros((count, width, table.excitation.shape[-1]))
     imag = np.zeros_like(real)
 
-    by_heading = _by_heading(table, many.beta)
+    from_one_side = _from_one_side(table, many.beta)
 
     def block(first: int) -> None:
         some = slice(first, first + max(1, AT_ONCE // width))
         at = inside[some]
-        a = (many.amplitude[some] * np.exp(1j * many.phase[some]))[at]
-        omega, beta, number = (x[some][at] for x in (many.omega, many.beta, k))
-        force = excitation_at(by_heading, omega, beta, number, a) * a[:, None]
+        size, phase, omega, beta, number = (
+            x[some][at] for x in (many.amplitude, many.phase, many.omega, many.beta, k)
+        )
+        if from_one_side is not None:
+            real[some][at], imag[some][at] = from_one_side(omega, number, size, phase)
+            return
+        a = size * np.exp(1j * phase)
+        force = excitation_at(table, omega, beta, number, a) * a[:, None]
         real[some][at], imag[some][at] = force.real, force.imag
 
     with warnings.catch_warnings(), ThreadPoolExecutor(cores()) as pool:
@@ -183,17 +188,34 @@ def _forces(
     return inside, real, imag
 
 
-def _by_heading(table: Any, beta: np.ndarray) -> Any:
-    """The data at the one heading that all waves have, so that no other is looked up; or as given.
+Forces = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
-    Data are interpolated between headings and frequencies by sums with weights, in any order.
+
+def _from_one_side(table: Any, beta: np.ndarray) -> Forces | None:
+    """Function of waves that all come from one side; None where they come from several.
+
+    Data are interpolated between headings and frequencies by sums with weights, in any order: those
+    of the heading are taken first. Of frequencies, wavenumbers, amplitudes and phases (c,) it gives
+    the real and imaginary forces (c, 6N).
     """
     one = float(beta.flat[0])
     if not (beta == one).all():
-        return table
+        return None
     weights = heading_weights(table.direction, np.array([one]))[0]
-    excitation = np.einsum("d,wdm->wm", weights, np.asarray(table.excitation))[:, None]
-    return replace(table, direction=np.array([one]), excitation=excitation)
+    data = np.einsum("d,wdm->wm", weights, np.asarray(table.excitation))
+    grid, parts = np.asarray(table.omega), (data.real.copy(), data.imag.copy())
+    along = np.asarray(table.place) @ np.array([np.cos(one), np.sin(one)])
+    apart, back = np.unique(along, return_inverse=True)  # all freedoms of a body have one place
+
+    def forces(
+        omega: np.ndarray, k: np.ndarray, amplitude: np.ndarray, phase: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        angle = phase[:, None] + k[:, None] * apart
+        c, s = ((amplitude[:, None] * f(angle))[:, back] for f in (np.cos, np.sin))
+        x, y = (interpolated(grid, part, omega) for part in parts)
+        return x * c - y * s, x * s + y * c
+
+    return forces
 
 
 def _same(columns: dict[int, np.ndarray], case_start: CaseStart, last: CaseStart) -> bool:
