@@ -12,8 +12,9 @@ statistics, or what `--reduce` says; seas, labels and all are in the time of the
 is the time of all cores together, `host_gb` the most memory of the process so far. On a graphics
 processor `parts` tells where the time of the last batch went, `steps` is the rate of the stepping
 alone, and `device_gb` the most memory that was taken there. `--check` compares 32 cases with lanes
-of the CPU, and waves drawn there with those drawn here. `--tune` tries threads of a block and
-registers of a thread. No line is begun after `--seconds`.
+of the CPU, and waves drawn there with those drawn here. `--tune` tries threads of a block,
+registers of a thread and how many of them hold numbers of a product. No line is begun after
+`--seconds`.
 """
 
 from __future__ import annotations
@@ -182,15 +183,20 @@ def drawn_apart(made: tuple[Any, Any]) -> float | None:
 
 def tuned(name: str, made: tuple[Any, Any], precision: str) -> list[dict[str, Any]]:
     """Rates of the stepping with other threads of a block and registers of a thread."""
-    from swelltree.engine.machine.many_cases import gpu_runs
+    from swelltree.engine.machine.many_cases import gpu_runs, threads
+    from swelltree.studies.batch import gpu
 
-    lines, before = [], (gpu_runs.REGISTERS, gpu_runs.BLOCKS)
-    for registers in (255, 168, 128):
-        for block in (64, 128, 256):
+    lines, before = [], (gpu_runs.REGISTERS, gpu_runs.BLOCKS, threads.HELD)
+    for held in (60, 120):
+        gpu._gpu_program.cache_clear()
+        threads.HELD = threads.ThreadWriter.most = held
+        for registers, block in ((255, 64), (255, 256), (128, 256)):
             gpu_runs.REGISTERS, gpu_runs.BLOCKS = registers, ((0, block),)
-            line = measure(name, made, 33_792, "gpu", precision, 60.0, ["statistics"])
-            lines.append({"block": block, "registers": registers} | line)
-    gpu_runs.REGISTERS, gpu_runs.BLOCKS = before
+            line = measure(name, made, 67_584, "gpu", precision, 60.0, ["statistics"])
+            lines.append({"held": held, "block": block, "registers": registers} | line)
+    gpu._gpu_program.cache_clear()
+    gpu_runs.REGISTERS, gpu_runs.BLOCKS, threads.HELD = before
+    threads.ThreadWriter.most = threads.HELD
     return lines
 
 

@@ -9,7 +9,7 @@ frequency of the data needs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -24,8 +24,7 @@ from swelltree.system.errors import SwelltreeError
 from swelltree.system.waters.seas import Sea
 
 
-@dataclass(frozen=True)
-class BatchCase:
+class BatchCase(NamedTuple):
     """What is a case's own.
 
     Args:
