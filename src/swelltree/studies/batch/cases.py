@@ -75,7 +75,7 @@ def batch_cases(
     return [
         BatchCase(
             one if many is None else many[i],
-            tuple((path, values[i]) for path, values in rows.items()),
+            tuple([(path, values[i]) for path, values in rows.items()]),
             case,
         )
         for i in range(count)
