@@ -108,9 +108,11 @@ class Clock(Lanes):
         for region in self.regions:
             for item in region.items:
                 if isinstance(item, Stores):
-                    for row in (*item.rows, *((x[0], x[1], *x[3:]) for x in item.moving_rows)):
-                        if self._has_times(row[2]) and not self.buffer_varies(row[0]):
-                            self.timed_buffers.add(id(row[0]))
+                    copies = [(row[0], row[2]) for row in item.rows]
+                    copies += [(row.buffer, row.origin) for row in item.moving_rows]
+                    for buffer, origin in copies:
+                        if self._has_times(origin) and not self.buffer_varies(buffer):
+                            self.timed_buffers.add(id(buffer))
         return len(self.timed) + len(self.timed_buffers) > before
 
     def _has_times(self, buffer: Buffer) -> bool:

@@ -128,16 +128,24 @@ class ThreadWriter(Writer):
         return super()._load(kind, address + mark)
 
     def _stores(self, stores: Stores, names: dict[int, str]) -> None:
-        kinds = self.graph.kinds
-        single = [(b, at, None, a, self._value(b, a, names)) for b, at, a in stores.single]
-        moving = [
-            (b, at, self.name(i, names), a, self._value(b, a, names))
-            for b, at, i, a in stores.moving
-        ]
+        self._read(stores, names)
         for row in stores.rows:
             self._copied(*row)
-        for buffer, at, index, a, value in [*single, *moving]:
-            self._put(buffer, kinds[a], value, self.address(buffer, at, index))
+        kinds = self.graph.kinds
+        for buffer, at, a in stores.single:
+            value = self._value(buffer, a, names)
+            self._put(buffer, kinds[a], value, self.address(buffer, at))
+        for buffer, at, index, a in stores.moving:
+            value, behind = self._value(buffer, a, names), self.name(index, names)
+            self._put(buffer, kinds[a], value, self.address(buffer, at, behind))
+
+    def _read(self, stores: Stores, names: dict[int, str]) -> None:
+        """All numbers are read before the first is written."""
+        for buffer, _, a in stores.single:
+            self._value(buffer, a, names)
+        for buffer, _, index, a in stores.moving:
+            self.name(index, names)
+            self._value(buffer, a, names)
 
     def _copied(self, buffer: Buffer, at: int, origin: Buffer, start: int, count: int) -> None:
         kind = FLOAT if buffer.kind == FLOAT else LONG
