@@ -22,6 +22,7 @@ from swelltree.engine.machine.many_cases.gpu_runs import DeviceLoads, GpuProgram
 from swelltree.engine.machine.many_cases.summaries import BUDGET, Wanted
 from swelltree.engine.machine.many_cases.waves.harmonic_sums import COARSE, RATIO, HarmonicSums
 from swelltree.formulations import Formulation
+from swelltree.formulations.equations import event_count
 from swelltree.model.model import Model
 from swelltree.solvers.problem import Options
 from swelltree.studies.batch.cases import BatchCase, CaseMaker, grid_step
@@ -67,9 +68,13 @@ class OnGpu(Compiled):
         return 131_072
 
     def unable(self, plan: Plan) -> str:
-        """There may be none."""
+        """There may be none; and instants of events are searched for closer than four bytes tell."""
         device = cuda.device()
-        return device if isinstance(device, str) else super().unable(plan)
+        if isinstance(device, str):
+            return device
+        if self.short and event_count(plan.model):
+            return "events are found to 1e-10 s, which float32 cannot tell"
+        return super().unable(plan)
 
     def fitting(self, plan: Plan) -> int:
         """As many as fit into the memory of the processor."""
