@@ -203,7 +203,7 @@ def _from_one_side(table: Any, beta: np.ndarray) -> Forces | None:
         return None
     weights = heading_weights(table.direction, np.array([one]))[0]
     data = np.einsum("d,wdm->wm", weights, np.asarray(table.excitation))
-    grid, parts = np.asarray(table.omega), (data.real.copy(), data.imag.copy())
+    grid, parts = np.asarray(table.omega), (np.real(data).copy(), np.imag(data).copy())
     along = np.asarray(table.place) @ np.array([np.cos(one), np.sin(one)])
     apart, back = np.unique(along, return_inverse=True)  # all freedoms of a body have one place
 
