@@ -68,7 +68,7 @@ class OnGpu(Compiled):
         return 131_072
 
     def unable(self, plan: Plan) -> str:
-        """There may be none; and instants of events are searched for closer than four bytes tell."""
+        """There may be none; and events are searched for closer than four bytes tell."""
         device = cuda.device()
         if isinstance(device, str):
             return device
