@@ -9,10 +9,12 @@
 Each line is one number of cases of a ready system in irregular seas of different seeds, steps of
 0.1 s and samples every 0.5 s if `--step` and `--sample` do not say otherwise, all reduced to
 statistics, or what `--reduce` says; seas, labels and all are in the time of the warm call; `cpu_s`
-is the time of all cores together. On a graphics processor `parts` tells where it went, and `steps`
-is the rate of the stepping alone. `--check` compares 32 cases with lanes of the CPU, and waves
-drawn there with those drawn here. `--tune` tries threads of a block and registers of a thread. No
-line is begun after `--seconds`.
+is the time of all cores together, `host_gb` the most memory of the process so far. On a graphics
+processor `parts` tells where the time of the last batch went, `steps` is the rate of the stepping
+alone, and `device_gb` the most memory that was taken there. `--check` compares 32 cases with lanes
+of the CPU, and waves drawn there with those drawn here. `--tune` tries threads of a block,
+registers of a thread and how many of them hold numbers of a product. No line is begun after
+`--seconds`.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import argparse
 import copy
 import dataclasses
 import json
+import resource
 import time
 import warnings
 from typing import Any
@@ -62,6 +65,18 @@ def seconds_of_parts() -> dict[str, float]:
     return {} if parts is None else {k: round(v, 4) for k, v in dataclasses.asdict(parts).items()}
 
 
+def memory_there(begin: bool = False) -> float:
+    """Most memory that was taken on a graphics processor since the beginning [GB]."""
+    from swelltree.engine.machine.many_cases import cuda
+
+    device = cuda.device()
+    if isinstance(device, str):
+        return 0.0
+    if begin:
+        device.most_held = device.held
+    return device.most_held / 1e9
+
+
 def measure(
     name: str,
     made: tuple[Any, Any],
@@ -78,6 +93,8 @@ def measure(
     options = HOW | {"duration": duration, "device": device, "precision": precision}
     options |= {"reduce": reduce}
     seconds, busy = [], []
+    if device == "gpu":
+        memory_there(begin=True)
     for _ in range(2):
         begin, cpu = time.perf_counter(), time.process_time()
         result = sw.simulate_batch(model, many, **options)
@@ -100,6 +117,7 @@ def measure(
         "first_s": round(seconds[0], 2),
         "warm_s": round(seconds[-1], 3),
         "cpu_s": round(busy[-1], 3),
+        "host_gb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 1),
         "reduce": reduce,
         "simulated_s_per_s": float(f"{count * duration / seconds[-1]:.3g}"),
     }
@@ -107,6 +125,7 @@ def measure(
     if parts:
         last = count % line["lanes"] or line["lanes"]  # parts are of the last batch
         line["parts"] = parts
+        line["device_gb"] = round(memory_there(), 2)
         line["steps"] = float(f"{last * duration / max(parts['steps'], 1e-9):.3g}")
         line["loads"] = float(f"{last * duration / max(parts['loads'], 1e-9):.3g}")
     return line
@@ -164,15 +183,20 @@ def drawn_apart(made: tuple[Any, Any]) -> float | None:
 
 def tuned(name: str, made: tuple[Any, Any], precision: str) -> list[dict[str, Any]]:
     """Rates of the stepping with other threads of a block and registers of a thread."""
-    from swelltree.engine.machine.many_cases import gpu_runs
+    from swelltree.engine.machine.many_cases import gpu_runs, threads
+    from swelltree.studies.batch import gpu
 
-    lines, before = [], (gpu_runs.REGISTERS, gpu_runs.BLOCKS)
-    for registers in (255, 168):
-        for block in (64, 128, 256):
+    lines, before = [], (gpu_runs.REGISTERS, gpu_runs.BLOCKS, threads.HELD)
+    for held in (60, 120):
+        gpu._gpu_program.cache_clear()
+        threads.HELD = threads.ThreadWriter.most = held
+        for registers, block in ((255, 64), (255, 256), (128, 256)):
             gpu_runs.REGISTERS, gpu_runs.BLOCKS = registers, ((0, block),)
-            line = measure(name, made, 33_792, "gpu", precision, 60.0, ["statistics"])
-            lines.append({"block": block, "registers": registers} | line)
-    gpu_runs.REGISTERS, gpu_runs.BLOCKS = before
+            line = measure(name, made, 67_584, "gpu", precision, 60.0, ["statistics"])
+            lines.append({"held": held, "block": block, "registers": registers} | line)
+    gpu._gpu_program.cache_clear()
+    gpu_runs.REGISTERS, gpu_runs.BLOCKS, threads.HELD = before
+    threads.ThreadWriter.most = threads.HELD
     return lines
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from device_here import DeviceHere, as_ptx
+from swelltree.engine.machine.many_cases.rows import of_first_half
 from swelltree.engine.machine.many_cases.waves.harmonic_sums import (
     GROUP,
     HarmonicSums,
@@ -41,9 +42,9 @@ def made(short=False, columns=None):
     lanes = device.room(groups * own * GROUP)
     begin = 300.0
     sums.fill(begin, lanes, own, force, rate)
-    rows = lanes.numbers.reshape(groups, own, GROUP).transpose(0, 2, 1).reshape(-1, own)[:CASES]
-    if short:
-        rows = np.ascontiguousarray(rows).view(np.float32)[:, ::2].astype(float)
+    rows = lanes.numbers.reshape(groups, own, GROUP)
+    rows = of_first_half(rows) if short else rows
+    rows = rows.transpose(0, 2, 1).reshape(-1, own)[:CASES]
     found = [rows[:, k : k + POINTS * N].reshape(CASES, POINTS, N) for k in (force, rate)]
     t = begin + step * np.arange(POINTS)
     F = (transfer(omega) * amplitude[..., None])[:, None]

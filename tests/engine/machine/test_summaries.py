@@ -5,7 +5,7 @@ import pytest
 
 from device_here import as_ptx
 from swelltree.engine.machine.many_cases.lane_series import LaneSeries
-from swelltree.engine.machine.many_cases.rows import shortened
+from swelltree.engine.machine.many_cases.rows import in_first_half
 from swelltree.engine.machine.many_cases.summaries import (
     Wanted,
     damage_text,
@@ -78,7 +78,7 @@ def test_gaps_in_samples_are_left_out_of_peaks_and_damage():
 def test_peaks_and_damage_of_short_floats_are_those_of_the_rounded_samples():
     side = 4
     x = samples(side).astype(np.float32).astype(float)
-    memory = shortened(np.ascontiguousarray(x.transpose(2, 1, 0)).reshape(-1))
+    memory = in_first_half(np.ascontiguousarray(x.transpose(2, 1, 0))).reshape(-1)
     sizes = np.array([ENTRIES, SAMPLES * ENTRIES, FIRST, SAMPLES, ENTRIES * side], np.int64)
 
     def by(text, count):

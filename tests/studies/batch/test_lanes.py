@@ -97,7 +97,7 @@ def device(monkeypatch):
     gpu_program.cache_clear()
 
 
-@pytest.mark.parametrize(("precision", "near"), [("float64", 1e-6), ("float32", 2e-3)])
+@pytest.mark.parametrize(("precision", "near"), [("float64", 1e-6), ("float32", 1e-4)])
 def test_threads_of_a_graphics_processor_give_the_runs_of_lanes(device, precision, near):
     """The program for the other processor, run here: loads of waves are made by itself.
 
@@ -126,6 +126,19 @@ def test_threads_of_a_graphics_processor_give_the_runs_of_lanes(device, precisio
         assert found[name].attrs == right[name].attrs
 
 
+def test_events_are_left_to_lanes_where_floats_have_four_bytes(device):
+    """The search for an instant would not end."""
+    model = sw.compile(latched())
+    path, how = "forces.spring.stiffness", {"duration": 3.0, "output_step": 0.1, "step": 0.01}
+    values = {path: [8.0, 9.5]}
+    right = sw.simulate_batch(model, parameters=values, channels=["position"], **how)
+    short = {"device": "gpu", "precision": "float32"}
+    with pytest.warns(sw.SwelltreeWarning, match="events are found to 1e-10 s, which float32"):
+        found = sw.simulate_batch(model, parameters=values, channels=["position"], **how, **short)
+    assert found.attrs["engine"].startswith("lanes; not gpu, float32")
+    assert found["position"].equals(right["position"])
+
+
 @pytest.mark.parametrize("how", [{}, {"device": "gpu"}, {"device": "gpu", "precision": "float32"}])
 def test_peaks_and_damage_are_found_where_samples_arise(device, monkeypatch, how):
     """They are those of the samples, of which none comes here."""
@@ -136,7 +149,7 @@ def test_peaks_and_damage_are_found_where_samples_arise(device, monkeypatch, how
     with monkeypatch.context() as patch:
         patch.setattr(Compiled, "run", None)
         found = sw.simulate_batch(model, seas, reduce=asked, **run, **how)
-    near = {"": 1e-9, "gpu": 1e-5, "gpu, float32": 5e-3}
+    near = {"": 1e-9, "gpu": 1e-5, "gpu, float32": 3e-4}
     near = near["" if not how else found.attrs["engine"]]
     assert set(found.data_vars) == {x for x in series.data_vars if not str(x).endswith("_series")}
     for name in ("position", "pto_force", "absorbed_power"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from swelltree.engine.machine.functions.body import function_name
-from swelltree.engine.machine.functions.written import WRITERS
+from swelltree.engine.machine.functions.written import SHORT, WRITERS
 from swelltree.engine.machine.graph import FLOAT, LONG, TRUTH, UNSIGNED, NotFlattenedError
 from swelltree.engine.machine.number_types import NOT_NEGATIVE, SINGLE, Types
 
@@ -29,6 +29,7 @@ class Operations:
     def __init__(self, line: Callable[[str], str], types: Types = SINGLE) -> None:
         self.line, self.types = line, types
         self.functions: set[str] = set()
+        self.short_functions: set[str] = set()  # of four bytes
         self.F, self.B = types.of(FLOAT), types.of(TRUTH)
 
     def write(self, name: str, kind: str, of: str, x: list[str]) -> str:
@@ -75,13 +76,14 @@ class Operations:
         return self.line(f"call {self.F} @{name}.{self.types.suffix}({args})")
 
     def _function(self, name: str, x: list[str]) -> str:
-        """A function of ours, of numbers of eight bytes."""
-        self.functions.add(name)
-        called = function_name(name, self.types)
-        if self.types.float == "double":
+        """A function of ours; of numbers of eight bytes where there is none of four."""
+        short = self.types.float == "float" and name in SHORT
+        (self.short_functions if short else self.functions).add(name)
+        wide = self.types if short else Types(self.types.width)
+        called, long = function_name(name, wide), wide.of(FLOAT)
+        if long == self.F:
             args = ", ".join(f"{self.F} {a}" for a in x)
             return self.line(f"call {self.F} @{called}({args})")
-        long = Types(self.types.width).of(FLOAT)
         args = ", ".join(f"{long} {self.line(f'fpext {self.F} {a} to {long}')}" for a in x)
         value = self.line(f"call {long} @{called}({args})")
         return self.line(f"fptrunc {long} {value} to {self.F}")

@@ -9,7 +9,7 @@ frequency of the data needs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -24,8 +24,7 @@ from swelltree.system.errors import SwelltreeError
 from swelltree.system.waters.seas import Sea
 
 
-@dataclass(frozen=True)
-class BatchCase:
+class BatchCase(NamedTuple):
     """What is a case's own.
 
     Args:
@@ -76,7 +75,7 @@ def batch_cases(
     return [
         BatchCase(
             one if many is None else many[i],
-            tuple((path, values[i]) for path, values in rows.items()),
+            tuple([(path, values[i]) for path, values in rows.items()]),
             case,
         )
         for i in range(count)
@@ -114,6 +113,11 @@ class CaseMaker:
         self.model, self.duration = model, duration
         self.prepare, self.start, self.sums_step = prepare, start, sums_step
         self._last: Numbers | None = None
+        self._last_in_sea: tuple[BatchCase, Numbers, Model] | None = None
+
+    def as_alone(self) -> CaseMaker:
+        """What makes the same cases as single runs have them; itself if it does."""
+        return self if self.sums_step is None else _Alone(self)
 
     def numbers(self, case: BatchCase) -> Numbers:
         """The model with the numbers of a case."""
@@ -125,12 +129,27 @@ class CaseMaker:
     def in_sea(self, case: BatchCase) -> tuple[Model, Tree]:
         """Model and first state of a case, ready to step."""
         made = self.numbers(case)
-        model = made.stepped
-        if case.sea is not None:
-            waves = realised(made.still, case.sea, case.case)
-            model = in_waves(model, waves, self.duration, sums_step=self.sums_step)
-            model = filled_up(model, self.duration)
-        return without_table(model), made.start
+        last = self._last_in_sea
+        if last is None or last[0] is not case or last[1] is not made:
+            model = made.stepped
+            if case.sea is not None:
+                waves = realised(made.still, case.sea, case.case)
+                model = in_waves(model, waves, self.duration, sums_step=self.sums_step)
+                model = filled_up(model, self.duration)
+            self._last_in_sea = last = case, made, without_table(model)
+        return last[2], made.start
+
+
+class _Alone(CaseMaker):
+    """Makes cases with the loads of single runs, of the numbers that another maker has made."""
+
+    def __init__(self, other: CaseMaker) -> None:
+        super().__init__(other.model, other.duration, other.prepare, other.start)
+        self.other = other
+
+    def numbers(self, case: BatchCase) -> Numbers:
+        """Those of the other."""
+        return self.other.numbers(case)
 
 
 def grid_step(model: Model, points: int = POINTS_PER_PERIOD) -> float:

@@ -10,6 +10,7 @@ import hashlib
 import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields, replace
+from operator import attrgetter
 
 import numpy as np
 
@@ -63,24 +64,31 @@ def made_on_device(model: Model, cases: Sequence[BatchCase]) -> bool:
     return all(isinstance(case.sea, LINEAR) for case in cases)
 
 
-def device_seas(model: Model, maker: CaseMaker, cases: Sequence[BatchCase]) -> DeviceSeas:
+def device_seas(
+    model: Model,
+    maker: CaseMaker,
+    cases: Sequence[BatchCase],
+    groups: list[list[int]] | None = None,
+) -> DeviceSeas:
     """The waves of cases.
 
     Args:
         model: with its data.
         maker: of cases, which tells what is wrong with one.
-        cases: for which `made_on_device` holds.
+        cases: to run.
+        groups: of them by `alike`, where they are known.
     """
+    groups = alike(cases) if groups is None else groups
     assert model.hydro is not None
     assert model.hydro.table is not None
     data: Table = model.hydro.table
     excitation = data.excitation if data.remaining is None else data.remaining
-    drawn = _drawn_there(model, maker, data, excitation, cases)
+    drawn = _drawn_there(model, maker, data, excitation, cases, groups)
     if drawn is not None:
         return drawn
     parts: list[tuple[list[int], ManySeas]] = []
     refused: dict[int, str] = {}
-    for rows in alike(cases):
+    for rows in groups:
         try:
             # once as in a single run: what is wrong, or worth a warning, is told there
             maker.in_sea(cases[rows[0]])
@@ -115,7 +123,7 @@ def device_seas(model: Model, maker: CaseMaker, cases: Sequence[BatchCase]) -> D
         place[rows, :size] = heading + MARGIN + (within - low) / step
         complex_amplitude = many.amplitude * np.exp(1j * many.phase)
         amplitude[rows, :size] = np.where(inside, complex_amplitude, 0.0)
-        ramp[rows] = [_ramp(cases[k]) for k in rows]
+        ramp[rows] = _ramp(cases[rows[0]])
     kept = [k for k in range(total) if k not in refused]
     some = (omega, place, amplitude, ramp) if not refused else (
         omega[kept], place[kept], amplitude[kept], ramp[kept]
@@ -157,13 +165,17 @@ def _made_tables(
 
 
 def _drawn_there(
-    model: Model, maker: CaseMaker, data: Table, excitation: Array, cases: Sequence[BatchCase]
+    model: Model,
+    maker: CaseMaker,
+    data: Table,
+    excitation: Array,
+    cases: Sequence[BatchCase],
+    groups: list[list[int]],
 ) -> DeviceSeas | None:
     """Seas of which only the seeds travel; None where more is to be drawn, or is refused."""
-    if not all(isinstance(case.sea, IrregularSea) for case in cases):
+    if not all(isinstance(cases[rows[0]].sea, IrregularSea) for rows in groups):
         return None
     low, high = float(data.omega[0]), float(data.omega[-1])
-    groups = alike(cases)
     shared: list[SeedWaves] = []
     for rows in groups:
         sea: Tree = cases[rows[0]].sea
@@ -186,23 +198,23 @@ def _drawn_there(
     shapes = np.array([(*x.headings.shape, x.curve.shape[1]) for x in shared])
     width, ranks, points = shapes.max(0)
     bins, turns = np.zeros((len(shared), width, 3)), np.zeros((len(shared), width, ranks))
-    curves, seas = np.zeros((len(shared), points, 2)), np.empty(len(cases))
+    curves = np.zeros((len(shared), points, 2))
+    seas, ramp = np.empty(len(cases)), np.empty(len(cases))
     for k, (rows, waves) in enumerate(zip(groups, shared, strict=True)):
         n, r, g = shapes[k]
         bins[k, :n] = np.stack(waves[:3], axis=1)
         turns[k, :n, :r] = count * np.searchsorted(beta, waves.headings)
         curves[k, :g] = waves.curve.T
-        seas[rows] = k
+        seas[rows], ramp[rows] = k, _ramp(cases[rows[0]])
     keys = np.empty((len(cases), 2), np.uint64)
     keys[:, 0] = [case.sea.seed for case in cases]  # type: ignore[union-attr]
-    names = {case.case: case_number(case.case) for case in cases}
+    names = {name: case_number(name) for name in {case.case for case in cases}}
     keys[:, 1] = [names[case.case] for case in cases]
-    ramp = np.array([_ramp(case) for case in cases])
     grid = (low, high, float(MARGIN), step)
     return DeviceSeas(DrawnWaves(keys, seas, shapes, bins, turns, curves, grid, ramp), table, {})
 
 
-def fits(model: Model, cases: Sequence[BatchCase]) -> bool:
+def few_headings(cases: Sequence[BatchCase]) -> bool:
     """Whether the headings of some cases are few enough for tables."""
     seas = [case.sea for case in cases]
     headings = {float(sea.beta) for sea in seas if isinstance(sea, LINEAR)}
@@ -231,18 +243,18 @@ def alike(cases: Sequence[BatchCase], besides: Sequence[Hashable] | None = None)
         besides: what else must be the same.
     """
     found: dict[Hashable, list[int]] = {}
-    known: dict[
-        tuple[int, ...], Hashable
-    ] = {}  # keys by what a sea holds: the same things make the same key
-    names = [field.name for field in fields(IrregularSea) if field.name != "seed"]
+    # keys by what a sea holds: the same things make the same key
+    known: dict[tuple[int, ...], Hashable] = {}
+    held = attrgetter(*(field.name for field in fields(IrregularSea) if field.name != "seed"))
     for k, case in enumerate(cases):
         sea = case.sea
         if isinstance(sea, IrregularSea):
-            given = [getattr(sea, name) for name in names]
+            given = held(sea)
             same = tuple(map(id, given))
-            if same not in known:
-                known[same] = tuple(x if isinstance(x, Hashable) else id(x) for x in given)
-            key: Tree = known[same]
+            key: Tree = known.get(same)
+            if key is None:
+                key = tuple(x if isinstance(x, Hashable) else id(x) for x in given)
+                known[same] = key
         else:
             key = (k,)
         if besides is not None:

@@ -22,6 +22,7 @@ from swelltree.engine.machine.many_cases.gpu_runs import DeviceLoads, GpuProgram
 from swelltree.engine.machine.many_cases.summaries import BUDGET, Wanted
 from swelltree.engine.machine.many_cases.waves.harmonic_sums import COARSE, RATIO, HarmonicSums
 from swelltree.formulations import Formulation
+from swelltree.formulations.equations import event_count
 from swelltree.model.model import Model
 from swelltree.solvers.problem import Options
 from swelltree.studies.batch.cases import BatchCase, CaseMaker, grid_step
@@ -34,7 +35,12 @@ from swelltree.studies.batch.compiled import (
     made_one_by_one,
     with_loads,
 )
-from swelltree.studies.batch.device_seas import device_seas, fits, made_on_device
+from swelltree.studies.batch.device_seas import (
+    alike,
+    device_seas,
+    few_headings,
+    made_on_device,
+)
 from swelltree.studies.batch.engine import Plan, Summary
 from swelltree.studies.batch.xla import maker_of
 
@@ -62,9 +68,13 @@ class OnGpu(Compiled):
         return 131_072
 
     def unable(self, plan: Plan) -> str:
-        """There may be none."""
+        """There may be none; and events are searched for closer than four bytes tell."""
         device = cuda.device()
-        return device if isinstance(device, str) else super().unable(plan)
+        if isinstance(device, str):
+            return device
+        if self.short and event_count(plan.model):
+            return "events are found to 1e-10 s, which float32 cannot tell"
+        return super().unable(plan)
 
     def fitting(self, plan: Plan) -> int:
         """As many as fit into the memory of the processor."""
@@ -113,9 +123,12 @@ class OnGpu(Compiled):
     def made(self, plan: Plan, cases: list[BatchCase]) -> Made | None:
         """Cases that can be run; None if there are none."""
         maker = self.maker(plan)
-        if not (made_on_device(plan.model, cases) and fits(plan.model, cases)):
+        if not made_on_device(plan.model, cases):
             return made_one_by_one(plan, maker, cases)
-        seas = device_seas(plan.model, maker, cases)
+        groups = alike(cases)
+        if not few_headings([cases[rows[0]] for rows in groups]):
+            return made_one_by_one(plan, maker, cases)
+        seas = device_seas(plan.model, maker, cases, groups)
         refused = dict(seas.refused)
         runs = [k for k in range(len(cases)) if k not in refused]
         if not runs or seas.waves is None:

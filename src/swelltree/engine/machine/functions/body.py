@@ -31,6 +31,8 @@ def shortened(value: Fraction, bits: int) -> tuple[float, float]:
 
 def function_name(name: str, types: Types) -> str:
     """Of one of these functions."""
+    if types.float == "float":
+        return f"st_short_{name}"
     return f"st_{name}" if types.width == 1 else f"st{types.width}_{name}"
 
 

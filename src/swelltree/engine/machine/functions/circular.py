@@ -7,6 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from swelltree.engine.machine.functions.body import PI, Body, in_parts
+from swelltree.engine.machine.number_types import shorter
 
 Rest = Callable[[Body], tuple[str, str, str]]  # quarter turns of %x, the rest and its tail [rad]
 SINE = [float(Fraction((-1) ** n, math.factorial(2 * n + 1))) for n in range(1, 10)]
@@ -67,6 +68,35 @@ def tangent(f: Body, rest: Rest = near_rest) -> str:
     top, bottom = f.pick(odd, f.neg(cosine), sine), f.pick(odd, sine, cosine)
     value = f.div(top, bottom)
     return f.pick(f.test("olt", f.abs("%x"), 1e-150), "%x", value)
+
+
+SHORT_SINE, SHORT_COSINE = SINE[:4], COSINE[:4]  # to the last digit of four bytes
+
+
+def _short_quarter(f: Body, shift: int) -> str:
+    """Sine of an angle and some quarter turns, in floats of four bytes."""
+    k = f.call("llvm.roundeven", f.mul("%x", float(2 / PI)))
+    r, rest = "%x", PI / 2
+    for _ in range(3):
+        part = shorter(float(rest))
+        r, rest = f.fma(f.neg(k), part, r), rest - Fraction(part)
+    z = f.mul(r, r)
+    sine = f.fma(f.mul(z, r), f.series(z, SHORT_SINE), r)
+    cosine = f.fma(f.mul(z, z), f.series(z, SHORT_COSINE), f.fma(z, -0.5, 1.0))
+    q = f.integer("and", f.integer("add", f.whole(k), shift), 3)
+    odd = f.integer("icmp ne", f.integer("and", q, 1), 0)
+    value = f.pick(odd, cosine, sine)
+    return f.pick(f.integer("icmp uge", q, 2), f.neg(value), value)
+
+
+def short_sine(f: Body) -> str:
+    """Sine of four bytes."""
+    return _short_quarter(f, 0)
+
+
+def short_cosine(f: Body) -> str:
+    """Cosine of four bytes."""
+    return _short_quarter(f, 1)
 
 
 ATAN = [float(Fraction((-1) ** n, 2 * n + 1)) for n in range(1, 8)]

@@ -12,6 +12,8 @@ from swelltree.engine.machine.functions.circular import (
     arc_tangent,
     arc_tangent_of_two,
     cosine,
+    short_cosine,
+    short_sine,
     sine,
     tangent,
 )
@@ -65,7 +67,9 @@ WRITERS: dict[str, Callable[[Body], str]] = {
     "nextafter": _nextafter,
     "rem": _rem,
 }
+SHORT: dict[str, Callable[[Body], str]] = {"sin": short_sine, "cos": short_cosine}
 OF_TWO = {"pow", "atan2", "nextafter", "rem"}
+FAR_SHORT = 2.0**16  # angle from which on that of four bytes is found in eight
 REDUCED = {"sin": sine, "cos": cosine, "tan": tangent}  # angles of many turns go another way
 
 
@@ -88,6 +92,28 @@ def written(names: set[str], types: Types = SINGLE) -> str:
     far = sorted(done.keys() & REDUCED.keys()) if types.width == 1 else []
     parts = [far_angle(), *map(_far, far)] if far else []
     return "\n".join([*parts, *(done[name] for name in sorted(done))])
+
+
+def written_short(names: set[str]) -> str:
+    """Functions of floats of four bytes, of those in `SHORT`, beside those of eight bytes."""
+    types, found = Types(1, "float"), []
+    for name in sorted(names):
+        f = Body(types)
+        near = f.test("ult", f.abs("%x"), FAR_SHORT)
+        test = [*f.lines, f"  br i1 {near}, label %own, label %far"]
+        there = [
+            "  %long = fpext float %x to double",
+            f"  %there = call double @{function_name(name, SINGLE)}(double %long)",
+            "  %short = fptrunc double %there to float",
+            "  ret float %short",
+        ]
+        begun = len(f.lines)
+        result = SHORT[name](f)
+        own = [*f.lines[begun:], f"  ret float {result}", "}"]
+        head = f"define internal float @{function_name(name, types)}(float %x)"
+        lines = [f"{head} alwaysinline nounwind {{", *test, "far:", *there, "own:", *own]
+        found.append("\n".join(lines))
+    return "\n".join(found)
 
 
 def _defined(name: str, f: Body, result: str) -> str:

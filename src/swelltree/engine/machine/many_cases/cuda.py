@@ -58,6 +58,7 @@ class Device:
     def __init__(self) -> None:
         self.lib = _library()
         self.kernels: dict[tuple[str, bool, int], Kernel] = {}
+        self.held = self.most_held = 0  # bytes of memory
         self._do("cuInit", 0)
         count = ctypes.c_int()
         self._do("cuDeviceGetCount", ctypes.byref(count))
@@ -145,10 +146,13 @@ class Memory:
     def __init__(self, device: Device, size: int) -> None:
         self.device, self.size, self.address = device, size, ctypes.c_uint64()
         device._do("cuMemAlloc_v2", ctypes.byref(self.address), ctypes.c_size_t(max(8 * size, 8)))
+        device.held += 8 * size
+        device.most_held = max(device.most_held, device.held)
 
     def __del__(self) -> None:
         if self.address.value:
             self.device.lib.cuMemFree_v2(self.address)
+            self.device.held -= 8 * self.size
 
     def put(self, numbers: np.ndarray, at: int = 0) -> None:
         """Numbers from here, from a place on."""

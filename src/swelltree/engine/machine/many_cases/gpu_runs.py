@@ -24,7 +24,14 @@ from swelltree.engine.machine.many_cases.programs import (
     Written,
     room_for_results,
 )
-from swelltree.engine.machine.many_cases.rows import inputs_of, packed_cases, slots, taken_apart
+from swelltree.engine.machine.many_cases.rows import (
+    in_first_half,
+    inputs_of,
+    of_first_half,
+    packed_cases,
+    slots,
+    taken_apart,
+)
 from swelltree.engine.machine.many_cases.summaries import (
     BUDGET,
     EXTREMES,
@@ -209,9 +216,10 @@ class Stepping:
             if not np.prod(place[1], dtype=int):
                 continue
             numbers = np.asarray(arrays).reshape(cases.count, -1)
-            flat = slots(numbers, short).reshape(cases.count, -1)
-            rows = grouped(flat, groups).reshape(groups, -1)
-            self.lanes.put_rows(rows, GROUP * place[0], self.n_own)
+            rows = grouped(slots(numbers).reshape(cases.count, -1), groups)
+            if short and numbers.dtype == np.float64:
+                rows = in_first_half(rows.reshape(-1, GROUP))
+            self.lanes.put_rows(rows.reshape(groups, -1), GROUP * place[0], self.n_own)
         self.sums = None
         if self.loads is not None:
             x = self.loads
@@ -265,8 +273,11 @@ class Stepping:
         count = len(into)
         groups = -(-count // GROUP)
         rows = self.out.rows(GROUP * start, GROUP * size, self.n_out, groups)
-        lanes = rows.reshape(groups, size, GROUP).transpose(1, 0, 2).reshape(size, -1)
-        into[...] = taken_apart(lanes, (0, *place[1:]), count, self.owner.short)
+        rows = rows.reshape(groups, size, GROUP)
+        if self.owner.short and place[2] == np.float64:
+            rows = of_first_half(rows)
+        lanes = rows.transpose(1, 0, 2).reshape(size, -1)
+        into[...] = taken_apart(lanes, (0, *place[1:]), count)
 
     def fetch_numbers(self, memory: Memory, size: int) -> np.ndarray:
         """Floats of all cases from memory with so many of each (case, number)."""

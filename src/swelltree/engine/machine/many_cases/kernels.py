@@ -140,17 +140,35 @@ class Body:
         """A float from memory."""
         return self.b.load(self.address(row, at), typ=self.double)
 
-    def store(self, row: str, at: Term, value: Term, short: bool = False) -> None:
-        """A float into memory, in four bytes of its slot if it is short."""
-        value = self.real(value)
-        if short:
-            value = self.b.fptrunc(value, self.single)
-        self.b.store(value, self.address(row, at))
+    def store(self, row: str, at: Term, value: Term) -> None:
+        """A float into memory."""
+        self.b.store(self.real(value), self.address(row, at))
 
-    def load_short(self, row: str, at: Term) -> Register:
-        """A float of four bytes from its slot."""
-        one = self.b.load(self.address(row, at), typ=self.single)
+    def half_address(self, row: str, at: Term, lane: Term) -> Register:
+        """Of a float of four bytes in the first half of the slots of a place."""
+        place = self.plus(self.times(at, 2 * self.side), lane)
+        return self.b.gep(self.rows[row], [place], source_etype=self.single)
+
+    def load_of_case(
+        self, row: str, at: Term, lane: Register | None, short: bool = False
+    ) -> Register:
+        """A float of the thread from a place of memory, of four bytes or of eight."""
+        if not short:
+            return self.load(row, self.place_of_case(at, lane))
+        assert lane is not None
+        one = self.b.load(self.half_address(row, at, lane), typ=self.single)
         return self.b.fpext(one, self.double)
+
+    def store_of_case(
+        self, row: str, at: Term, lane: Register | None, value: Term, short: bool = False
+    ) -> None:
+        """A float of the thread into a place of memory."""
+        if not short:
+            self.store(row, self.place_of_case(at, lane), value)
+            return
+        assert lane is not None
+        one = self.b.fptrunc(self.real(value), self.single)
+        self.b.store(one, self.half_address(row, at, lane))
 
     def shared(self, row: str, at: Term) -> Register:
         """A float that all cases share, from memory."""

@@ -40,9 +40,8 @@ class LaneBody(Body):
         """A float of each lane from memory."""
         return self.b.load(self.address(row, at), align=8, typ=self.double)
 
-    def store(self, row: str, at: Term, value: Term, short: bool = False) -> None:
+    def store(self, row: str, at: Term, value: Term) -> None:
         """A float of each lane into memory."""
-        assert not short
         self.b.store(self.real(value), self.address(row, at), align=8)
 
     def shared(self, row: str, at: Term) -> Register:

@@ -109,7 +109,7 @@ class LongProducts:
         found = []
         for a in item.weights:
             op = graph.ops[a]
-            if op[0] == "load" and op[1].where == "work" and not writer.passed_on.is_sum(op[1]):
+            if op[0] == "load" and op[1].where == "work" and writer.reads_alike(op[1]):
                 found.append(op[1].start + op[2])
                 continue
             scratch = graph.room(1, FLOAT)
@@ -225,7 +225,8 @@ class LongProducts:
     def _weight(self, place: str) -> str:
         """A number of working memory of the case."""
         writer = self.writer
-        address = writer.line(f"getelementptr double, ptr %work, i64 {place}")
+        work = "%work" if writer.clock is None else "%work.half"
+        address = writer.line(f"getelementptr double, ptr {work}, i64 {place}")
         return writer.line(f"load {writer.float}, ptr {address}")
 
     def _list(self, places: list[int]) -> str:

@@ -1,6 +1,8 @@
 """Numbers of many cases in memory: those of some cases side by side, place after place.
 
-Each number has a slot of eight bytes; a float of four lies in the first half of its slot.
+Each number has a slot of eight bytes. Where floats have four, a number that all cases share is the
+sum of two halves, of which most read the first; numbers of cases side by side fill the first half
+of their slots together, so that what threads read at once lies at once in memory.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ def packed_cases(
         marks = packed([np.full(x.shape, float(x.dtype.kind == "f")) for x in arrays])
         tables = [np.full(x.shape, 1.0) for x in program.tables]
         floats = with_tables(marks, tables, program.turns) == 1.0
-        fixed = np.where(floats, shortened(np.where(floats, fixed, 0.0)), fixed)
+        fixed = np.where(floats, in_two_halves(np.where(floats, fixed, 0.0)), fixed)
     per_case: list[ARRAYS] = [x.arrays for x in leaves if isinstance(x, Own)]
     per_case += [np.asarray(x) for x in jax.tree.leaves(cases.state)]
     return fixed, jax.tree.leaves(cases.shared), per_case
@@ -59,24 +61,27 @@ def beside(
     for (start, shape, _), x in zip(program.per_case, per_case, strict=True):
         if x is None:
             continue
-        flat = [slots(np.asarray(x[case]), short) for case in lanes]
+        flat = [slots(np.asarray(x[case])) for case in lanes]
         size = int(np.prod(shape, dtype=int))
         for at in range(0, size, PIECE):  # piece by piece, so that all lanes stay at hand
             end = min(at + PIECE, size)
             into = rows[start + at : start + end]
             for lane, numbers in enumerate(flat):
                 into[:, lane] = numbers[at:end]
+            if short and np.asarray(x[0]).dtype == np.float64:
+                into[...] = in_first_half(into)
     return rows
 
 
 def taken_apart(out: np.ndarray, place: Place, count: int, short: bool = False) -> np.ndarray:
     """Results of some cases from their rows (place, lane), cases first."""
     start, shape, dtype = place
-    part = np.ascontiguousarray(out[start : start + int(np.prod(shape, dtype=int)), :count].T)
+    rows = out[start : start + int(np.prod(shape, dtype=int))]
+    if short and dtype == np.float64:
+        rows = of_first_half(rows)
+    part = np.ascontiguousarray(rows[:, :count].T)
     if dtype != np.float64:
         part = part.view(np.int64).astype(dtype)
-    elif short:
-        part = np.ascontiguousarray(part.view(np.float32)[..., ::2]).astype(float)
     return part.reshape(count, *shape)
 
 
@@ -84,13 +89,30 @@ def slots(x: np.ndarray, short: bool = False) -> np.ndarray:
     """Numbers of an array in slots of eight bytes."""
     x = x.reshape(-1)
     if x.dtype == np.float64:
-        return shortened(x) if short else x
+        return in_two_halves(x) if short else x
     return x.astype(np.int64).view(np.float64)
 
 
-def shortened(x: np.ndarray) -> np.ndarray:
-    """Floats of four bytes, each in its slot."""
+def in_two_halves(x: np.ndarray) -> np.ndarray:
+    """Floats as the sums of two of four bytes, in one slot each."""
     halves = np.zeros((x.size, 2), np.float32)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         halves[:, 0] = x
+        rest = x - halves[:, 0]
+    halves[:, 1] = np.where(np.isfinite(halves[:, 0]), rest, 0.0)
     return halves.view(np.float64)[:, 0]
+
+
+def in_first_half(rows: np.ndarray) -> np.ndarray:
+    """Floats of cases (..., lane) of four bytes, side by side in the first half of their slots."""
+    halves = np.zeros((*rows.shape[:-1], 2 * rows.shape[-1]), np.float32)
+    with np.errstate(over="ignore"):
+        halves[..., : rows.shape[-1]] = rows
+    return halves.view(np.float64)
+
+
+def of_first_half(rows: np.ndarray) -> np.ndarray:
+    """The same again in eight bytes."""
+    halves = np.ascontiguousarray(rows).view(np.float32)
+    with np.errstate(invalid="ignore"):  # lanes without a case hold anything
+        return halves[..., : rows.shape[-1]].astype(np.float64)

@@ -79,16 +79,30 @@ def _text(
     return kernel_text(rows, sizes, write, on_cpu, GROUP)
 
 
-def _series(k: Body) -> tuple[Register, Register | None, Callable[[Term], Register]]:
-    """Of a thread that has one entry of a case: number, lane, and slots of its samples."""
-    number, lane = k.group_and_lane()
-    group, entry = k.split(number, k.sizes["entries"])
-    start = k.plus(k.times(group, k.sizes["room"]), entry)
+class _Samples:
+    """Samples of one entry of a case, which a thread has.
 
-    def slot(i: Term) -> Register:
-        return k.place_of_case(k.plus(start, k.times(i, k.sizes["entries"])), lane)
+    Args:
+        k: the kernel that is written.
+        short: they have four bytes.
+    """
 
-    return number, lane, slot
+    def __init__(self, k: Body, short: bool) -> None:
+        self.k, self.short = k, short
+        self.number, self.lane = k.group_and_lane()
+        group, entry = k.split(self.number, k.sizes["entries"])
+        self.start = k.plus(k.times(group, k.sizes["room"]), entry)
+
+    def __call__(self, i: Term) -> Register:
+        """One of them."""
+        return self.k.load_of_case("series", self._place(i), self.lane, self.short)
+
+    def replace(self, i: Term, value: Term) -> None:
+        """Put something else in the place of one."""
+        self.k.store_of_case("series", self._place(i), self.lane, value, self.short)
+
+    def _place(self, i: Term) -> Register:
+        return self.k.plus(self.start, self.k.times(i, self.k.sizes["entries"]))
 
 
 @functools.lru_cache(maxsize=8)
@@ -102,8 +116,8 @@ def statistics_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
     """
 
     def write(k: Body) -> None:
-        number, lane, slot = _series(k)
-        sample = _reader(k, slot, short)
+        sample = _Samples(k, short)
+        number, lane = sample.number, sample.lane
 
         def share(i: Term) -> Register:
             return k.shared("shares", i)
@@ -160,8 +174,8 @@ def extremes_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
             return k.choose(k.b.fcmp_unordered("uno", x, x), INFINITE, x)
 
         def sample(name: str, i: Term) -> Register:
-            at = k.place_of_case(k.plus(k.times(group, k.sizes["room"]), i), lane)
-            return known(k.load_short(name, at) if short else k.load(name, at))
+            at = k.plus(k.times(group, k.sizes["room"]), i)
+            return known(k.load_of_case(name, at, lane, short))
 
         def balance(i: Term) -> Register:
             energy = k.add(sample("kinetic", i), sample("stored", i))
@@ -194,14 +208,6 @@ def extremes_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
     return _text((*BUDGET, "out"), ("room", "samples"), write, on_cpu, lanes)
 
 
-def _reader(
-    k: Body, slot: Callable[[Term], Register], short: bool
-) -> Callable[[Register], Register]:
-    """What reads a sample, of four or of eight bytes."""
-    load = k.load_short if short else k.load
-    return lambda i: load("series", slot(i))
-
-
 def _finite(k: Body, x: Array) -> Register:
     """Whether a sample is a number."""
     return k.greater(INFINITE, k.intrinsic("fabs", x))
@@ -222,8 +228,8 @@ def peaks_text(most: int, short: bool, on_cpu: bool = False, side: int = GROUP) 
     """
 
     def write(k: Body) -> None:
-        number, lane, slot = _series(k)
-        sample = _reader(k, slot, short)
+        sample = _Samples(k, short)
+        number, lane = sample.number, sample.lane
         first, samples = k.sizes["first"], k.sizes["samples"]
         begin, total, count = k.variable(0.0), k.variable(0.0), k.variable(0.0)
         with k.loop(samples, first) as i:
@@ -301,7 +307,7 @@ class _Cycles:
 
     Args:
         k: the kernel that is written.
-        slot: of a sample; open points lie where samples were that have been read.
+        samples: open points lie where samples were that have been read.
         first: sample that counts.
         scale: one over the largest range.
         exponents: of the Woehler curve.
@@ -310,12 +316,13 @@ class _Cycles:
     def __init__(
         self,
         k: Body,
-        slot: Callable[[Term], Register],
+        samples: _Samples,
         first: Term,
         scale: Term,
         exponents: Sequence[int],
     ) -> None:
-        self.k, self.slot, self.first, self.scale, self.exponents = k, slot, first, scale, exponents
+        self.k, self.samples, self.first = k, samples, first
+        self.scale, self.exponents = scale, exponents
         self.sums = [k.variable(0.0) for _ in exponents]
         self.depth = k.variable(k.whole(0))
 
@@ -323,34 +330,34 @@ class _Cycles:
         """A turning point: ranges that are closed by it count."""
         k = self.k
         self._deepen(1)
-        k.store("series", self._open_at(0), point)
+        self.samples.replace(self._open_at(0), point)
         with k.again() as leave:
             leave(self._fewer_than(3))
-            c, b, a = (k.load("series", self._open_at(back)) for back in range(3))
+            c, b, a = (self.samples(self._open_at(back)) for back in range(3))
             last, before = (k.intrinsic("fabs", k.sub(*pair)) for pair in ((c, b), (b, a)))
             leave(k.greater(before, last))
             with k.b.if_else(self._fewer_than(4)) as (at_first, enclosed):
                 with at_first:  # the range holds the first point: half a cycle
                     self._count(a, b, 0.5)
-                    k.store("series", self._open_at(2), b)
-                    k.store("series", self._open_at(1), c)
+                    self.samples.replace(self._open_at(2), b)
+                    self.samples.replace(self._open_at(1), c)
                     self._deepen(-1)
                 with enclosed:
                     self._count(a, b, 1.0)
-                    k.store("series", self._open_at(2), c)
+                    self.samples.replace(self._open_at(2), c)
                     self._deepen(-2)
 
     def leave_over(self) -> None:
         """Ranges that are open at the end are half cycles."""
         k = self.k
         with k.loop(k.plus(k.get(self.depth), -1)) as j:
-            a = k.load("series", self.slot(k.plus(self.first, j)))
-            b = k.load("series", self.slot(k.plus(self.first, j, 1)))
+            a = self.samples(k.plus(self.first, j))
+            b = self.samples(k.plus(self.first, j, 1))
             self._count(a, b, 0.5)
 
     def _open_at(self, back: int) -> Register:
-        """Slot of a point that is open, counted from the last."""
-        return self.slot(self.k.plus(self.first, self.k.get(self.depth), -1 - back))
+        """Number of the sample in whose place an open point lies, counted from the last."""
+        return self.k.plus(self.first, self.k.get(self.depth), -1 - back)
 
     def _fewer_than(self, count: int) -> Register:
         return self.k.b.icmp_signed("<", self.k.get(self.depth), self.k.whole(count))
@@ -383,8 +390,8 @@ def damage_text(
     """
 
     def write(k: Body) -> None:
-        number, lane, slot = _series(k)
-        sample = _reader(k, slot, short)
+        sample = _Samples(k, short)
+        number, lane = sample.number, sample.lane
         first, samples = k.sizes["first"], k.sizes["samples"]
         least, greatest = k.variable(INFINITE), k.variable(-INFINITE)
         with k.loop(samples, first) as i:
@@ -395,7 +402,7 @@ def damage_text(
         top = k.sub(k.get(greatest), k.get(least))
         varies = k.greater(top, 0.0)
         scale = k.div(1.0, k.choose(varies, top, 1.0))
-        cycles = _Cycles(k, slot, first, scale, exponents)
+        cycles = _Cycles(k, sample, first, scale, exponents)
         # -1: no sample yet, 0: one value only, 1: falling, 2: rising
         state, before = k.variable(-1.0), k.variable(0.0)
         with k.loop(samples, first) as i:

@@ -2,19 +2,21 @@
 
 Cases are in groups of as many as threads go together (a warp); in memory the numbers of a group lie
 side by side, as those of lanes do. The same text runs on the CPU, group by group, where tests look
-at it; for NVIDIA's processors LLVM makes PTX of it, which the driver loads.
+at it; for NVIDIA's processors LLVM makes PTX of it, which the driver loads. Where floats have four
+bytes, those that `clock` tells have eight all the same.
 """
 
 from __future__ import annotations
 
 import functools
 
-from swelltree.engine.machine.functions.written import written
+from swelltree.engine.machine.functions.written import written, written_short
 from swelltree.engine.machine.graph import FLOAT, LONG, Buffer, Graph
+from swelltree.engine.machine.many_cases.clock import Clock
 from swelltree.engine.machine.many_cases.long_products import LongProducts
 from swelltree.engine.machine.many_cases.passed_on import PassedOn
 from swelltree.engine.machine.many_cases.products import Lines, fits, write_products
-from swelltree.engine.machine.number_types import Types
+from swelltree.engine.machine.number_types import SINGLE, Types
 from swelltree.engine.machine.operations import Operations
 from swelltree.engine.machine.statements import Combination, Stores
 from swelltree.engine.machine.text import Writer
@@ -23,9 +25,11 @@ GROUP = 32  # threads of a warp
 CONSTANTS = 8000  # numbers: the memory of constants has 64 kB
 SLOTS = "held"  # their name; each has a slot of eight bytes
 HELD = 60  # numbers of a product that registers hold: they have room for twice as many
+LONG_NAME = -(10**11)  # names of floats of eight bytes among others come before this one
 SHARED = {"fixed", "in"}
 TRIPLE = "nvptx64-nvidia-cuda"
 PLACES = ("lanes", "out", "work")
+HALF = ".half"  # behind the names of places: of floats of four bytes
 
 
 class ThreadWriter(Writer):
@@ -50,10 +54,19 @@ class ThreadWriter(Writer):
         self.passed_on = PassedOn(graph, self.live)
         self.long_products = LongProducts(self)
         self.constants: dict[int, int] = {}  # places of fixed numbers in the memory of constants
+        self.clock: Clock | None = None
+        if float == "float":
+            self.clock = Clock(graph, self.live, self.kept)
+            self.long = Operations(self.line, SINGLE)
+            self.arguments = (*self.arguments, *(f"{name}{HALF}" for name in PLACES))
 
     def functions(self) -> str:
         """Text of the functions that are used."""
-        return written(self.operations.functions)
+        short = self.operations.short_functions
+        names = self.operations.functions | short
+        if self.clock is not None:
+            names |= self.long.functions
+        return f"{written(names)}\n{written_short(short)}"
 
     def function(self) -> str:
         """The whole text: the function of one case, and that of all of them."""
@@ -64,13 +77,13 @@ class ThreadWriter(Writer):
         )
         lists = self.long_products.globals()
         if self.on_cpu:
-            return lists + one + _on_cpu()
+            return lists + one + _on_cpu(self.clock is not None)
         count = max(len(self.constants), 1)
         constants = (
             f"@held = addrspace(4) externally_initialized global [{count} x double] "
             "zeroinitializer\n"
         )
-        kernel = _kernel(self.long_products.filling())
+        kernel = _kernel(self.long_products.filling(), self.clock is not None)
         return f'target triple = "{TRIPLE}"\n{constants}{lists}{one}{kernel}'
 
     def memory(self) -> dict[str, tuple[int, ...]]:
@@ -89,10 +102,12 @@ class ThreadWriter(Writer):
             slot = self._constant(buffer.start + at)
             if slot is not None:
                 return f"addrspace(4) getelementptr (double, ptr addrspace(4) @held, i64 {slot})"
-        place, stride = buffer.start + at, 1
+        place, stride, where = buffer.start + at, 1, buffer.where
         if buffer.where not in SHARED:
             place, stride = GROUP * place, GROUP
-        base = self.line(f"getelementptr double, ptr %{buffer.where}, i64 {place}")
+            if self.clock is not None and buffer.kind == FLOAT and not self.clock.holds(buffer):
+                where += HALF
+        base = self.line(f"getelementptr double, ptr %{where}, i64 {place}")
         if index is not None:
             if stride > 1:
                 index = self.line(f"mul i64 {index}, {stride}")
@@ -116,24 +131,118 @@ class ThreadWriter(Writer):
         self._read(stores, names)
         for row in stores.rows:
             self._copied(*row)
-        super()._stores(Stores(stores.single, stores.moving, []), names)
+        kinds = self.graph.kinds
+        for buffer, at, a in stores.single:
+            value = self._value(buffer, a, names)
+            self._put(buffer, kinds[a], value, self.address(buffer, at))
+        for buffer, at, index, a in stores.moving:
+            value, behind = self._value(buffer, a, names), self.name(index, names)
+            self._put(buffer, kinds[a], value, self.address(buffer, at, behind))
 
     def _read(self, stores: Stores, names: dict[int, str]) -> None:
         """All numbers are read before the first is written."""
-        for _, _, a in stores.single:
-            self.name(a, names)
-        for _, _, index, a in stores.moving:
+        for buffer, _, a in stores.single:
+            self._value(buffer, a, names)
+        for buffer, _, index, a in stores.moving:
             self.name(index, names)
-            self.name(a, names)
+            self._value(buffer, a, names)
 
     def _copied(self, buffer: Buffer, at: int, origin: Buffer, start: int, count: int) -> None:
         kind = FLOAT if buffer.kind == FLOAT else LONG
+        load = functools.partial(self._short_load, kind=kind)
+        if self.clock is not None and self.clock.holds(buffer):
+            load = self._long_load
 
         def one(j: str | None, k: int) -> None:
-            value = self._load(kind, self.address(origin, start + k, j))
-            self._store(kind, value, self.address(buffer, at + k, j))
+            value = load(origin, self.address(origin, start + k, j))
+            self._put(buffer, kind, value, self.address(buffer, at + k, j))
 
         self.repeated(count, one)
+
+    # --- floats of eight bytes among those of four ------------------------------------------
+    def _value(self, buffer: Buffer, a: int, names: dict[int, str]) -> str:
+        """A number as memory takes it."""
+        if self.clock is not None and self.clock.holds(buffer):
+            return self._long_name(a, names)
+        return self.name(a, names)
+
+    def _put(self, buffer: Buffer, kind: str, value: str, address: str) -> None:
+        if self.clock is not None and self.clock.holds(buffer):
+            self.lines.append(f"  store double {value}, ptr {address}")
+        else:
+            self._store(kind, value, address)
+
+    def _short_load(self, buffer: Buffer, address: str, kind: str) -> str:
+        """A number of memory as most expressions take it."""
+        if self.clock is not None and self.clock.holds(buffer):
+            return self._rounded(self.line(f"load double, ptr {address}"))
+        return self._load(kind, address)
+
+    def _long_load(self, buffer: Buffer, address: str) -> str:
+        """A float of eight bytes from memory."""
+        assert self.clock is not None
+        if self.clock.holds(buffer):
+            return self.line(f"load double, ptr {address}")
+        first = self._lengthened(self._load(FLOAT, address))
+        if buffer.where not in SHARED:
+            return first
+        # the rest of it is in the other half
+        rest = self.line(f"getelementptr float, ptr {address}, i64 1")
+        space = "addrspace(4) " if address.startswith("addrspace(4)") else ""
+        rest = self._lengthened(self.line(f"load float, ptr {space}{rest}"))
+        return self.line(f"fadd double {first}, {rest}")
+
+    def reads_alike(self, buffer: Buffer) -> bool:
+        """Are the numbers of working memory in memory, and as long as all others?"""
+        return not (
+            self.passed_on.is_sum(buffer) or (self.clock is not None and self.clock.holds(buffer))
+        )
+
+    def _lengthened(self, name: str) -> str:
+        return self.line(f"fpext float {name} to double")
+
+    def _rounded(self, name: str) -> str:
+        return self.line(f"fptrunc double {name} to float")
+
+    def _is_long(self, a: int) -> bool:
+        return self.clock is not None and a in self.clock.long
+
+    def _long_name(self, a: int, names: dict[int, str]) -> str:
+        """Name of a float of eight bytes."""
+        key, op = LONG_NAME - a, self.graph.ops[a]
+        if op[0] == "is":
+            return SINGLE.constant(op[1], FLOAT)
+        if key not in names:
+            if op[0] == "load":
+                names[key] = self._long_load(op[1], self.address(op[1], op[2]))
+            elif not self._is_long(a):
+                names[key] = self._lengthened(self.name(a, names))
+            elif a in self.late:
+                self._expression(a, names)
+            else:
+                address = self.address(self.kept[a], 0)
+                names[key] = self.line(f"load double, ptr {address}")
+        return names[key]
+
+    def _expression(self, a: int, names: dict[int, str]) -> None:
+        clock, op = self.clock, self.graph.ops[a]
+        if clock is None or op[0] in ("is", "load", "row") or not clock.has_part_in(a):
+            super()._expression(a, names)
+            return
+        kinds, is_long = self.graph.kinds, a in clock.long
+        kind = kinds[a]
+        if op[0] == "load_at":
+            address = self.address(op[1], op[2], self.name(op[3], names))
+            if is_long:
+                name = self._long_load(op[1], address)
+            else:  # each thread reads another one
+                name = self._short_load(op[1], address, kind)
+        else:
+            args = [(self._long_name if kinds[b] == FLOAT else self.name)(b, names) for b in op[1:]]
+            name = self.long.write(op[0], kind, kinds[op[1]], args)
+        names[LONG_NAME - a if is_long else a] = name
+        if a in self.kept:
+            self._put(self.kept[a], kind, name, self.address(self.kept[a], 0))
 
     def _combinations(self, items: list[Combination], names: dict[int, str]) -> None:
         if self.long_products.suits(items[0]):
@@ -175,10 +284,16 @@ class ThreadWriter(Writer):
         op = self.graph.ops[a]
         if op[0] == "is":
             return self.types.constant(op[1], self.graph.kinds[a])
+        if a not in names and self.clock is not None:
+            if op[0] == "load":
+                kind = self.graph.kinds[a]
+                names[a] = self._short_load(op[1], self.address(op[1], op[2]), kind)
+            elif self._is_long(a):
+                names[a] = self._rounded(self._long_name(a, names))
         return super().name(a, names)
 
 
-def _placed(group: str, lane: str) -> list[str]:
+def _placed(group: str, lane: str, short: bool) -> list[str]:
     """Addresses of the first number of a case."""
     lines = []
     for name in PLACES:
@@ -188,8 +303,13 @@ def _placed(group: str, lane: str) -> list[str]:
             f"  %{name}.b = add i64 %{name}.a, {lane}",
             f"  %{name} = getelementptr double, ptr %p.{name}, i64 %{name}.b",
         ]
-    call = "ptr %fixed, ptr %in, ptr %lanes, ptr %out, ptr %work"
-    return [*lines, f"  call void @one({call})"]
+        if short:
+            lines += [
+                f"  %{name}.c = getelementptr double, ptr %p.{name}, i64 %{name}.a",
+                f"  %{name}{HALF} = getelementptr float, ptr %{name}.c, i64 {lane}",
+            ]
+    names = ("fixed", "in", *PLACES, *(f"{name}{HALF}" for name in PLACES if short))
+    return [*lines, f"  call void @one({', '.join(f'ptr %{name}' for name in names)})"]
 
 
 PARAMETERS = (
@@ -198,11 +318,12 @@ PARAMETERS = (
 )
 
 
-def _kernel(filling: list[str]) -> str:
+def _kernel(filling: list[str], short: bool) -> str:
     """The function that a graphics processor runs once for each thread.
 
     Args:
         filling: lines that come first, with %t the number of the thread in its block of %d.
+        short: floats have four bytes.
     """
     lines = [
         f"define ptx_kernel void @run({PARAMETERS}) {{",
@@ -216,14 +337,14 @@ def _kernel(filling: list[str]) -> str:
         "  %thread = zext i32 %number to i64",
         f"  %group = udiv i64 %thread, {GROUP}",
         f"  %lane = urem i64 %thread, {GROUP}",
-        *_placed("%group", "%lane"),
+        *_placed("%group", "%lane", short),
         "  ret void",
         "}",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _on_cpu() -> str:
+def _on_cpu(short: bool) -> str:
     """The same on this processor, one thread after the other: sizes and their count are pointed at.
 
     ``run(fixed, in, lanes, out, work, sizes)``, sizes of lanes, out and work, and the threads.
@@ -244,7 +365,7 @@ def _on_cpu() -> str:
         "  %thread = phi i64 [ 0, %entry ], [ %next, %loop ]",
         f"  %group = udiv i64 %thread, {GROUP}",
         f"  %lane = urem i64 %thread, {GROUP}",
-        *_placed("%group", "%lane"),
+        *_placed("%group", "%lane", short),
         "  %next = add i64 %thread, 1",
         "  %more = icmp slt i64 %next, %n.threads",
         "  br i1 %more, label %loop, label %end",

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swelltree.effects.linear_hydro.data import NEGLIGIBLE
-from swelltree.effects.linear_hydro.excitation import excitation_at
+from swelltree.effects.linear_hydro.excitation import excitation_at, interpolated
+from swelltree.effects.linear_hydro.headings import heading_weights
 from swelltree.effects.linear_hydro.wave_sums import WaveSums
 from swelltree.engine.arrays import Tree
 from swelltree.engine.backend import jax
@@ -30,10 +31,12 @@ from swelltree.studies.batch.two_step.steps import CaseStart, Stepped
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.system.waters.seas import IrregularSea
 from swelltree.waves.airy import Components
+from swelltree.waves.components import ManySeas
 from swelltree.waves.dispersion import dispersion
 
 FEW = 4  # cases that are made one by one
 AT_ONCE = 20_000  # components whose forces are looked up at a time
+DRAWN = 2048  # cases whose components are drawn at a time
 SAME = 1e-9  # of the largest number of an array
 
 
@@ -108,10 +111,7 @@ def _by_seed(
     if not isinstance(waves, Components) or not isinstance(sums, WaveSums | None):
         return None
     still = starts.maker.numbers(cases[rows[0]]).still
-    many = components_of(still, [cases[k] for k in rows])
-    water = still.water
-    flat = dispersion(many.omega.reshape(-1), float(water.depth), float(water.g))
-    k = np.asarray(flat).reshape(many.omega.shape)
+    many, k = _drawn(still, [cases[k] for k in rows])
     found = {
         id(waves.omega): many.omega,
         id(waves.amplitude): many.amplitude,
@@ -139,7 +139,23 @@ def _by_seed(
     return Alike([rows[j] for j in kept], case_start, stepped, some), refused
 
 
-def _forces(still: Model, many: Any, k: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _drawn(still: Model, cases: list[BatchCase]) -> tuple[ManySeas, np.ndarray]:
+    """Components of cases whose seas differ by their seed only, and their wavenumbers."""
+    depth, g = float(still.water.depth), float(still.water.g)
+
+    def some(first: int) -> tuple[ManySeas, np.ndarray]:
+        many = components_of(still, cases[first : first + DRAWN])
+        return many, np.asarray(dispersion(many.omega.reshape(-1), depth, g))
+
+    with ThreadPoolExecutor(cores()) as pool:
+        parts = list(pool.map(some, range(0, len(cases), DRAWN)))
+    many = ManySeas(*map(_joined, zip(*(part for part, _ in parts), strict=True)))
+    return many, _joined([k for _, k in parts]).reshape(many.omega.shape)
+
+
+def _forces(
+    still: Model, many: ManySeas, k: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Which components the data cover, and their forces, real and imaginary (case, l, 6N)."""
     assert still.hydro is not None
     table: Any = still.hydro.table
@@ -151,11 +167,18 @@ def _forces(still: Model, many: Any, k: np.ndarray) -> tuple[np.ndarray, np.ndar
     real = np.zeros((count, width, table.excitation.shape[-1]))
     imag = np.zeros_like(real)
 
+    from_one_side = _from_one_side(table, many.beta)
+
     def block(first: int) -> None:
         some = slice(first, first + max(1, AT_ONCE // width))
         at = inside[some]
-        a = (many.amplitude[some] * np.exp(1j * many.phase[some]))[at]
-        omega, beta, number = (x[some][at] for x in (many.omega, many.beta, k))
+        size, phase, omega, beta, number = (
+            x[some][at] for x in (many.amplitude, many.phase, many.omega, many.beta, k)
+        )
+        if from_one_side is not None:
+            real[some][at], imag[some][at] = from_one_side(omega, number, size, phase)
+            return
+        a = size * np.exp(1j * phase)
         force = excitation_at(table, omega, beta, number, a) * a[:, None]
         real[some][at], imag[some][at] = force.real, force.imag
 
@@ -163,6 +186,36 @@ def _forces(still: Model, many: Any, k: np.ndarray) -> tuple[np.ndarray, np.ndar
         warnings.simplefilter("ignore", SwelltreeWarning)  # told for the first case
         list(pool.map(block, range(0, count, max(1, AT_ONCE // width))))
     return inside, real, imag
+
+
+Forces = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+def _from_one_side(table: Any, beta: np.ndarray) -> Forces | None:
+    """Function of waves that all come from one side; None where they come from several.
+
+    Data are interpolated between headings and frequencies by sums with weights, in any order: those
+    of the heading are taken first. Of frequencies, wavenumbers, amplitudes and phases (c,) it gives
+    the real and imaginary forces (c, 6N).
+    """
+    one = float(beta.flat[0])
+    if not (beta == one).all():
+        return None
+    weights = heading_weights(table.direction, np.array([one]))[0]
+    data = np.einsum("d,wdm->wm", weights, np.asarray(table.excitation))
+    grid, parts = np.asarray(table.omega), (np.real(data).copy(), np.imag(data).copy())
+    along = np.asarray(table.place) @ np.array([np.cos(one), np.sin(one)])
+    apart, back = np.unique(along, return_inverse=True)  # all freedoms of a body have one place
+
+    def forces(
+        omega: np.ndarray, k: np.ndarray, amplitude: np.ndarray, phase: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        angle = phase[:, None] + k[:, None] * apart
+        c, s = ((amplitude[:, None] * f(angle))[:, back] for f in (np.cos, np.sin))
+        x, y = (interpolated(grid, part, omega) for part in parts)
+        return x * c - y * s, x * s + y * c
+
+    return forces
 
 
 def _same(columns: dict[int, np.ndarray], case_start: CaseStart, last: CaseStart) -> bool:
@@ -222,5 +275,5 @@ def _repeated(leaf: Tree, group: Alike) -> np.ndarray:
     return np.broadcast_to(x, (len(group.rows), *x.shape))
 
 
-def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:
+def _joined(parts: Sequence[Any]) -> np.ndarray:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)

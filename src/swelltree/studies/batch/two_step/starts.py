@@ -52,8 +52,8 @@ class Starts:
 
     def __init__(self, plan: Plan, maker: CaseMaker | None = None) -> None:
         self.plan = plan
-        self.usual = CaseMaker(plan.model, plan.end)  # that of single runs, which find starts
-        self.maker = self.usual if maker is None else maker
+        self.maker = CaseMaker(plan.model, plan.end) if maker is None else maker
+        self.usual = self.maker.as_alone()  # that of single runs, which find starts
         self._known: tuple[Any, Beginning] | None = None
 
     def made(self, case: BatchCase) -> tuple[CaseStart, Stepped]:

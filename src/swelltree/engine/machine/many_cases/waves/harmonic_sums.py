@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +29,7 @@ ROWS = 8  # instants that a thread sums, twice as many where it has few loads
 SIX, FEW = 6, 3  # loads that it sums, at most
 NUMBERS = 4  # of a wave: frequency, place in the table, real and imaginary amplitude
 BLOCK = 128
+AT_ONCE = 1_000_000  # numbers that are put side by side by one thread of this processor
 
 
 class AnyWaves(ABC):
@@ -263,7 +265,7 @@ def refined_text(columns: tuple[int, ...], wide: int, short: bool, on_cpu: bool 
             place = k.plus(k.times(point, wide), column)
             for start, number in (("force", k.mul(r_now, value)), ("rate", rate)):
                 into = k.plus(own, k.sizes[start], place)
-                k.store("lanes", k.plus(k.times(into, GROUP), lane), number, short)
+                k.store_of_case("lanes", into, lane, number, short)
 
         if columns == tuple(range(wide)):
             with k.loop(n) as d:
@@ -277,6 +279,7 @@ def refined_text(columns: tuple[int, ...], wide: int, short: bool, on_cpu: bool 
         ("points", "instants", "own", "force", "rate"),
         write,
         on_cpu,
+        GROUP,
     )
 
 
@@ -360,7 +363,25 @@ class HarmonicSums:
 
 def grouped(rows: np.ndarray, groups: int) -> np.ndarray:
     """Numbers of cases (case, place) side by side in groups; the last case fills them up."""
-    missing = groups * GROUP - len(rows)
-    if missing:
-        rows = np.concatenate([rows, np.repeat(rows[-1:], missing, axis=0)])
-    return np.ascontiguousarray(rows.reshape(groups, GROUP, -1).transpose(0, 2, 1)).reshape(-1)
+    places = rows.shape[1]
+    out = np.empty((groups, places, GROUP), rows.dtype)
+
+    def some(first: int) -> None:
+        part = rows[GROUP * first : GROUP * (first + at_once)]
+        whole, rest = divmod(len(part), GROUP)
+        into = out[first : first + at_once]
+        into[:whole] = part[: GROUP * whole].reshape(whole, GROUP, places).transpose(0, 2, 1)
+        if rest:
+            into[whole] = np.repeat(part[-1:], GROUP, axis=0).T
+            into[whole, :, :rest] = part[GROUP * whole :].T
+            whole += 1
+        into[whole:] = rows[-1][:, None]
+
+    at_once = max(1, AT_ONCE // max(1, places * GROUP))
+    firsts = range(0, groups, at_once)
+    if len(firsts) <= 1:
+        list(map(some, firsts))
+    else:  # copies do not wait for one another
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(some, firsts))
+    return out.reshape(-1)
