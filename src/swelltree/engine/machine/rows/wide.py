@@ -94,7 +94,7 @@ class RowWriter(LaneWriter):
     """
 
     arguments = Writer.arguments
-    merges = inverts = False
+    merges, inverts = False, True
 
     def __init__(self, graph: Graph, width: int, wide: list[Rows]) -> None:
         self.loops = {id(rows): rows for rows in wide}
