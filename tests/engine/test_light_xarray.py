@@ -10,6 +10,8 @@ import sys
 import swelltree as sw
 import numpy as np, xarray as xr
 row = xr.Dataset({"x": ("t", np.arange(6.0))})
+assert float(row.x.max()) == 5.0
+assert "dask" not in sys.modules
 row.to_netcdf(sys.argv[1], engine="h5netcdf")
 assert float(row.x.sum()) == 15.0
 assert "dask.array" not in sys.modules

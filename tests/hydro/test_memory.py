@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.special import spherical_jn
 
 from support import refdata
+from swelltree.hydro.radiation import memory
 from swelltree.hydro.radiation.damping_band import damping_scale, extend_damping
 from swelltree.hydro.radiation.memory import (
     added_mass_change,
@@ -43,6 +45,12 @@ def test_cosine_and_sine_integrals_of_a_triangle_are_exact():
     wave[:2] = 1.0
     np.testing.assert_allclose(cosine_transform(x, y, t)[:, 0, 0], np.cos(t) * wave, atol=1e-7)
     np.testing.assert_allclose(sine_transform(x, y, t)[:, 0, 0], np.sin(t) * wave, atol=1e-7)
+
+
+def test_spherical_bessel_functions_of_the_transform_are_exact():
+    x = np.concatenate([np.linspace(-3.0, 3.0, 601), np.logspace(-9.0, 3.0, 200)])[None]
+    for order, ours in enumerate(memory._spherical_bessel(x)):
+        np.testing.assert_allclose(ours, spherical_jn(order, x), rtol=0.0, atol=1e-15)
 
 
 def test_kernel_of_an_oscillator_is_its_impulse_response():

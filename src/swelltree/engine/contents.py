@@ -12,6 +12,7 @@ import ast
 import dataclasses
 import functools
 import importlib.metadata
+import re
 import sys
 import sysconfig
 import threading
@@ -32,8 +33,14 @@ PLAIN = (type(None), bool, int, float, complex, str, bytes, slice, range, type(E
 def versions() -> list[str]:
     """Of Python, of this package by its text, and of the packages that compute."""
     packages = ("jax", "jaxlib", "numpy", "scipy", "llvmlite")
-    used = [f"{name} {importlib.metadata.version(name)}" for name in packages]
-    return [sys.version, _own_text(), *used]
+    return [sys.version, _own_text(), *(f"{name} {installed_version(name)}" for name in packages)]
+
+
+def installed_version(package: str) -> str:
+    """Of an installed package; `importlib.metadata.version` would read all of `email` for it."""
+    told = importlib.metadata.distribution(package).read_text("METADATA") or ""
+    line = re.search(r"^Version: *(\S+)", told, re.MULTILINE)
+    return importlib.metadata.version(package) if line is None else line[1]
 
 
 def content_key(*parts: object) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swelltree.engine.contents import installed_version
 from swelltree.model.model import Model
 from swelltree.model.total import element_names, joined_rows, solved_terms
 from swelltree.results.angles import following
@@ -163,7 +164,7 @@ def version(package: str) -> str:
     import importlib.metadata
 
     try:
-        return importlib.metadata.version(package)
+        return installed_version(package)
     except importlib.metadata.PackageNotFoundError:
         return "unknown"
 

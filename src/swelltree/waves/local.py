@@ -217,31 +217,52 @@ class Expansion:
         parts = [function(*row) for row in zip(*rows, strict=True)]
         return tuple(sum(x) for x in zip(*parts, strict=True))
 
+    def rise(self, cos: Array, sin: Array, carrier: Array, *parts: Array) -> tuple[Array, ...]:
+        """Elevation of one heading, of its phases and coefficients."""
+        return self.wave(carrier, parts[:3], *parts[3:], None, 1.0)[:1]
+
+    def phases(self, x: Array, y: Array) -> tuple[Array, Array, Array]:
+        """Of every heading: distance ahead over the radius, sine and cosine of the carrier (h,).
+
+        The elevation and what lies under it use the same, at points of any shape (h, ...).
+
+        Args:
+            x: [m].
+            y: [m].
+        """
+        near = 1.0 / self.waves.radius
+
+        def heading(cos: Array, sin: Array, carrier: Array) -> tuple[Array, ...]:
+            xi = (x - self.centre[0]) * cos + (y - self.centre[1]) * sin
+            return xi * near, *sin_cos(carrier * xi)
+
+        rows = self.waves.ahead[0], self.waves.ahead[1], self.waves.carrier
+        if len(rows[0]) > 1:
+            return rows_of(self.xp, heading, *rows)
+        one = heading(*(row[0] for row in rows))
+        return tuple(part[None] for part in one)
+
     def wave(
-        self, cos: Array, sin: Array, carrier: Array, re: Array, im: Array, *place: Array
+        self, carrier: Array, phase: tuple[Array, ...], re: Array, im: Array, *place: Array
     ) -> tuple[Array, Array]:
         """Real and imaginary part of sum_c C_c exp(i k xi + sign k z) of one heading.
 
         Args:
-            cos: of the heading.
-            sin: of the heading.
             carrier: its wavenumber [1/m].
+            phase: its own of `phases`.
             re: real parts of the coefficients (m,).
             im: imaginary parts (m,).
-            place: x and y [m], height above the centre [m] or None at the still water, and the
-                sign of the exponential in it.
+            place: height above the centre [m] or None at the still water, and the sign of the
+                exponential in it.
         """
-        x, y, z, sign = place
-        near = 1.0 / self.waves.radius
-        xi = (x - self.centre[0]) * cos + (y - self.centre[1]) * sin
-        sine, cosine = sin_cos(carrier * xi)
-        u = xi * near
+        z, sign = place
+        u, sine, cosine = phase
         f, g = re[-1], im[-1]
         if z is None:
             for m in range(re.shape[0] - 2, -1, -1):
                 f, g = re[m] + u * f, im[m] + u * g
             return f * cosine - g * sine, f * sine + g * cosine
-        v = -sign * z * near
+        v = -sign * z / self.waves.radius
         for m in range(re.shape[0] - 2, -1, -1):
             f, g = re[m] + u * f - v * g, im[m] + u * g + v * f
         decay = namespace(carrier, z).exp(sign * carrier * z)
@@ -273,19 +294,18 @@ def surface_about(
     of_head = near.coefficients(down, up) if waves.mirrored else near.coefficients(down)
 
     def at(x: Array, y: Array, z: Array) -> tuple[Array, Array]:
-        def rise(*heading: Array) -> tuple[Array, ...]:
-            return near.wave(*heading, x, y, None, 1.0)[:1]
-
-        (eta,) = near.over_headings(rise, *level)
+        phases = near.phases(x, y)
+        (eta,) = near.over_headings(near.rise, *phases, *level)
         above = stretched(z, eta, water.depth, stretching) - z0
 
         def pressed(cos: Array, sin: Array, carrier: Array, *parts: Array) -> tuple[Array, ...]:
-            head = near.wave(cos, sin, carrier, *parts[:2], x, y, above, 1.0)[0]
+            phase, rows = parts[:3], parts[3:]
+            head = near.wave(carrier, phase, *rows[:2], above, 1.0)[0]
             if waves.mirrored:
-                head = head + near.wave(cos, sin, carrier, *parts[2:], x, y, above, -1.0)[0]
+                head = head + near.wave(carrier, phase, *rows[2:], above, -1.0)[0]
             return (head,)
 
-        return eta, near.over_headings(pressed, *of_head)[0]
+        return eta, near.over_headings(pressed, *phases, *of_head)[0]
 
     return at
 
@@ -373,10 +393,8 @@ def _motion(
     xp, g = near.xp, water.g
     level, z0, weights = _about(near, water.depth, stretching)
 
-    def rise(*heading: Array) -> tuple[Array, ...]:
-        return near.wave(*heading, x, y, None, 1.0)[:1]
-
-    (eta,) = near.over_headings(rise, *level)
+    phases = near.phases(x, y)
+    (eta,) = near.over_headings(near.rise, *phases, *level)
     above = stretched(z, eta, water.depth, stretching) - z0
     # of the pressure, of velocities and of accelerations
     scales: tuple[Weight, ...] = (
@@ -393,11 +411,11 @@ def _motion(
     parts = near.coefficients(*every)
 
     def moved(cos: Array, sin: Array, carrier: Array, *parts: Array) -> tuple[Array, ...]:
-        rows = iter(parts)
+        phase, rows = parts[:3], iter(parts[3:])
         sums = []  # C cos, C sin, S cos and S sin of linear theory
         for _ in scales:
             waves_up_down = [
-                near.wave(cos, sin, carrier, next(rows), next(rows), x, y, above, sign)
+                near.wave(carrier, phase, next(rows), next(rows), above, sign)
                 for sign in signs
             ]
             (c, s), *echo = waves_up_down
@@ -407,5 +425,5 @@ def _motion(
         velocity = cos * flow[0], sin * flow[0], flow[3]
         return (pressure[0], *velocity, cos * push[1], sin * push[1], -push[2])
 
-    head, *motion = near.over_headings(moved, *parts)
+    head, *motion = near.over_headings(moved, *phases, *parts)
     return eta, xp.stack(motion[:3], -1), xp.stack(motion[3:], -1), head

@@ -75,9 +75,8 @@ class Hulls(Effect):
             return Loads(wrench, wet.potential, 0.0 * power, channels)
         waves = sea.waves if self.near is None else self.near
 
-        def in_waves(p: Array, R: Array, *parts: Array) -> Panels:
-            """Panels with the sea at their vertices."""
-            vertices, corner, point, area = parts
+        def at_vertices(p: Array, R: Array, vertices: Array) -> tuple[Array, ...]:
+            """Elevation and pressure head of the sea, once for all that is asked of the panels."""
             at = surface_about(waves, now.t, p, model.water, sea.stretching)
 
             def vertex(x: Array) -> tuple[Array, ...]:
@@ -85,17 +84,18 @@ class Hulls(Effect):
                 # every panel around a vertex
                 return tuple(rho_g * field / rho_g for field in at(*place(p, R, x)))
 
-            return Panels(corner, point, area, *along(xp, vertex, vertices))
+            return along(xp, vertex, vertices)
 
-        def load(p: Array, R: Array, *parts: Array) -> tuple[Array]:
-            return (pressed(in_waves(p, R, *parts), p, R, rho_g),)
+        def load(p: Array, R: Array, *panels: Array) -> tuple[Array]:
+            return (pressed(Panels(*panels), p, R, rho_g),)
 
         def shown(p: Array, R: Array, *parts: Array) -> tuple[Array, Array]:
             """Volume, and the wrench without the dynamic pressure."""
-            panels = in_waves(p, R, *parts)
+            panels = Panels(*parts)
             return under_water(panels, p, R), pressed(panels._replace(head=None), p, R, rho_g)
 
-        parts = hull.vertices, hull.corner, hull.point, hull.area
+        fields = rows_of(xp, at_vertices, p, R, hull.vertices)
+        parts = hull.corner, hull.point, hull.area, *fields
         (own,) = rows_of(xp, load, p, R, *parts)
         volume, level = rows_of(xp, shown, p, R, *parts)
         channels = {"force": of_all(own), "volume": (row * volume[None]).sum(1)}

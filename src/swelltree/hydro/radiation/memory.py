@@ -24,6 +24,8 @@ from swelltree.hydro.radiation.damping_band import (
 )
 from swelltree.system.errors import SwelltreeWarning
 
+NEAR_ZERO, SERIES_TERMS = 0.5, 9  # of spherical Bessel functions: the next term is below 1e-20
+
 
 @dataclass(frozen=True)
 class Kernel:
@@ -139,14 +141,34 @@ def sine_transform(
     return _transform(x, y, t)[1]
 
 
-def _transform(x: Array, y: Array, t: Array) -> tuple[Array, Array]:
-    from scipy.special import spherical_jn
+def _spherical_bessel(x: Float[Array, "t x"]) -> tuple[Float[Array, "t x"], Float[Array, "t x"]]:
+    r"""The spherical Bessel functions :math:`j_0 = \sin x/x`, :math:`j_1 = (j_0 - \cos x)/x`.
 
+    Near zero, where the difference cancels, by their series.
+    """
+    near = np.abs(x) < NEAR_ZERO
+    far, square = np.where(near, 1.0, x), np.where(near, x * x, 0.0)
+    j0 = np.where(near, 1.0 + square * _series(square, 1), np.sin(far) / far)
+    j1 = np.where(near, x * (1.0 / 3.0 + square * _series(square, 3)), (j0 - np.cos(far)) / far)
+    return j0, j1
+
+
+def _series(square: Array, first: int) -> Array:
+    """What follows 1/first in the series of j_0 (1) and j_1 / x (3), divided by x^2."""
+    total, terms = np.zeros_like(square), [1.0 / first]
+    for n in range(1, SERIES_TERMS):
+        terms.append(-terms[-1] / (2 * n * (2 * n + first)))
+    for term in terms[:0:-1]:
+        total = term + square * total
+    return total
+
+
+def _transform(x: Array, y: Array, t: Array) -> tuple[Array, Array]:
     c, h = (x[1:] + x[:-1]) / 2, (x[1:] - x[:-1]) / 2
     mean, rise = (y[1:] + y[:-1]) / 2, (y[1:] - y[:-1]) / 2
     flat, shape = (mean.reshape(len(h), -1), rise.reshape(len(h), -1)), y.shape[1:]
     angle, small = np.outer(t, c), np.outer(t, h)
-    j0, j1 = 2 * h * spherical_jn(0, small), 2 * h * spherical_jn(1, small)
+    j0, j1 = (2 * h * bessel for bessel in _spherical_bessel(small))
     cos, sin = np.cos(angle), np.sin(angle)
     even = (j0 * cos) @ flat[0] - (j1 * sin) @ flat[1]
     odd = (j0 * sin) @ flat[0] + (j1 * cos) @ flat[1]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import struct
 from fractions import Fraction
 
 from swelltree.engine.machine.graph import FLOAT, LONG, TRUTH
 from swelltree.engine.machine.number_types import Types
 
+ALIGNED = 3.0 * 2.0**51  # floats about this are one apart
 PI = Fraction("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")
 LOG2 = Fraction(
     "0.69314718055994530941723212145817656807550013436025525412068000949339362196969471"
@@ -109,9 +111,13 @@ class Body:
         return self.line(f"bitcast {self.I} {bits} to {self.F}")
 
     def whole(self, x: str) -> str:
-        """A float that is an integer, as one."""
-        name = f"llvm.fptosi.sat.{self.types.suffix_of('i64')}.{self.types.suffix}"
-        return self.line(f"call {self.I} @{name}({self.F} {x})")
+        """A float that is an integer of less than 2^51, as one; of others, some integer.
+
+        Beside 3 * 2^51 it is what the last bits say: registers of floats have no such conversion on
+        many processors, where it would go number by number.
+        """
+        bits = struct.unpack("<q", struct.pack("<d", ALIGNED))[0]
+        return self.integer("sub", self.bits(self.add(x, ALIGNED)), bits)
 
     def int_name(self, x: str | int) -> str:
         """A name, or an integer."""

@@ -139,6 +139,22 @@ class RowLoops:
         finally:
             self.pauses -= 1
 
+    @contextmanager
+    def abreast(self, count: int | None) -> Iterator[bool]:
+        """Arrays with a first axis of a few rows, such as lines, are arrays of rows in here too.
+
+        Args:
+            count: of the rows; None: there is no such axis.
+        """
+        before = self.named
+        several = count is not None and self.width > 1 and not self.pauses
+        if several and count is not None:
+            self.named = {(count,): count} | dict(before)
+        try:
+            yield several
+        finally:
+            self.named = before
+
     def count(self, shape: tuple[int, ...]) -> int:
         """Rows of an array of some first axes, places that hold nothing included."""
         return int(np.prod(shape[:-1], dtype=int)) * self.named[shape]
@@ -172,8 +188,12 @@ class RowLoops:
         """The open loop over so many rows in the region that is being written."""
         key = (id(self.graph.here), count)
         if key not in self.open:
-            self.open[key] = self._new(count, self.width, self.graph.here)
+            self.open[key] = self._new(count, self._lanes_for(count), self.graph.here)
         return self.open[key]
+
+    def _lanes_for(self, count: int) -> int:
+        """Rows at once: as many as registers hold, or as there are."""
+        return min(self.width, 1 << max(count - 1, 1).bit_length())
 
     def _new(self, count: int, width: int, parent: Region) -> RowLoop:
         region = Region(parent.depth + 1)
@@ -344,10 +364,26 @@ class RowLoops:
             start = first - int(rows[0])
             # registers read further than the last row: only working memory has room there
             if not (offsets[:, k] - rows == start).all() or x.buffer.where != "work":
-                return None
+                far = self._far_apart(loop, x, offsets[:, k])
+                if far is None:
+                    return None
+                out.append(far)
+                continue
             index = loop.index if x.base is None else graph.op("add", x.base, loop.index)
             out.append(graph.load_at(x.buffer, x.version, start, index, x.home))
         return np.array(out, dtype=int)
+
+    def _far_apart(self, loop: RowLoop, x: View, offsets: np.ndarray) -> int | None:
+        """A number of a few rows that lie evenly, but not side by side: each is read alone."""
+        step = int(offsets[1] - offsets[0]) if len(offsets) > 1 else 0
+        if len(offsets) > loop.width or loop.count != len(offsets):
+            return None
+        if not np.array_equal(offsets - offsets[0], step * np.arange(len(offsets))):
+            return None
+        graph = self.graph
+        index = graph.op("mul", loop.index, graph.constant(step, LONG))
+        index = index if x.base is None else graph.op("add", x.base, index)
+        return graph.load_at(x.buffer, x.version, int(offsets[0]), index, x.home)
 
     def _from_numbers(self, x: np.ndarray) -> View:
         """Numbers in memory as loops lay them out."""
@@ -406,6 +442,58 @@ class RowLoops:
         pairs = zip(starts.tolist(), x.row.reshape(-1).tolist(), strict=True)
         moving = [(buffer, at, x.loop.index, a) for at, a in pairs]
         x.loop.region.items.append(Stores(moving=moving))
+
+    # --- rows that a sweep carries on -------------------------------------------------------
+    def own_loop(self, values: list[Value], slots: list[Buffer], first: int) -> RowLoop | None:
+        """The one loop that computes values and alone reads what they replace; None: there is none.
+
+        Args:
+            values: at the end of a pass.
+            slots: memory of what they replace.
+            first: number of the first expression of the pass.
+        """
+        found = {id(x.loop): x.loop for x in values if isinstance(x, Looped)}
+        if len(found) != 1 or not all(isinstance(x, Looped) for x in values):
+            return None
+        (loop,) = found.values()
+        graph, own = self.graph, {id(buffer) for buffer in slots}
+        if not loop.open or loop.parent is not graph.here:
+            return None
+        for a in range(first, len(graph.ops)):
+            op = graph.ops[a]
+            if op[0] in ("load", "load_at") and id(op[1]) in own:
+                if graph.home[a] is not loop.region or op[0] == "load":
+                    return None
+        return loop
+
+    def put_in_slots(self, values: list[Looped], slots: list[Buffer]) -> None:
+        """Let a loop end with its rows in slots, whose rows before it has read."""
+        for x, buffer in zip(values, slots, strict=True):
+            self._put(x, buffer, self.layout(x.shape)[0])
+
+    def series_of(self, x: Looped, at: int, length: int) -> View:
+        """Rows of every pass of a sweep, stored by their loop: those of one number lie together.
+
+        Args:
+            x: rows of a pass.
+            at: expression of the number of the pass.
+            length: passes.
+        """
+        graph, lanes = self.graph, x.loop.width * -(-x.loop.count // x.loop.width)
+        size = lanes * x.row.size
+        buffer = graph.room(length * size, x.kind)
+        place = graph.op("mul", at, graph.constant(size, LONG))
+        index = graph.op("add", place, x.loop.index)
+        row = x.row.reshape(-1).tolist()
+        x.loop.region.items.append(
+            Stores(moving=[(buffer, lanes * k, index, a) for k, a in enumerate(row)])
+        )
+        inner = np.arange(x.loop.count)[:, None] + lanes * np.arange(x.row.size)[None]
+        offsets = size * np.arange(length)[:, None, None] + inner[None]
+        home = graph.stack[-2]
+        version = stored(buffer, 0, (buffer.size,), home).version
+        whole = offsets.reshape((length, *x.shape))
+        return View(buffer, whole, home, version, lay_out=self.in_order)
 
     # --- arrays -----------------------------------------------------------------------------
     def computed(

@@ -8,11 +8,14 @@ results and counts once in sums.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+from swelltree.engine.machine.functions.written import REDUCED, written
 from swelltree.engine.machine.graph import FLOAT, LONG, Buffer, Graph, Region
 from swelltree.engine.machine.many_cases.lanes import LaneWriter
 from swelltree.engine.machine.many_cases.uniform import Lanes
 from swelltree.engine.machine.native import lane_width
+from swelltree.engine.machine.number_types import SINGLE
 from swelltree.engine.machine.operations import FLAGS
 from swelltree.engine.machine.statements import (
     Adds,
@@ -35,7 +38,8 @@ def text_of(graph: Graph) -> str:
 def _wide(region: Region, width: int) -> Iterator[Rows]:
     """The outermost loops of which as many rows as a register holds go together."""
     for item in region.items:
-        if isinstance(item, Rows) and item.width == width and (item.beyond or item.count >= width):
+        few = isinstance(item, Rows) and 1 < item.width <= width
+        if few and isinstance(item, Rows) and (item.beyond or item.count >= item.width):
             yield item
             continue
         for inner in inner_regions(item):
@@ -90,11 +94,12 @@ class RowWriter(LaneWriter):
     """
 
     arguments = Writer.arguments
-    merges = inverts = False
+    merges, inverts = False, True
 
     def __init__(self, graph: Graph, width: int, wide: list[Rows]) -> None:
         self.loops = {id(rows): rows for rows in wide}
         super().__init__(graph, width)
+        self.most = width  # rows side by side in any loop
         self.row: Rows | None = None  # loop that is being written
         self.first = ""  # number of the first of the rows that go together
         self.starts: dict[int, int] = {}  # of memory with a number for each lane
@@ -111,11 +116,30 @@ class RowWriter(LaneWriter):
         self.many.add(id(slot))
         return slot
 
+    def functions(self) -> str:
+        """Text of the functions that are used."""
+        more = [x for width, x in self.on_several.items() if width != self.most and x.functions]
+        names = set().union(*(x.functions & REDUCED for x in more)) - self.operations.functions
+        self.operations.functions |= names
+        return "\n".join([super().functions(), *(written(x.functions, x.types) for x in more)])
+
     # --- loops ------------------------------------------------------------------------------
     def _rows(self, rows: Rows) -> None:
         if id(rows) not in self.loops:
             super()._rows(rows)
             return
+        wide = self.wide
+        if rows.width != self.width:
+            self.wide = self.several(rows.width)
+        self.types, self.width = self.wide.types, rows.width
+        if rows.count <= rows.width and not _terms(rows):
+            self._pass(rows, "0", [])
+        else:
+            self._passes(rows)
+        self.wide, self.types, self.width = wide, wide.types, wide.types.width
+
+    def _passes(self, rows: Rows) -> None:
+        """As many rows at once as registers hold, again and again."""
         before, head, back, end = (self._label() for _ in range(4))
         k, following, go = f"%j{self.count}", f"%k{self.count}", f"%go{self.count}"
         self.lines += [f"  br label %{before}", f"{before}:", f"  br label %{head}", f"{head}:"]
@@ -200,7 +224,7 @@ class RowWriter(LaneWriter):
         if not self._is_many(buffer):
             return Writer.address(self, buffer, at, index)
         if id(buffer) not in self.starts:
-            self.starts[id(buffer)] = self.graph.room(self.width * buffer.size, FLOAT).start
+            self.starts[id(buffer)] = self.graph.room(self.most * buffer.size, FLOAT).start
         start, T = self.starts[id(buffer)] + self.width * at, self.types.of(FLOAT)
         base = self.line(f"getelementptr double, ptr %work, i64 {start}")
         return base if index is None else self.line(f"getelementptr {T}, ptr {base}, i64 {index}")
@@ -247,12 +271,53 @@ class RowWriter(LaneWriter):
         if op[0] == "row":
             return
         beside = op[0] == "load_at" and self._is_beside(op[3]) and not self._is_many(op[1])
-        if not beside:
+        few = op[0] == "load_at" and self._is_far_apart(op[3]) and not self._is_many(op[1])
+        if not beside and not few:
             super()._expression(a, names)
             return
-        names[a] = self._wide_load(kind, self._beside(op[1], op[2], op[3], names))
+        if few:
+            names[a] = self._one_by_one(kind, op, names)
+        else:
+            names[a] = self._wide_load(kind, self._beside(op[1], op[2], op[3], names))
         if a in self.kept:
             self._wide_store(kind, names[a], self._place(self.kept[a], 0), False)
+
+    def _one_by_one(self, kind: str, op: tuple[Any, ...], names: dict[int, str]) -> str:
+        """Numbers of a few rows that do not lie side by side, brought together."""
+        assert self.row is not None
+        _, buffer, at, index = op
+        step, more = self._steps(index)
+        T, whole = FLOAT if kind == FLOAT else LONG, "zeroinitializer"
+        vector, one = self.types.of(T), SINGLE.of(T)
+        for k in range(self.row.count):
+            place = self._place(buffer, at + k * step)
+            for a in more:
+                name = self.name(a, names)
+                place = self.line(f"getelementptr double, ptr {place}, i64 {name}")
+            number = self.line(f"load {one}, ptr {place}")
+            whole = self.line(f"insertelement {vector} {whole}, {one} {number}, i32 {k}")
+        return whole if kind in (FLOAT, LONG) else self._cut(kind, whole)
+
+    def _is_far_apart(self, index: int) -> bool:
+        """Is it a place for each of few rows, at even distances?"""
+        row = self.row
+        return row is not None and row.count <= row.width and bool(self._steps(index)[0])
+
+    def _steps(self, index: int) -> tuple[int, list[int]]:
+        """Distance of the places of rows, and what is added to all; zero where they are not even."""
+        graph, row = self.graph, self.row
+        assert row is not None
+        op, more = graph.ops[index], list[int]()
+        if op[0] == "add":
+            varying = [a for a in op[1:] if self.lanes.varies(a)]
+            if len(varying) != 1:
+                return 0, []
+            more = [a for a in op[1:] if a not in varying]
+            op = graph.ops[varying[0]]
+        if op[0] != "mul" or row.index not in op[1:]:
+            return 0, []
+        other = op[2] if op[1] == row.index else op[1]
+        return int(graph.value(other) or 0), more
 
     def _beside(self, buffer: Buffer, at: int, index: int, names: dict[int, str]) -> str:
         """Address of the first of places that lie side by side."""

@@ -12,7 +12,13 @@ from swelltree.engine.backend import jax, traced
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import LONG, Buffer, Graph, NotFlattenedError, kind_of
 from swelltree.engine.machine.statements import Choice, Leave, Loop, MovedRow, Stores
-from swelltree.engine.machine.traced_types import DType, Equation, Shaped, TracedProgram
+from swelltree.engine.machine.traced_types import (
+    DType,
+    Equation,
+    Shaped,
+    TracedProgram,
+    Variable,
+)
 from swelltree.engine.machine.values import (
     FEW,
     Kept,
@@ -28,6 +34,8 @@ from swelltree.engine.machine.values import (
     stored,
     stores,
 )
+
+MOST_ABREAST = 8  # rows of a sweep that go side by side
 
 
 def slots_of(graph: Graph, avals: Sequence[Shaped]) -> list[Buffer]:
@@ -114,6 +122,27 @@ def _while(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
 
 @rule("scan")
 def _scan(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
+    with flat.rows.abreast(_beside(eqn)) as several:
+        return _swept(flat, eqn, several, *values)
+
+
+def _beside(eqn: Equation) -> int | None:
+    """Rows of a sweep along several lines at once: the first axis of all that it carries."""
+    p = eqn.params
+    n, m = _sizes(p)
+    body = p["jaxpr"].jaxpr
+    shapes = [tuple(var.aval.shape) for var in eqn.outvars[:m]]
+    shapes += [tuple(var.aval.shape)[1:] for var in eqn.outvars[m:]]
+    counts = {shape[:1] for shape in shapes}
+    if len(counts) != 1 or counts == {()} or len(eqn.invars) == n + m or not m:
+        return None
+    if any(var.aval.dtype != np.float64 for var in body.outvars):
+        return None
+    ((count,),) = counts
+    return count if 1 < count <= MOST_ABREAST else None
+
+
+def _swept(flat: Flattening, eqn: Equation, several: bool, *values: Value) -> list[Value]:
     graph, p = flat.graph, eqn.params
     (n, m), length = _sizes(p), int(p["length"])
     body = p["jaxpr"]
@@ -125,11 +154,11 @@ def _scan(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
     moving = [k for k, same in enumerate(fixed) if not same]
     slots = _carried(flat, [outs[k].aval for k in moving])
     counter = graph.room(1, LONG)
-    results = slots_of(graph, [var.aval for var in outs[m:]])
     tables = [_table(graph, x, v.aval.dtype) for x, v in zip(rows, of_rows, strict=True)]
     zero = np.array(graph.constant(0, LONG))
     _put(flat, [*slots, counter], [*(init[k] for k in moving), zero])
     with graph.inside() as region:
+        first = len(graph.ops)
         carry = list(init)
         for k, buffer in zip(moving, slots, strict=True):
             carry[k] = flat.rows.in_slot(buffer, tuple(outs[k].aval.shape), region)
@@ -140,18 +169,16 @@ def _scan(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
         at = graph.op("sub", graph.constant(length - 1, LONG), i) if p["reverse"] else i
         now = [flat.rows.at_number(x, at) for x in tables]
         new = flat.closed(body, [*consts, *carry, *now])
-        before = [carry[k] for k in moving]
-        last = _carry_on(flat, slots, before, [new[k] for k in moving])
-        for buffer, x in zip(results, new[m:], strict=True):
-            if isinstance(x, Kept) and x.size > FEW:
-                row = x.memory(graph)
-                first = graph.op("mul", at, graph.constant(row.size, LONG))
-                moved = MovedRow(buffer, 0, first, row.buffer, row.start, row.size)
-                last.moving_rows.append(moved)
-                continue
-            flat_x = places(graph, x).reshape(-1).tolist()
-            first = graph.op("mul", at, graph.constant(len(flat_x), LONG))
-            last.moving += [(buffer, k, first, a) for k, a in enumerate(flat_x)]
+        changed, kept = [new[k] for k in moving], new[m:]
+        loop = flat.rows.own_loop([*changed, *kept], slots, first) if several else None
+        if loop is not None:
+            results = [flat.rows.series_of(x, at, length) for x in kept]
+            flat.rows.put_in_slots(changed, slots)
+            flat.rows.close(loop)
+            last = Stores()
+        else:
+            last = _carry_on(flat, slots, [carry[k] for k in moving], changed)
+            results = _rows_kept(flat, outs[m:], kept, at, last)
         next_i = graph.op("add", i, graph.constant(1, LONG))
         last.single.append((counter, 0, next_i))
         graph.state(last)
@@ -159,9 +186,28 @@ def _scan(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
     for k, buffer in zip(moving, slots, strict=True):
         init[k] = flat.rows.in_slot(buffer, tuple(outs[k].aval.shape), graph.here)
     return init + [
-        stored(buffer, 0, var.aval.shape, graph.here)
-        for buffer, var in zip(results, outs[m:], strict=True)
+        stored(x, 0, var.aval.shape, graph.here) if isinstance(x, Buffer) else x
+        for x, var in zip(results, outs[m:], strict=True)
     ]
+
+
+def _rows_kept(
+    flat: Flattening, outs: Sequence[Variable], values: list[Value], at: int, last: Stores
+) -> list[Buffer]:
+    """Memory of what every pass of a loop keeps; `last` stores that of this pass."""
+    graph = flat.graph
+    results = slots_of(graph, [var.aval for var in outs])
+    for buffer, x in zip(results, values, strict=True):
+        if isinstance(x, Kept) and x.size > FEW:
+            row = x.memory(graph)
+            first = graph.op("mul", at, graph.constant(row.size, LONG))
+            moved = MovedRow(buffer, 0, first, row.buffer, row.start, row.size)
+            last.moving_rows.append(moved)
+            continue
+        flat_x = places(graph, x).reshape(-1).tolist()
+        first = graph.op("mul", at, graph.constant(len(flat_x), LONG))
+        last.moving += [(buffer, k, first, a) for k, a in enumerate(flat_x)]
+    return results
 
 
 def _sizes(params: dict[str, Any]) -> tuple[int, int]:
