@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from swelltree.waves.airy import Components
 
 SMALLEST = 1e-300
-FEW = 16  # points times components from which on loops over both are shorter
+FEW = 8  # components from which on a loop over them is shorter
 
 
 def is_in_loops(waves: Components, t: Array, *place: Array) -> bool:
@@ -35,7 +35,7 @@ def is_in_loops(waves: Components, t: Array, *place: Array) -> bool:
     """
     if np.ndim(t) or max(map(np.ndim, place)) > 1 or namespace(waves.amplitude, t, *place) is np:
         return False
-    return max(map(np.size, place)) * len(waves) >= FEW
+    return len(waves) >= FEW
 
 
 def height(z: Array, eta: Array, depth: Array, stretching: str) -> Array:
