@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import swelltree as sw
 from support import ROOT, refdata
@@ -26,14 +27,13 @@ def example(name: str):
     return importlib.import_module(name)
 
 
-# runs that are not machine code, and why: many panels or strips times wave components, of the
-# two-step scheme too, and water that is meshed anew
-BY_XLA = ("numbers, more than 70000", "numbers, more than 180000", "operation 'pure_callback'")
+# the only runs that are not machine code, and why: water that is meshed anew is a call of Python
+BY_XLA = {"lowering_through_the_surface": "XLA: the operation 'pure_callback'"}
 
 
 @pytest.fixture(autouse=True)
-def engines(monkeypatch):
-    """Every run of an example is machine code, but for what is listed."""
+def engines(monkeypatch, request):
+    """Every run of an example is machine code, but for those that are listed."""
     simulate, engines = sw.simulate, []
 
     def seen(*args, **options):
@@ -44,7 +44,9 @@ def engines(monkeypatch):
     monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
     monkeypatch.setattr(sw, "simulate", seen)
     yield engines
-    assert all(x == "LLVM" or x.endswith(BY_XLA) for x in engines), engines
+    name = getattr(request.node, "callspec", None) and request.node.callspec.params.get("name")
+    expected = BY_XLA.get(name, "LLVM")
+    assert all(x == expected for x in engines), engines
 
 
 @pytest.mark.parametrize(
@@ -99,7 +101,12 @@ def test_case_files_run(path, tmp_path):
 
     answer = CliRunner().invoke(app, ["run", str(path), "--out", str(tmp_path)])
     assert answer.exit_code == 0, answer.output
-    assert list(tmp_path.glob("*.nc"))
+    results = [xr.open_dataset(file) for file in tmp_path.glob("*.nc")]
+    assert results
+    # of those studies that step in time
+    engines = [result.attrs["engine"] for result in results if "engine" in result.attrs]
+    assert engines
+    assert set(engines) == {"LLVM"}
 
 
 @slow

@@ -108,6 +108,26 @@ def rows_of(xp: ModuleType, function: Callable[..., Tree], *rows: Tree) -> Tree:
     return tuple(np.stack(parts) for parts in zip(*found, strict=True))
 
 
+def in_rows(xp: ModuleType, function: Callable[..., Tree], *rows: Tree) -> Tree:
+    """`each` of JAX along the first axis, of which every row keeps one; for numpy all at once.
+
+    So a function that is written for several rows serves as the body of one.
+
+    Args:
+        xp: array library of all that the function uses.
+        function: of arrays with that axis; gives a tuple of arrays with it.
+        rows: trees of arrays.
+    """
+    if xp.__name__ == "numpy":
+        return function(*rows)
+
+    def one(*row: Tree) -> Tree:
+        found = function(*jax.tree.map(lambda x: x[None], row))
+        return jax.tree.map(lambda x: x[0], found)
+
+    return each(one, *rows)
+
+
 def _row_of(x: Array, i: int) -> Tree:
     return tuple(a[i] for a in x) if isinstance(x, tuple) else x[i]
 

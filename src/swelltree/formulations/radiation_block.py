@@ -44,3 +44,9 @@ def matrix_of(model: Model) -> Array | None:
     """A of the radiation memory, or None where it has no states."""
     memory = fitted_memory(model)
     return None if memory is None else memory.A
+
+
+def partners_of(model: Model) -> tuple[int, ...] | None:
+    """The other state of each oscillator of the memory; None where it is not made of such."""
+    memory = fitted_memory(model)
+    return None if memory is None else memory.partner

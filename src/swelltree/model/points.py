@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.engine.arrays import Array, known, namespace, pytree
 from swelltree.model.kinematics import Motion, body_index, with_world
 from swelltree.model.layout import Layout
 from swelltree.spatial.vectors import cross, matvec
@@ -21,12 +21,16 @@ class PointMotion:
     angular_velocity: Array
 
 
-def point_motion(motion: Motion, body: np.ndarray, point: Float[Array, "k 3"]) -> PointMotion:
-    """Motion of points fixed in bodies (index N: the world)."""
-    R = with_world(motion.pose.R, np.eye(3))[body]
-    v = with_world(motion.v, np.zeros(6))[body]
+def point_motion(motion: Motion, body: Array, point: Float[Array, "k 3"]) -> PointMotion:
+    """Motion of points fixed in bodies (index N: the world), which may be told by a loop."""
+
+    def of_body(x: Array, world: np.ndarray) -> Array:
+        rows = with_world(x, world)
+        return rows[body] if known(body) else rows.at[body].get(mode="clip", wrap_negative_indices=False)
+
+    R, v = of_body(motion.pose.R, np.eye(3)), of_body(motion.v, np.zeros(6))
     arm = matvec(R, point)
-    position = with_world(motion.pose.p, np.zeros(3))[body] + arm
+    position = of_body(motion.pose.p, np.zeros(3)) + arm
     return PointMotion(position, R, v[:, :3] + cross(v[:, 3:], arm), v[:, 3:])
 
 

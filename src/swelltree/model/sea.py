@@ -55,10 +55,11 @@ def water_at(
         follows: (k,) whether a point belongs to something that is wet up to the actual surface;
             the others have linear theory up to the still water, without stretching.
     """
+    if follows is not None and not follows.any():
+        model = _unstretched(model)
     moving = waves_at(model, t, points)
-    if follows is not None and not follows.all():
-        still = model.replace(sea=replace(model.sea, stretching="constant"))
-        linear, xp = waves_at(still, t, points), namespace(points)
+    if follows is not None and follows.any() and not follows.all():
+        linear, xp = waves_at(_unstretched(model), t, points), namespace(points)
         pairs = zip(moving, linear, strict=True)
         moving = Kinematics(
             *(xp.where(follows.reshape(-1, *(1,) * (x.ndim - 1)), x, y) for x, y in pairs)
@@ -71,15 +72,27 @@ def water_at(
     )
 
 
-def surface_and_water_at(model: Model, t: Array, points: Array) -> tuple[Array, Array, Array]:
+def surface_and_water_at(
+    model: Model, t: Array, points: Array, follows: np.ndarray | None = None
+) -> tuple[Array, Array, Array]:
     """Height of the surface, velocity and acceleration of the water at points (k, 3).
 
     As of `surface_at` and `water_at`; linear waves are summed once for all three.
+
+    Args:
+        model: with its sea.
+        t: [s].
+        points: [m].
+        follows: as of `water_at`.
     """
-    sea, waves = model.sea, model.sea.waves
-    if not isinstance(waves, Components):
-        flow = water_at(model, t, points)
+    waves = model.sea.waves
+    mixed = follows is not None and bool(follows.any()) and not bool(follows.all())
+    if not isinstance(waves, Components) or mixed:
+        flow = water_at(model, t, points, follows)
         return surface_at(model, t, points), flow.velocity, flow.acceleration
+    sea = model.sea
+    if follows is not None and not follows.any():
+        sea = _unstretched(model).sea
     x, y, z = points[:, 0], points[:, 1], points[:, 2]
     eta, *flow = surface_and_motion(waves, t, x, y, z, model.water, sea.stretching)
     velocity, acceleration = flow
@@ -87,6 +100,11 @@ def surface_and_water_at(model: Model, t: Array, points: Array) -> tuple[Array, 
         more = sea.current.flow(t, points)
         velocity, acceleration = velocity + more[0], acceleration + more[1]
     return eta, velocity, acceleration
+
+
+def _unstretched(model: Model) -> Model:
+    """The same sea, linear up to the still water."""
+    return model.replace(sea=replace(model.sea, stretching="constant"))
 
 
 def current_at(model: Model, t: Array, points: Array) -> Array:

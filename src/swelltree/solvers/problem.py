@@ -31,6 +31,8 @@ class LinearBlock(NamedTuple):
     ]  # args -> linear_steps.ExactStages of the fixed step, or None
     matrix: Callable[[Tree], Array | None] = lambda args: None  # args -> A (k, k), or None
     ports: Callable[[Tree], Ports | None] = lambda args: None  # args -> those of the fixed step
+    # args -> the other state of each, where A is made of blocks of one and two; None: it is not
+    partners: Callable[[Tree], tuple[int, ...] | None] = lambda args: None
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.engine.loops import each, each_sum, is_in_loops
 from swelltree.system.errors import SwelltreeError, listed
 from swelltree.system.values import is_traced
-from swelltree.waves.dispersion import depth_decay, is_deep
+from swelltree.system.waters.water import Water
+from swelltree.waves.component_sums import PointSums, at_points, height, is_in_loops
+from swelltree.waves.dispersion import depth_decay
 from swelltree.waves.quick_trig import sin_cos
 from swelltree.waves.ramp import ramp
 from swelltree.waves.water import AnyWater
@@ -123,6 +124,9 @@ def elevation(waves: Components, t: Array, x: Array = 0.0, y: Array = 0.0) -> Ar
         x: [m].
         y: [m].
     """
+    if is_in_loops(waves, t, x, y):  # the surface does not ask for the depth
+        sea = PointSums(waves, t, DEEP, "constant")
+        return at_points(lambda x, y: (sea.elevation(x, y),), x, y)[0]
     theta = angles(waves, t, x, y)
     cos = np.cos(theta) if namespace(theta) is np else _sin_cos(theta)[1]
     return ramp(t, waves.ramp) * _summed(cos, waves.amplitude)
@@ -161,14 +165,21 @@ def kinematics(
         raise SwelltreeError(
             f"stretching '{stretching}' is not known. The choices are {listed(STRETCHINGS)}."
         )
+    if is_in_loops(waves, t, x, y, z):
+        sea = PointSums(waves, t, water, stretching)
+
+        def point(x: Array, y: Array, z: Array) -> tuple[Array, ...]:
+            eta = sea.elevation(x, y)
+            return *sea.motion(eta, x, y, z), sea.pressure_head(eta, x, y, z)
+
+        velocity, acceleration, head = at_points(point, x, y, z)
+        return Kinematics(velocity, acceleration, water.rho * water.g * head)
     t, x, y, z = (xp.asarray(value) for value in (t, x, y, z))
     theta = angles(waves, t, x, y)
     a = waves.amplitude * ramp(t, waves.ramp)[..., None]
     sin, cos = _sin_cos(theta)
-    if stretching == "wheeler":
-        eta = ramp(t, waves.ramp) * _summed(cos, waves.amplitude)
-        z = _under(z, eta, water.depth)
-    z = z if stretching == "extrapolate" else xp.minimum(z, 0.0)
+    eta = ramp(t, waves.ramp) * _summed(cos, waves.amplitude) if stretching == "wheeler" else 0.0
+    z = height(z, eta, water.depth, stretching)
     C, S = depth_decay(waves.wavenumber, z[..., None], water.depth)
     gk = water.g * waves.wavenumber
     cos_C, sin_C = a * C * cos, a * C * sin
@@ -184,82 +195,7 @@ def kinematics(
 
 
 MANY = 4096  # points times components above which library products pay
-SMALLEST = 1e-300
-FEW = 64  # the same, above which loops over both are shorter
-
-
-def _under(z: Array, eta: Array, depth: Array) -> Array:
-    """Heights after Wheeler: the bottom stays, the actual surface comes to z = 0."""
-    return z - eta if is_deep(depth) else (z - eta) / (1 + eta / depth)
-
-
-# --- many points and components: one body for all of them, no array of both -------------------
-def _in_loops(waves: Components, t: Array, x: Array) -> bool:
-    """Is that the better way: points in a row at one time, in a program of many cases?"""
-    if not is_in_loops() or np.ndim(t) or np.ndim(x) != 1:
-        return False
-    return namespace(waves.amplitude, t, x) is not np and len(x) * len(waves) >= FEW
-
-
-class _OfComponent(NamedTuple):
-    """What the sums at all points use of a component, (component,)."""
-
-    k: Array
-    along: tuple[Array, Array]  # k in x and y [1/m]
-    ahead: tuple[Array, Array]
-    angle: Array  # at the origin now [rad]
-    amplitude: Array  # now [m]
-    push: Array  # of the acceleration, divided by 1 + exp(-2 k h) [m/s^2]
-    flow: Array  # of the velocity, divided by the same [m/s]
-    echo: Array  # exp(-2 k h), zero in deep water
-
-
-def _components_now(waves: Components, t: Array, water: AnyWater) -> _OfComponent:
-    """All components at one time."""
-    xp, start = namespace(waves.amplitude, t), ramp(t, waves.ramp)
-
-    def component(
-        omega: Array, k: Array, beta: Array, phase: Array, amplitude: Array
-    ) -> _OfComponent:
-        ahead, a = (xp.cos(beta), xp.sin(beta)), start * amplitude
-        along = k * ahead[0], k * ahead[1]
-        echo = 0.0 * k if is_deep(water.depth) else xp.exp(-2.0 * k * water.depth)
-        push = water.g * k * a / (1.0 + echo)
-        return _OfComponent(k, along, ahead, phase - omega * t, a, push, push / omega, echo)
-
-    return each(component, waves.omega, waves.wavenumber, waves.beta, waves.phase, waves.amplitude)
-
-
-def _elevation_at(sea: _OfComponent, x: Array, y: Array) -> Array:
-    """Elevation at one point [m]."""
-
-    def component(c: _OfComponent) -> Array:
-        return c.amplitude * sin_cos(c.along[0] * x + c.along[1] * y + c.angle)[1]
-
-    return each_sum(component, sea)
-
-
-def _motion_at(
-    sea: _OfComponent, eta: Array, x: Array, y: Array, z: Array, depth: Array, stretching: str
-) -> tuple[Array, Array]:
-    """Velocity and acceleration at one point, as of `kinematics`."""
-    xp = namespace(sea.amplitude, x)
-    z = _under(z, eta, depth) if stretching == "wheeler" else z
-    z = z if stretching == "extrapolate" else xp.minimum(z, 0.0)
-
-    def component(c: _OfComponent) -> tuple[Array, Array]:
-        sine, cosine = sin_cos(c.along[0] * x + c.along[1] * y + c.angle)
-        # `depth_decay` with one exponential
-        down = xp.exp(c.k * z)
-        mirror = 0.0 if is_deep(depth) else c.echo / xp.maximum(down, SMALLEST)
-        C, S = down + mirror, down - mirror
-        ahead, pushed = C * c.flow * cosine, C * c.push * sine
-        return (
-            xp.stack([ahead * c.ahead[0], ahead * c.ahead[1], S * c.flow * sine]),
-            xp.stack([pushed * c.ahead[0], pushed * c.ahead[1], -S * c.push * cosine]),
-        )
-
-    return each_sum(component, sea)
+DEEP = Water()
 
 
 def surface_and_motion(
@@ -282,16 +218,50 @@ def surface_and_motion(
         water: rho, g and depth.
         stretching: as of `kinematics`.
     """
-    if not _in_loops(waves, t, x):
+    if not is_in_loops(waves, t, x, y, z):
         flow = kinematics(waves, t, x, y, z, water, stretching)
         return elevation(waves, t, x, y), flow.velocity, flow.acceleration
-    now = _components_now(waves, t, water)
+    sea = PointSums(waves, t, water, stretching)
 
-    def point(x: Array, y: Array, z: Array) -> tuple[Array, Array, Array]:
-        eta = _elevation_at(now, x, y)
-        return eta, *_motion_at(now, eta, x, y, z, water.depth, stretching)
+    def point(x: Array, y: Array, z: Array) -> tuple[Array, ...]:
+        eta = sea.elevation(x, y)
+        return eta, *sea.motion(eta, x, y, z)
 
-    return each(point, x, y, z)
+    eta, velocity, acceleration = at_points(point, x, y, z)
+    return eta, velocity, acceleration
+
+
+def surface_and_head(
+    waves: Components,
+    t: Array,
+    x: Array,
+    y: Array,
+    z: Array,
+    water: AnyWater,
+    stretching: str = "constant",
+) -> tuple[Array, Array]:
+    """Elevation and dynamic pressure head p / rho g [m].
+
+    Args:
+        waves: as of `kinematics`, whose arguments these are.
+        t: one time [s].
+        x: [m].
+        y: [m].
+        z: [m].
+        water: rho, g and depth.
+        stretching: as of `kinematics`.
+    """
+    if not is_in_loops(waves, t, x, y, z):
+        pressure = kinematics(waves, t, x, y, z, water, stretching).pressure
+        return elevation(waves, t, x, y), pressure / (water.rho * water.g)
+    sea = PointSums(waves, t, water, stretching)
+
+    def point(x: Array, y: Array, z: Array) -> tuple[Array, ...]:
+        eta = sea.elevation(x, y)
+        return eta, sea.pressure_head(eta, x, y, z)
+
+    eta, head = at_points(point, x, y, z)
+    return eta, head
 
 
 def _sin_cos(theta: Array) -> tuple[Array, Array]:

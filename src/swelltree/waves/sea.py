@@ -161,11 +161,10 @@ def _surface_head(
     waves: RealisedSea, t: Array, x: Array, y: Array, z: Array, water: AnyWater, stretching: str
 ) -> tuple[Array, Array]:
     """Elevation and pressure head of a sea that is not expanded."""
+    if isinstance(waves, Components):
+        return airy.surface_and_head(waves, t, x, y, z, water, stretching)
     eta = elevation(waves, t, x, y)
     if isinstance(waves, GridWaves):
         return eta, gridded.head(waves, t, x, y, z)
-    if isinstance(waves, StreamWave):
-        p = stream_function.pressure(waves, t, x, y, z, water)
-    else:
-        p = airy.kinematics(waves, t, x, y, z, water, stretching).pressure
+    p = stream_function.pressure(waves, t, x, y, z, water)
     return eta, p / (water.rho * water.g)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -24,12 +24,13 @@ from jaxtyping import Float
 from swelltree.effects.drag.drag import DragPieces, size
 from swelltree.effects.drag.wet_strips import submergence, wetness
 from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.engine.loops import in_rows
 from swelltree.model.effect import Coordinate, Effect, Loads, Now
 from swelltree.model.kinematics import Motion
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model
-from swelltree.model.points import point_motion, spread
-from swelltree.model.sea import surface_at, water_at
+from swelltree.model.points import point_motion
+from swelltree.model.sea import surface_and_water_at, water_at
 from swelltree.spatial.vectors import cross, dot, matvec, skew
 
 
@@ -64,43 +65,47 @@ class MorisonMembers(Effect):
 
     def loads(self, model: Model, now: Now) -> Loads:
         """Wrenches and their power."""
-        body = np.array(self.body)
-        at_point = point_motion(now.motion, body, self.point)
-        xp = namespace(at_point.position)
-        s = matvec(at_point.rotation, self.axis)
-        follows = np.array(self.follows, dtype=bool)
-        surface = follows * surface_at(model, now.t, at_point.position)
-        under = submergence(surface, at_point.position, s, self)
-        water = water_at(model, now.t, at_point.position, follows)
-        w_s, w_n = _split(water.velocity - at_point.velocity, s)
-        a_s, a_n = _split(water.acceleration, s)
-        along = (self.drag_axial * abs(w_s) * w_s + self.inertia_axial * a_s)[:, None] * s
-        across = (self.drag_normal[:, None] * size(w_n)) * w_n + self.inertia_normal[:, None] * a_n
-        flow = (model.rho * under.wet)[:, None] * (along + across)
-        # buoyancy, with the moment of the centre of what is wet
-        weight = (model.rho * self.volume)[:, None] * model.gravity
-        lift = -under.wet[:, None] * weight
-        moment = cross(s, self.shift[:, None] * lift + under.turn[:, None] * weight)
-        force = flow + lift
-        wrench = spread(model.layout, now.motion, body, at_point.position, force, moment)
+        wrench, stored, power = self._by_strip(model, now)
         # by member: energies, and the resultant about the body's reference point
-        hits = self._of_member()
-        arm = matvec(at_point.rotation, self.point)
-        each = xp.concatenate([force, cross(arm, force) + moment], axis=-1)
-        by_member = (hits[:, :, None] * each[None]).sum(1)
-        power = dot(flow, at_point.velocity)
-        if model.sea.waves is None:
-            stored = -weight[:, 2] * under.head
-        else:
-            power = power + dot(lift, at_point.velocity) + dot(moment, at_point.angular_velocity)
-            stored = 0.0 * power
-        stored, power = (hits * stored[None]).sum(1), (hits * power[None]).sum(1)
-        return Loads(wrench, stored, power, {"wrench": by_member})
+        xp, member = namespace(wrench), np.array(self.member)
+        strips = [np.flatnonzero(member == m) for m in range(len(self.names))]
+        by_member = xp.stack([wrench[k].sum(0) for k in strips])
+        body = np.array([self.body[k[0]] for k in strips])
+        hits = (np.arange(model.layout.n_bodies)[:, None] == body[None, :]).astype(float)
+        total = (hits[:, :, None] * by_member[None]).sum(1)
+        stored, power = (xp.stack([x[k].sum() for k in strips]) for x in (stored, power))
+        return Loads(total, stored, power, {"wrench": by_member})
 
-    def _of_member(self) -> np.ndarray:
-        """(e, k) one where the strip belongs to the member."""
-        rows = np.arange(len(self.names))[:, None]
-        return (rows == np.array(self.member)[None, :]).astype(float)
+    def _by_strip(self, model: Model, now: Now) -> tuple[Array, Array, Array]:
+        """Wrench about the body's reference point, stored energy and power of every strip.
+
+        One body of a loop for all strips up to the actual surface, and one for those up to the
+        still water.
+        """
+        xp = namespace(now.motion.pose.p)
+        follows, body = np.array(self.follows, dtype=bool), np.array(self.body)
+        found, order = [], []
+        for actual in (True, False):
+            rows = np.flatnonzero(follows == actual)
+            if not len(rows):
+                continue
+            some = Strips(*(getattr(self, name)[rows] for name in Strips._fields))
+            alone = body[rows[:1]] if (body[rows] == body[rows[0]]).all() else None
+
+            def load(
+                strips: Strips, body: Array, alone: np.ndarray | None = alone, actual: bool = actual
+            ) -> tuple[Array, ...]:
+                on = body if alone is None else alone
+                return load_of_strips(model, now, strips, on, actual)
+
+            found.append(in_rows(xp, load, some, body[rows]))
+            order.append(rows)
+        if len(found) == 1:
+            return found[0]
+        back = np.argsort(np.concatenate(order))
+        parts = zip(*found, strict=True)
+        wrench, stored, power = (xp.concatenate(part)[back] for part in parts)
+        return wrench, stored, power
 
     def drag(self, model: Model, motion: Motion) -> tuple[DragPieces, ...]:
         """Pieces across (two directions) and along the members."""
@@ -130,6 +135,56 @@ class MorisonMembers(Effect):
     def without_drag(self) -> MorisonMembers:
         """The same members with their inertia only."""
         return replace(self, drag_normal=0.0 * self.drag_normal, drag_axial=0.0 * self.drag_axial)
+
+
+class Strips(NamedTuple):
+    """Numbers of some strips (k of them): see `MorisonMembers`."""
+
+    point: Array
+    axis: Array
+    drag_normal: Array
+    drag_axial: Array
+    inertia_normal: Array
+    inertia_axial: Array
+    volume: Array
+    length: Array
+    width: Array
+    shift: Array
+
+
+def load_of_strips(
+    model: Model, now: Now, strips: Strips, body: Array, actual: bool
+) -> tuple[Array, Array, Array]:
+    """Wrench (k, 6) about the body's reference point, stored energy and power (k,).
+
+    Args:
+        model: in its sea.
+        now: motion and time.
+        strips: k of them.
+        body: of each, or the one of all.
+        actual: whether they are wet up to the actual surface.
+    """
+    at_point = point_motion(now.motion, body, strips.point)
+    at, xp = at_point.position, namespace(at_point.position)
+    s = matvec(at_point.rotation, strips.axis)
+    surface, *flow = surface_and_water_at(model, now.t, at, np.array([actual]))
+    under = submergence(surface if actual else 0.0 * surface, at, s, strips)
+    w_s, w_n = _split(flow[0] - at_point.velocity, s)
+    a_s, a_n = _split(flow[1], s)
+    along = (strips.drag_axial * abs(w_s) * w_s + strips.inertia_axial * a_s)[:, None] * s
+    across = (strips.drag_normal[:, None] * size(w_n)) * w_n + strips.inertia_normal[:, None] * a_n
+    flow = (model.rho * under.wet)[:, None] * (along + across)
+    # buoyancy, with the moment of the centre of what is wet
+    weight = (model.rho * strips.volume)[:, None] * model.gravity
+    lift = -under.wet[:, None] * weight
+    moment = cross(s, strips.shift[:, None] * lift + under.turn[:, None] * weight)
+    force, arm = flow + lift, matvec(at_point.rotation, strips.point)
+    wrench = xp.concatenate([force, cross(arm, force) + moment], axis=-1)
+    power = dot(flow, at_point.velocity)
+    if model.sea.waves is None:
+        return wrench, -weight[:, 2] * under.head, power
+    power = power + dot(lift, at_point.velocity) + dot(moment, at_point.angular_velocity)
+    return wrench, 0.0 * power, power
 
 
 def _quadratic(c: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:

@@ -28,7 +28,7 @@ from jaxtyping import Float
 from swelltree.engine.arrays import Array, namespace
 
 if TYPE_CHECKING:
-    from swelltree.effects.drag.morison import MorisonMembers
+    from swelltree.effects.drag.morison import MorisonMembers, Strips
 
 
 SAME_VARIANCE = 0.75  # of D^2: square of the width of a uniform distribution, D^2 / 16 = W^2 / 12
@@ -47,7 +47,7 @@ def wetness(
     surface: Float[Array, " k"],
     at: Float[Array, "k 3"],
     s: Float[Array, "k 3"],
-    strips: MorisonMembers,
+    strips: MorisonMembers | Strips,
 ) -> Float[Array, " k"]:
     """Part of each strip under the surface, with a continuous derivative.
 
@@ -66,7 +66,7 @@ def submergence(
     surface: Float[Array, " k"],
     at: Float[Array, "k 3"],
     s: Float[Array, "k 3"],
-    strips: MorisonMembers,
+    strips: MorisonMembers | Strips,
 ) -> Submergence:
     """Wet part, stored head and its derivative by the slope of the member."""
     xp = namespace(at, surface)

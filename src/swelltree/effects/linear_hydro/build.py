@@ -17,6 +17,7 @@ from swelltree.model.kinematics import Pose, forward, joint_frames
 from swelltree.model.layout import DOFS, Layout
 from swelltree.model.model import Model
 from swelltree.model.tree import moved_positions, tree_blocks, velocity_matrix
+from swelltree.spatial.resolvent import partners_in
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.system.named_values import NamedValues
@@ -378,7 +379,8 @@ def fit_memory(
     )
     above = W @ (fit.A_inf - 0.5 * (A_inf + A_inf.T)) @ W.T
     notes = [n for n in fit.notes if "left out" in n]
-    return Memory(fit.A, B, C), above, " ".join([sentence, *notes])
+    memory = Memory(fit.A, B, C, partner=partners_in(fit.A))
+    return memory, above, " ".join([sentence, *notes])
 
 
 def kernel_memory(table: Table, moves: np.ndarray, step: float) -> tuple[Convolution | None, str]:

@@ -35,7 +35,7 @@ from swelltree.system.errors import SwelltreeError, listed, suggest
 SOURCES = ("data", "state_space")
 
 
-@pytree()
+@pytree("partner")
 class Memory(RadiationMemory):
     r"""Radiation memory with states: chi' = A chi + B v, memory force C chi."""
 
@@ -44,6 +44,7 @@ class Memory(RadiationMemory):
     C: Array  # (6N, k)
     exact: ExactStages | None = None  # linear_steps.ExactStages of the fixed step of a run, or None
     ports: StagePorts | None = None  # the same as forces and velocities see it
+    partner: tuple[int, ...] | None = None  # of each state in its oscillator: `partners_in`
 
     @property
     def order(self) -> int:

@@ -30,7 +30,7 @@ ROW_RULES: dict[str, Callable[..., Tree]] = {}  # the same for arrays of rows: s
 CALLS = ("jaxpr", "call_jaxpr", "fun_jaxpr")
 BODIES = (*CALLS, "cond_jaxpr", "body_jaxpr")
 FREE = {"broadcast_in_dim", "reshape", "slice", "squeeze", "transpose"}  # no number is computed
-FREE |= {"concatenate", "split", "copy"}
+FREE |= {"concatenate", "split", "copy", "stop_gradient", "iota"}
 INLINED = {
     "jit",
     "pjit",

@@ -102,6 +102,15 @@ class Graph:
         finally:
             self.stack.pop()
 
+    @contextmanager
+    def outside(self) -> Iterator[None]:
+        """Before the loops and branches that are being written."""
+        inner, self.stack = self.stack, self.stack[:1]
+        try:
+            yield
+        finally:
+            self.stack = inner
+
     def state(self, statement: Statement) -> None:
         """A statement, here and now."""
         self.here.items.append(statement)

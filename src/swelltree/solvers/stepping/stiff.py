@@ -21,6 +21,7 @@ from swelltree.engine.backend import jax, jnp, ravel_pytree
 from swelltree.engine.loops import each
 from swelltree.solvers.problem import Attempt, Carry, Options, Problem
 from swelltree.solvers.stepping.tableaus import KVAERNO5
+from swelltree.spatial.resolvent import resolvent_of
 
 GAMMA = 0.26  # the diagonal of the tableau
 MOST_CHORDS = 10
@@ -87,32 +88,42 @@ def newton_matrix(problem: Problem, args: Tree, carry: Carry, h: Array, latest: 
     _, tangent = jax.linearize(lambda x: ravel_pytree(problem.rate(args, t, unravel(x)))[0], flat)
     hg = h * GAMMA
     x, z = _parts(problem, args, carry.y)
-    resolvent, follows = None, jnp.zeros((len(x), 0))
-    columns = jnp.zeros((len(x), len(flat))).at[np.arange(len(x)), x].set(1.0)
-    moved = each(tangent, columns)  # (m, n)
+    resolvent = _same
     if len(z):
         block = problem.block
         assert block is not None
-        resolvent = jnp.linalg.inv(np.eye(len(z)) - hg * jax.lax.stop_gradient(block.matrix(args)))
-        follows = hg * moved[:, z] @ resolvent.T  # change of z with each x
-        with_block = jnp.zeros_like(columns).at[:, z].set(follows)
-        moved = moved + each(tangent, with_block)
-    factored = jax.scipy.linalg.lu_factor(np.eye(len(x)) - hg * moved[:, x].T)
+        A = jax.lax.stop_gradient(block.matrix(args))
+        resolvent = resolvent_of(A, hg, block.partners(args))
+
+    def direction(column: Array) -> tuple[Array, Array]:
+        """Change of the rate with one of what is solved for, and of the block that follows it."""
+        if not len(z):
+            return tangent(column)[x], column[z]
+        follows = resolvent(hg * tangent(column)[z])
+        return tangent(column.at[z].set(follows))[x], follows
+
+    columns = jnp.zeros((len(x), len(flat))).at[np.arange(len(x)), x].set(1.0)
+    moved, follows = each(direction, columns)  # (m, m), (m, k)
+    factored = jax.scipy.linalg.lu_factor(np.eye(len(x)) - hg * moved.T)
 
     def solve(right: Array) -> Array:
         change = jnp.zeros_like(right)
         pushed = right[x]
-        if resolvent is not None:
-            change = change.at[z].set(resolvent @ right[z])
+        if len(z):
+            change = change.at[z].set(resolvent(right[z]))
             pushed = pushed + hg * tangent(change)[x]
         dx = jax.scipy.linalg.lu_solve(factored, pushed)
         change = change.at[x].set(dx)
-        if resolvent is not None:
+        if len(z):
             change = change.at[z].add(follows.T @ dx)
         rest = np.setdiff1d(np.arange(len(right)), np.concatenate([x, z]))
         return change.at[rest].set(right[rest] + hg * tangent(change)[rest])
 
     return solve
+
+
+def _same(x: Array) -> Array:
+    return x
 
 
 def _parts(problem: Problem, args: Tree, y: Tree) -> tuple[np.ndarray, np.ndarray]:

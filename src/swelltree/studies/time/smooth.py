@@ -34,6 +34,7 @@ from swelltree.formulations.radiation_block import (
     exact_stages_of,
     matrix_of,
     memory_of,
+    partners_of,
     ports_of,
     with_memory,
 )
@@ -90,7 +91,9 @@ def problem(
         settle_changes_rate=matters,
         event=event if eventful else None,
         switch=switch if eventful else None,
-        block=LinearBlock(memory_of, with_memory, exact_stages_of, matrix_of, ports_of),
+        block=LinearBlock(
+            memory_of, with_memory, exact_stages_of, matrix_of, ports_of, partners_of
+        ),
         in_step=in_step if coupled else None,
     )
 

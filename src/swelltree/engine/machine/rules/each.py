@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.machine.flatten import Flattening, rule
-from swelltree.engine.machine.graph import LONG, TRUTH, Buffer, NotFlattenedError, kind_of
+from swelltree.engine.machine.graph import LONG, TRUTH, Buffer, Graph, NotFlattenedError, kind_of
 from swelltree.engine.machine.native import lane_width
 from swelltree.engine.machine.rows.loops import Looped
 from swelltree.engine.machine.rules.loops import slots_of
@@ -26,7 +26,10 @@ from swelltree.engine.machine.values import (
 
 @rule("each")
 def _each(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
-    """A loop over the rows; sums are added up on the way."""
+    """A loop over the rows; sums are added up on the way.
+
+    What depends on fixed arguments alone is computed before all loops.
+    """
     graph, p = flat.graph, eqn.params
     body, axes, length, summed = p["jaxpr"], p["axes"], int(p["length"]), p["summed"]
     outs = [var.aval for var in eqn.outvars]
@@ -36,6 +39,26 @@ def _each(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
     values = tuple(x.view() if isinstance(x, Looped) else x for x in values)
     if length == 1:
         return _single(flat, body, axes, summed, values)
+    if len(graph.stack) > 1 and all(_is_fixed(graph, x) for x in values):
+        with graph.outside():
+            return _looped(flat, eqn, values)
+    return _looped(flat, eqn, values)
+
+
+def _is_fixed(graph: Graph, x: Value) -> bool:
+    """Is an array the same wherever it is asked for, in all loops?"""
+    if isinstance(x, Stored):
+        return x.home is graph.root
+    if isinstance(x, np.ndarray):
+        return all(graph.home[a] is graph.root for a in x.reshape(-1).tolist())
+    return isinstance(x, View) and x.home is graph.root and x.base is None
+
+
+def _looped(flat: Flattening, eqn: Equation, values: tuple[Value, ...]) -> list[Value]:
+    """The loop, here and now."""
+    graph, p = flat.graph, eqn.params
+    body, axes, length, summed = p["jaxpr"], p["axes"], int(p["length"]), p["summed"]
+    outs = [var.aval for var in eqn.outvars]
     kinds = [kind_of(x.dtype) for x in outs]
     if any(s and kind == TRUTH for s, kind in zip(summed, kinds, strict=True)):
         raise NotFlattenedError("sums of truths over rows")

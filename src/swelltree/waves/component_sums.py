@@ -1,0 +1,152 @@
+"""Linear waves at points of a traced program: sums over components in loops.
+
+Points times components would be an array of both, which in machine code is as many equations.
+Here one body stands for all components at a point, and one for all points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from swelltree.engine.arrays import Array, namespace
+from swelltree.engine.loops import each, each_sum
+from swelltree.waves.dispersion import is_deep
+from swelltree.waves.quick_trig import sin_cos
+from swelltree.waves.ramp import ramp
+from swelltree.waves.water import AnyWater
+
+if TYPE_CHECKING:
+    from swelltree.waves.airy import Components
+
+SMALLEST = 1e-300
+FEW = 8  # components from which on a loop over them is shorter
+
+
+def is_in_loops(waves: Components, t: Array, *place: Array) -> bool:
+    """Is that the better way: a point, or points in a row, at one time, in a traced program?
+
+    Args:
+        waves: the sea.
+        t: [s].
+        place: coordinates of the points [m].
+    """
+    if np.ndim(t) or max(map(np.ndim, place)) > 1 or namespace(waves.amplitude, t, *place) is np:
+        return False
+    return len(waves) >= FEW
+
+
+def height(z: Array, eta: Array, depth: Array, stretching: str) -> Array:
+    """Height at which linear theory is evaluated for a point at z [m].
+
+    Args:
+        z: [m].
+        eta: height of the surface there [m].
+        depth: [m].
+        stretching: as of `airy.kinematics`.
+    """
+    if stretching == "wheeler":
+        # the bottom stays, the actual surface comes to z = 0
+        z = z - eta if is_deep(depth) else (z - eta) / (1 + eta / depth)
+    return z if stretching == "extrapolate" else namespace(z, eta).minimum(z, 0.0)
+
+
+class _Parts(NamedTuple):
+    """What the sums at all points and times use of a component, (component,)."""
+
+    k: Array
+    omega: Array
+    phase: Array
+    along: tuple[Array, Array]  # k in x and y [1/m]
+    ahead: tuple[Array, Array]
+    amplitude: Array  # [m]
+    head: Array  # amplitude divided by 1 + exp(-2 k h) [m]
+    push: Array  # of the acceleration, divided by the same [m/s^2]
+    flow: Array  # of the velocity, divided by the same [m/s]
+    echo: Array  # exp(-2 k h), zero in deep water
+
+
+class PointSums:
+    """A sea at one time, to be asked at points.
+
+    Args:
+        waves: its components.
+        t: [s].
+        water: g and depth.
+        stretching: as of `airy.kinematics`.
+    """
+
+    def __init__(self, waves: Components, t: Array, water: AnyWater, stretching: str) -> None:
+        self.t, self.water, self.stretching = t, water, stretching
+        self.xp, self.start = namespace(waves.amplitude, t), ramp(t, waves.ramp)
+        self.parts = _parts(waves, water)
+
+    def elevation(self, x: Array, y: Array) -> Array:
+        """Height of the surface above a point [m]."""
+        terms = each_sum(lambda c: c.amplitude * sin_cos(self._angle(c, x, y))[1], self.parts)
+        return self.start * terms
+
+    def motion(self, eta: Array, x: Array, y: Array, z: Array) -> tuple[Array, Array]:
+        """Velocity and acceleration (3,) at a point under a surface of some height."""
+        xp, z = self.xp, height(z, eta, self.water.depth, self.stretching)
+
+        def component(c: _Parts) -> tuple[Array, Array]:
+            sine, cosine = sin_cos(self._angle(c, x, y))
+            C, S = self._decay(c, z)
+            ahead, pushed = C * c.flow * cosine, C * c.push * sine
+            return (
+                xp.stack([ahead * c.ahead[0], ahead * c.ahead[1], S * c.flow * sine]),
+                xp.stack([pushed * c.ahead[0], pushed * c.ahead[1], -S * c.push * cosine]),
+            )
+
+        velocity, acceleration = each_sum(component, self.parts)
+        return self.start * velocity, self.start * acceleration
+
+    def pressure_head(self, eta: Array, x: Array, y: Array, z: Array) -> Array:
+        """Dynamic pressure p / rho g at a point under a surface of some height [m]."""
+        z = height(z, eta, self.water.depth, self.stretching)
+
+        def component(c: _Parts) -> Array:
+            return self._decay(c, z)[0] * c.head * sin_cos(self._angle(c, x, y))[1]
+
+        return self.start * each_sum(component, self.parts)
+
+    def _angle(self, c: _Parts, x: Array, y: Array) -> Array:
+        return c.along[0] * x + c.along[1] * y + (c.phase - c.omega * self.t)
+
+    def _decay(self, c: _Parts, z: Array) -> tuple[Array, Array]:
+        """`depth_decay` times 1 + exp(-2 k h), with one exponential."""
+        down = self.xp.exp(c.k * z)
+        mirror = 0.0 if is_deep(self.water.depth) else c.echo / self.xp.maximum(down, SMALLEST)
+        return down + mirror, down - mirror
+
+
+def _parts(waves: Components, water: AnyWater) -> _Parts:
+    """Of all components, in a loop of its own: machine code runs it once for all times."""
+    xp = namespace(waves.amplitude)
+
+    def component(omega: Array, k: Array, beta: Array, phase: Array, a: Array) -> _Parts:
+        ahead = xp.cos(beta), xp.sin(beta)
+        echo = 0.0 * k if is_deep(water.depth) else xp.exp(-2.0 * k * water.depth)
+        head = a / (1.0 + echo)
+        push = water.g * k * head
+        along = k * ahead[0], k * ahead[1]
+        return _Parts(k, omega, phase, along, ahead, a, head, push, push / omega, echo)
+
+    return each(component, waves.omega, waves.wavenumber, waves.beta, waves.phase, waves.amplitude)
+
+
+def at_points(function: Callable[..., tuple[Array, ...]], *place: Array) -> tuple[Array, ...]:
+    """Results of a function of the coordinates of a point, for one or for all in a row.
+
+    Args:
+        function: gives a tuple of arrays.
+        place: coordinates that broadcast with one another.
+    """
+    xp = namespace(*place)
+    place = tuple(map(xp.asarray, place))
+    if not max(map(np.ndim, place)):
+        return function(*place)
+    return each(function, *xp.broadcast_arrays(*place))
