@@ -59,7 +59,7 @@ def test_two_halves_are_the_whole():
 
 
 def test_sines_of_four_bytes_are_right_to_their_last_digits():
-    """Up to some thousand turns; of what is too large there is none."""
+    """Up to some thousand turns, and beyond."""
 
     def both(fixed, shared, x, times):
         return x, (jnp.sin(x)[None], jnp.cos(x)[None])
@@ -70,5 +70,4 @@ def test_sines_of_four_bytes_are_right_to_their_last_digits():
     cases = Cases(np.zeros(1), np.zeros(1), x, 1)
     _, found = ThreadsHere(both, short=True).run(cases, [np.zeros(1)])
     for values, right in zip(found, (np.sin(x), np.cos(x)), strict=True):
-        np.testing.assert_allclose(values[0, :, :-1], right[:, :-1], rtol=0, atol=1.5e-7)
-        assert np.isnan(values[..., -1]).all()
+        np.testing.assert_allclose(values[0], right, rtol=0, atol=1.5e-7)

@@ -5,8 +5,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from swelltree.engine.machine.functions.body import function_name
 from swelltree.engine.machine.functions.far_angles import FAR, _two_over_pi
-from swelltree.engine.machine.functions.written import OF_TWO, REDUCED, WRITERS, written
+from swelltree.engine.machine.functions.written import (
+    OF_TWO,
+    REDUCED,
+    SHORT,
+    WRITERS,
+    written,
+    written_short,
+)
 from swelltree.engine.machine.many_cases.ptx import ptx_of
 from swelltree.engine.machine.many_cases.threads import TRIPLE
 from swelltree.engine.machine.native import Native, object_code
@@ -223,3 +231,30 @@ def test_ptx_of_all_functions_calls_nothing_outside():
     ptx = ptx_of(text)
     assert ".visible .func run" in ptx
     assert ".extern" not in ptx
+
+
+@pytest.mark.parametrize("name", sorted(SHORT))
+def test_functions_of_four_bytes_hold_for_all_floats(name):
+    """Two units in the last place, beside multiples of pi/2 and after many turns too."""
+    short = function_name(name, Types(1, "float"))
+    loop = LOOP.format(name=name, arguments="double %a")
+    call = (
+        "%s = fptrunc double %a to float\n"
+        f"  %t = call float @{short}(float %s)\n"
+        "  %r = fpext float %t to double"
+    )
+    loop = loop.replace(f"%r = call double @st_{name}(double %a)", call)
+    native = Native(object_code(written({name}) + "\n" + written_short({name}) + loop))
+    rng = np.random.default_rng(4)
+    turns = np.float32(np.pi / 2 * rng.integers(-100_000, 100_000, 4000))
+    near = np.nextafter(turns, rng.choice([-np.inf, np.inf], 4000).astype("f4"))
+    wide = np.concatenate([signed(rng, -37, 38, 8000), signed(rng, -2, 6, 20_000)])
+    x = np.concatenate([turns, near, wide.astype("f4")]).astype(float)
+    out = np.empty(x.size)
+    native(x, x, out, np.array([x.size]))
+    expected = REFERENCE[name](x.astype(np.longdouble))
+    unit = np.spacing(np.abs(expected).astype("f4")).astype(float)
+    assert (np.abs(out - expected) / unit).max() < 2.0
+    special = np.array([np.inf, -np.inf, np.nan])
+    native(special, special, out, np.array([3]))
+    assert np.isnan(out[:3]).all()

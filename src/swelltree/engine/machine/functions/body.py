@@ -114,8 +114,10 @@ class Body:
         """A float that is an integer of less than 2^51, as one; of others, some integer.
 
         Beside 3 * 2^51 it is what the last bits say: registers of floats have no such conversion on
-        many processors, where it would go number by number.
+        many processors, where it would go number by number. Those of four bytes stand alone.
         """
+        if self.types.float == "float":
+            return self.line(f"call i64 @llvm.fptosi.sat.i64.f32(float {x})")
         bits = struct.unpack("<q", struct.pack("<d", ALIGNED))[0]
         return self.integer("sub", self.bits(self.add(x, ALIGNED)), bits)
 
