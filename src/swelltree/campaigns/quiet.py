@@ -1,4 +1,4 @@
-"""Loaded by every process that a campaign starts: the keyboard stops the driver, which ends them."""
+"""Loaded by each process that a campaign starts: the keyboard stops the driver, which ends them."""
 
 from __future__ import annotations
 
