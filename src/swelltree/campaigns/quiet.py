@@ -1,4 +1,4 @@
-"""Loaded by every process of a campaign: the keyboard stops the driver, which ends the others."""
+"""Loaded by each process that a campaign starts: the keyboard stops the driver, which ends them."""
 
 from __future__ import annotations
 
