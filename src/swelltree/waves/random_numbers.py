@@ -51,11 +51,11 @@ def uniforms(seed: Array, case: int | str, count: int, train: int = 0) -> Array:
 def uniforms_of_many(seeds: Sequence[int], cases: Sequence[int | str], count: int) -> np.ndarray:
     """The numbers of `uniforms` for many seeds and runs, (seed, count, 4), by one generator."""
     generator = np.random.Philox(key=np.zeros(2, np.uint64))
-    state, at = generator.state, generator.state["state"]
+    state = generator.state
     raw = np.empty((len(seeds), 4 * count), np.uint64)
     for k, (seed, case) in enumerate(zip(seeds, cases, strict=True)):
-        at["key"] = np.array([seed, case_number(case)], np.uint64)
-        generator.state = state | {"state": at}
+        state["state"]["key"] = np.array([seed, case_number(case)], np.uint64)
+        generator.state = state
         raw[k] = generator.random_raw(4 * count)
     return ((raw >> np.uint64(11)) * 2.0**-53).reshape(len(seeds), count, 4)
 

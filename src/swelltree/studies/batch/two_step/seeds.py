@@ -184,7 +184,7 @@ def _forces(
         beta = many.beta[some][at]
         a = size * np.exp(1j * phase)
         force = excitation_at(table, omega, beta, number, a) * a[:, None]
-        real[some][at], imag[some][at] = force.real, force.imag
+        real[some][at], imag[some][at] = np.real(force), np.imag(force)
 
     with warnings.catch_warnings(), ThreadPoolExecutor(cores()) as pool:
         warnings.simplefilter("ignore", SwelltreeWarning)  # told for the first case
