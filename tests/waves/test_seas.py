@@ -12,7 +12,7 @@ from support import refdata
 from swelltree.waves import spectra
 from swelltree.waves.components import bins
 from swelltree.waves.measured import from_record, without_small
-from swelltree.waves.random_numbers import uniforms
+from swelltree.waves.random_numbers import uniforms, uniforms_of_many
 from swelltree.waves.sea import elevation, elevation_record, realise
 
 WATER = sw.Water(depth=40.0)
@@ -108,6 +108,10 @@ def test_same_seed_same_sea_and_other_case_other_sea():
 def test_draws_depend_on_their_key_only_on_every_machine():
     assert np.array_equal(uniforms(1, 2, 50)[:20], uniforms(1, 2, 20))
     assert uniforms(0, 0, 1)[0] == pytest.approx(FROZEN, abs=1e-15)
+    seeds, cases = [3, 2**40 + 1, 0], ["a", 1, "b"]
+    many = uniforms_of_many(seeds, cases, 7)
+    for draws, seed, case in zip(many, seeds, cases, strict=True):
+        assert np.array_equal(draws, uniforms(seed, case, 7))
     all_draws = uniforms(7, "x", 20_000)
     assert all_draws.min() >= 0
     assert all_draws.max() < 1

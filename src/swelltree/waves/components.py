@@ -18,7 +18,14 @@ from swelltree.system.waters.spectra import DirectionalTable
 from swelltree.waves import spectra
 from swelltree.waves.airy import Components
 from swelltree.waves.dispersion import dispersion
-from swelltree.waves.random_numbers import AMPLITUDE, HEADING, JITTER, PHASE, uniforms
+from swelltree.waves.random_numbers import (
+    AMPLITUDE,
+    HEADING,
+    JITTER,
+    PHASE,
+    uniforms,
+    uniforms_of_many,
+)
 from swelltree.waves.water import AnyWater
 
 if TYPE_CHECKING:
@@ -194,9 +201,7 @@ def irregular_by_seed(
         seeds: of the seas.
         cases: number or name of each run.
     """
-    draws = np.stack(
-        [uniforms(seed, case, sea.components) for seed, case in zip(seeds, cases, strict=True)]
-    )
+    draws = uniforms_of_many(seeds, cases, sea.components)
     result = bins(sea, water.g, draws[..., JITTER] if sea.jitter else None)
     shape = draws.shape[:2]
     omega = np.broadcast_to(result.omega, shape)

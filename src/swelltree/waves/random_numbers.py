@@ -7,6 +7,7 @@ numbers of the others alone.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -45,6 +46,18 @@ def uniforms(seed: Array, case: int | str, count: int, train: int = 0) -> Array:
     )
     raw = generator.random_raw(4 * count).reshape(count, 4)
     return (raw >> np.uint64(11)) * 2.0**-53
+
+
+def uniforms_of_many(seeds: Sequence[int], cases: Sequence[int | str], count: int) -> np.ndarray:
+    """The numbers of `uniforms` for many seeds and runs, (seed, count, 4), by one generator."""
+    generator = np.random.Philox(key=np.zeros(2, np.uint64))
+    state = generator.state
+    raw = np.empty((len(seeds), 4 * count), np.uint64)
+    for k, (seed, case) in enumerate(zip(seeds, cases, strict=True)):
+        state["state"]["key"] = np.array([seed, case_number(case)], np.uint64)
+        generator.state = state
+        raw[k] = generator.random_raw(4 * count)
+    return ((raw >> np.uint64(11)) * 2.0**-53).reshape(len(seeds), count, 4)
 
 
 def _called_back(seed: Array, case: int | str, count: int, train: int) -> Array:

@@ -5,6 +5,7 @@ import pytest
 
 from device_here import DeviceHere, as_ptx
 from swelltree.engine.machine.many_cases.rows import of_first_half
+from swelltree.engine.machine.many_cases.waves import harmonic_sums
 from swelltree.engine.machine.many_cases.waves.harmonic_sums import (
     GROUP,
     HarmonicSums,
@@ -91,3 +92,14 @@ def test_the_kernels_are_ptx_without_memory_of_their_own():
         ptx = as_ptx(text)
         assert ".visible .entry run(" in ptx
         assert ".local" not in ptx
+
+
+@pytest.mark.parametrize("at_once", [1, 300, 10**6])
+@pytest.mark.parametrize(("cases", "groups"), [(1, 1), (64, 2), (33, 4), (97, 8)])
+def test_cases_lie_side_by_side_and_the_last_fills_groups_up(monkeypatch, at_once, cases, groups):
+    monkeypatch.setattr(harmonic_sums, "AT_ONCE", at_once)
+    rows = np.random.default_rng(3).normal(size=(cases, 5))
+    found = harmonic_sums.grouped(rows, groups).reshape(groups, 5, GROUP)
+    for case in range(groups * GROUP):
+        group, lane = divmod(case, GROUP)
+        np.testing.assert_array_equal(found[group, :, lane], rows[min(case, cases - 1)])

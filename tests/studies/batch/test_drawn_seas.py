@@ -11,6 +11,7 @@ from swelltree.engine.machine.many_cases.waves.drawn_waves import DrawnWaves, dr
 from swelltree.engine.machine.many_cases.waves.harmonic_sums import NUMBERS, Waves
 from swelltree.studies.batch import device_seas
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
+from swelltree.studies.batch.two_step import seeds
 
 GROUPS = 2
 KINDS = {
@@ -79,3 +80,23 @@ def test_seas_that_draw_more_or_leave_the_data_are_drawn_here(sea):
 
 def test_drawing_is_text_for_graphics_processors():
     assert "mul.hi.u64" in as_ptx(drawing_text())
+
+
+@pytest.mark.filterwarnings("ignore::swelltree.SwelltreeWarning")
+@pytest.mark.parametrize("beta", [0.0, 0.4])
+def test_forces_of_waves_from_one_side_are_those_of_the_data(monkeypatch, beta):
+    """Headings first and frequencies then, or the other way round; some waves leave the data."""
+    ready = sw.gallery.barges()
+    model, sea = ready.model(), ready.sea.replace(beta=beta, components=19)
+    many, k = seeds._drawn(model, [BatchCase(sea.replace(seed=s), (), 0) for s in range(3)])
+    omega = many.omega.copy()
+    omega[1, 4] = 1e3
+    cases = many, many._replace(omega=omega)
+    found = [seeds._forces(model, waves, k) for waves in cases]
+    assert found[0][0].all()
+    assert not found[1][0][1, 4]
+    monkeypatch.setattr(seeds, "_from_one_side", lambda table, beta: None)
+    for waves, (_, *forces) in zip(cases, found, strict=True):
+        for one, other in zip(forces, seeds._forces(model, waves, k)[1:], strict=True):
+            np.testing.assert_allclose(one, other, rtol=0, atol=1e-12 * np.abs(other).max())
+            assert np.abs(other).max() > 0.0

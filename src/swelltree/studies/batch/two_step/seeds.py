@@ -171,16 +171,20 @@ def _forces(
 
     def block(first: int) -> None:
         some = slice(first, first + max(1, AT_ONCE // width))
+        given = many.omega[some], k[some], many.amplitude[some], many.phase[some]
         at = inside[some]
-        size, phase, omega, beta, number = (
-            x[some][at] for x in (many.amplitude, many.phase, many.omega, many.beta, k)
-        )
+        if from_one_side is not None and at.all():
+            found = from_one_side(*(x.reshape(-1) for x in given))
+            real[some], imag[some] = (x.reshape(real[some].shape) for x in found)
+            return
+        omega, number, size, phase = (x[at] for x in given)
         if from_one_side is not None:
             real[some][at], imag[some][at] = from_one_side(omega, number, size, phase)
             return
+        beta = many.beta[some][at]
         a = size * np.exp(1j * phase)
         force = excitation_at(table, omega, beta, number, a) * a[:, None]
-        real[some][at], imag[some][at] = force.real, force.imag
+        real[some][at], imag[some][at] = np.real(force), np.imag(force)
 
     with warnings.catch_warnings(), ThreadPoolExecutor(cores()) as pool:
         warnings.simplefilter("ignore", SwelltreeWarning)  # told for the first case
