@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
+import swelltree.engine.machine.program as program_room
 from swelltree.engine.backend import jax, jnp
 from swelltree.engine.machine.flatten import ROW_RULES, RULES
+from swelltree.engine.machine.native import lane_width
 from swelltree.engine.machine.program import Program
+from swelltree.engine.machine.rows.wide import text_of
 
 
 def axes_of(lines, n, more=()):
@@ -115,6 +118,58 @@ def test_rows_in_loops_are_those_of_jax(monkeypatch, function, sizes):
     assert jax.tree.structure(found) == jax.tree.structure(right)
     for x, y in zip(jax.tree.leaves(found), jax.tree.leaves(right), strict=True):
         np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-12)
+
+
+def sweep_and_back(a, q, m, k):
+    """A sweep that carries matrices, vectors and numbers of all lines, and one back over it."""
+    outer = q[:, :, :, None] * q[:, :, None, :] + jnp.eye(3) * a
+    first = jnp.swapaxes(outer, 0, 1)[:-1], jnp.swapaxes(m, 0, 1), jnp.arange(m.shape[1])
+
+    def ahead(carry, x):
+        Z, v, s = carry
+        K, mu, i = x
+        used = i > k
+        new = jnp.sum(Z[:, :, :, None] * K[:, None], 2) / (1.0 + s * s)[:, None, None] + K
+        turned = jnp.cross(v, new[:, 0]) + jnp.sin(mu)[:, None]
+        s = jnp.where(used, jnp.sqrt(1.0 + jnp.sum(turned**2, -1)), a)
+        new = jnp.where(used[:, None, None], new / s[:, None, None], 0.1 * jnp.eye(3))
+        return (new, turned / s[:, None], s), (v, new, s * mu)
+
+    def back(carry, x):
+        v, new, s = x
+        carry = 0.5 * carry + jnp.sum(new * v[:, None], -1) * s[:, None]
+        return carry, carry * s[:, None]
+
+    start = jnp.zeros((*q.shape[:1], 3, 3)) + 0.1, q[:, 0], jnp.ones(q.shape[0])
+    (Z, v, s), kept = jax.lax.scan(ahead, start, first)
+    last, ways = jax.lax.scan(back, v, kept, reverse=True)
+    rows = jnp.swapaxes(ways, 0, 1) * m[:, :, None] + jnp.swapaxes(kept[0], 0, 1)
+    return {"Z": Z, "s": s, "last": last, "rows": rows, "kept": kept[1], "sum": rows.sum((0, 1))}
+
+
+@pytest.mark.parametrize("lines", [2, 3, 5, 8, 9])
+def test_sweeps_of_several_lines_are_those_of_jax(monkeypatch, lines):
+    monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
+    texts, n = [], 11
+    monkeypatch.setattr(
+        program_room, "text_of", lambda graph: texts.append(text_of(graph)) or texts[-1]
+    )
+    monkeypatch.setattr(program_room, "entry_of", lambda *_: None)
+    rng = np.random.default_rng(lines)
+    args = (
+        np.array(1.3),
+        rng.normal(size=(lines, n + 1, 3)),
+        rng.normal(size=(lines, n)),
+        rng.integers(0, 4, lines),
+    )
+    program = Program(sweep_and_back, rows=lambda *_: axes_of(lines, n))
+    engine, found = program.run(*args)
+    assert engine == "LLVM"
+    for name, right in jax.jit(sweep_and_back)(*args).items():
+        np.testing.assert_allclose(found[name], right, rtol=1e-11, atol=1e-12, err_msg=name)
+    lanes = {2: 2, 3: 4, 5: 8, 8: 8}.get(lines)  # nine go one by one
+    if lanes is not None and lanes < lane_width():
+        assert f"fdiv contract <{lanes} x double>" in texts[0]
 
 
 def test_every_rule_of_rows_has_one_of_numbers():

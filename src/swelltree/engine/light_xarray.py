@@ -1,8 +1,8 @@
 """xarray without dask until somebody uses dask.
 
-For its first variable xarray imports `dask.array` and `dask.base` wherever they are installed, which
-takes longer than a short run, to ask whether the data are of that kind. Before somebody has imported
-it there are none. A version of xarray that does not ask in this way goes on as it does.
+For its first variable xarray imports `dask.array` and `dask.base` wherever they are installed, to
+ask whether the data are of that kind; this takes longer than a short run. Before somebody has
+imported dask there are none. A version of xarray that does not ask in this way goes on as it does.
 """
 
 from __future__ import annotations

@@ -415,8 +415,7 @@ def _motion(
         sums = []  # C cos, C sin, S cos and S sin of linear theory
         for _ in scales:
             waves_up_down = [
-                near.wave(carrier, phase, next(rows), next(rows), above, sign)
-                for sign in signs
+                near.wave(carrier, phase, next(rows), next(rows), above, sign) for sign in signs
             ]
             (c, s), *echo = waves_up_down
             c_up, s_up = echo[0] if echo else (0.0, 0.0)

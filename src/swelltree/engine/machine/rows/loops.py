@@ -461,9 +461,9 @@ class RowLoops:
             return None
         for a in range(first, len(graph.ops)):
             op = graph.ops[a]
-            if op[0] in ("load", "load_at") and id(op[1]) in own:
-                if graph.home[a] is not loop.region or op[0] == "load":
-                    return None
+            reads = op[0] in ("load", "load_at") and id(op[1]) in own
+            if reads and (graph.home[a] is not loop.region or op[0] == "load"):
+                return None
         return loop
 
     def put_in_slots(self, values: list[Looped], slots: list[Buffer]) -> None:

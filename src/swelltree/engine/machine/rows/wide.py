@@ -304,7 +304,7 @@ class RowWriter(LaneWriter):
         return row is not None and row.count <= row.width and bool(self._steps(index)[0])
 
     def _steps(self, index: int) -> tuple[int, list[int]]:
-        """Distance of the places of rows, and what is added to all; zero where they are not even."""
+        """Distance of the places of rows, zero where it is not even, and what is added to all."""
         graph, row = self.graph, self.row
         assert row is not None
         op, more = graph.ops[index], list[int]()
