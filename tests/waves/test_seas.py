@@ -13,6 +13,7 @@ from swelltree.waves import spectra
 from swelltree.waves.components import bins
 from swelltree.waves.measured import from_record, without_small
 from swelltree.waves.random_numbers import uniforms
+from swelltree.waves.sea import elevation, elevation_record, realise
 
 WATER = sw.Water(depth=40.0)
 FROZEN = [0.011546754286331562, 0.24154919656271812, 0.11142585551493822, 0.5644146216071337]
@@ -313,3 +314,19 @@ def test_height_and_period_are_other_words_for_amplitude_and_omega():
     assert wave.replace(period=7.0).omega == pytest.approx(2 * math.pi / 7)
     assert wave.replace(amplitude=1.0).height == 2.0
     assert wave.table() == {"type": "regular", "amplitude": 1.5, "period": 9.0}
+
+
+@pytest.mark.parametrize("ramp", [0.0, 40.0])
+@pytest.mark.parametrize("first", [0.0, 1234.5])
+def test_records_at_even_times_are_what_every_time_gives(ramp, first):
+    sea = sw.IrregularSea(sw.Jonswap(Hs=2.5, Tp=8.3), seed=5, ramp=ramp)
+    waves = realise(sea, sw.Water(depth=60.0))
+    even = first + 0.13 * np.arange(5000)
+    uneven = np.sort(first + 600.0 * np.random.default_rng(3).random(500))
+    for times in (even, uneven, even[:5]):
+        expected = elevation(waves, times)
+        found = elevation_record(waves, times)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * waves.Hs)
+    # every other sample a little late: not even, and not taken for it
+    late = even + 1e-6 * (np.arange(5000) % 2)
+    assert np.array_equal(elevation_record(waves, late), elevation(waves, late))

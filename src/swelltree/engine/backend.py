@@ -157,11 +157,9 @@ def make_room(most: int = MANY_MAPS) -> None:
         most: pieces that may be in use.
     """
     maps = Path("/proc/self/maps")
-    if not maps.exists():
+    if not is_imported("jax") or not maps.exists():
         return
-    with maps.open("rb") as file:
-        count = sum(1 for _ in file)
-    if count > most and is_imported("jax"):
+    if maps.read_bytes().count(b"\n") > most:
         jax.clear_caches()
         gc.collect()
 

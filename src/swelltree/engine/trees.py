@@ -7,8 +7,9 @@ for tuples, lists, dictionaries, None and classes made by `arrays.pytree`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
 
 from swelltree.engine.arrays import Array, Tree, fields_of
 from swelltree.engine.backend import jax
@@ -29,9 +30,8 @@ class Form(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Structure:
-    """What is left of a tree without its arrays.
+class Structure(NamedTuple):
+    """What is left of a tree without its arrays; a tuple, for those are quick to make and compare.
 
     Args:
         kind: class of a node; None: an array.
@@ -42,7 +42,7 @@ class Structure:
 
     kind: type | None
     about: tuple[Any, ...]
-    parts: tuple[Structure, ...]
+    parts: tuple[Any, ...]
     num_leaves: int
 
     def unflatten(self, leaves: Iterable[Any], /) -> Tree:
@@ -90,22 +90,22 @@ def _taken_apart(
         return _ARRAY
     if tree is None:
         return _NONE
-    kind, about = type(tree), ()
+    kind, about, before = type(tree), (), len(leaves)
     if kind is dict:
         about = tuple(sorted(tree))
         below = [tree[key] for key in about]
     elif kind in (tuple, list) or (isinstance(tree, tuple) and hasattr(kind, "_fields")):
         below = tree
     else:
-        fields = fields_of(kind)
+        fields = None if kind is np.ndarray else fields_of(kind)
         if fields is None:
             leaves.append(tree)
             return _ARRAY
         data, static = fields
-        about = tuple(getattr(tree, name) for name in static)
+        about = tuple([getattr(tree, name) for name in static])
         below = [getattr(tree, name) for name in data]
-    parts = tuple(_taken_apart(x, leaves, is_leaf) for x in below)
-    return Structure(kind, about, parts, sum(part.num_leaves for part in parts))
+    parts = tuple([_taken_apart(x, leaves, is_leaf) for x in below])
+    return Structure(kind, about, parts, len(leaves) - before)
 
 
 def in_words_of_jax(structure: Form) -> Form:

@@ -25,7 +25,7 @@ LEAST_NORM = (
     "least-norm reactions, the smallest sum of squares of all multipliers, N and N m alike"
 )
 
-Labelled = tuple[tuple[str, ...], np.ndarray, dict[str, str]]  # dims, values, attributes
+Labelled = tuple[tuple[str, ...], np.ndarray, NamedValues]  # dims, values, attributes
 
 
 def to_dataset(
@@ -34,6 +34,7 @@ def to_dataset(
     channels: dict[str, np.ndarray],
     attrs: NamedValues,
     near: np.ndarray | None = None,
+    more: dict[str, Labelled] | None = None,
 ) -> xr.Dataset:
     """Labelled result of a run; bodies in the order of the description.
 
@@ -43,6 +44,7 @@ def to_dataset(
         channels: raw channels of `observe`, time first, bodies depth first.
         attrs: attributes of the run: formulation, solver, ...
         near: joint coordinates of the sample before the first, where a run goes on.
+        more: coordinates added.
     """
     import xarray as xr  # half a second: paid when a result is made
 
@@ -74,6 +76,7 @@ def to_dataset(
                 for effect in model.effects
                 for name, (dims, values, about) in effect.result_tables().items()
             },
+            **(more or {}),
         },
     )
     dataset.attrs = provenance(model) | {key: plain(value) for key, value in attrs.items()}

@@ -56,10 +56,12 @@ class ChunkedRun:
         left = len(self.times)
         for part in self.parts:
             part = self.read(part) if isinstance(part, Path) else part
-            here = min(left, len(leaves_of(part)[0]))
+            rows = len(leaves_of(part)[0])
+            here = min(left, rows)
             if here == 0:
                 return
-            yield mapped(lambda x, n=here: x[:n], part)
+            whole = here == rows
+            yield part if whole else mapped(lambda x, n=here: x[:n], part)
             left -= here
 
     @property

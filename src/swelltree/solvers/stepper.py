@@ -144,9 +144,10 @@ class Driven:
             times = self.times[first : first + count]
             first += count
             # chunks of one length share a compiled program
-            times = np.pad(times, (0, self.width - count), constant_values=np.nan)
-            filled = mapped(lambda x: padded(x, self.width), samples)
-            channels = self.stepper.observe(times, filled)
+            if count < self.width:
+                times = np.pad(times, (0, self.width - count), constant_values=np.nan)
+                samples = mapped(lambda x: padded(x, self.width), samples)
+            channels = self.stepper.observe(times, samples)
             yield {name: np.asarray(x)[:count] for name, x in channels.items()}
 
 

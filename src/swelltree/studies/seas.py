@@ -12,7 +12,7 @@ from swelltree.model.model import Model
 from swelltree.results.sea import sea_quantities, sea_text
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.airy import Components
-from swelltree.waves.sea import AnySea, RealisedSea, elevation, realise
+from swelltree.waves.sea import AnySea, RealisedSea, elevation_record, realise
 
 
 def realised(model: Model, sea: AnySea, case: int | str) -> RealisedSea:
@@ -32,13 +32,13 @@ def linear_waves(study: str, model: Model, sea: AnySea, case: int | str) -> Comp
 
 def with_elevation(result: xr.Dataset, sea: AnySea, waves: RealisedSea) -> xr.Dataset:
     """The result with the free surface at the origin."""
-    surface = np.asarray(elevation(waves, np.asarray(result.time), 0.0, 0.0))
+    surface = elevation_record(waves, np.asarray(result.time))
     attrs = {"units": "m", "long_name": "free surface at the origin", "frame": "world"}
     # a measured record would fill the attributes with its samples
     text = textwrap.shorten(repr(sea), 500, placeholder=" ...")
     words = json.dumps(sea_quantities(sea, waves))
     about = {"sea": text, "wave_components": sea_text(waves), "sea_quantities": words}
+    result = result.assign(elevation=("time", surface, attrs)).assign_attrs(about)
     # on the axis, so that every variable taken out of the result knows its ramp
-    time = result["time"].assign_attrs(ramp=float(waves.ramp))
-    result = result.assign(elevation=("time", surface, attrs)).assign_coords(time=time)
-    return result.assign_attrs(about)
+    result["time"].attrs["ramp"] = float(waves.ramp)
+    return result

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from swelltree.engine.arrays import Array
 from swelltree.system.waters.seas import GriddedSea, Sea, SeaOf, StreamFunctionWave
 from swelltree.waves import airy, gridded, local, stream_function
@@ -11,11 +13,14 @@ from swelltree.waves.airy import Components, Kinematics
 from swelltree.waves.components import components
 from swelltree.waves.gridded import GridWaves, grid_waves
 from swelltree.waves.local import LocalWaves
+from swelltree.waves.ramp import ramp
+from swelltree.waves.spectral_lines import real_sum
 from swelltree.waves.stream_function import StreamWave, stream_wave
 from swelltree.waves.water import AnyWater
 
 RealisedSea = Components | StreamWave | GridWaves
 AnySea = Sea | RealisedSea  # described or realised
+EVEN = 64  # times from which on it pays to find out whether they are evenly spaced
 
 
 def realise(sea: Sea, water: AnyWater, case: int | str = 0) -> RealisedSea:
@@ -52,6 +57,25 @@ def elevation(waves: RealisedSea, t: Array, x: Array = 0.0, y: Array = 0.0) -> A
     if isinstance(waves, GridWaves):
         return gridded.elevation(waves, t, x, y)
     return airy.elevation(waves, t, x, y)
+
+
+def elevation_record(waves: RealisedSea, times: np.ndarray) -> np.ndarray:
+    """Free surface at the origin, sample by sample [m]; times that are evenly spaced are quick.
+
+    Args:
+        waves: from `realise` or `components`, with known numbers.
+        times: [s].
+    """
+    if not isinstance(waves, Components) or len(times) < EVEN:
+        return np.asarray(elevation(waves, times))
+    first, step = times[0], (times[-1] - times[0]) / (len(times) - 1)
+    even = first + step * np.arange(len(times))
+    if np.abs(times - even).max() > 4 * np.spacing(np.abs(times).max()):
+        return np.asarray(elevation(waves, times))
+    omega = np.asarray(waves.omega)
+    lines = np.asarray(waves.complex_amplitude) * np.exp(-1j * omega * first)
+    surface = real_sum(omega, lines[:, None], step, len(times))[:, 0]
+    return np.asarray(ramp(times, waves.ramp)) * surface
 
 
 def kinematics(

@@ -58,7 +58,7 @@ def test_products_are_those_of_numpy(program, size, kind):
 def test_long_products_are_loops_over_numbers_that_a_block_shares(short):
     M = matrix(110, 36, "halves")
     cases = Cases(M, np.array(0.7), RNG.normal(size=(5, 36)), 5)
-    written = GpuProgram(doubled, short).needed(cases, np.array([0.4]))
+    written = GpuProgram(doubled, short=short).needed(cases, np.array([0.4]))
     assert len(written.constants["near"]) == 2 * np.count_nonzero(M)
     assert set(written.constants["near"]) <= set(range(M.size * 2))
     ptx = as_ptx(written.text)

@@ -11,10 +11,10 @@ from swelltree.effects.linear_hydro.data import Table
 from swelltree.effects.linear_hydro.excitation import excitation_at
 from swelltree.effects.linear_hydro.excitation_kernel import Record, convolved_loads
 from swelltree.effects.linear_hydro.hydro import wave_loads
-from swelltree.effects.linear_hydro.spectral_lines import real_sum
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.components import components
 from swelltree.waves.measured import from_record
+from swelltree.waves.spectral_lines import real_sum
 
 
 def table():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from swelltree.effects.linear_hydro.spectral_lines import summed
+from swelltree.waves.spectral_lines import summed
 
 
 @pytest.mark.parametrize("count", [8, 64, 1024])

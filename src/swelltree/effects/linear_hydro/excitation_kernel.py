@@ -8,9 +8,9 @@ import numpy as np
 
 from swelltree.effects.linear_hydro.data import Table
 from swelltree.effects.linear_hydro.excitation import excitation_at
-from swelltree.effects.linear_hydro.spectral_lines import real_sum
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.dispersion import dispersion
+from swelltree.waves.spectral_lines import real_sum
 
 if TYPE_CHECKING:
     from swelltree.waves.water import AnyWater

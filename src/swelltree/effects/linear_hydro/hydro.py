@@ -32,12 +32,12 @@ from swelltree.effects.linear_hydro.excitation import DataExcitation, excitation
 from swelltree.effects.linear_hydro.excitation_kernel import Record, convolved_loads
 from swelltree.effects.linear_hydro.frame import in_axes, mean_yaw, out_of_axes, unturned
 from swelltree.effects.linear_hydro.radiation import RadiationData, RadiationSources
-from swelltree.effects.linear_hydro.spectral_lines import real_sum
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.effect import Effect, LinearForm, Loads, Now
 from swelltree.model.kinematics import Pose
 from swelltree.model.model import Model
 from swelltree.spatial.products import apply
+from swelltree.waves.spectral_lines import real_sum
 
 if TYPE_CHECKING:
     from swelltree.waves.airy import Components

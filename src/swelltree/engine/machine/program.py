@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -69,13 +70,23 @@ class Key:
         return self is other or (isinstance(other, Key) and self.parts == other.parts)
 
 
+class Fixed(NamedTuple):
+    """The first arguments of a program, taken apart once."""
+
+    args: tuple[Tree, ...]
+    leaves: list[Array]
+    tree: Form
+    key: Key
+    numbers: np.ndarray
+
+
 class Program:
     """A function whose first arguments rarely change.
 
     Args:
         function: as for `jax.jit`; arguments and results are trees of arrays.
-        fixed: so many first arguments shape the program: zeros and ones in them are built in. Their
-            arrays must not be changed in place.
+        fixed: so many first arguments shape the program: zeros and ones in them are built in. They
+            must not be changed in place, nor their arrays: the same objects are the same numbers.
         refused: a reason to run by XLA in any case.
         rows: gives, for some arguments, lengths of the first axes of arrays whose rows are computed
             in loops; see `machine.rows.loops`.
@@ -99,7 +110,7 @@ class Program:
         self.function, self.fixed, self.refused, self.like = function, fixed, refused, like
         self.rows, self.most, self.options = rows, most, options
         self.programs: dict[tuple[Key, Form, Hashable], Compiled | str] = {}
-        self.last: tuple[Any, Any, Any] = (None, None, None)
+        self.last: Fixed | None = None
         self.with_jax = is_imported("jax")
 
     @functools.cached_property
@@ -134,16 +145,16 @@ class Program:
     def _program(self, args: tuple[Tree, ...]) -> tuple[Compiled | str, np.ndarray, list[Array]]:
         """Program, numbers of the fixed arguments, and the other arguments one by one."""
         leaves, tree = flatten(args[self.fixed :])
-        fixed, fixed_tree = flatten(args[: self.fixed])
         refused = self.refused or switched_off()
         if refused:
             return refused, np.zeros(0), leaves
-        if any(map(is_tracer, (*fixed, *leaves))):
-            return "inside another program", np.zeros(0), leaves
         if is_imported("jax") and not self.with_jax:
             self._rekey()
         try:
-            key, numbers = self._fixed(fixed, fixed_tree)
+            fixed = self._fixed(args[: self.fixed])
+            if fixed is None or any(map(is_tracer, leaves)):
+                return "inside another program", np.zeros(0), leaves
+            key, numbers = fixed.key, fixed.numbers
             whole = (key, tree, _kinds(leaves))
             program = self.programs.get(whole) or self._more_general(key, whole)
             if program is None:
@@ -153,13 +164,13 @@ class Program:
         if program is None:
             while len(self.programs) >= KEPT:
                 self.programs.pop(next(iter(self.programs)))
-            program = self._known_or_compiled(args, fixed, leaves, key)
+            program = self._known_or_compiled(args, fixed.leaves, leaves, key)
             self.programs[whole] = program
         return program, numbers, leaves
 
     def _rekey(self) -> None:
         """Find programs again that were made before JAX came, whose structures have other words."""
-        known, self.programs, self.with_jax = self.programs, {}, True
+        known, self.programs, self.with_jax, self.last = self.programs, {}, True, None
         for (key, tree, kinds), program in known.items():
             first, *parts = key.parts
             renamed = Key(in_words_of_jax(first), *parts)
@@ -179,19 +190,25 @@ class Program:
                 return program
         return None
 
-    def _fixed(self, leaves: list[Array], tree: Tree) -> tuple[Key, np.ndarray]:
-        """What shapes the program of the fixed arguments, and their numbers."""
-        before, before_tree, found = self.last
-        if before is None or before_tree != tree or not _same_objects(before, leaves):
+    def _fixed(self, args: tuple[Tree, ...]) -> Fixed | None:
+        """What is known of the fixed arguments; None while JAX traces them."""
+        last = self.last
+        if last is not None and same_objects(last.args, args):
+            return last
+        leaves, tree = flatten(args)
+        if any(map(is_tracer, leaves)):
+            return None
+        if last is None or last.tree != tree or not same_objects(last.leaves, leaves):
             check_kinds(leaves)
             arrays = [np.asarray(x) for x in leaves]
             pattern = patterns_of(arrays)
             key = Key(tree, _kinds(arrays), pattern)
             # one byte for each float
             key.floats = [(x.dtype.kind == "f", len(pattern_of(x).tobytes())) for x in arrays]
-            found = key, packed(arrays)
-            self.last = leaves, tree, found
-        return found
+            self.last = Fixed(args, leaves, tree, key, packed(arrays))
+        else:
+            self.last = last._replace(args=args)
+        return self.last
 
     def _known_or_compiled(
         self, args: tuple[Tree, ...], fixed: list[Array], leaves: list[Array], key: Key
@@ -329,7 +346,8 @@ def _kinds(leaves: list[Array]) -> tuple[Hashable, ...]:
     return tuple((np.shape(x), x.dtype if hasattr(x, "dtype") else type(x)) for x in leaves)
 
 
-def _same_objects(a: list[object], b: list[object]) -> bool:
+def same_objects(a: Sequence[object], b: Sequence[object]) -> bool:
+    """Are things the same one by one, not only equal?"""
     return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
 
 
@@ -387,7 +405,7 @@ def packed(arrays: list[Array]) -> np.ndarray:
 def _unpacked(row: np.ndarray, outs: list[tuple[int, tuple[int, ...], DType]]) -> list[np.ndarray]:
     arrays = []
     for start, shape, dtype in outs:
-        part = row[start : start + int(np.prod(shape, dtype=int))]
+        part = row[start : start + math.prod(shape)]
         if dtype != np.float64:
             part = part.view(np.int64).astype(dtype)
         arrays.append(part.reshape(shape))

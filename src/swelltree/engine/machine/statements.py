@@ -3,11 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from swelltree.engine.machine.graph import Buffer, Region, Statement
+
+
+class MovedRow(NamedTuple):
+    """A whole row of memory that goes behind a place that is computed.
+
+    Args:
+        buffer: where it goes.
+        at: first place there.
+        behind: expression of the number of places behind it.
+        origin: where it comes from, not overlapping.
+        start: first place there.
+        size: numbers of the row.
+    """
+
+    buffer: Buffer
+    at: int
+    behind: int
+    origin: Buffer
+    start: int
+    size: int
 
 
 @dataclass
@@ -18,17 +38,17 @@ class Stores(Statement):
         single: (buffer, place, number).
         moving: (buffer, place, number of the index behind it, number).
         rows: (buffer, place, from buffer, from place, count): whole rows, not overlapping.
-        moving_rows: the same with the number of the index behind the first place.
+        moving_rows: whole rows that go behind computed places.
     """
 
     single: list[tuple[Buffer, int, int]] = field(default_factory=list)
     moving: list[tuple[Buffer, int, int, int]] = field(default_factory=list)
     rows: list[tuple[Buffer, int, Buffer, int, int]] = field(default_factory=list)
-    moving_rows: list[tuple[Buffer, int, int, Buffer, int, int]] = field(default_factory=list)
+    moving_rows: list[MovedRow] = field(default_factory=list)
 
     def numbers(self) -> list[int]:
         """Expressions that are needed."""
-        out = [x[2] for x in (*self.single, *self.moving_rows)]
+        out = [x[2] for x in self.single] + [row.behind for row in self.moving_rows]
         return out + [a for x in self.moving for a in x[2:]]
 
 

@@ -21,7 +21,8 @@ from swelltree.formulations import Formulation
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect
 from swelltree.studies.batch.cases import BatchCase
-from swelltree.studies.time.task import kept_step
+from swelltree.studies.time.task import Stepping, Task, kept_step
+from swelltree.waves.sea import RealisedSea
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,26 @@ class Plan:
     def end(self) -> float:
         """How long the sea lasts [s]."""
         return max(self.duration, float(self.times[-1]))
+
+    def task(self, model: Model, still: Model, waves: RealisedSea | None = None) -> Task:
+        """The single run that a case of the batch would be.
+
+        Args:
+            model: of the case, in its sea.
+            still: the same in still water.
+            waves: of its sea.
+        """
+        return Task(
+            model=model,
+            still=still,
+            waves=waves,
+            times=self.times,
+            begin=0.0,
+            formulation=self.formulation,
+            solver=self.solver,
+            stepping=Stepping(step=self.step),
+            start=self.start,
+        )
 
 
 class Outcome(NamedTuple):

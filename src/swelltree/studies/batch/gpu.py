@@ -189,4 +189,4 @@ def _gpu_program(
             model = model.with_effect(replace(hydro, waves=replace(hydro.waves, begin=times[0])))
         return step(model, options, state, times)
 
-    return GpuProgram(run, short)
+    return GpuProgram(run, short=short)

@@ -27,7 +27,6 @@ from swelltree.studies.batch.budget import budget
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
 from swelltree.studies.batch.engine import Engine, Outcome, Plan
 from swelltree.studies.time.smooth import first_phase, problem, smooth_stepper
-from swelltree.studies.time.task import Stepping, Task
 from swelltree.studies.time.watch_traced import with_watch
 from swelltree.system.errors import SwelltreeError
 
@@ -151,18 +150,7 @@ def maker_of(plan: Plan, sums_step: float | None = None) -> CaseMaker:
 
 def options_of(plan: Plan, model: Model) -> Options:
     """Numbers of the steps, with the corners at which they end."""
-    task = Task(
-        model=model,
-        still=plan.model,
-        waves=None,
-        times=plan.times,
-        begin=0.0,
-        formulation=plan.formulation,
-        solver=plan.solver,
-        stepping=Stepping(step=plan.step),
-        start=plan.start,
-    )
-    return smooth_stepper(task).options
+    return smooth_stepper(plan.task(model, plan.model)).options
 
 
 @functools.lru_cache(maxsize=16)

@@ -20,7 +20,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.spectral_lines import synthesised
 from swelltree.engine.arrays import Tree
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
@@ -34,6 +33,7 @@ from swelltree.studies.linear.linearise import linear_model
 from swelltree.studies.seas import linear_waves
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.sea import AnySea
+from swelltree.waves.spectral_lines import synthesised
 
 SOFT = 1e3  # price of leaving the stroke limit, in units of the typical work
 LEAST = 1e-7  # of the largest curvature of the work: smaller ones are raised to it

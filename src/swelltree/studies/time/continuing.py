@@ -16,6 +16,7 @@ from swelltree.engine.contents import content_key
 from swelltree.engine.trees import flatten, leaves_of
 from swelltree.model.model import Model
 from swelltree.model.values.described import Described
+from swelltree.results.dataset import Labelled
 from swelltree.solvers.solution import Code
 from swelltree.system.errors import SwelltreeError, shown
 
@@ -36,17 +37,17 @@ def model_key(model: Model) -> str:
     return content_key(model.replace(described=Described()))
 
 
-def keep_end(
-    result: xr.Dataset, model: Model, coordinates: str, state: Tree, time: float
-) -> xr.Dataset:
-    """The result with the state it ended in.
+def end_row(
+    model: Model, coordinates: str, state: Tree, time: float, last_sample: float
+) -> dict[str, Labelled]:
+    """The state in which a run ended, as a coordinate of its result.
 
     Args:
-        result: of a run.
         model: without its sea.
         coordinates: what the state is made of: stepper and formulation.
         state: tree of numbers.
         time: of the state [s].
+        last_sample: its time [s].
     """
     row = np.concatenate([np.ravel(np.asarray(x)).astype(float) for x in leaves_of(state)])
     about = {
@@ -54,9 +55,9 @@ def keep_end(
         "model": model_key(model),
         "stepper": coordinates,
         "end_time": time,
-        "last_sample": float(result.time.values[-1]),
+        "last_sample": last_sample,
     }
-    return result.assign_coords({STATE: ("end_number", row, about)})
+    return {STATE: (("end_number",), row, about)}
 
 
 def end_time(run: xr.Dataset) -> float:
@@ -87,7 +88,7 @@ def end_of(run: xr.Dataset, model: Model, coordinates: str, like: Tree) -> Tree:
     Args:
         run: its result.
         model: without its sea.
-        coordinates: as in `keep_end`.
+        coordinates: as in `end_row`.
         like: a state of the same shapes.
     """
     about = run[STATE].attrs

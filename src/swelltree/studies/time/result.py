@@ -15,7 +15,7 @@ from swelltree.solvers.solution import Code
 from swelltree.solvers.stepper import Stepper
 from swelltree.studies.doctor.brief import brief_check
 from swelltree.studies.seas import with_elevation
-from swelltree.studies.time.continuing import keep_end
+from swelltree.studies.time.continuing import end_row
 from swelltree.studies.time.linear_range import left_linear_range
 from swelltree.studies.time.task import Task
 from swelltree.studies.time.watch import watched
@@ -82,9 +82,9 @@ def _labelled(task: Task, run: Run, provenance: NamedValues | None) -> xr.Datase
     ended = {"result": run.code.name.lower(), "message": run.message}
     attrs = run.stepper.about(run.state) | ended | (provenance or {})
     near = task.start.joint_coordinate.values[-1] if task.goes_on else None
-    result = to_dataset(task.model, run.times, run.channels(), attrs, near)
     end, time = run.stepper.end(run.state)
-    result = keep_end(result, task.still, run.stepper.coordinates, end, time)
+    kept = end_row(task.still, run.stepper.coordinates, end, time, float(run.times[-1]))
+    result = to_dataset(task.model, run.times, run.channels(), attrs, near, kept)
     tell_of_winches(task.model, result)
     return result
 

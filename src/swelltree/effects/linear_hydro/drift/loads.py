@@ -39,8 +39,8 @@ from swelltree.effects.linear_hydro.headings import (
     middle,
     tell_coarse,
 )
-from swelltree.effects.linear_hydro.spectral_lines import centred, gridded, summed, ungridded
 from swelltree.system.errors import SwelltreeWarning
+from swelltree.waves.spectral_lines import centred, gridded, summed, ungridded
 
 if TYPE_CHECKING:
     from swelltree.waves.airy import Components

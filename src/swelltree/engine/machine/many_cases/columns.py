@@ -72,6 +72,6 @@ def _whole(region: Region) -> Iterator[Buffer]:
             yield from (buffer for buffer, _ in item.rows)
         elif isinstance(item, Stores):
             yield from (x[2] for x in item.rows)
-            yield from (x[3] for x in item.moving_rows)
+            yield from (row.origin for row in item.moving_rows)
         for inner in inner_regions(item):
             yield from _whole(inner)

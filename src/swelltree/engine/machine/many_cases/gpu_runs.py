@@ -39,6 +39,7 @@ from swelltree.engine.machine.many_cases.summaries import (
 )
 from swelltree.engine.machine.many_cases.threads import GROUP, SLOTS, ThreadWriter
 from swelltree.engine.machine.many_cases.waves.harmonic_sums import AnyWaves, HarmonicSums, grouped
+from swelltree.engine.machine.rows.loops import Axes
 
 SUMMING = 128  # the same, of threads that sum up
 REGISTERS = 255  # of a thread that steps, at most
@@ -84,21 +85,29 @@ class GpuProgram(ManyProgram):
 
     Args:
         function: as of `ManyProgram`.
+        rows: as of `ManyProgram`.
         short: floats have four bytes.
     """
 
-    def __init__(self, function: Callable[..., Tree], short: bool = False) -> None:
+    writer: type[ThreadWriter] = ThreadWriter
+
+    def __init__(
+        self,
+        function: Callable[..., Tree],
+        rows: Callable[..., Axes] | None = None,
+        short: bool = False,
+    ) -> None:
         self.short = short
         self.seconds = Seconds()  # of the last run
         kind = "float" if short else "double"
 
         def write(graph: Graph) -> Text:
             on_cpu = bool(getattr(cuda.device(), "on_cpu", False))
-            writer = ThreadWriter(graph, kind, on_cpu)
+            writer = self.writer(graph, kind, on_cpu)
             text = writer.function()
             return Text(text, read_places(graph, writer.live), writer.memory())
 
-        super().__init__(function, write)
+        super().__init__(function, write, rows)
 
     def run(
         self, cases: Cases, chunks: Sequence[np.ndarray], loads: DeviceLoads | None = None

@@ -11,7 +11,7 @@ from swelltree.engine.machine.many_cases.lanes import LaneWriter
 from swelltree.engine.machine.many_cases.threads import ThreadWriter
 from swelltree.engine.machine.number_types import SINGLE
 from swelltree.engine.machine.operations import Operations
-from swelltree.engine.machine.statements import Reduction, Stores
+from swelltree.engine.machine.statements import MovedRow, Reduction, Stores
 
 CHAINS = 4  # partial results that do not wait for one another
 
@@ -58,7 +58,7 @@ class LaneRowWriter(LaneWriter):
         if stores.moving_rows:
             self._read(stores, names)
             for row in stores.moving_rows:
-                self._moved_row(*row, names)
+                self._moved_row(row, names)
         super()._stores(Stores(stores.single, stores.moving, stores.rows), names)
 
     def _read(self, stores: Stores, names: dict[int, str]) -> None:
@@ -69,17 +69,9 @@ class LaneRowWriter(LaneWriter):
             self.name(index, names)
             (self._wide_name if self.lanes.buffer_varies(buffer) else self.name)(a, names)
 
-    def _moved_row(
-        self,
-        buffer: Buffer,
-        at: int,
-        index: int,
-        origin: Buffer,
-        start: int,
-        count: int,
-        names: dict[int, str],
-    ) -> None:
+    def _moved_row(self, row: MovedRow, names: dict[int, str]) -> None:
         """A row of memory into another, behind a place that is computed."""
+        buffer, at, index, origin, start, count = row
         lanes, behind = self.lanes, self.name(index, names)
         wide, apart = lanes.buffer_varies(buffer), lanes.varies(index)
         back = lanes.keeps_back(buffer, self.region)
@@ -110,26 +102,14 @@ class ThreadRowWriter(ThreadWriter):
 
     def _stores(self, stores: Stores, names: dict[int, str]) -> None:
         if stores.moving_rows:
-            for _, _, a in stores.single:
-                self.name(a, names)
-            for _, _, index, a in stores.moving:
-                self.name(index, names)
-                self.name(a, names)
+            self._read(stores, names)
             for row in stores.moving_rows:
-                self._moved_row(*row, names)
+                self._moved_row(row, names)
         super()._stores(Stores(stores.single, stores.moving, stores.rows), names)
 
-    def _moved_row(
-        self,
-        buffer: Buffer,
-        at: int,
-        index: int,
-        origin: Buffer,
-        start: int,
-        count: int,
-        names: dict[int, str],
-    ) -> None:
+    def _moved_row(self, row: MovedRow, names: dict[int, str]) -> None:
         """A row of memory into another, behind a place that is computed."""
+        buffer, at, index, origin, start, count = row
         behind = self.name(index, names)
         kind = FLOAT if buffer.kind == FLOAT else LONG
 

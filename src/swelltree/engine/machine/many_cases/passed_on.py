@@ -79,4 +79,4 @@ def _read(item: Any) -> Iterator[Buffer]:
         yield from (buffer for buffer, _ in item.rows)
     elif isinstance(item, Stores):
         yield from (x[2] for x in item.rows)
-        yield from (x[3] for x in item.moving_rows)
+        yield from (row.origin for row in item.moving_rows)

@@ -113,15 +113,18 @@ class ThreadWriter(Writer):
         return super()._load(kind, address + mark)
 
     def _stores(self, stores: Stores, names: dict[int, str]) -> None:
-        kept = Stores(stores.single, stores.moving, [])
-        for _, _, a in kept.single:
-            self.name(a, names)
-        for _, _, index, a in kept.moving:
-            self.name(index, names)
-            self.name(a, names)
+        self._read(stores, names)
         for row in stores.rows:
             self._copied(*row)
-        super()._stores(kept, names)
+        super()._stores(Stores(stores.single, stores.moving, []), names)
+
+    def _read(self, stores: Stores, names: dict[int, str]) -> None:
+        """All numbers are read before the first is written."""
+        for _, _, a in stores.single:
+            self.name(a, names)
+        for _, _, index, a in stores.moving:
+            self.name(index, names)
+            self.name(a, names)
 
     def _copied(self, buffer: Buffer, at: int, origin: Buffer, start: int, count: int) -> None:
         kind = FLOAT if buffer.kind == FLOAT else LONG

@@ -150,8 +150,8 @@ class Lanes:
             yield buffer, self.varies(index) or self.varies(a)
         for buffer, _, origin, _, _ in item.rows:
             yield buffer, self.buffer_varies(origin)
-        for buffer, _, index, origin, _, _ in item.moving_rows:
-            yield buffer, self.varies(index) or self.buffer_varies(origin)
+        for row in item.moving_rows:
+            yield row.buffer, self.varies(row.behind) or self.buffer_varies(row.origin)
 
 
 def _memory(item: Any) -> Iterator[Buffer]:
@@ -166,6 +166,6 @@ def _memory(item: Any) -> Iterator[Buffer]:
         for x in item.rows:
             yield x[0]
             yield x[2]
-        for x in item.moving_rows:
-            yield x[0]
-            yield x[3]
+        for row in item.moving_rows:
+            yield row.buffer
+            yield row.origin

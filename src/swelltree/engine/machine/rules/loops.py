@@ -11,7 +11,7 @@ from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax, traced
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import LONG, Buffer, Graph, NotFlattenedError, kind_of
-from swelltree.engine.machine.statements import Choice, Leave, Loop, Stores
+from swelltree.engine.machine.statements import Choice, Leave, Loop, MovedRow, Stores
 from swelltree.engine.machine.traced_types import DType, Equation, Shaped, TracedProgram
 from swelltree.engine.machine.values import (
     FEW,
@@ -61,7 +61,7 @@ def _carry_on(
             continue
         if isinstance(x, Replaced) and x.base.version == before.version:
             row = x.new.buffer, x.new.start, x.new.size
-            last.moving_rows.append((buffer, x.base.start, x.index, *row))
+            last.moving_rows.append(MovedRow(buffer, x.base.start, x.index, *row))
             continue
         if not isinstance(x, Updated | Replaced):
             x = flat.rows.for_slot(x, tuple(x.shape))
@@ -143,7 +143,8 @@ def _scan(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
             if isinstance(x, Kept) and x.size > FEW:
                 row = x.memory(graph)
                 first = graph.op("mul", at, graph.constant(row.size, LONG))
-                last.moving_rows.append((buffer, 0, first, row.buffer, row.start, row.size))
+                moved = MovedRow(buffer, 0, first, row.buffer, row.start, row.size)
+                last.moving_rows.append(moved)
                 continue
             flat_x = places(graph, x).reshape(-1).tolist()
             first = graph.op("mul", at, graph.constant(len(flat_x), LONG))

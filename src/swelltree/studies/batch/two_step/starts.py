@@ -20,7 +20,7 @@ from swelltree.studies.batch.engine import Plan
 from swelltree.studies.batch.two_step.steps import CaseStart, Stepped, stepped_from
 from swelltree.studies.seas import realised
 from swelltree.studies.time.first_sample import Start, as_given
-from swelltree.studies.time.task import Stepping, Task
+from swelltree.studies.time.task import Task
 from swelltree.studies.time.two_step.plan import form_of_task
 from swelltree.studies.time.two_step.plan import plan as stepping_plan
 from swelltree.studies.time.two_step.stepper import TwoStepStepper
@@ -75,18 +75,9 @@ class Starts:
         return form_of_task(self._task(BatchCase(), self.plan.model))
 
     def _task(self, case: BatchCase, model: Model) -> Task:
-        plan, still = self.plan, self.maker.numbers(case).still
-        return Task(
-            model=model,
-            still=still,
-            waves=None if case.sea is None else realised(still, case.sea, case.case),
-            times=plan.times,
-            begin=0.0,
-            formulation=plan.formulation,
-            solver=plan.solver,
-            stepping=Stepping(step=plan.step),
-            start=plan.start,
-        )
+        still = self.maker.numbers(case).still
+        waves = None if case.sea is None else realised(still, case.sea, case.case)
+        return self.plan.task(model, still, waves)
 
     def _beginning(self, case: BatchCase) -> Beginning:
         task = self._task(case, made_ready(self.usual.in_sea(case)[0]))
