@@ -3,6 +3,7 @@
 import importlib.util
 import subprocess
 import sys
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 import pytest
@@ -72,3 +73,12 @@ print("set up")
 def test_whoever_imports_jax_finds_it_set_up():
     done = subprocess.run([sys.executable, "-c", USERS], capture_output=True, text=True)
     assert done.stdout == "set up\n", done.stderr
+
+
+def test_module_that_a_thread_is_importing_is_not_there_yet(monkeypatch):
+    module, spec = ModuleType("half_there"), ModuleSpec("half_there", None)
+    module.__spec__ = spec
+    monkeypatch.setitem(sys.modules, "half_there", module)
+    assert is_imported("half_there")
+    spec._initializing = True
+    assert not is_imported("half_there")

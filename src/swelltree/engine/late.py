@@ -23,13 +23,17 @@ class Late(ModuleType):
 
 
 def is_imported(name: str) -> bool:
-    """Is a module there, with all that was to be done after its import?"""
-    return name in sys.modules
+    """Is a module there, with all that was to be done after its import?
+
+    While a thread is still importing it, it is not there for the others.
+    """
+    module = sys.modules.get(name)
+    return module is not None and not getattr(module.__spec__, "_initializing", False)
 
 
 def after_import(name: str, function: Callable[[], Any]) -> None:
     """Call a function as soon as somebody has imported a module; now, if it is there already."""
-    if is_imported(name):
+    if name in sys.modules:
         function()
     else:
         sys.meta_path.insert(0, _Waiting(name, function))

@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from types import ModuleType
 
 import numpy as np
@@ -27,24 +25,6 @@ def repeat_while(go_on: Callable[[Tree], Array], step: Callable[[Tree], Tree], s
             state = step(state)
         return state
     return jax.lax.while_loop(go_on, step, state)
-
-
-_in_loops: ContextVar[bool] = ContextVar("in_loops", default=False)
-
-
-@contextmanager
-def in_loops() -> Iterator[None]:
-    """Trace for machine code of many cases: registers hold cases, so that loops cost nothing."""
-    token = _in_loops.set(True)
-    try:
-        yield
-    finally:
-        _in_loops.reset(token)
-
-
-def is_in_loops() -> bool:
-    """Is a program of many cases traced, in which arrays of two long axes are better loops?"""
-    return _in_loops.get()
 
 
 def each(function: Callable[..., Tree], *rows: Tree, axis: int = 0) -> Tree:

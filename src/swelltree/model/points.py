@@ -26,7 +26,11 @@ def point_motion(motion: Motion, body: Array, point: Float[Array, "k 3"]) -> Poi
 
     def of_body(x: Array, world: np.ndarray) -> Array:
         rows = with_world(x, world)
-        return rows[body] if known(body) else rows.at[body].get(mode="clip", wrap_negative_indices=False)
+        return (
+            rows[body]
+            if known(body)
+            else rows.at[body].get(mode="clip", wrap_negative_indices=False)
+        )
 
     R, v = of_body(motion.pose.R, np.eye(3)), of_body(motion.v, np.zeros(6))
     arm = matvec(R, point)

@@ -80,8 +80,7 @@ class PointSums:
 
     def __init__(self, waves: Components, t: Array, water: AnyWater, stretching: str) -> None:
         self.t, self.water, self.stretching = t, water, stretching
-        self.xp, self.start = namespace(waves.amplitude, t), ramp(t, waves.ramp)
-        self.parts = _parts(waves, water)
+        self.start, self.parts = ramp(t, waves.ramp), _parts(waves, water)
 
     def elevation(self, x: Array, y: Array) -> Array:
         """Height of the surface above a point [m]."""
@@ -90,9 +89,10 @@ class PointSums:
 
     def motion(self, eta: Array, x: Array, y: Array, z: Array) -> tuple[Array, Array]:
         """Velocity and acceleration (3,) at a point under a surface of some height."""
-        xp, z = self.xp, height(z, eta, self.water.depth, self.stretching)
+        z = height(z, eta, self.water.depth, self.stretching)
 
         def component(c: _Parts) -> tuple[Array, Array]:
+            xp = namespace(c.k)
             sine, cosine = sin_cos(self._angle(c, x, y))
             C, S = self._decay(c, z)
             ahead, pushed = C * c.flow * cosine, C * c.push * sine
@@ -118,16 +118,17 @@ class PointSums:
 
     def _decay(self, c: _Parts, z: Array) -> tuple[Array, Array]:
         """`depth_decay` times 1 + exp(-2 k h), with one exponential."""
-        down = self.xp.exp(c.k * z)
-        mirror = 0.0 if is_deep(self.water.depth) else c.echo / self.xp.maximum(down, SMALLEST)
+        xp = namespace(c.k)
+        down = xp.exp(c.k * z)
+        mirror = 0.0 if is_deep(self.water.depth) else c.echo / xp.maximum(down, SMALLEST)
         return down + mirror, down - mirror
 
 
 def _parts(waves: Components, water: AnyWater) -> _Parts:
     """Of all components, in a loop of its own: machine code runs it once for all times."""
-    xp = namespace(waves.amplitude)
 
     def component(omega: Array, k: Array, beta: Array, phase: Array, a: Array) -> _Parts:
+        xp = namespace(beta)
         ahead = xp.cos(beta), xp.sin(beta)
         echo = 0.0 * k if is_deep(water.depth) else xp.exp(-2.0 * k * water.depth)
         head = a / (1.0 + echo)

@@ -127,7 +127,14 @@ REFUSED = {
     ),
     "unknown": (jax.scipy.special.gammaln, "lgamma"),
     "large": (lambda x: jnp.sin(x[0] + jnp.arange(21000.0)).sum(), "21000 numbers"),
-    "many": (lambda x: jnp.sin(x[0] + jnp.arange(30000.0)).sum(), "90001 numbers, more than 70000"),
+    "many": (
+        lambda x: jnp.sin(x[0] + jnp.arange(150000.0)).sum(),
+        "300001 numbers, more than 200000",
+    ),
+    "many left": (
+        lambda x: jnp.sin(jnp.cos(jnp.sin(x[0] + jnp.arange(15000.0)))).sum(),
+        "more than 45000 operations",
+    ),
 }
 
 

@@ -28,7 +28,7 @@ from swelltree.engine.machine.values import Stored, Value, stored, stores
 from swelltree.engine.trees import Form, flatten, in_words_of_jax, structure_of
 
 KEPT = 64  # programs of one function, for as many shapes and patterns
-LARGEST = 400_000  # numbers of a program before it is simplified; `graph.MOST` are left, at most
+LARGEST = 200_000  # numbers of a program before it is simplified; `graph.MOST` are left, at most
 BEYOND = 16  # places behind working memory that registers may read
 PATTERNED = 20_000  # numbers of one array whose zeros and ones shape the program
 

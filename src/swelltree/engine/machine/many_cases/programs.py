@@ -16,7 +16,6 @@ import numpy as np
 
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax
-from swelltree.engine.loops import in_loops
 from swelltree.engine.machine.flatten import NONE, Flattening, count_numbers
 from swelltree.engine.machine.graph import MOST, Graph, NotFlattenedError, kind_of
 from swelltree.engine.machine.many_cases.columns import Read, columns_read
@@ -175,8 +174,7 @@ class ManyProgram:
         state = jax.tree.map(lambda x: x[0], cases.state)
         try:
             given = jax.tree.unflatten(tree, one), cases.shared, state, times
-            with in_loops():
-                traced = jax.jit(self.function).trace(*given)
+            traced = jax.jit(self.function).trace(*given)
             closed = traced.jaxpr
             named = NONE if self.rows is None else self.rows(*given)
             count = count_numbers(closed.jaxpr, named)
