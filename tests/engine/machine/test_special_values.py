@@ -87,7 +87,7 @@ def functions_of_one(x):
     for power in (-3, -2, -1, 0, 1, 2, 5):
         found[f"power {power}"] = lax.integer_pow(x, power)
     for power in (0.0, 1.0, 2.0, 0.5, -0.5, 3.0):
-        found[f"float power {power}"] = x**power
+        found[f"float power {power}"] = jnp.asarray(x) ** power
     for kind in (*TYPES, bool):
         found[f"as {np.dtype(kind)}"] = jnp.astype(x, kind)
     found["away"] = lax.round(x, lax.RoundingMethod.AWAY_FROM_ZERO)

@@ -12,10 +12,10 @@ from swelltree.effects.linear_hydro.in_sea import in_waves
 from swelltree.engine.backend import jax
 from swelltree.engine.machine.points import Points
 from swelltree.engine.machine.program import ASKED
+from swelltree.engine.machine.ran import noted
 from swelltree.formulations import State, equations, formulation
 from swelltree.formulations.base import Phase
 from swelltree.studies.time.engines import engine_of
-from swelltree.studies.time.smooth import observer
 from swelltree.validation.machines.pto_systems import oscillator
 from swelltree.waves.sea import realise
 
@@ -131,17 +131,9 @@ LOOPS = [
 def test_loops_with_redundant_rows_leave_nothing_to_xla(monkeypatch, formulation):
     """Steps and observation, the forces of a planar mechanism in space included."""
     monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
-    run = sw.simulate(sw.compile(four_bar()), duration=0.3, formulation=formulation)
-    assert run.attrs["engine"] == "LLVM"
-
-
-def test_engine_of_the_observation_is_told_where_it_is_another(monkeypatch):
-    monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
-    model = sw.compile(latched())
-    watched = observer(formulation("path_matrix"))
-    monkeypatch.setattr(watched, "refused", "a reason")
-    run = sw.simulate(model, duration=0.3, output_step=0.1, chunk=2)
-    assert run.attrs["engine"] == "LLVM, observation by XLA: a reason"
+    with noted() as ran:
+        run = sw.simulate(sw.compile(four_bar()), duration=0.3, formulation=formulation)
+    assert run.attrs["engine"] == ran.engine == "LLVM"
 
 
 GALLERY = ["sphere", "oswec", "rm3", "spar", "tank", "barges", "hinge_barge"]

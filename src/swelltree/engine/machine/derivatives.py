@@ -28,7 +28,18 @@ MOVED |= {"copy", "copy_p", "optimization_barrier", "rev", "pad", "gather", "dyn
 MOVED |= {"dynamic_update_slice", "scatter", "expand_dims", "unstack", "reduce_precision"}
 SINGLE = {"max", "min", "abs", "sign", "rem", "atan2", "sqrt", "rsqrt", "cbrt", "sin", "cos", "tan"}
 SINGLE |= {"asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "exp2"}
-SINGLE |= {"log", "log1p", "expm1", "floor", "ceil", "round", "pow", "integer_pow", "square"}
+SINGLE |= {
+    "log",
+    "log2",
+    "log1p",
+    "expm1",
+    "floor",
+    "ceil",
+    "round",
+    "pow",
+    "integer_pow",
+    "square",
+}
 SINGLE |= {"logistic", "clamp", "one_minus_square", "nextafter", "div"}
 
 

@@ -14,7 +14,6 @@ from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import is_traced, jax, jnp
 from swelltree.engine.extremes import as_channels, nothing_known
 from swelltree.engine.machine.program import Program, switched_off
-from swelltree.engine.machine.ran import BY_LLVM
 from swelltree.engine.machine.shapes import shapes_of
 from swelltree.engine.trees import mapped
 from swelltree.formulations import Formulation, State
@@ -180,9 +179,7 @@ class SmoothStepper(Stepper):
         if self.task.by_hand:
             self.ran["engine"] = BY_HAND
             return self._program.by_xla(*args)
-        engine, out = self._program.run(*args)
-        if not self.ran.get("engine", "").startswith(engine):
-            self.ran["engine"] = engine
+        self.ran["engine"], out = self._program.run(*args)
         return out
 
     def engine(self, times: np.ndarray) -> str:
@@ -240,13 +237,8 @@ class SmoothStepper(Stepper):
             last = np.max(times, where=np.isfinite(times), initial=0.0)
             times = np.where(np.isfinite(times), times, last)
         program = observer(self.task.formulation)
-        args = self.task.model, times, phases
-        if self.task.by_hand:
-            return program.by_xla(*args) | extremes
-        engine, channels = program.run(*args)
-        if self.ran.get("engine") == BY_LLVM != engine:
-            self.ran["engine"] = f"{BY_LLVM}, observation by {engine}"
-        return channels | extremes
+        observe_samples = program.by_xla if self.task.by_hand else program
+        return observe_samples(self.task.model, times, phases) | extremes
 
     def end(self, state: Carry) -> tuple[Carry, float]:
         """The whole state, at the last sample.

@@ -148,6 +148,23 @@ def _one_minus_square(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
     return each(graph, "mul", each(graph, "sub", one, x), each(graph, "add", one, x))
 
 
+@rule("log2")
+def _binary_logarithm(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
+    """log(x) / log(2), a primitive from JAX 0.12 on."""
+    graph, x = flat.graph, places(flat.graph, x)
+    return each(graph, "div", each(graph, "log", x), filled(graph, x, float(np.log(2.0))))
+
+
+@rule("polynomial")
+def _polynomial(flat: Flattening, eqn: Equation, x: Value, *factors: Value) -> np.ndarray:
+    """By Horner's scheme, the constant term first; a primitive from JAX 0.12 on."""
+    graph, x = flat.graph, places(flat.graph, x)
+    *rest, total = (places(graph, factor) for factor in factors)
+    for factor in reversed(rest):
+        total = each(graph, "add", each(graph, "mul", total, x), factor)
+    return np.broadcast_to(total, x.shape)
+
+
 @rule("rsqrt")
 def _inverse_root(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
     graph, x = flat.graph, places(flat.graph, x)
