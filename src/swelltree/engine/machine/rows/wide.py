@@ -119,7 +119,7 @@ class RowWriter(LaneWriter):
     def functions(self) -> str:
         """Text of the functions that are used."""
         more = [x for width, x in self.on_several.items() if width != self.most and x.functions]
-        names = set().union(*(x.functions & REDUCED for x in more)) - self.operations.functions
+        names = set().union(*(x.functions & REDUCED.keys() for x in more)) - self.operations.functions
         self.operations.functions |= names
         return "\n".join([super().functions(), *(written(x.functions, x.types) for x in more)])
 
