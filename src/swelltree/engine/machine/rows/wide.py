@@ -119,8 +119,8 @@ class RowWriter(LaneWriter):
     def functions(self) -> str:
         """Text of the functions that are used."""
         more = [x for width, x in self.on_several.items() if width != self.most and x.functions]
-        names = set().union(*(x.functions & REDUCED.keys() for x in more)) - self.operations.functions
-        self.operations.functions |= names
+        for x in more:  # several side by side use the function of one number
+            self.operations.functions |= x.functions & REDUCED.keys()
         return "\n".join([super().functions(), *(written(x.functions, x.types) for x in more)])
 
     # --- loops ------------------------------------------------------------------------------

@@ -279,5 +279,5 @@ def _repeated(leaf: Tree, group: Alike) -> np.ndarray:
     return np.broadcast_to(x, (len(group.rows), *x.shape))
 
 
-def _joined(parts: Sequence[Any]) -> np.ndarray:
+def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
