@@ -16,6 +16,7 @@ from swelltree.engine.machine.ran import noted
 from swelltree.formulations import State, equations, formulation
 from swelltree.formulations.base import Phase
 from swelltree.studies.time.engines import engine_of
+from swelltree.studies.time.smooth import observer
 from swelltree.validation.machines.pto_systems import oscillator
 from swelltree.waves.sea import realise
 
@@ -134,6 +135,14 @@ def test_loops_with_redundant_rows_leave_nothing_to_xla(monkeypatch, formulation
     with noted() as ran:
         run = sw.simulate(sw.compile(four_bar()), duration=0.3, formulation=formulation)
     assert run.attrs["engine"] == ran.engine == "LLVM"
+
+
+def test_engine_of_the_observation_is_told_where_it_is_another(monkeypatch):
+    monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
+    model = sw.compile(latched())
+    monkeypatch.setattr(observer(formulation("path_matrix")), "refused", "a reason")
+    run = sw.simulate(model, duration=0.3, output_step=0.1, chunk=2)
+    assert run.attrs["engine"] == "LLVM, observation by XLA: a reason"
 
 
 GALLERY = ["sphere", "oswec", "rm3", "spar", "tank", "barges", "hinge_barge"]

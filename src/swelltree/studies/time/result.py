@@ -80,11 +80,12 @@ def _labelled(task: Task, run: Run, provenance: NamedValues | None) -> xr.Datase
     if run.code is not Code.SUCCESS:
         warnings.warn(run.message, SwelltreeWarning, stacklevel=4)
     ended = {"result": run.code.name.lower(), "message": run.message}
+    channels = run.channels()
     attrs = run.stepper.about(run.state) | ended | (provenance or {})
     near = task.start.joint_coordinate.values[-1] if task.goes_on else None
     end, time = run.stepper.end(run.state)
     kept = end_row(task.still, run.stepper.coordinates, end, time, float(run.times[-1]))
-    result = to_dataset(task.model, run.times, run.channels(), attrs, near, kept)
+    result = to_dataset(task.model, run.times, channels, attrs, near, kept)
     tell_of_winches(task.model, result)
     return result
 

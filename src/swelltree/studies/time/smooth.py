@@ -14,6 +14,7 @@ from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import is_traced, jax, jnp
 from swelltree.engine.extremes import as_channels, nothing_known
 from swelltree.engine.machine.program import Program, switched_off
+from swelltree.engine.machine.ran import BY_LLVM
 from swelltree.engine.machine.shapes import shapes_of
 from swelltree.engine.trees import mapped
 from swelltree.formulations import Formulation, State
@@ -150,6 +151,7 @@ class SmoothStepper(Stepper):
     task: Task
     options: Options
     ran: dict[str, str] = field(default_factory=dict, compare=False)  # which engine, and why
+    observed: dict[str, str] = field(default_factory=dict, compare=False)  # the same of samples
 
     @property
     def identity(self) -> tuple[object, ...]:
@@ -237,8 +239,11 @@ class SmoothStepper(Stepper):
             last = np.max(times, where=np.isfinite(times), initial=0.0)
             times = np.where(np.isfinite(times), times, last)
         program = observer(self.task.formulation)
-        observe_samples = program.by_xla if self.task.by_hand else program
-        return observe_samples(self.task.model, times, phases) | extremes
+        args = self.task.model, times, phases
+        if self.task.by_hand:
+            return program.by_xla(*args) | extremes
+        self.observed["engine"], channels = program.run(*args)
+        return channels | extremes
 
     def end(self, state: Carry) -> tuple[Carry, float]:
         """The whole state, at the last sample.
@@ -272,6 +277,9 @@ class SmoothStepper(Stepper):
             "rate_evaluations": int(state.n_rate),
             **self.ran,
         }
+        steps, samples = self.ran.get("engine"), self.observed.get("engine", BY_LLVM)
+        if steps == BY_LLVM != samples:
+            attrs["engine"] = f"{BY_LLVM}, observation by {samples}"
         if event_count(task.model):
             attrs["events"] = int(state.n_events)
         if all_winches(task.model):
