@@ -38,7 +38,7 @@ class TreeEvents:
         work: Array,
         internal: InternalState,
         hit: Array,
-    ) -> tuple[Array, Array, Array, InternalState]:
+    ) -> tuple[Array, Array, Array, dict[str, Array]]:
         """Coordinates, velocities, work and states of effects after the events."""
         after = switched(model, TREE, t, _phase(model, q, s, work, internal), hit)
         return after.state.q, after.state.s, after.work, after.internal.elements
