@@ -410,13 +410,17 @@ class Writer:
         todo = [a]
         while todo:
             beneath = arguments(self.graph.ops[todo[-1]])
-            waiting = [b for b in beneath if b in self.late and b not in names]
+            waiting = [b for b in beneath if b in self.late and not self._is_named(b, names)]
             if waiting:
                 todo += waiting
                 continue
             b = todo.pop()
-            if b not in names:
+            if not self._is_named(b, names):
                 self._expression(b, names)
+
+    def _is_named(self, a: int, names: dict[int, str]) -> bool:
+        """Is a number written already, in whatever length?"""
+        return a in names
 
     def _expression(self, a: int, names: dict[int, str]) -> None:
         op, kind = self.graph.ops[a], self.graph.kinds[a]

@@ -95,24 +95,30 @@ def written(names: set[str], types: Types = SINGLE) -> str:
 
 
 def written_short(names: set[str]) -> str:
-    """Functions of floats of four bytes, of those in `SHORT`, beside those of eight bytes."""
+    """Functions of floats of four bytes, of those in `SHORT`, beside those of eight bytes.
+
+    What is far is never put where it is called: a program calls them a thousand times.
+    """
     types, found = Types(1, "float"), []
     for name in sorted(names):
+        long, short = function_name(name, SINGLE), function_name(name, types)
+        found += [
+            f"define internal float @{short}_far(float %x) noinline nounwind {{",
+            "  %long = fpext float %x to double",
+            f"  %there = call double @{long}(double %long)",
+            "  %short = fptrunc double %there to float",
+            "  ret float %short",
+            "}",
+        ]
         f = Body(types)
         near = f.test("ult", f.abs("%x"), FAR_SHORT)
         test = [*f.lines, f"  br i1 {near}, label %own, label %far"]
-        there = [
-            "  %long = fpext float %x to double",
-            f"  %there = call double @{function_name(name, SINGLE)}(double %long)",
-            "  %short = fptrunc double %there to float",
-            "  ret float %short",
-        ]
+        there = [f"  %there = call float @{short}_far(float %x)", "  ret float %there"]
         begun = len(f.lines)
         result = SHORT[name](f)
         own = [*f.lines[begun:], f"  ret float {result}", "}"]
-        head = f"define internal float @{function_name(name, types)}(float %x)"
-        lines = [f"{head} alwaysinline nounwind {{", *test, "far:", *there, "own:", *own]
-        found.append("\n".join(lines))
+        head = f"define internal float @{short}(float %x) alwaysinline nounwind {{"
+        found += [head, *test, "far:", *there, "own:", *own]
     return "\n".join(found)
 
 

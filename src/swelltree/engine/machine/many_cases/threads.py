@@ -224,6 +224,9 @@ class ThreadWriter(Writer):
                 names[key] = self.line(f"load double, ptr {address}")
         return names[key]
 
+    def _is_named(self, a: int, names: dict[int, str]) -> bool:
+        return a in names or LONG_NAME - a in names
+
     def _expression(self, a: int, names: dict[int, str]) -> None:
         clock, op = self.clock, self.graph.ops[a]
         if clock is None or op[0] in ("is", "load", "row") or not clock.has_part_in(a):
