@@ -180,7 +180,8 @@ def cluster_elsewhere(folder, workers):
     for k in range(workers):
         processes.append(subprocess.Popen([*worker, *alone, "--name", f"w{k}"], **quiet))
     try:
-        wait_for(file.exists)
+        # it is there before its text
+        wait_for(lambda: file.exists() and file.read_text().endswith("}"))
         address = json.loads(file.read_text())["address"]
         if workers:
             with distributed.Client(address) as client:
