@@ -9,6 +9,7 @@ import pytest
 
 from swelltree.engine import backend as engine
 from swelltree.engine.backend import jax, jnp
+from swelltree.hydro.cache import kept_folder
 
 
 def test_numbers_are_float64():
@@ -32,6 +33,7 @@ def test_a_user_without_a_home_has_no_cache(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(Path, "home", none)
     assert engine.cache_folder() is None
+    assert kept_folder("bem") is None
 
 
 def compiled_by_xla(folder):

@@ -4,33 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import sys
 from pathlib import Path
 
 import numpy as np
 
+from swelltree.engine.backend import cache_folder
 from swelltree.system.files.whole_files import whole
 from swelltree.system.named_values import NamedValues
 
 SEAL = "seal"  # name of the entry that tells a file of ours from any other
 
 
-def cache_folder(kind: str) -> Path | None:
-    """Folder of a kind of results in `$SWELLTREE_CACHE_DIR`, else the user's cache folder.
-
-    None where that variable is `off`.
-    """
-    chosen = os.environ.get("SWELLTREE_CACHE_DIR")
-    if chosen is not None:
-        return None if chosen.strip().lower() in ("", "off", "0") else Path(chosen) / kind
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = str(Path.home() / "Library" / "Caches")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "swelltree" / kind
+def kept_folder(kind: str) -> Path | None:
+    """Folder of a kind of results beside the compiled programs; None where nothing is kept."""
+    folder = cache_folder()
+    return None if folder is None else folder / kind
 
 
 def content_key(*parts: object) -> str:
@@ -54,7 +42,7 @@ def load(kind: str, key: str) -> dict[str, np.ndarray] | None:
 
     A file that is damaged, of foreign content or with values that are no numbers counts as none.
     """
-    folder = cache_folder(kind)
+    folder = kept_folder(kind)
     if folder is None:
         return None
     try:
@@ -69,7 +57,7 @@ def load(kind: str, key: str) -> dict[str, np.ndarray] | None:
 
 def store(kind: str, key: str, arrays: dict[str, np.ndarray]) -> None:
     """Keep a result, whole or not at all; a folder that cannot be written is no mistake."""
-    folder = cache_folder(kind)
+    folder = kept_folder(kind)
     if folder is None or _has_nan(arrays):
         return
     arrays = {name: np.asarray(x) for name, x in arrays.items()}
