@@ -188,14 +188,15 @@ def _sources(name: str) -> dict[str, str]:
         if module in result or file is None or not _is_users(module):
             continue
         text = file.read_text(errors="replace")
-        waiting += _imports(text, module)
+        package = module if file.name == "__init__.py" else module.rpartition(".")[0]
+        waiting += _imports(text, package)
         # a script may be changed to resume; its functions count by their code
         result[module] = "" if module == "__main__" else text
     return result
 
 
-def _imports(text: str, module: str) -> list[str]:
-    """Modules that a text imports, at its top or inside functions."""
+def _imports(text: str, package: str) -> list[str]:
+    """Modules that a text of a package imports, at its top or inside functions."""
     try:
         with _parser:
             tree = ast.parse(text)
@@ -206,12 +207,12 @@ def _imports(text: str, module: str) -> list[str]:
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            parents = module.split(".")
-            base = ".".join(parents[: len(parents) - node.level]) if node.level else ""
+            # one dot is the package itself, each further one a package around it
+            base = package.rsplit(".", node.level - 1)[0] if node.level else ""
             source = ".".join(part for part in (base, node.module) if part)
             # what is imported from a package may be a module of it
-            names += [source, *(f"{source}.{alias.name}" for alias in node.names)]
-    return [name for name in names if name and _file(name) is not None]
+            names += [source, *(f"{source}.{alias.name}" for alias in node.names)] if source else []
+    return [name for name in names if _file(name) is not None]
 
 
 def _file(module: str) -> Path | None:
@@ -244,9 +245,20 @@ def _origin(module: str) -> str | None:
 
 
 @functools.cache
-def _installed() -> tuple[Path, ...]:
-    places = (sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib"))
-    return tuple({Path(place).resolve() for place in places})
+def _is_installed(place: Path) -> bool:
+    """Whether packages were installed into a folder of Python's path, whoever put it there."""
+    ready = (sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib"))
+    return (
+        any(Path(folder).resolve() in (place, *place.parents) for folder in ready)
+        or any(part in ("site-packages", "dist-packages") for part in place.parts)
+        or next(place.glob("*.dist-info"), None) is not None
+    )
+
+
+def _place(module: str, path: Path) -> Path:
+    """Folder of Python's path in which the file of a module lies."""
+    inside = module.count(".") + (path.name == "__init__.py")
+    return path.parents[min(inside, len(path.parents) - 1)]
 
 
 def _is_users(module: str | None) -> bool:
@@ -259,7 +271,7 @@ def _is_users(module: str | None) -> bool:
     if path is None:
         return module not in sys.modules  # made on the fly, as tests and notebooks do
     path = path.resolve()
-    return PACKAGE not in path.parents and not any(x in path.parents for x in _installed())
+    return PACKAGE not in path.parents and not _is_installed(_place(module, path))
 
 
 @functools.cache

@@ -218,6 +218,45 @@ def test_fingerprint_of_a_users_law_imports_nothing_that_its_file_mentions(tmp_p
     monkeypatch.delitem(sys.modules, "law_of_user")
 
 
+def test_fingerprint_of_a_users_law_follows_relative_imports_of_its_package(tmp_path, monkeypatch):
+    """`from . import` in the file of a package means that package, in its modules the same."""
+    deep = tmp_path / "own_plant" / "deep"
+    deep.mkdir(parents=True)
+    (tmp_path / "own_plant" / "gains.py").write_text("GAIN = 3.0\n")
+    (tmp_path / "own_plant" / "__init__.py").write_text(
+        "def law(x):\n    from . import gains\n    from .deep import more\n"
+        "    return gains.GAIN * more(x)\n"
+    )
+    (deep / "__init__.py").write_text("from .twice import more\n")
+    (deep / "twice.py").write_text("def more(x):\n    from ..offsets import B\n    return x + B\n")
+    (tmp_path / "own_plant" / "offsets.py").write_text("B = 1.0\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import own_plant
+
+    keys = [contents.content_key(own_plant.law)]
+    for file in ("gains.py", "offsets.py", "deep/twice.py"):
+        with (tmp_path / "own_plant" / file).open("a") as text:
+            text.write("C = 4.0\n")
+        keys.append(contents.content_key(own_plant.law))
+    assert len(set(keys)) == 4
+    monkeypatch.delitem(sys.modules, "own_plant")
+
+
+def test_packages_installed_into_any_folder_count_by_version(tmp_path, monkeypatch):
+    """`pip install --target`, and the folders that modules of a cluster put on the path."""
+    (tmp_path / "far_tool.py").write_text("__version__ = '1.0'\ndef law(x):\n    return x\n")
+    (tmp_path / "far_tool-1.0.dist-info").mkdir()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import far_tool
+
+    before = contents.content_key(far_tool.law)
+    (tmp_path / "far_tool.py").write_text("# said more\n")
+    assert contents.content_key(far_tool.law) == before
+    monkeypatch.setattr(far_tool, "__version__", "1.1")
+    assert contents.content_key(far_tool.law) != before
+    monkeypatch.delitem(sys.modules, "far_tool")
+
+
 GAIN = 3.0
 
 
