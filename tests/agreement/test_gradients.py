@@ -88,6 +88,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("build", "formulation"), CASES)
 def test_derivative_by_mass_hinge_position_and_damper_is_the_finite_difference(build, formulation):
     # fixed steps, so that finite differences see the same steps

@@ -48,7 +48,7 @@ def rest(tmp_path, rods, points, *lines):
     return sw.equilibrium(sw.compile(system))
 
 
-@pytest.mark.parametrize("third", [False, True])
+@pytest.mark.parametrize("third", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_rod_without_length_joins_lines_as_a_point_without_mass_does(tmp_path, third):
     """Two lines become one of two sections, three meet at a junction."""
 

@@ -44,6 +44,7 @@ def test_gains_are_the_numbers_of_the_law(law):
     assert np.allclose(runs[0].position, runs[1].position, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_gains_have_derivatives():
     model = sw.compile(sliding(reactive, gains=GAINS))
     path = "controllers.control.gains.damping"

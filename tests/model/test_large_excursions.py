@@ -128,6 +128,7 @@ def test_a_vessel_started_at_any_heading_rests_in_still_water(data, yaw):
     assert np.abs(run.velocity.values).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_a_run_from_equilibrium_starts_with_the_mean_yaw_of_rest(data):
     psi = -1.0
     torque = sw.AppliedForce("torque", "vessel", torque=(0.0, 0.0, 1e6 * psi))

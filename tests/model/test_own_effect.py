@@ -104,6 +104,7 @@ def test_internal_states_follow_their_rates():
     np.testing.assert_allclose(run.p_thrust.values[:, 0], expected, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_numbers_have_names_and_derivatives():
     model = sw.compile(floating(tether()))
     assert float(model.value("t.stiffness")) == K

@@ -134,7 +134,14 @@ def test_which_equation_of_three_cranks_is_too_many_is_not_decided_at_the_start(
     assert model.surplus == 1
 
 
-@pytest.mark.parametrize("how", [*some("path_matrix", "lagrange", "partition"), "two_step"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        *some("path_matrix", "lagrange"),
+        pytest.param("partition", marks=pytest.mark.slow),
+        pytest.param("two_step", marks=pytest.mark.slow),
+    ],
+)
 def test_a_platform_on_three_cranks_goes_round_without_turning(how):
     # fast enough to pass all positions; every pair of equations is dependent in one of them
     system = three_cranks(position=0.3, velocity=12.0)

@@ -50,6 +50,7 @@ def test_a_traced_sea_pushes_as_the_known_one_does():
         np.testing.assert_allclose(ours, theirs, atol=1e-8 * np.abs(theirs).max())
 
 
+@pytest.mark.slow
 def test_gradients_by_height_and_period_are_those_of_differences():
     model = floating()
     x = np.array([1.1, 5.3, 0.0])

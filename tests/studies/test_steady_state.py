@@ -266,7 +266,10 @@ def long_table(t, y):
     return -4e4 * (jnp.tanh(y[:, None] - table) + jnp.tanh(y[:, None] + table)).mean(1)
 
 
-@pytest.mark.parametrize("law", [two_steps, differing_steps, by_table, long_table])
+@pytest.mark.parametrize(
+    "law",
+    [two_steps, differing_steps, by_table, pytest.param(long_table, marks=pytest.mark.slow)],
+)
 def test_a_law_in_the_periodic_equations_is_the_law_itself(law):
     """The force of the study is what the law says of its rates, and its work that of the waves."""
     control = sw.Controller("law", ["rail.Heave.rate"], ["machine"], law=law)

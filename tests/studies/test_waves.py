@@ -246,6 +246,7 @@ def test_modes_that_do_not_swing_are_kept_beside_those_at_their_frequency(data):
     assert (stiff.eigenvalue_real < 0).all()
 
 
+@pytest.mark.slow
 def test_the_derivative_of_a_mode_in_the_water_is_that_of_differences(model):
     import jax
 

@@ -24,7 +24,9 @@ def swinging(**how):
     return sw.simulate(sw.compile(system), duration=1.5, output_step=0.1, **how)
 
 
-@pytest.mark.parametrize("formulation", ["lagrange", "path_matrix"])
+@pytest.mark.parametrize(
+    "formulation", ["path_matrix", pytest.param("lagrange", marks=pytest.mark.slow)]
+)
 def test_fixed_steps_carry_a_swinging_cable_at_second_order(formulation):
     smooth = swinging(rtol=1e-9, atol=1e-11).position.values[:, -1, :3]
     far = []

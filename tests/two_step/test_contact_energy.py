@@ -46,6 +46,7 @@ def test_the_budget_of_a_soft_landing_closes_at_second_order(soft):
     assert 3.5 < largest[0] / largest[1] < 4.5
 
 
+@pytest.mark.slow
 def test_a_hook_caught_in_motion_leaves_the_budget_of_the_bodies_closed():
     # the end takes the velocity of the body at once; what that costs is the hook's, not the body's
     rope = sw.LineType("wire", diameter=0.03, mass_per_length=4.0, EA=4e6, BA=2e5)

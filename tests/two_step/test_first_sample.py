@@ -18,7 +18,9 @@ def linkage():
     return sw.compile(sw.System("linkage", [a, b], joints, forces=[spring]))
 
 
-@pytest.mark.parametrize("formulation", ["lagrange", "path_matrix"])
+@pytest.mark.parametrize(
+    "formulation", ["path_matrix", pytest.param("lagrange", marks=pytest.mark.slow)]
+)
 def test_first_sample_has_the_velocity_given_and_its_acceleration(formulation):
     model = linkage()
     exact = sw.simulate(model, times=[0.0, 1e-6], progress=False).isel(time=0)

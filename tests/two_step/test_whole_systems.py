@@ -62,7 +62,9 @@ def half_step_energy(model, run, h):
     return K + 0.5 * np.einsum("ti,ij,tj->t", flat, model.added_mass, flat)
 
 
-@pytest.mark.parametrize("formulation", ["lagrange", "path_matrix"])
+@pytest.mark.parametrize(
+    "formulation", ["lagrange", pytest.param("path_matrix", marks=pytest.mark.slow)]
+)
 def test_tumbling_bodies_keep_their_energy(formulation):
     run = tumbled(formulation, 0.1)
     # the first sample is the start as given, not the mean of two half steps

@@ -58,7 +58,7 @@ OMEGA = np.sqrt(EA / LENGTH / MASS)
 STEPS = 12
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [3, *(pytest.param(x, marks=pytest.mark.slow) for x in range(3))])
 def test_load_that_is_jerked_swings_no_more_than_by_its_energy(seed):
     """The mean of three instants turns v / omega into v / (omega sqrt(1 + (omega h / 2)^2)).
 

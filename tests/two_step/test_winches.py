@@ -122,6 +122,7 @@ def test_run_goes_on_from_a_checkpoint(tmp_path):
         assert run.attrs["event_log"] == whole.attrs["event_log"]
 
 
+@pytest.mark.slow
 def test_rope_paid_out_under_water_brings_its_buoyancy_into_the_books():
     """A thick rope, nearly weightless in water, lowers a load: nothing else takes energy."""
     h, mass = 0.02, 5e3

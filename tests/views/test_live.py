@@ -356,6 +356,7 @@ def test_it_answers_on_the_loopback_address_only(view):
         sw.live(buoy_model(), browser=False, solver="rk4", step=0.05, port=port)
 
 
+@pytest.mark.slow
 def test_a_slider_changes_the_motion_within_a_tenth_of_a_second_over_the_socket():
     """From the message of a page to the first frame of the changed run."""
     program = ROOT / "tests" / "views" / "live_delays.py"

@@ -172,6 +172,7 @@ def test_very_long_waves_need_more_harmonics_than_there_are():
         solved(1.0, 300.0, 4.0)
 
 
+@pytest.mark.slow
 def test_almost_highest_wave_is_still_found():
     wave, water = solved(16.4, 8.0, math.inf)
     limit = highest(2 * math.pi / wave.wavenumber, math.inf)

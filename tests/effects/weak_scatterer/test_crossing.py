@@ -40,7 +40,14 @@ def two_bodies(z=0.2, **options):
     return sw.System("two", [box, ball], joints, [tank], water=sw.Water(rho=1000.0))
 
 
-@pytest.mark.parametrize(("state", "z"), [(DRY, 1.5), (CUT, 0.1), (UNDER, -1.0)])
+@pytest.mark.parametrize(
+    ("state", "z"),
+    [
+        pytest.param(DRY, 1.5, marks=pytest.mark.slow),
+        pytest.param(CUT, 0.1, marks=pytest.mark.slow),
+        (UNDER, -1.0),
+    ],
+)
 def test_room_to_spare_changes_nothing(state, z):
     """The same mesh with and without empty places: rates, added mass and wrench."""
     effect = sw.compile(two_bodies()).effect(WeakScatterers)

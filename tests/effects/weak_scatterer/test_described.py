@@ -29,6 +29,7 @@ def ball_on_a_rail(**options):
     return sw.System("ball", [ball], [rail], [water], ptos=[pto], water=WATER)
 
 
+@pytest.mark.slow
 def test_run_equals_that_of_the_solver_with_the_body_inside_and_goes_on_bit_by_bit(tmp_path):
     """Fig. 8 of Wuillaume et al. (2017): alone and through the multibody solver."""
     model = sw.compile(ball_on_a_rail())
@@ -112,6 +113,7 @@ def general_rates(model, how, seed=3):
     return jax.jit(lambda m, y: rates(m, how, 0.7, y))(model, phase)
 
 
+@pytest.mark.slow
 def test_couplings_and_formulations_agree_for_bodies_in_a_tree_and_a_loop():
     accelerations = []
     for coupling, way in (("schur", "path_matrix"), ("monolithic", "composite_body")):

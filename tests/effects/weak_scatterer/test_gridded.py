@@ -58,6 +58,7 @@ def incident(sea, **options):
     return model.effect(WeakScatterers).in_sea(model, realise(sea, WATER)).wave
 
 
+@pytest.mark.slow
 def test_flow_from_a_grid_is_that_of_the_wave_it_was_made_of_and_converges():
     known = steep_wave(realise(WAVE, WATER), WATER)
     rng = np.random.default_rng(3)

@@ -27,6 +27,7 @@ def scene_of(*bodies, water=DEEP, **tank):
     return model.effect(WeakScatterers).in_sea(model, waves).scene
 
 
+@pytest.mark.slow
 def test_damping_of_a_floating_sphere_is_what_haskind_asks_of_its_excitation():
     """All that the sphere radiates goes into the beach and does not come back."""
     ball = sw.Body("ball", hull=sw.Sphere(1.0))
@@ -65,6 +66,7 @@ def test_pieces_of_a_line_are_finer_where_they_shall_be(ends):
     assert (steps[-1] < 0.8 * middle) == ends[1]
 
 
+@pytest.mark.slow
 def test_barge_in_waves_is_lifted_and_damped_as_by_boundary_elements_in_the_frequency_domain():
     """Edges all around: with even meshes the pitch of 0.28 m panels was 18 % too light."""
     hull = sw.Box(length=3.0, width=1.6, height=1.2, draft=0.6, panel_size=0.2)

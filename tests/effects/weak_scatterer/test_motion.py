@@ -90,6 +90,7 @@ def small_run(mode, amplitude, duration=2.4):
     return run(s, s.start([0.0], [0.0]), duration, 0.15)
 
 
+@pytest.mark.slow
 def test_body_at_rest_in_still_water_stays_at_rest():
     last, _, rows = small_run("weak_scatterer", 0.0)
     assert np.abs(rows).max() < 1e-10
@@ -97,6 +98,7 @@ def test_body_at_rest_in_still_water_stays_at_rest():
     assert np.abs(last.water.phi).max() < 1e-10
 
 
+@pytest.mark.slow
 def test_small_wave_moves_the_mesh_as_in_the_linear_mode():
     linear, exact = (
         np.asarray(small_run(mode, 1e-3)[2])[:, 0] for mode in ("linear", "weak_scatterer")

@@ -79,6 +79,7 @@ def test_waterline_lies_on_the_incident_surface_and_the_mesh_around_follows_it()
     np.testing.assert_allclose(drift, (after[0] - after[1]) / 2e-5, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_floating_hemisphere_displaces_its_volume_and_has_half_of_it_as_added_mass():
     """At once the surface is a line of zero potential: heave is that of a whole sphere."""
     scene, sea = floating(lines=13, rings=6, near=0.35), wave()

@@ -29,7 +29,7 @@ def ball_on_a_rail(**options):
     return sw.System("ball", [ball], [rail], [water], ptos=[pto], water=WATER)
 
 
-@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("symmetric", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_matrices_of_moved_bodies_are_the_same_with_blocks_that_stayed(symmetric):
     tank = Tank(9.0, 6.0, near=2.0, far=4.0, symmetric=symmetric, levels=2)
     hulls = [ellipsoid(2, (1.0, 0.7, 0.6)), sphere(2, 0.5)]
@@ -61,10 +61,10 @@ def test_old_factors_serve_a_matrix_nearby_and_not_one_far_away(single):
 @pytest.mark.parametrize(
     ("wave", "options"),
     [
-        (WAVE, {"solve": "gmres"}),
+        pytest.param(WAVE, {"solve": "gmres"}, marks=pytest.mark.slow),
         (WAVE, {"solve": "gmres", "preconditioner": "float32"}),
-        (None, {"solve": "gmres", "preconditioner": "float32"}),
-        (None, {}),
+        pytest.param(None, {"solve": "gmres", "preconditioner": "float32"}, marks=pytest.mark.slow),
+        pytest.param(None, {}, marks=pytest.mark.slow),
     ],
 )
 def test_water_in_general_position_is_that_of_matrices_made_and_factorised_anew(wave, options):

@@ -40,7 +40,7 @@ def moved(scene, dt=0.0, velocity=(0.4, 0.0, -0.3, 0.0, 0.2, 0.0)):
     return bodies, vertices_at(scene, Still(), 0.0, p, bodies.rotation)[: scene.boundary.surface]
 
 
-@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("symmetric", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_smoothing_leaves_quadratics_and_the_volume_and_takes_saw_teeth(symmetric):
     scene = floating(symmetric)
     places = moved(scene)[1][:, :2]

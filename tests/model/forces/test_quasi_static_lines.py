@@ -193,6 +193,7 @@ def test_what_a_catenary_cannot_be_is_refused(make, sentence):
     assert sentence in str(raised.value)
 
 
+@pytest.mark.slow
 def test_a_line_between_bodies_over_a_bed_has_derivatives_where_it_is_traced_once():
     """A program that is traced first and differentiated afterwards, as linear studies do."""
     from swelltree.engine.machine.points import Points

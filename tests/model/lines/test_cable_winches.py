@@ -230,6 +230,7 @@ def test_studies_about_rest_take_no_winch(study):
         getattr(sw, study)(model)
 
 
+@pytest.mark.slow
 def test_absolute_coordinates_take_no_winch():
     model = sw.compile(hoist(drum=8.0))
     with pytest.raises(SwelltreeError, match="needs joint coordinates"):

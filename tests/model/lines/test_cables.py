@@ -139,6 +139,7 @@ def test_momentum_of_a_float_with_its_cable_and_load_is_kept():
     assert np.abs(run.energy_residual.values).max() < 1e-6 * gained
 
 
+@pytest.mark.slow
 def test_a_load_on_a_cable_rests_and_stays_at_rest():
     model = sw.compile(hoist(free=False))
     still = sw.equilibrium(model)

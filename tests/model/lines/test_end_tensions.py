@@ -25,7 +25,10 @@ def test_slack_line_on_the_seabed_pulls_with_nothing(model):
     assert float(rest.fairlead_tension.sel(line="l")) < 1e-3 * WEIGHT
 
 
-@pytest.mark.parametrize("model", ["dynamic", "quasi_static", "multibody", "lumped"])
+@pytest.mark.parametrize(
+    "model",
+    ["dynamic", "quasi_static", pytest.param("multibody", marks=pytest.mark.slow), "lumped"],
+)
 @pytest.mark.parametrize("B", [(30.0, -8.0, -20.0), (22.0, -15.0, -7.0)], ids=["level", "uneven"])
 def test_hanging_line_weighs_what_its_ends_carry(model, B):
     """Between fixed points the vertical forces of the ends are the weight, whatever the segments.

@@ -59,6 +59,7 @@ def test_records_beyond_memory_are_refused():
         check_size(1_000_000_000)
 
 
+@pytest.mark.slow
 def test_a_turning_vessel_is_drifted_by_the_waves_not_by_its_axes():
     """The data push along the waves at every heading: so does the force on a spinning body."""
     body = sw.Body("box", MASS, (1e8, 1e8, 1e8))

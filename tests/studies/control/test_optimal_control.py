@@ -430,6 +430,7 @@ def test_a_joint_force_can_be_driven_and_replayed():
     assert "Not replayed in time: the model was compiled without" in again.attrs["report"]
 
 
+@pytest.mark.slow
 def test_a_device_that_nothing_holds_in_surge():
     """Free vessel with a mass on a spring inside: in a small wave both methods agree."""
     hull = sw.Body("vessel", mass=MASS, inertia=(4e6, 2e7, 2e7))

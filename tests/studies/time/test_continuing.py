@@ -106,6 +106,7 @@ def test_latches_stay_as_they_were():
     same(long, first, second, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_moored_run_with_a_winch_goes_on():
     stages = [sw.Stage("pay_out", "winch", length=3.0, speed=1.0, ramp=0.5)]
     same(*parts(hoist(stages), cut=1.5, duration=4.0, output_step=0.1, step=0.05, chunk=7))

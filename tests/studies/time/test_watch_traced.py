@@ -24,7 +24,9 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(x, marks=pytest.mark.slow if x == "drives" else ()) for x in CASES]
+)
 @pytest.mark.filterwarnings("ignore::swelltree.SwelltreeWarning")
 def test_a_traced_run_ends_with_the_code_of_the_plain_run(name):
     describe, how, code = CASES[name]
