@@ -36,6 +36,7 @@ def to_dataset(
     attrs: NamedValues,
     near: np.ndarray | None = None,
     more: dict[str, Labelled] | None = None,
+    beside: dict[str, Labelled] | None = None,
 ) -> xr.Dataset:
     """Labelled result of a run; bodies in the order of the description.
 
@@ -46,6 +47,7 @@ def to_dataset(
         attrs: attributes of the run: formulation, solver, ...
         near: joint coordinates of the sample before the first, where a run goes on.
         more: coordinates added.
+        beside: variables added.
     """
     import xarray as xr  # half a second: paid when a result is made
 
@@ -55,7 +57,7 @@ def to_dataset(
     if "joint_coordinate" in values and len(times):
         known = given_coordinates(model) if near is None else near
         values["joint_coordinate"] = following(model.layout, values["joint_coordinate"], known)
-    variables = {}
+    variables: dict[str, Labelled] = {}
     for name, label in labels.items():
         if name in values:
             variables[name] = (("time", *label.dims), values[name], attributes(label))
@@ -64,7 +66,7 @@ def to_dataset(
             variables[name][2]["uniqueness"] = LEAST_NORM
     used = {dim for dims, _, _ in variables.values() for dim in dims}
     dataset = xr.Dataset(
-        variables,
+        variables | (beside or {}),
         coords={
             "time": ("time", np.asarray(times, float), {"units": "s", "long_name": "time"}),
             **{

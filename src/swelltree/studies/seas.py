@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from swelltree.model.model import Model
+from swelltree.results.dataset import Labelled
 from swelltree.results.sea import sea_quantities, sea_text
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.airy import Components
@@ -32,13 +33,27 @@ def linear_waves(study: str, model: Model, sea: AnySea, case: int | str) -> Comp
 
 def with_elevation(result: xr.Dataset, sea: AnySea, waves: RealisedSea) -> xr.Dataset:
     """The result with the free surface at the origin."""
-    surface = elevation_record(waves, np.asarray(result.time))
-    attrs = {"units": "m", "long_name": "free surface at the origin", "frame": "world"}
+    shown = result.assign(elevation_variable(waves, np.asarray(result.time)))
+    return with_sea_told(shown, sea, waves)
+
+
+def elevation_variable(waves: RealisedSea, times: np.ndarray) -> dict[str, Labelled]:
+    """The free surface at the origin, as a variable of a result.
+
+    Args:
+        waves: the sea.
+        times: samples [s].
+    """
+    about = {"units": "m", "long_name": "free surface at the origin", "frame": "world"}
+    return {"elevation": (("time",), elevation_record(waves, times), about)}
+
+
+def with_sea_told(result: xr.Dataset, sea: AnySea, waves: RealisedSea) -> xr.Dataset:
+    """The same result, whose attributes tell the sea."""
     # a measured record would fill the attributes with its samples
     text = textwrap.shorten(repr(sea), 500, placeholder=" ...")
     words = json.dumps(sea_quantities(sea, waves))
-    about = {"sea": text, "wave_components": sea_text(waves), "sea_quantities": words}
-    result = result.assign(elevation=("time", surface, attrs)).assign_attrs(about)
+    result.attrs |= {"sea": text, "wave_components": sea_text(waves), "sea_quantities": words}
     # on the axis, so that every variable taken out of the result knows its ramp
     result["time"].attrs["ramp"] = float(waves.ramp)
     return result

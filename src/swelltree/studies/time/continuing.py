@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.engine.arrays import Tree
-from swelltree.engine.contents import content_key
+from swelltree.engine.contents import Contents, hashed
+from swelltree.engine.remembered import Remembered
 from swelltree.engine.trees import flatten, leaves_of
 from swelltree.model.model import Model
 from swelltree.model.values.described import Described
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 STATE = "end_state"
 WHOLE = (Code.SUCCESS.name.lower(), Code.STOPPED_BY_USER.name.lower())
+_keys = Remembered()  # fingerprints of the last models
 
 
 def is_run(start: object) -> bool:
@@ -34,7 +36,15 @@ def is_run(start: object) -> bool:
 
 def model_key(model: Model) -> str:
     """Fingerprint of a model without its sea: of its numbers, its layout and users' functions."""
-    return content_key(model.replace(described=Described()))
+    bare = model.replace(described=Described())
+    known = _keys.about(bare)
+    if "key" not in known:
+        contents = Contents()
+        key = hashed(contents.of(bare))
+        if contents.unsure:
+            return key  # what a function of the user reads may be another the next time
+        known["key"] = key
+    return known["key"]
 
 
 def end_row(

@@ -10,11 +10,11 @@ import numpy as np
 from swelltree.effects.controllers.controllers import raise_faults
 from swelltree.engine.arrays import Tree
 from swelltree.model.model import Model
-from swelltree.results.dataset import to_dataset
+from swelltree.results.dataset import Labelled, to_dataset
 from swelltree.solvers.solution import Code
 from swelltree.solvers.stepper import Stepper
 from swelltree.studies.doctor.brief import brief_check
-from swelltree.studies.seas import with_elevation
+from swelltree.studies.seas import elevation_variable, with_sea_told
 from swelltree.studies.time.continuing import end_row
 from swelltree.studies.time.linear_range import left_linear_range
 from swelltree.studies.time.task import Task
@@ -65,14 +65,16 @@ def result_of(
         findings: before the run, from `checked`.
         provenance: attributes added.
     """
-    result = watched(task.model, _labelled(task, run, provenance))
+    waves = None if sea is None else task.waves
+    surface = {} if waves is None else elevation_variable(waves, run.times)
+    result = watched(task.model, _labelled(task, run, provenance, surface))
     result = _with_findings(task, result, findings)
-    if sea is None or task.waves is None:
-        return result
-    return with_elevation(result, sea, task.waves)
+    return result if sea is None or waves is None else with_sea_told(result, sea, waves)
 
 
-def _labelled(task: Task, run: Run, provenance: NamedValues | None) -> xr.Dataset:
+def _labelled(
+    task: Task, run: Run, provenance: NamedValues | None, surface: dict[str, Labelled]
+) -> xr.Dataset:
     """The dataset of a run, with how it ended and where another can go on."""
     raise_faults(task.model)
     if len(run.times) == 0:
@@ -85,7 +87,7 @@ def _labelled(task: Task, run: Run, provenance: NamedValues | None) -> xr.Datase
     near = task.start.joint_coordinate.values[-1] if task.goes_on else None
     end, time = run.stepper.end(run.state)
     kept = end_row(task.still, run.stepper.coordinates, end, time, float(run.times[-1]))
-    result = to_dataset(task.model, run.times, channels, attrs, near, kept)
+    result = to_dataset(task.model, run.times, channels, attrs, near, kept, surface)
     tell_of_winches(task.model, result)
     return result
 
@@ -103,4 +105,5 @@ def _with_findings(task: Task, result: xr.Dataset, before: list[Finding]) -> xr.
     after = left_linear_range(task.model, result, task.waves)
     for finding in after:
         warnings.warn(finding.sentence, SwelltreeWarning, stacklevel=4)
-    return result.assign_attrs(findings="\n".join(str(finding) for finding in before + after))
+    result.attrs["findings"] = "\n".join(str(finding) for finding in before + after)
+    return result
