@@ -95,7 +95,8 @@ def _keep_compiled_programs() -> None:
 
 def _compute_on_the_cpu() -> None:
     """Leave a graphics processor, JAX's first choice, to those who ask for it."""
-    if jax.config.jax_default_device is None and not jax.config.jax_platforms:
+    asked = (getattr(jax.config, name, None) for name in ("jax_default_device", "jax_platforms"))
+    if not any(asked):
         jax.config.update("jax_default_device", "cpu")
 
 
