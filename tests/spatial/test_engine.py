@@ -57,6 +57,41 @@ def test_compiled_programs_are_kept_on_disk_and_go_when_unused(tmp_path):
     assert other.exists()
 
 
+ANOTHER = """
+import sys, jax
+from jax.extend.backend import get_backend, register_backend_factory
+from jaxlib.xla_client import make_cpu_client
+register_backend_factory("another", make_cpu_client, priority=1000)
+if sys.argv[1] == "chosen":
+    jax.config.update("jax_default_device", jax.devices()[0])
+from swelltree.engine.backend import jax, jnp
+made = jnp.zeros(3), jax.jit(lambda x: x + 1.0)(2.0)
+places = {device.client for x in made for device in x.devices()}
+print([name for name in ("cpu", "another") if get_backend(name) in places])
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "platforms", "place"),
+    [
+        ("nothing", "", "cpu"),
+        ("chosen", "", "another"),
+        ("platforms", "another,cpu", "another"),
+    ],
+)
+def test_xla_runs_on_the_cpu_unless_another_device_was_asked_for(asked, platforms, place):
+    """Where JAX prefers another device, as it does with a graphics processor."""
+    environment = os.environ | {
+        "SWELLTREE_CACHE_DIR": "off",
+        "JAX_PLATFORMS": platforms,
+        "PYTHONPATH": str(Path(engine.__file__).parents[2]),
+    }
+    environment.pop("JAX_DEFAULT_DEVICE", None)
+    command = [sys.executable, "-c", ANOTHER, asked]
+    told = subprocess.run(command, check=True, env=environment, capture_output=True, text=True)
+    assert told.stdout.split("\n")[-2] == str([place])
+
+
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="no permissions of this kind")
 def test_programs_are_not_kept_where_others_could_write(tmp_path):
     (tmp_path / "xla").mkdir()
@@ -65,7 +100,8 @@ def test_programs_are_not_kept_where_others_could_write(tmp_path):
 
 
 @pytest.mark.skipif(
-    jax.default_backend() != "cpu" or engine._ONE_KERNEL not in os.environ.get("XLA_FLAGS", ""),
+    jnp.zeros(()).device.platform != "cpu"
+    or engine._ONE_KERNEL not in os.environ.get("XLA_FLAGS", ""),
     reason="the option is for the CPU and may be switched off",
 )
 def test_a_loop_without_dots_becomes_one_kernel():

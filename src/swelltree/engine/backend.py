@@ -5,6 +5,10 @@ modules and import them when something of them is first used: a run whose progra
 disk never does. Whoever imports JAX after this module, it
 
 * switches on float64,
+* computes on the CPU, also where JAX finds a graphics processor: programs of one run are many small
+  steps, each of which would wait for the start of its kernels, and would share the device's memory
+  with batches of runs, whose kernels are not JAX's. Whoever has set ``jax_default_device`` or
+  ``jax_platforms`` keeps that,
 * asks XLA to emit small time loops as a single function ("one kernel"), which halves the
   cost of small models on the CPU. The option is undocumented, so nothing but speed may
   depend on it,
@@ -89,9 +93,17 @@ def _keep_compiled_programs() -> None:
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
 
+def _compute_on_the_cpu() -> None:
+    """Leave a graphics processor, JAX's first choice, to those who ask for it."""
+    asked = (getattr(jax.config, name, None) for name in ("jax_default_device", "jax_platforms"))
+    if not any(asked):
+        jax.config.update("jax_default_device", "cpu")
+
+
 def _set_up() -> None:
     """What every process that imports JAX beside this module gets."""
     jax.config.update("jax_enable_x64", True)
+    _compute_on_the_cpu()
     _keep_compiled_programs()
     register_pytrees()
 
