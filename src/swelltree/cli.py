@@ -263,6 +263,9 @@ def sweep(
     replay: Annotated[
         str | None, typer.Option(metavar="CASE", help="Run only this case, and write its replay.")
     ] = None,
+    progress: Annotated[
+        bool, typer.Option("--progress/--quiet", help="A bar, or lines where there is no terminal.")
+    ] = True,
 ) -> None:
     """Run many cases into a store; what is there is kept, whatever happens."""
     from rich.console import Console
@@ -290,7 +293,12 @@ def sweep(
         return
     try:
         result = loaded.run(
-            folder, resume=resume, retry_failed=retry_failed, workers=workers, scheduler=scheduler
+            folder,
+            resume=resume,
+            retry_failed=retry_failed,
+            workers=workers,
+            scheduler=scheduler,
+            progress=progress,
         )
     except KeyboardInterrupt:
         where = "" if out is None else f" --out {out}"

@@ -3,8 +3,10 @@
 import errno
 import json
 import os
+import re
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ import pytest
 import swelltree as sw
 from made_campaign import SEA, float_model, small_campaign
 from swelltree.campaigns import campaign as campaigns
+from swelltree.campaigns import lock
 from swelltree.campaigns.drive import worth_retrying
 from swelltree.campaigns.lock import DriverLock
 from swelltree.campaigns.opened import open_cases
@@ -174,6 +177,19 @@ def test_a_full_disk_is_told_and_loses_nothing(whole, tmp_path, monkeypatch):
     assert equal(small_campaign().run(folder, resume=True, workers=0), sw.open_campaign(whole))
 
 
+def test_without_a_terminal_lines_go_to_the_log(tmp_path, capfd):
+    small_campaign().run(tmp_path / "store", workers=0)
+    out, err = capfd.readouterr()
+    assert out == ""
+    told = [text for text in err.splitlines() if "cases" in text]
+    assert told
+    line = re.compile(r"^small: \d+/12 cases, 0 failed, \S+/s, (.* left|done in .*)$")
+    assert all(line.match(text) for text in told), told
+    assert told[-1].startswith("small: 12/12 cases")
+    small_campaign().run(tmp_path / "quiet", workers=0, progress=False)
+    assert capfd.readouterr().err == ""
+
+
 def test_two_drivers_on_one_store_are_refused(whole):
     owner = f"is being run by process {os.getpid()} on"
     with DriverLock(whole), pytest.raises(sw.SwelltreeError, match=owner):
@@ -198,6 +214,18 @@ def test_the_lock_of_a_killed_driver_is_no_lock(tmp_path):
     child.wait()
     with DriverLock(tmp_path) as lock:
         assert lock.owner()["process"] == os.getpid()
+
+
+def test_a_lock_is_renewed_however_long_a_block_takes(tmp_path, monkeypatch):
+    """Where a file system has no locks its age counts."""
+    monkeypatch.setattr(lock, "RENEWED", 0.01)
+    with DriverLock(tmp_path) as held:
+        os.utime(held.path, (0.0, 0.0))
+        for _ in range(1000):
+            if not lock._is_stale(held.path):
+                break
+            time.sleep(0.01)
+        assert not lock._is_stale(held.path)
 
 
 def test_failing_cases_are_recorded_and_do_not_stop_the_rest(tmp_path):

@@ -147,7 +147,7 @@ class Campaign:
         retry_failed: bool = False,
         workers: int | None = None,
         scheduler: str | None = None,
-        progress: bool | None = None,
+        progress: bool = True,
     ) -> xr.Dataset:
         """Run all cases that the store does not have, and open it.
 
@@ -158,7 +158,7 @@ class Campaign:
                 after a repair of what they met, a fuller memory or a new version.
             workers: processes on this machine; one per core by default, 0 for this process.
             scheduler: address of a Dask scheduler, tcp://host:port.
-            progress: show a progress bar; by default on a terminal.
+            progress: show a progress bar; where stderr is no terminal, a line a minute at most.
         """
         if workers is not None and workers < 0:
             raise SwelltreeError(f"workers {workers} is negative. Give 0 for this process alone.")
@@ -173,14 +173,14 @@ class Campaign:
                 f"workers {workers} are processes of this machine, and scheduler '{scheduler}' has "
                 "its own. Give one of them."
             )
-        with made_folder(store.folder), DriverLock(store.folder) as lock:
+        with made_folder(store.folder), DriverLock(store.folder):
             with each_told_once() as told:
                 planned, lanes = self._stored_plan(store, table)
                 blank = blank_block(planned, tuple(self.reduce))
                 check_dims(table, blank)
                 store.create(self._about(table, planned, lanes), blank)
             how = (retry_failed, workers, scheduler, progress)
-            self._drive(store, lock, table, planned, lanes, blank, told, *how)
+            self._drive(store, table, planned, lanes, blank, told, *how)
         result = open_campaign(folder)
         failed = int(result.attrs["cases_failed"])
         if failed:
@@ -287,7 +287,6 @@ class Campaign:
     def _drive(
         self,
         store: Store,
-        lock: DriverLock,
         table: CaseTable,
         planned: BatchPlan,
         lanes: int,
@@ -296,7 +295,7 @@ class Campaign:
         retry_failed: bool,
         workers: int | None,
         scheduler: str | None,
-        progress: bool | None,
+        progress: bool,
     ) -> None:
         """Blocks that are missing, and cases of others that are run again."""
         count, key = len(table), self.key
@@ -320,10 +319,11 @@ class Campaign:
                 for lane in worth_retrying(entry):
                     yield Job(block, lane, (table.case(block * lanes + lane, self.sea),))
 
-        done = sum(len(entry["cases"]) for block, entry in there.items() if block not in again)
+        kept = [case for k, entry in there.items() if k not in again for case in entry["cases"]]
+        failed = sum(case["state"] == "failed" for case in kept)
         empty = {str(name): x.values[0].astype(float) for name, x in blank.data_vars.items()}
-        with Progress(self.name, count, done, progress) as bar:
-            driver = Driver(store, lock, lanes, empty, ids, self.retries, bar.tell)
+        with Progress(self.name, count, len(kept), failed, progress) as bar:
+            driver = Driver(store, lanes, empty, ids, self.retries, bar.tell)
             driver.warned |= told
             driver.open |= {block: Lanes.of_store(store, entry) for block, entry in again.items()}
             pool = open_pool(
