@@ -18,6 +18,7 @@ import pytest
 
 import swelltree as sw
 from made_campaign import small_campaign
+from swelltree.campaigns import campaign as campaigns
 from swelltree.campaigns import pool, quiet, work
 
 TESTS = str(Path(__file__).parents[1])
@@ -230,6 +231,40 @@ def test_processes_leave_the_keyboard_to_the_driver():
         assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize(
+    ("count", "processes", "expected"),
+    [
+        (600, 2, 32),  # as many as one core runs at most
+        (600, 16, 8),  # 75 blocks: every process has four at least
+        (12, 16, 8),  # a register is not divided
+        (600, None, 32),  # processes of a cluster are not counted before they come
+        (600, 0, 600),  # this process has all cores
+    ],
+)
+def test_blocks_are_so_small_that_each_process_has_some(monkeypatch, count, processes, expected):
+    monkeypatch.setattr(pool, "lane_width", lambda: 8)
+    assert pool.cases_per_block(count, processes) == expected
+
+
+def test_a_machine_of_many_cores_has_blocks_for_all_its_processes(tmp_path, monkeypatch):
+    """Sixteen cores and 200 cases, which one batch of the whole machine would hold."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 16)
+    monkeypatch.setattr(campaigns, "cores", lambda: 16)
+    asked = []
+
+    def no_pool(planned, names, jobs, **_):
+        asked.append((planned.plan.lanes, jobs))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(campaigns, "open_pool", no_pool)
+    campaign = small_campaign(vary=[sw.Seeds(200)], lanes=None, device="cpu")
+    with pytest.raises(KeyboardInterrupt):
+        campaign.run(tmp_path / "store")
+    lanes, jobs = asked[0]
+    assert jobs >= 16
+    assert lanes * jobs >= 200
 
 
 def test_room_grows_with_the_processes_of_a_cluster():

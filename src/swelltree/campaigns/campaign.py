@@ -23,7 +23,7 @@ from swelltree.campaigns.file_keys import DEVICES, PRECISIONS
 from swelltree.campaigns.key import campaign_key
 from swelltree.campaigns.lock import DriverLock
 from swelltree.campaigns.opened import open_campaign
-from swelltree.campaigns.pool import Job, open_pool
+from swelltree.campaigns.pool import Job, cases_per_block, cores, open_pool
 from swelltree.campaigns.progress import Progress
 from swelltree.campaigns.sea_states import sea_states
 from swelltree.campaigns.store import Store
@@ -64,7 +64,9 @@ class Campaign:
         reduce: what is kept of them: "statistics", "peaks", "fatigue", "series".
         formulation: as in `simulate`.
         start: as in `simulate`.
-        lanes: cases per block, which run side by side; at most 32, as memory allows, by default.
+        lanes: cases per block, which run side by side; by default at most 32 for each process, as
+            memory allows, fewer where all would not have some, and as many as fill all cores where
+            this process runs them.
         retries: how often a block is tried again before its cases are tried one by one.
         device: "cpu"; "gpu", with a warning where there is none; or "auto": a graphics processor
             that is there, from 512 cases on. A store goes on with what it was begun with.
@@ -175,7 +177,8 @@ class Campaign:
             )
         with made_folder(store.folder), DriverLock(store.folder):
             with each_told_once() as told:
-                planned, lanes = self._stored_plan(store, table)
+                processes = 0 if workers == 0 else None if scheduler else workers or cores()
+                planned, lanes = self._stored_plan(store, table, processes)
                 blank = blank_block(planned, tuple(self.reduce))
                 check_dims(table, blank)
                 store.create(self._about(table, planned, lanes), blank)
@@ -219,8 +222,16 @@ class Campaign:
             provenance={"study_name": f"{self.name} {case}"},
         )
 
-    def _stored_plan(self, store: Store, table: CaseTable) -> tuple[BatchPlan, int]:
-        """How cases are run, as the store says or chosen now; and how many make a block."""
+    def _stored_plan(
+        self, store: Store, table: CaseTable, processes: int | None
+    ) -> tuple[BatchPlan, int]:
+        """How cases are run, as the store says or chosen now; and how many make a block.
+
+        Args:
+            store: that may be there.
+            table: the cases.
+            processes: with a core each; 0: this one with all; None: not known.
+        """
         given: NamedValues = {"step": self.step, "lanes": self.lanes, "device": self.device}
         block = 0
         attrs: NamedValues = {}
@@ -263,8 +274,10 @@ class Campaign:
             **given,
         )
         plan = planned.plan
-        if planned.engine.is_gpu and self.lanes is None:
-            planned = planned._replace(plan=replace(plan, lanes=min(plan.lanes, BLOCK_OF_GPU)))
+        if self.lanes is None and given["lanes"] is None:
+            is_gpu = planned.engine.is_gpu
+            most = BLOCK_OF_GPU if is_gpu else cases_per_block(len(table), processes)
+            planned = planned._replace(plan=replace(plan, lanes=min(plan.lanes, most)))
         error = {k: x for k, x in attrs.items() if k == "step_error"}
         return planned._replace(attrs=planned.attrs | error), block or planned.plan.lanes
 

@@ -15,12 +15,15 @@ from typing import NamedTuple
 
 from swelltree.campaigns.work import Block, UnfitProcess, one_thread, packed, run_block, run_here
 from swelltree.engine.arrays import Tree
+from swelltree.engine.machine.native import lane_width
 from swelltree.studies.batch.batch import BatchPlan
 from swelltree.studies.batch.cases import BatchCase
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.system.named_values import NamedValues
 
 AHEAD = 3  # jobs per process that wait
+BLOCK = 32  # cases of a process with one core, at most: what is cut off is run again
+SHARES = 4  # blocks for each process at least, where there are cases enough: none waits long
 COUNTED = 5.0  # s between looks at how many processes there are
 LOOKED = 1.0  # s between looks at a cluster that sends nothing
 
@@ -294,6 +297,20 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def cases_per_block(count: int, processes: int | None) -> int:
+    """Cases of a block that one core runs, in whole registers, so that each process has some.
+
+    Args:
+        count: of all cases.
+        processes: with a core each; 0: this one, with all cores; None: not known.
+    """
+    if processes == 0:
+        return count
+    share = BLOCK if processes is None else count // (SHARES * processes)
+    width = lane_width()
+    return min(max(share // width, 1) * width, BLOCK)
 
 
 def open_pool(
