@@ -240,6 +240,16 @@ def test_failing_cases_are_recorded_and_do_not_stop_the_rest(tmp_path):
     assert index["cases"][2]["message"].startswith("hydro data reach")
 
 
+def test_a_block_of_which_every_case_fails_is_kept_and_the_others_run(tmp_path):
+    """Its numbers are gaps throughout, which Zarr would not write."""
+    vary = [sw.Values("Tp", [0.9, 8.0]), sw.Seeds(2)]
+    campaign = small_campaign(vary=vary, sea=SEA.replace(omega_max=30.0), lanes=2)
+    with pytest.warns(sw.SwelltreeWarning, match="2 of 4 cases failed"):
+        result = campaign.run(tmp_path / "store", workers=0)
+    assert result["state"].values.tolist() == [["failed"] * 2, ["done"] * 2]
+    assert "Failed cases" in sw.write_campaign_report(result, tmp_path / "page.html").read_text()
+
+
 def test_failed_cases_are_run_again_when_asked_and_not_for_ever(tmp_path, monkeypatch, whole):
     from swelltree.campaigns import pool
 

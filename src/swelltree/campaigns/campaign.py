@@ -317,7 +317,8 @@ class Campaign:
         there = {
             block: entry
             for block, entry in store.entries(len(blocks)).items()
-            if all(case["id"] == ids(block * lanes + k) for k, case in enumerate(entry["cases"]))
+            if set(entry["chunks"]) == set(blank.data_vars)
+            and all(case["id"] == ids(block * lanes + k) for k, case in enumerate(entry["cases"]))
         }
         missing = [block for block in blocks if block not in there]
         again = {
