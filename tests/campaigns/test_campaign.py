@@ -15,6 +15,7 @@ import swelltree as sw
 from made_campaign import SEA, float_model, small_campaign
 from swelltree.campaigns import campaign as campaigns
 from swelltree.campaigns import lock
+from swelltree.campaigns.beginning import check_numbers
 from swelltree.campaigns.drive import worth_retrying
 from swelltree.campaigns.lock import DriverLock
 from swelltree.campaigns.opened import open_cases
@@ -71,6 +72,27 @@ def test_a_case_of_a_campaign_is_the_single_run(whole):
     own = result["absorbed_power"].sel(Hs=2.0, Tp=8.0, seed=2).sel({"ptos.pto.damping": 2e5})
     expected = sw.statistics(run)["absorbed_power"].values
     assert own.values == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("vary", "shape", "count"),
+    [
+        ([sw.Values("Hs", [1.0])], (1,), 1),
+        ([sw.Together({"Hs": [1.0], "Tp": [7.0]})], (1,), 1),
+        ([sw.Together({"Hs": [1.0, 1.0, 2.0]}, dim="Fälle 1")], (3,), 3),
+        ([sw.Together({"ptos.pto.damping": [1e5, 2e5, 3e5], "seed": [1, 2, 3]})], (3,), 3),
+        ([sw.Values("Hs", [2.0, 1.0, 3.0])], (3,), 3),
+    ],
+    ids=["one case", "one row", "equal rows", "design with seed", "not rising"],
+)
+def test_odd_tables_run_whole(tmp_path, vary, shape, count):
+    campaign = small_campaign(vary=vary, name="Größe & <b>")
+    result = campaign.run(tmp_path / "ü 波", workers=0, progress=False)
+    assert result["state"].shape == shape
+    assert result.attrs["cases_done"] == count
+    page = sw.write_campaign_report(result, tmp_path / "page.html").read_text()
+    assert "Größe &amp; &lt;b&gt;" in page
+    assert campaign.replay(str(result["case_id"].values[-1])).attrs["result"] == "success"
 
 
 def test_a_store_is_not_run_into_twice_without_resume(whole):
@@ -319,7 +341,8 @@ def test_ten_thousand_cases_are_planned_without_being_made():
     ("changes", "sentence"),
     [
         ({"duration": 0.0}, "duration 0.0 s is not positive"),
-        ({"retries": -1}, "retries -1 is negative"),
+        ({"output_step": -1.0}, "output_step -1.0 s is not positive"),
+        ({"retries": -1}, "retries -1 is not a whole number of at least 0"),
         ({"reduce": ["mean"]}, "there is no reduction 'mean'"),
         ({"sea": None}, "belong to a sea"),
     ],
@@ -328,6 +351,21 @@ def test_bad_campaigns_are_told_in_a_sentence(changes, sentence):
     given = {"model": float_model(), "vary": [sw.Seeds(2)], "sea": SEA, "duration": 1.0} | changes
     with pytest.raises(sw.SwelltreeError) as error:
         sw.Campaign(**given)
+    assert sentence in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"seconds": {"step": "0.1"}}, "step '0.1' is text. Give a number"),
+        ({"counts": {"lanes": (2.5, 1)}}, "lanes 2.5 is not a whole number of at least 1"),
+        ({"counts": {"workers": ("two", 0)}}, "workers two is not a whole number of at least 0"),
+        ({"counts": {"retries": (True, 0)}}, "retries True is not a whole number"),
+    ],
+)
+def test_values_of_another_kind_are_told_in_a_sentence(given, sentence):
+    with pytest.raises(sw.SwelltreeError) as error:
+        check_numbers("small", **({"seconds": {}, "counts": {}} | given))
     assert sentence in str(error.value)
 
 

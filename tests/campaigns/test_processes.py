@@ -403,5 +403,6 @@ def test_a_scheduler_that_is_not_there_is_told(tmp_path, monkeypatch):
 
 
 def test_a_negative_number_of_processes_is_told(tmp_path):
-    with pytest.raises(sw.SwelltreeError, match="workers -1 is negative"):
+    with pytest.raises(sw.SwelltreeError, match="workers -1 is not a whole number of at least 0"):
         small_campaign().run(tmp_path / "store", workers=-1)
+    assert not (tmp_path / "store").exists()

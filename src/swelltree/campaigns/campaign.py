@@ -12,6 +12,7 @@ import numpy as np
 
 from swelltree.campaigns.beginning import (
     check_dims,
+    check_numbers,
     check_vary,
     code,
     each_told_once,
@@ -96,15 +97,11 @@ class Campaign:
     def __post_init__(self) -> None:
         check_model(self.model, "campaign")
         check_vary(self.vary, self.name)
-        if not self.duration > 0:
-            raise SwelltreeError(
-                f"campaign '{self.name}': duration {self.duration} s is not positive. Give the "
-                "seconds of each run."
-            )
-        if self.retries < 0:
-            raise SwelltreeError(
-                f"campaign '{self.name}': retries {self.retries} is negative. Give 0 or more."
-            )
+        check_numbers(
+            self.name,
+            seconds={word: getattr(self, word) for word in ("duration", "output_step", "step")},
+            counts={"retries": (self.retries, 0), "lanes": (self.lanes, 1)},
+        )
         words = (("device", DEVICES), ("precision", PRECISIONS), ("start", (None, *STARTS)))
         for word, known in words:
             value = getattr(self, word)
@@ -118,11 +115,6 @@ class Campaign:
             raise SwelltreeError(
                 f"campaign '{self.name}': precision 'float32' is for device 'gpu'. Give it too, or "
                 "leave both."
-            )
-        if self.lanes is not None and self.lanes < 1:
-            raise SwelltreeError(
-                f"campaign '{self.name}': lanes {self.lanes} is not a number of cases. Give one or "
-                "more."
             )
         check_reductions(self.reduce, f"campaign '{self.name}'")
         with each_told_once():
@@ -162,8 +154,7 @@ class Campaign:
             scheduler: address of a Dask scheduler, tcp://host:port.
             progress: show a progress bar; where stderr is no terminal, a line a minute at most.
         """
-        if workers is not None and workers < 0:
-            raise SwelltreeError(f"workers {workers} is negative. Give 0 for this process alone.")
+        check_numbers(self.name, seconds={}, counts={"workers": (workers, 0)})
         store, table = Store(given_path(folder, "store")), self.table
         if store.exists and not (resume or retry_failed):
             raise SwelltreeError(
