@@ -6,6 +6,7 @@ well under a second. Mistakes in the input end with one sentence and exit code 2
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -263,6 +264,9 @@ def sweep(
     replay: Annotated[
         str | None, typer.Option(metavar="CASE", help="Run only this case, and write its replay.")
     ] = None,
+    progress: Annotated[
+        bool, typer.Option("--progress/--quiet", help="A bar, or lines where there is no terminal.")
+    ] = True,
 ) -> None:
     """Run many cases into a store; what is there is kept, whatever happens."""
     from rich.console import Console
@@ -288,13 +292,22 @@ def sweep(
         if report and (folder / "campaign.json").exists():
             console.print(f"with a link in: {write_campaign_page(folder)}")
         return
+    if (resume or retry_failed) and not (folder / "campaign.json").exists():
+        console.print(f"'{folder}' holds no campaign yet: beginning it")
     try:
         result = loaded.run(
-            folder, resume=resume, retry_failed=retry_failed, workers=workers, scheduler=scheduler
+            folder,
+            resume=resume,
+            retry_failed=retry_failed,
+            workers=workers,
+            scheduler=scheduler,
+            progress=progress,
         )
     except KeyboardInterrupt:
-        where = "" if out is None else f" --out {out}"
-        console.print(f"stopped; continue with: swelltree sweep {campaign}{where} --resume")
+        given = {"--out": out, "--workers": workers, "--scheduler": scheduler}
+        words = [word for name, x in given.items() if x is not None for word in (name, str(x))]
+        again = shlex.join(["swelltree", "sweep", str(campaign), *words, "--resume"])
+        console.print(f"stopped; continue with: {again}")
         raise
     done, failed = result.attrs["cases_done"], result.attrs["cases_failed"]
     console.print(f"written: {folder} ({done} done, {failed} failed)")

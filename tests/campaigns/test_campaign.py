@@ -3,8 +3,10 @@
 import errno
 import json
 import os
+import re
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -12,6 +14,8 @@ import pytest
 import swelltree as sw
 from made_campaign import SEA, float_model, small_campaign
 from swelltree.campaigns import campaign as campaigns
+from swelltree.campaigns import lock
+from swelltree.campaigns.beginning import check_numbers
 from swelltree.campaigns.drive import worth_retrying
 from swelltree.campaigns.lock import DriverLock
 from swelltree.campaigns.opened import open_cases
@@ -68,6 +72,27 @@ def test_a_case_of_a_campaign_is_the_single_run(whole):
     own = result["absorbed_power"].sel(Hs=2.0, Tp=8.0, seed=2).sel({"ptos.pto.damping": 2e5})
     expected = sw.statistics(run)["absorbed_power"].values
     assert own.values == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("vary", "shape", "count"),
+    [
+        ([sw.Values("Hs", [1.0])], (1,), 1),
+        ([sw.Together({"Hs": [1.0], "Tp": [7.0]})], (1,), 1),
+        ([sw.Together({"Hs": [1.0, 1.0, 2.0]}, dim="Fälle 1")], (3,), 3),
+        ([sw.Together({"ptos.pto.damping": [1e5, 2e5, 3e5], "seed": [1, 2, 3]})], (3,), 3),
+        ([sw.Values("Hs", [2.0, 1.0, 3.0])], (3,), 3),
+    ],
+    ids=["one case", "one row", "equal rows", "design with seed", "not rising"],
+)
+def test_odd_tables_run_whole(tmp_path, vary, shape, count):
+    campaign = small_campaign(vary=vary, name="Größe & <b>")
+    result = campaign.run(tmp_path / "ü 波", workers=0, progress=False)
+    assert result["state"].shape == shape
+    assert result.attrs["cases_done"] == count
+    page = sw.write_campaign_report(result, tmp_path / "page.html").read_text()
+    assert "Größe &amp; &lt;b&gt;" in page
+    assert campaign.replay(str(result["case_id"].values[-1])).attrs["result"] == "success"
 
 
 def test_a_store_is_not_run_into_twice_without_resume(whole):
@@ -174,6 +199,19 @@ def test_a_full_disk_is_told_and_loses_nothing(whole, tmp_path, monkeypatch):
     assert equal(small_campaign().run(folder, resume=True, workers=0), sw.open_campaign(whole))
 
 
+def test_without_a_terminal_lines_go_to_the_log(tmp_path, capfd):
+    small_campaign().run(tmp_path / "store", workers=0)
+    out, err = capfd.readouterr()
+    assert out == ""
+    told = [text for text in err.splitlines() if "cases" in text]
+    assert told
+    line = re.compile(r"^small: \d+/12 cases, 0 failed, \S+/s, (.* left|done in .*)$")
+    assert all(line.match(text) for text in told), told
+    assert told[-1].startswith("small: 12/12 cases")
+    small_campaign().run(tmp_path / "quiet", workers=0, progress=False)
+    assert capfd.readouterr().err == ""
+
+
 def test_two_drivers_on_one_store_are_refused(whole):
     owner = f"is being run by process {os.getpid()} on"
     with DriverLock(whole), pytest.raises(sw.SwelltreeError, match=owner):
@@ -200,6 +238,18 @@ def test_the_lock_of_a_killed_driver_is_no_lock(tmp_path):
         assert lock.owner()["process"] == os.getpid()
 
 
+def test_a_lock_is_renewed_however_long_a_block_takes(tmp_path, monkeypatch):
+    """Where a file system has no locks its age counts."""
+    monkeypatch.setattr(lock, "RENEWED", 0.01)
+    with DriverLock(tmp_path) as held:
+        os.utime(held.path, (0.0, 0.0))
+        for _ in range(1000):
+            if not lock._is_stale(held.path):
+                break
+            time.sleep(0.01)
+        assert not lock._is_stale(held.path)
+
+
 def test_failing_cases_are_recorded_and_do_not_stop_the_rest(tmp_path):
     vary = [sw.Values("Tp", [7.0, 0.9, 8.0]), sw.Seeds(2)]
     sea = SEA.replace(omega_max=30.0)
@@ -210,6 +260,16 @@ def test_failing_cases_are_recorded_and_do_not_stop_the_rest(tmp_path):
     assert np.isfinite(result["position"].sel(Tp=8.0, dof="Heave").values).all()
     index = json.loads((tmp_path / "store" / "index" / "000000.json").read_text())
     assert index["cases"][2]["message"].startswith("hydro data reach")
+
+
+def test_a_block_of_which_every_case_fails_is_kept_and_the_others_run(tmp_path):
+    """Its numbers are gaps throughout, which Zarr would not write."""
+    vary = [sw.Values("Tp", [0.9, 8.0]), sw.Seeds(2)]
+    campaign = small_campaign(vary=vary, sea=SEA.replace(omega_max=30.0), lanes=2)
+    with pytest.warns(sw.SwelltreeWarning, match="2 of 4 cases failed"):
+        result = campaign.run(tmp_path / "store", workers=0)
+    assert result["state"].values.tolist() == [["failed"] * 2, ["done"] * 2]
+    assert "Failed cases" in sw.write_campaign_report(result, tmp_path / "page.html").read_text()
 
 
 def test_failed_cases_are_run_again_when_asked_and_not_for_ever(tmp_path, monkeypatch, whole):
@@ -281,7 +341,8 @@ def test_ten_thousand_cases_are_planned_without_being_made():
     ("changes", "sentence"),
     [
         ({"duration": 0.0}, "duration 0.0 s is not positive"),
-        ({"retries": -1}, "retries -1 is negative"),
+        ({"output_step": -1.0}, "output_step -1.0 s is not positive"),
+        ({"retries": -1}, "retries -1 is not a whole number of at least 0"),
         ({"reduce": ["mean"]}, "there is no reduction 'mean'"),
         ({"sea": None}, "belong to a sea"),
     ],
@@ -290,6 +351,21 @@ def test_bad_campaigns_are_told_in_a_sentence(changes, sentence):
     given = {"model": float_model(), "vary": [sw.Seeds(2)], "sea": SEA, "duration": 1.0} | changes
     with pytest.raises(sw.SwelltreeError) as error:
         sw.Campaign(**given)
+    assert sentence in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"seconds": {"step": "0.1"}}, "step '0.1' is text. Give a number"),
+        ({"counts": {"lanes": (2.5, 1)}}, "lanes 2.5 is not a whole number of at least 1"),
+        ({"counts": {"workers": ("two", 0)}}, "workers two is not a whole number of at least 0"),
+        ({"counts": {"retries": (True, 0)}}, "retries True is not a whole number"),
+    ],
+)
+def test_values_of_another_kind_are_told_in_a_sentence(given, sentence):
+    with pytest.raises(sw.SwelltreeError) as error:
+        check_numbers("small", **({"seconds": {}, "counts": {}} | given))
     assert sentence in str(error.value)
 
 

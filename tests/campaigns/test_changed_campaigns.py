@@ -161,7 +161,7 @@ def test_a_dimension_is_not_called_like_a_part_of_the_results(tmp_path, dim):
     [
         ({"vary": [sw.Values("seed", [1.0, 1.5])]}, "seed 1.5 is not a whole number"),
         ({"start": "equilibrum"}, "start 'equilibrum' is not known. Did you mean 'equilibrium'?"),
-        ({"lanes": 0}, "lanes 0 is not a number of cases"),
+        ({"lanes": 0}, "lanes 0 is not a whole number of at least 1"),
     ],
 )
 def test_what_no_campaign_can_be_is_told_at_once(changes, sentence):

@@ -1,5 +1,7 @@
 """Campaign files and `swelltree sweep`."""
 
+import shlex
+
 import pytest
 from typer.testing import CliRunner
 
@@ -81,6 +83,56 @@ def test_the_keyboard_stops_with_the_line_that_goes_on(tmp_path, monkeypatch):
     told = CliRunner().invoke(app, ["sweep", str(file), "--out", str(out)])
     assert told.exit_code == 130
     assert f"continue with: swelltree sweep {file} --out {out} --resume" in told.output
+
+
+def test_the_line_that_goes_on_can_be_copied(tmp_path, monkeypatch):
+    """A name with a space and a letter beyond ASCII, and the options that say where it runs."""
+
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sw.Campaign, "run", stopped)
+    file = written(tmp_path, FILE).rename(tmp_path / "my dämping.toml")
+    told = CliRunner().invoke(app, ["sweep", str(file), "--workers", "2"])
+    assert told.exit_code == 130
+    line = next(x for x in told.output.splitlines() if "continue with: " in x)
+    words = shlex.split(line.split("continue with: ")[1])
+    assert words == ["swelltree", "sweep", str(file), "--workers", "2", "--resume"]
+
+
+def test_a_campaign_goes_on_from_another_folder_when_its_store_is_named(tmp_path, monkeypatch):
+    """The base lies beside the campaign file; the store is where the command was given."""
+    file = written(tmp_path, FILE)
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    sweep = ["sweep", str(file), "--workers", "0", "--no-report"]
+    assert CliRunner().invoke(app, sweep).exit_code == 0
+    index = tmp_path / "here" / "out" / "damping" / "index" / "000000.json"
+    before = index.stat().st_mtime_ns
+    monkeypatch.chdir(tmp_path / "there")
+    again = CliRunner().invoke(app, [*sweep, "--resume", "--out", "../here/out/damping"])
+    assert again.exit_code == 0, again.output
+    assert index.stat().st_mtime_ns == before  # nothing was run again
+    # where there is no store it is said, not begun as if it were one
+    new = CliRunner().invoke(app, [*sweep, "--resume"])
+    assert "'out/damping' holds no campaign yet: beginning it" in new.output
+    assert "holds no campaign" not in again.output
+
+
+def test_the_replay_of_a_case_that_failed_says_why_in_the_same_sentence(tmp_path):
+    file = written(tmp_path, FILE.replace("ptos.pto.damping", "forces.spring.damping"))
+    file.write_text(file.read_text().replace("[1e4, 2e4]", "[-1e4, 2e4]"))
+    sweep = ["sweep", str(file), "--out", str(tmp_path / "store")]
+    told = CliRunner().invoke(app, [*sweep, "--workers", "0"])
+    assert told.exit_code == 1
+    assert "1 done, 1 failed" in told.output
+    result = sw.open_campaign(tmp_path / "store")
+    sentence = str(result["message"].values[0])
+    assert "damping -10000.0 N s/m or N m s/rad is negative" in sentence
+    replay = CliRunner().invoke(app, [*sweep, "--replay", str(result["case_id"].values[0])])
+    assert replay.exit_code == 2
+    assert sentence in replay.output
 
 
 def test_processes_here_and_elsewhere_are_not_both_given(tmp_path):

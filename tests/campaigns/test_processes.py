@@ -18,6 +18,7 @@ import pytest
 
 import swelltree as sw
 from made_campaign import small_campaign
+from swelltree.campaigns import campaign as campaigns
 from swelltree.campaigns import pool, quiet, work
 
 TESTS = str(Path(__file__).parents[1])
@@ -232,6 +233,40 @@ def test_processes_leave_the_keyboard_to_the_driver():
         signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.parametrize(
+    ("count", "processes", "expected"),
+    [
+        (600, 2, 32),  # as many as one core runs at most
+        (600, 16, 8),  # 75 blocks: every process has four at least
+        (12, 16, 8),  # a register is not divided
+        (600, None, 32),  # processes of a cluster are not counted before they come
+        (600, 0, 600),  # this process has all cores
+    ],
+)
+def test_blocks_are_so_small_that_each_process_has_some(monkeypatch, count, processes, expected):
+    monkeypatch.setattr(pool, "lane_width", lambda: 8)
+    assert pool.cases_per_block(count, processes) == expected
+
+
+def test_a_machine_of_many_cores_has_blocks_for_all_its_processes(tmp_path, monkeypatch):
+    """Sixteen cores and 200 cases, which one batch of the whole machine would hold."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 16)
+    monkeypatch.setattr(campaigns, "cores", lambda: 16)
+    asked = []
+
+    def no_pool(planned, names, jobs, **_):
+        asked.append((planned.plan.lanes, jobs))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(campaigns, "open_pool", no_pool)
+    campaign = small_campaign(vary=[sw.Seeds(200)], lanes=None, device="cpu")
+    with pytest.raises(KeyboardInterrupt):
+        campaign.run(tmp_path / "store")
+    lanes, jobs = asked[0]
+    assert jobs >= 16
+    assert lanes * jobs >= 200
+
+
 def test_room_grows_with_the_processes_of_a_cluster():
     """A client that counts; nothing is run."""
     cluster = object.__new__(pool.Cluster)
@@ -242,6 +277,94 @@ def test_room_grows_with_the_processes_of_a_cluster():
     assert cluster.room == pool.AHEAD  # not asked at every job
     cluster._counted -= 2 * pool.COUNTED
     assert cluster.room == 4 * pool.AHEAD
+
+
+def test_a_scheduler_without_workers_is_told_once_and_so_is_their_return():
+    """A client that counts, and jobs that wait; nothing is run."""
+    cluster, said, there = object.__new__(pool.Cluster), [], {}
+    cluster._client = SimpleNamespace(status="running", nthreads=lambda: there)
+    cluster._scheduler, cluster._say, cluster._left = "tcp://a:1", said.append, False
+    cluster._jobs = dict.fromkeys("abc")
+    cluster._workers = 1
+
+    def looked(times):
+        for _ in range(times):
+            cluster._counted = -pool.COUNTED
+            cluster._tell_whether_left()
+
+    gone = "scheduler 'tcp://a:1' has no workers any more since .*; 3 blocks wait .* Start some: d"
+    with pytest.warns(sw.SwelltreeWarning, match=gone) as told:
+        looked(2)
+    assert len(told) == 1
+    assert not said
+    there["b"] = 1
+    looked(2)
+    assert said == ["scheduler 'tcp://a:1' has workers again; going on."]
+    there.clear()
+    with pytest.warns(sw.SwelltreeWarning, match=gone):
+        looked(1)
+
+
+def test_a_scheduler_that_goes_while_it_is_asked_is_told():
+    def ask():
+        raise OSError("closed")
+
+    cluster = object.__new__(pool.Cluster)
+    cluster._client = SimpleNamespace(status="running", nthreads=ask)
+    cluster._counted = -pool.COUNTED
+    with pytest.raises(sw.SwelltreeError, match="the Dask scheduler is gone"):
+        cluster.room  # noqa: B018
+
+
+@pytest.mark.slow
+def test_workers_that_all_die_are_told_and_their_successors_finish(tmp_path, capfd):
+    """As where jobs of a queue come to the end of their time."""
+    campaign, folder = small_campaign(lanes=1, duration=400.0), tmp_path / "store"
+    with cluster_elsewhere(tmp_path, workers=2) as (address, processes):
+        worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1"]
+
+        def kill_and_follow():
+            wait_for(lambda: blocks(folder) >= 1)
+            for process in processes[1:]:
+                process.kill()
+            there = blocks(folder)
+            time.sleep(2.0 * pool.COUNTED)
+            assert blocks(folder) <= there + 1
+            alone = [*worker, "--no-nanny", "--local-directory", str(tmp_path)]
+            processes.append(subprocess.Popen(alone, stderr=subprocess.DEVNULL))
+
+        hand = threading.Thread(target=kill_and_follow)
+        hand.start()
+        with pytest.warns(sw.SwelltreeWarning, match="has no workers any more since") as told:
+            result = campaign.run(folder, scheduler=address)
+        hand.join()
+    assert sum("no workers any more" in str(one.message) for one in told) == 1
+    assert capfd.readouterr().err.count("has workers again; going on") == 1
+    assert result.attrs["cases_done"] == 12
+    assert equal(result, campaign.run(tmp_path / "here", workers=0))
+
+
+@pytest.mark.slow
+def test_the_keyboard_stops_a_driver_that_waits_for_workers(tmp_path):
+    folder = tmp_path / "store"
+    with cluster_elsewhere(tmp_path, workers=1) as (address, processes):
+        code = DRIVER.format(
+            tests=TESTS,
+            changes="lanes=1, duration=400.0",
+            folder=str(folder),
+            workers=f"None, scheduler={address!r}",
+        )
+        command = [sys.executable, "-c", code]
+        driver = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        wait_for(lambda: blocks(folder) >= 1)
+        processes[1].kill()
+        told = iter(driver.stderr.readline, "")
+        assert any("has no workers any more" in line for line in told)
+        driver.send_signal(signal.SIGINT)
+        assert driver.wait(timeout=60) != 0
+    assert not (folder / "lock.json").exists()
+    result = small_campaign(lanes=1, duration=400.0).run(folder, resume=True, workers=0)
+    assert result.attrs["cases_done"] == 12
 
 
 def test_a_killed_scheduler_is_told_and_only_what_is_missing_is_run(tmp_path):
@@ -280,5 +403,6 @@ def test_a_scheduler_that_is_not_there_is_told(tmp_path, monkeypatch):
 
 
 def test_a_negative_number_of_processes_is_told(tmp_path):
-    with pytest.raises(sw.SwelltreeError, match="workers -1 is negative"):
+    with pytest.raises(sw.SwelltreeError, match="workers -1 is not a whole number of at least 0"):
         small_campaign().run(tmp_path / "store", workers=-1)
+    assert not (tmp_path / "store").exists()

@@ -72,6 +72,8 @@ def test_names_of_cases_follow_their_content():
         ([], "nothing varies"),
         ([sw.Seeds(2), sw.Values("seed", [1.0])], "'seed' varies twice"),
         ([sw.Values("Hm", [1.0])], "has no 'Hm'"),
+        ([sw.Together({"Hs": [1.0, 2.0], "seed": [1.5, 2]})], "seed 1.5 is not a whole number"),
+        ([sw.Values("seed", [1, 2**60])], "seed 1152921504606846976 is so large"),
         ([sw.Values("Hs", [1.0, -1.0])], "Hs -1.0 m is not positive"),
         ([sw.Values("ptos.pto.dampng", [1.0])], "Did you mean 'damping'?"),
         ([sw.Values("Hs", np.arange(1, 4001)), sw.Seeds(4000)], "are more than the"),

@@ -9,11 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from swelltree.campaigns.vary import Vary
 from swelltree.engine.contents import hashed, versions
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, shown
 from swelltree.system.named_values import NamedValues
-from swelltree.system.values import row_of
+from swelltree.system.values import as_number, row_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -76,6 +78,36 @@ def check_vary(vary: object, name: str) -> None:
             f"campaign '{name}': vary is {given}, not a list of what varies. Give e.g. "
             "[Values('Hs', [1.0, 2.0]), Seeds(6)]."
         )
+
+
+def check_numbers(name: str, *, seconds: NamedValues, counts: NamedValues) -> None:
+    """Times in seconds and whole numbers, as given.
+
+    Args:
+        name: of the campaign.
+        seconds: by word; None where not given.
+        counts: by word, each with its least value; None where not given.
+    """
+    for word, value in seconds.items():
+        if value is None:
+            continue
+        try:
+            is_more = as_number(value) > 0
+        except ValueError as error:
+            raise SwelltreeError(f"campaign '{name}': {word} {error}") from None
+        if not is_more:
+            raise SwelltreeError(
+                f"campaign '{name}': {word} {value} s is not positive. Give more than zero."
+            )
+    for word, (value, least) in counts.items():
+        if value is None:
+            continue
+        is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if not is_whole or value < least:
+            raise SwelltreeError(
+                f"campaign '{name}': {word} {value} is not a whole number of at least {least}. "
+                f"Give {least} or more."
+            )
 
 
 def check_dims(table: CaseTable, blank: xr.Dataset) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from swelltree.campaigns.beginning import (
     check_dims,
+    check_numbers,
     check_vary,
     code,
     each_told_once,
@@ -23,7 +24,7 @@ from swelltree.campaigns.file_keys import DEVICES, PRECISIONS
 from swelltree.campaigns.key import campaign_key
 from swelltree.campaigns.lock import DriverLock
 from swelltree.campaigns.opened import open_campaign
-from swelltree.campaigns.pool import Job, open_pool
+from swelltree.campaigns.pool import Job, cases_per_block, cores, open_pool
 from swelltree.campaigns.progress import Progress
 from swelltree.campaigns.sea_states import sea_states
 from swelltree.campaigns.store import Store
@@ -64,7 +65,9 @@ class Campaign:
         reduce: what is kept of them: "statistics", "peaks", "fatigue", "series".
         formulation: as in `simulate`.
         start: as in `simulate`.
-        lanes: cases per block, which run side by side; at most 32, as memory allows, by default.
+        lanes: cases per block, which run side by side; by default at most 32 for each process, as
+            memory allows, fewer where all would not have some, and as many as fill all cores where
+            this process runs them.
         retries: how often a block is tried again before its cases are tried one by one.
         device: "cpu"; "gpu", with a warning where there is none; or "auto": a graphics processor
             that is there, from 512 cases on. A store goes on with what it was begun with.
@@ -94,15 +97,11 @@ class Campaign:
     def __post_init__(self) -> None:
         check_model(self.model, "campaign")
         check_vary(self.vary, self.name)
-        if not self.duration > 0:
-            raise SwelltreeError(
-                f"campaign '{self.name}': duration {self.duration} s is not positive. Give the "
-                "seconds of each run."
-            )
-        if self.retries < 0:
-            raise SwelltreeError(
-                f"campaign '{self.name}': retries {self.retries} is negative. Give 0 or more."
-            )
+        check_numbers(
+            self.name,
+            seconds={word: getattr(self, word) for word in ("duration", "output_step", "step")},
+            counts={"retries": (self.retries, 0), "lanes": (self.lanes, 1)},
+        )
         words = (("device", DEVICES), ("precision", PRECISIONS), ("start", (None, *STARTS)))
         for word, known in words:
             value = getattr(self, word)
@@ -116,11 +115,6 @@ class Campaign:
             raise SwelltreeError(
                 f"campaign '{self.name}': precision 'float32' is for device 'gpu'. Give it too, or "
                 "leave both."
-            )
-        if self.lanes is not None and self.lanes < 1:
-            raise SwelltreeError(
-                f"campaign '{self.name}': lanes {self.lanes} is not a number of cases. Give one or "
-                "more."
             )
         check_reductions(self.reduce, f"campaign '{self.name}'")
         with each_told_once():
@@ -147,7 +141,7 @@ class Campaign:
         retry_failed: bool = False,
         workers: int | None = None,
         scheduler: str | None = None,
-        progress: bool | None = None,
+        progress: bool = True,
     ) -> xr.Dataset:
         """Run all cases that the store does not have, and open it.
 
@@ -158,10 +152,9 @@ class Campaign:
                 after a repair of what they met, a fuller memory or a new version.
             workers: processes on this machine; one per core by default, 0 for this process.
             scheduler: address of a Dask scheduler, tcp://host:port.
-            progress: show a progress bar; by default on a terminal.
+            progress: show a progress bar; where stderr is no terminal, a line a minute at most.
         """
-        if workers is not None and workers < 0:
-            raise SwelltreeError(f"workers {workers} is negative. Give 0 for this process alone.")
+        check_numbers(self.name, seconds={}, counts={"workers": (workers, 0)})
         store, table = Store(given_path(folder, "store")), self.table
         if store.exists and not (resume or retry_failed):
             raise SwelltreeError(
@@ -173,14 +166,15 @@ class Campaign:
                 f"workers {workers} are processes of this machine, and scheduler '{scheduler}' has "
                 "its own. Give one of them."
             )
-        with made_folder(store.folder), DriverLock(store.folder) as lock:
+        with made_folder(store.folder), DriverLock(store.folder):
             with each_told_once() as told:
-                planned, lanes = self._stored_plan(store, table)
+                processes = 0 if workers == 0 else None if scheduler else workers or cores()
+                planned, lanes = self._stored_plan(store, table, processes)
                 blank = blank_block(planned, tuple(self.reduce))
                 check_dims(table, blank)
                 store.create(self._about(table, planned, lanes), blank)
             how = (retry_failed, workers, scheduler, progress)
-            self._drive(store, lock, table, planned, lanes, blank, told, *how)
+            self._drive(store, table, planned, lanes, blank, told, *how)
         result = open_campaign(folder)
         failed = int(result.attrs["cases_failed"])
         if failed:
@@ -219,8 +213,16 @@ class Campaign:
             provenance={"study_name": f"{self.name} {case}"},
         )
 
-    def _stored_plan(self, store: Store, table: CaseTable) -> tuple[BatchPlan, int]:
-        """How cases are run, as the store says or chosen now; and how many make a block."""
+    def _stored_plan(
+        self, store: Store, table: CaseTable, processes: int | None
+    ) -> tuple[BatchPlan, int]:
+        """How cases are run, as the store says or chosen now; and how many make a block.
+
+        Args:
+            store: that may be there.
+            table: the cases.
+            processes: with a core each; 0: this one with all; None: not known.
+        """
         given: NamedValues = {"step": self.step, "lanes": self.lanes, "device": self.device}
         block = 0
         attrs: NamedValues = {}
@@ -263,8 +265,10 @@ class Campaign:
             **given,
         )
         plan = planned.plan
-        if planned.engine.is_gpu and self.lanes is None:
-            planned = planned._replace(plan=replace(plan, lanes=min(plan.lanes, BLOCK_OF_GPU)))
+        if self.lanes is None and given["lanes"] is None:
+            is_gpu = planned.engine.is_gpu
+            most = BLOCK_OF_GPU if is_gpu else cases_per_block(len(table), processes)
+            planned = planned._replace(plan=replace(plan, lanes=min(plan.lanes, most)))
         error = {k: x for k, x in attrs.items() if k == "step_error"}
         return planned._replace(attrs=planned.attrs | error), block or planned.plan.lanes
 
@@ -287,7 +291,6 @@ class Campaign:
     def _drive(
         self,
         store: Store,
-        lock: DriverLock,
         table: CaseTable,
         planned: BatchPlan,
         lanes: int,
@@ -296,7 +299,7 @@ class Campaign:
         retry_failed: bool,
         workers: int | None,
         scheduler: str | None,
-        progress: bool | None,
+        progress: bool,
     ) -> None:
         """Blocks that are missing, and cases of others that are run again."""
         count, key = len(table), self.key
@@ -305,7 +308,8 @@ class Campaign:
         there = {
             block: entry
             for block, entry in store.entries(len(blocks)).items()
-            if all(case["id"] == ids(block * lanes + k) for k, case in enumerate(entry["cases"]))
+            if set(entry["chunks"]) == set(blank.data_vars)
+            and all(case["id"] == ids(block * lanes + k) for k, case in enumerate(entry["cases"]))
         }
         missing = [block for block in blocks if block not in there]
         again = {
@@ -320,10 +324,11 @@ class Campaign:
                 for lane in worth_retrying(entry):
                     yield Job(block, lane, (table.case(block * lanes + lane, self.sea),))
 
-        done = sum(len(entry["cases"]) for block, entry in there.items() if block not in again)
+        kept = [case for k, entry in there.items() if k not in again for case in entry["cases"]]
+        failed = sum(case["state"] == "failed" for case in kept)
         empty = {str(name): x.values[0].astype(float) for name, x in blank.data_vars.items()}
-        with Progress(self.name, count, done, progress) as bar:
-            driver = Driver(store, lock, lanes, empty, ids, self.retries, bar.tell)
+        with Progress(self.name, count, len(kept), failed, progress) as bar:
+            driver = Driver(store, lanes, empty, ids, self.retries, bar.tell)
             driver.warned |= told
             driver.open |= {block: Lanes.of_store(store, entry) for block, entry in again.items()}
             pool = open_pool(

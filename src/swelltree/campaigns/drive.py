@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from swelltree.campaigns.lock import DriverLock
 from swelltree.campaigns.pool import Done, Job, Pool
 from swelltree.campaigns.store import Store
 from swelltree.campaigns.work import Block, UnfitProcess
@@ -86,7 +85,6 @@ class Driver:
 
     Args:
         store: where they go.
-        lock: of the store.
         lanes: cases per block.
         blank: what a case without a result has, by variable.
         ids: of all cases.
@@ -97,14 +95,13 @@ class Driver:
     def __init__(
         self,
         store: Store,
-        lock: DriverLock,
         lanes: int,
         blank: dict[str, np.ndarray],
         ids: Callable[[int], str],
         retries: int,
         tell: Tell,
     ) -> None:
-        self.store, self.lock, self.lanes = store, lock, lanes
+        self.store, self.lanes = store, lanes
         self.blank, self.ids, self.retries, self.tell = blank, ids, retries, tell
         self.open: dict[int, Lanes] = {}
         self.again: deque[Job] = deque()
@@ -127,7 +124,6 @@ class Driver:
                 return
             self.take(pool.next())
             under_way -= 1
-            self.lock.renew()
 
     def take(self, done: Done) -> None:
         """Keep what a job gave, or try again."""

@@ -1,9 +1,9 @@
 """One driver per store: a lock that the system takes back when its owner dies.
 
 The lock is held on an open file, so that a killed driver leaves none behind; what is written in the
-file only says whose it is. On file systems of several machines the owner also renews the file, and
-a lock that the system cannot tell of (no `flock` there) counts as left behind when it was not
-renewed for two minutes.
+file only says whose it is. On file systems of several machines a thread of the owner also renews
+the file, and a lock that the system cannot tell of (no `flock` there) counts as left behind when it
+was not renewed for two minutes.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import threading
 import time
 from pathlib import Path
 from typing import IO
@@ -21,6 +22,7 @@ from swelltree.system.named_values import NamedValues
 
 FILE = "lock.json"
 STALE = 120.0  # s without renewal
+RENEWED = 10.0  # s between renewals
 
 
 class DriverLock:
@@ -33,7 +35,7 @@ class DriverLock:
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
         self._file: IO[str] | None = None
-        self._renewed = 0.0
+        self._ended = threading.Event()
 
     def __enter__(self) -> DriverLock:
         try:
@@ -60,18 +62,18 @@ class DriverLock:
         except OSError as error:
             self.path.unlink(missing_ok=True)
             raise unwritable(self.path, error) from None
+        threading.Thread(target=self._renew, daemon=True).start()
         return self
 
     def __exit__(self, *error: object) -> None:
         assert self._file is not None
+        self._ended.set()
         self.path.unlink(missing_ok=True)
         self._file.close()
 
-    def renew(self) -> None:
-        """Say that the owner is alive; done at most every ten seconds."""
-        now = time.monotonic()
-        if now - self._renewed > 10.0:
-            self._renewed = now
+    def _renew(self) -> None:
+        """Say that the owner is alive, until it ends: a block or a queue may take hours."""
+        while not self._ended.wait(RENEWED):
             try:
                 os.utime(self.path)
             except OSError:  # removed by hand: the lock on the open file is still ours

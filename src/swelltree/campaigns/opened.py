@@ -69,13 +69,13 @@ def open_cases(folder: str | Path) -> xr.Dataset:
     entries = store.entries(blocks, thorough=False)
     try:
         data = xr.open_zarr(Path(folder) / RESULTS, chunks={}, consolidated=False)
-    except (OSError, ValueError, KeyError) as error:
+        # labels as those of single results
+        texts = {n: x.load().astype(object) for n, x in data.coords.items() if x.dtype.kind == "T"}
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
         raise SwelltreeError(
             f"'{Path(folder) / RESULTS}' cannot be read ({error}). Continue the campaign with "
             "--resume, which makes it again."
         ) from None
-    # labels as those of single results
-    texts = {n: x.load().astype(object) for n, x in data.coords.items() if x.dtype.kind == "T"}
     data = data.assign_coords(texts)
     whole = np.repeat([block in entries for block in range(blocks)], lanes)[:count]
     log = [case for block in range(blocks) for case in _log(entries, block, lanes, count)]

@@ -15,13 +15,17 @@ from typing import NamedTuple
 
 from swelltree.campaigns.work import Block, UnfitProcess, one_thread, packed, run_block, run_here
 from swelltree.engine.arrays import Tree
+from swelltree.engine.machine.native import lane_width
 from swelltree.studies.batch.batch import BatchPlan
 from swelltree.studies.batch.cases import BatchCase
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.system.named_values import NamedValues
 
 AHEAD = 3  # jobs per process that wait
+BLOCK = 32  # cases of a process with one core, at most: what is cut off is run again
+SHARES = 4  # blocks for each process at least, where there are cases enough: none waits long
 COUNTED = 5.0  # s between looks at how many processes there are
+LOOKED = 1.0  # s between looks at a cluster that sends nothing
 
 
 class Job(NamedTuple):
@@ -105,6 +109,7 @@ class Cluster(Pool):
         workers: processes to start on this machine, without a scheduler.
         scheduler: address of one that runs already.
         retries: how often the cluster itself begins a job again whose process died.
+        say: tells the user.
     """
 
     def __init__(
@@ -114,9 +119,10 @@ class Cluster(Pool):
         workers: int,
         scheduler: str | None = None,
         retries: int = 1,
+        say: Callable[[str], None] = print,
     ) -> None:
         dask, distributed = dask_cluster()
-        self._cluster = None
+        self._cluster, self._scheduler, self._say = None, scheduler, say
         if scheduler is None:
             settings: NamedValues = {
                 "distributed.nanny.pre-spawn-environ": one_thread(),
@@ -134,7 +140,7 @@ class Cluster(Pool):
             self._client = distributed.Client(self._cluster)
         else:
             self._client = connected(distributed, scheduler)
-        self._workers, self._counted = workers, -COUNTED
+        self._workers, self._counted, self._left = workers, -COUNTED, False
         self._wait_for_workers(scheduler)
         self._content = self._sent(packed(planned, names))
         self._jobs: dict[str, Job] = {}
@@ -143,10 +149,17 @@ class Cluster(Pool):
     @property
     def room(self) -> int:
         """Some jobs for each process; processes that come later count when they are there."""
+        self._count_workers()
+        return AHEAD * max(self._workers, 1)
+
+    def _count_workers(self) -> None:
+        """How many processes there are now; looked up every few seconds."""
         now = time.monotonic()
         if now - self._counted > COUNTED and self._client.status == "running":
-            self._workers, self._counted = len(self._client.nthreads()), now
-        return AHEAD * max(self._workers, 1)
+            try:
+                self._workers, self._counted = len(self._client.nthreads()), now
+            except OSError:  # it went while it was asked
+                raise self._gone() from None
 
     @property
     def dashboard(self) -> str:
@@ -184,7 +197,14 @@ class Cluster(Pool):
         self._ended.add(future)
 
     def next(self) -> Done:
-        """Wait for any job; a cluster that is gone is told."""
+        """Wait for any job; a cluster that is gone is told, and one whose processes all left."""
+        while self._scheduler is not None and not self._ended.has_ready():
+            if self._ended.is_empty() or self._client.status != "running":
+                raise self._gone()
+            self._tell_whether_left()
+            with self._ended.thread_condition:  # told when a job ends
+                if not self._ended.has_ready():
+                    self._ended.thread_condition.wait(timeout=LOOKED)
         try:
             future = next(self._ended)
         except StopIteration:
@@ -203,6 +223,24 @@ class Cluster(Pool):
         block = future.result()
         future.release()
         return Done(job, block, None)
+
+    def _tell_whether_left(self) -> None:
+        """Say once that no process is left, and once that there are some again."""
+        self._count_workers()
+        if (self._workers == 0) == self._left:
+            return
+        self._left = not self._left
+        if not self._left:
+            self._say(f"scheduler '{self._scheduler}' has workers again; going on.")
+            return
+        warnings.warn(
+            f"scheduler '{self._scheduler}' has no workers any more since "
+            f"{time.strftime('%H:%M:%S')}; {len(self._jobs)} blocks wait for some. Start some: "
+            f"dask worker {self._scheduler} --nthreads 1; or stop with Ctrl-C and continue with "
+            "--resume.",
+            SwelltreeWarning,
+            stacklevel=2,
+        )
 
     def _gone(self) -> SwelltreeError:
         return SwelltreeError(
@@ -261,6 +299,20 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+def cases_per_block(count: int, processes: int | None) -> int:
+    """Cases of a block that one core runs, in whole registers, so that each process has some.
+
+    Args:
+        count: of all cases.
+        processes: with a core each; 0: this one, with all cores; None: not known.
+    """
+    if processes == 0:
+        return count
+    share = BLOCK if processes is None else count // (SHARES * processes)
+    width = lane_width()
+    return min(max(share // width, 1) * width, BLOCK)
+
+
 def open_pool(
     planned: BatchPlan,
     names: tuple[str, ...],
@@ -287,7 +339,7 @@ def open_pool(
         return Here(planned, names)
     if planned.engine.is_gpu:
         count = 1
-    pool = Cluster(planned, names, count, scheduler)
+    pool = Cluster(planned, names, count, scheduler, say=say)
     if pool.dashboard:
         say(f"dashboard: {pool.dashboard}")
     return pool

@@ -1,19 +1,30 @@
-"""Live progress of a campaign: cases done and failed, speed, time left."""
+"""Progress of a campaign: cases done and failed, speed, time left.
+
+A bar on a terminal; lines elsewhere, as in the log of a batch job: the first when a hundredth is
+done, then one a minute at most, and one at the end.
+"""
 
 from __future__ import annotations
 
+import time
+
+EVERY = 60.0  # s between lines, at least
+
 
 class Progress:
-    """A bar on a terminal; nothing elsewhere.
+    """A bar on a terminal, lines elsewhere; on stderr.
 
     Args:
         name: of the campaign.
         count: of cases.
         done: of them there from before.
-        wanted: show it; None: on a terminal.
+        failed: of these.
+        wanted: show it.
     """
 
-    def __init__(self, name: str, count: int, done: int, wanted: bool | None = None) -> None:
+    def __init__(
+        self, name: str, count: int, done: int, failed: int = 0, wanted: bool = True
+    ) -> None:
         from rich.console import Console
         from rich.progress import (
             BarColumn,
@@ -24,36 +35,91 @@ class Progress:
         )
         from rich.progress import Progress as Bar
 
-        console = Console(stderr=True)
-        shown = console.is_terminal if wanted is None else wanted
+        self._console = Console(
+            stderr=True, quiet=not wanted, soft_wrap=True, highlight=False, markup=False
+        )
         self._bar = Bar(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("cases{task.fields[failed]}"),
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
-            console=console,
-            disable=not shown,
+            console=self._console,
+            disable=not wanted or not self._console.is_terminal,
         )
         self._task = self._bar.add_task(name, total=count, completed=done, failed="")
-        self._failed = 0
+        self._lines = Lines(name, count, done, failed)
 
     def tell(self, finished: int, failed: int) -> None:
         """More cases are finished, of which some failed."""
-        self._failed += failed
-        text = f", {self._failed} failed" if self._failed else ""
+        line = self._lines.after(finished, failed, time.monotonic())
+        text = f", {self._lines.failed} failed" if self._lines.failed else ""
         self._bar.update(self._task, advance=finished, failed=text)
+        if line and self._bar.disable:
+            self.say(line)
 
     def say(self, text: str) -> None:
-        """A line above the bar."""
-        if not self._bar.disable:
-            self._bar.console.print(text, highlight=False, soft_wrap=True)
+        """A line, above the bar where there is one."""
+        self._console.print(text)
 
     def __enter__(self) -> Progress:
         self._bar.start()
+        self._lines.begin = time.monotonic()
         return self
 
     def __exit__(self, *error: object) -> None:
         self._bar.stop()
+
+
+class Lines:
+    """Progress in words.
+
+    Args:
+        name: of the campaign.
+        count: of cases.
+        done: of them there from before.
+        failed: of these.
+    """
+
+    def __init__(self, name: str, count: int, done: int, failed: int = 0) -> None:
+        self.name, self.count, self.done, self.before = name, count, done, done
+        self.failed = failed
+        self.begin = time.monotonic()
+        self._told: float | None = None
+
+    def after(self, finished: int, failed: int, now: float) -> str:
+        """What is told when more cases are finished; empty where it was told a moment ago.
+
+        Args:
+            finished: cases, now.
+            failed: of them.
+            now: s of a clock.
+        """
+        self.done += finished
+        self.failed += failed
+        ends = self.done >= self.count
+        begins = self._told is None and self.done - self.before >= 0.01 * (self.count - self.before)
+        due = self._told is not None and now - self._told >= EVERY
+        if not (ends or begins or due):
+            return ""
+        self._told = now
+        spent = max(now - self.begin, 1e-9)
+        rate = (self.done - self.before) / spent
+        told = f"{self.name}: {self.done}/{self.count} cases, {self.failed} failed, {rate:.3g}/s, "
+        if ends:
+            return told + f"done in {duration(spent)}"
+        return told + f"{duration((self.count - self.done) / rate)} left"
+
+
+def duration(seconds: float) -> str:
+    """A time for people: 4 s, 3:05 min, 2:10 h, 3.4 days."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60}:{whole % 60:02d} min"
+    if whole < 48 * 3600:
+        return f"{whole // 3600}:{whole % 3600 // 60:02d} h"
+    return f"{seconds / 86400:.1f} days"

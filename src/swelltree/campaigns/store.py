@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.campaigns.beginning import code
-from swelltree.system.errors import SwelltreeError
+from swelltree.engine.arrays import Tree
+from swelltree.system.errors import SwelltreeError, listed
 from swelltree.system.files.whole_files import is_full, unwritable, write_whole
 from swelltree.system.named_values import NamedValues
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 ABOUT, RESULTS, INDEX = "campaign.json", "results.zarr", "index"
 LAYOUT = 1  # of the store
+STATES = ("done", "failed")  # of a case that was run
+KEPT = ("name", "key", "cases", "lanes", "dims", "columns", "place", "attrs")  # of ABOUT, at least
 
 
 class Store:
@@ -53,6 +56,10 @@ class Store:
         path = self.folder / ABOUT
         try:
             about = json.loads(path.read_text(encoding="utf-8"))
+            there = about if isinstance(about, dict) else {}
+            lost = [name for name in ("layout", *KEPT) if name not in there]
+            if lost:
+                raise ValueError(f"it has no {listed(lost)}")
         except FileNotFoundError:
             raise SwelltreeError(
                 f"'{self.folder}' holds no campaign: '{ABOUT}' is not there. Check the path, or "
@@ -62,9 +69,9 @@ class Store:
             raise SwelltreeError(
                 f"'{path}' cannot be read ({error}). Run the campaign into another folder."
             ) from None
-        if about.get("layout") != LAYOUT:
+        if about["layout"] != LAYOUT:
             raise SwelltreeError(
-                f"'{path}' has layout {about.get('layout')}, and this version reads {LAYOUT}. "
+                f"'{path}' has layout {about['layout']}, and this version reads {LAYOUT}. "
                 "Use the version that wrote it."
             )
         return about
@@ -94,14 +101,16 @@ class Store:
             shape = (cases, *x.shape[1:])
             chunks = (min(lanes, cases), *x.shape[1:])
             data[name] = (x.dims, da.full(shape, np.nan, chunks=chunks), x.attrs)
-        fresh = self.folder / f"{RESULTS}.new"
+        fresh, target = self.folder / f"{RESULTS}.new", self.folder / RESULTS
         shutil.rmtree(fresh, ignore_errors=True)
+        for path in (fresh, target):
+            if path.is_file():  # in the place of a folder of ours
+                path.unlink()
         blank = whole.drop_vars(list(whole.data_vars)).assign(data)
         # texts of any length, which the format has a name for
         texts = {n: x.astype(object) for n, x in blank.coords.items() if x.dtype.kind == "U"}
         blank = blank.assign_coords(texts)
         blank.to_zarr(fresh, compute=False, consolidated=False, zarr_format=3)
-        target = self.folder / RESULTS
         if not target.exists():
             fresh.rename(target)
             return
@@ -124,8 +133,10 @@ class Store:
 
         if self._opened is None:
             try:
-                group = zarr.open_group(self.folder / RESULTS, mode="r+", zarr_format=3)
-                arrays = dict(group.arrays())
+                # cases that all failed are gaps throughout, and written too; known when opened
+                with zarr.config.set({"array.write_empty_chunks": True}):
+                    group = zarr.open_group(self.folder / RESULTS, mode="r+", zarr_format=3)
+                    arrays = dict(group.arrays())
             except Exception as error:
                 raise SwelltreeError(
                     f"'{self.folder / RESULTS}' cannot be read ({error}). Continue the campaign "
@@ -149,13 +160,10 @@ class Store:
             values: by variable, cases first.
             cases: a line of the log for each case: id, state, message, seconds ...
         """
-        import zarr
-
         arrays = self.variables
         try:
-            with zarr.config.set({"array.write_empty_chunks": True}):
-                for name, x in values.items():
-                    arrays[name][first : first + len(x)] = x
+            for name, x in values.items():
+                arrays[name][first : first + len(x)] = x
             sums = {name: self._sum(name, block) for name in values}
         except OSError as error:
             raise self._unwritable(self.folder / RESULTS, error) from None
@@ -185,9 +193,10 @@ class Store:
     def entry(self, block: int) -> NamedValues | None:
         """The index of a block, None where there is none that can be read."""
         try:
-            return dict(json.loads(self._index(block).read_text(encoding="utf-8")))
+            entry = json.loads(self._index(block).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
+        return entry if _is_entry(entry) and entry["block"] == block else None
 
     def is_whole(self, block: int, entry: NamedValues | None, *, thorough: bool = True) -> bool:
         """Whether a block's chunks are those that its index names.
@@ -197,16 +206,18 @@ class Store:
             entry: from `entry`.
             thorough: read them and compare checksums, not only sizes.
         """
-        if entry is None or entry.get("block") != block:
-            return False
         names = self.variables
-        sums = entry.get("chunks", {})
-        if set(sums) != set(names):
+        if entry is None or not set(entry["chunks"]) <= set(names):
+            return False
+        sums = entry["chunks"]
+        array = names[next(iter(sums))]
+        lanes = array.chunks[0]
+        if len(entry["cases"]) != min(lanes, array.shape[0] - block * lanes):
             return False
         try:
             if thorough:
-                return all(self._sum(name, block) == sums[name] for name in names)
-            return all(self._chunk(name, block).stat().st_size == sums[name][0] for name in names)
+                return all(self._sum(name, block) == sums[name] for name in sums)
+            return all(self._chunk(name, block).stat().st_size == sums[name][0] for name in sums)
         except OSError:
             return False
 
@@ -228,6 +239,21 @@ def need_packages() -> None:
             f"the store of a campaign needs {' and '.join(missing)}. Install the extra: pip "
             "install 'swelltree[campaign]'; or use simulate_batch, which keeps all in memory."
         )
+
+
+def _is_entry(entry: Tree) -> bool:
+    """Whether an index has what one has, whatever was done to its file."""
+    if not isinstance(entry, dict) or not {"block", "first", "chunks", "cases"} <= set(entry):
+        return False
+    sums, cases = entry["chunks"], entry["cases"]
+    return (
+        isinstance(sums, dict)
+        and len(sums) > 0
+        and all(isinstance(pair, list) and len(pair) == 2 for pair in sums.values())
+        and isinstance(cases, list)
+        and all(isinstance(case, dict) and case.get("state") in STATES for case in cases)
+        and all(isinstance(case.get("id"), str) for case in cases)
+    )
 
 
 def _same(a: Path, b: Path) -> bool:

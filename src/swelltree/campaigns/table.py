@@ -19,6 +19,7 @@ from swelltree.system.named_values import NamedValues
 from swelltree.system.waters.seas import Sea
 
 WHOLE = ("seed",)  # columns of whole numbers
+MOST_EXACT = 2**53  # whole numbers below it are exact as floats
 
 
 def of_model(name: str) -> bool:
@@ -161,10 +162,16 @@ def check_table(table: CaseTable, sea: Sea | None, model: Model) -> None:
         model: of the base.
     """
     for name in WHOLE:
-        parts = [x for x in table.columns.get(name, np.zeros(0)) if x != np.floor(x)]
+        values = table.columns.get(name, np.zeros(0))
+        parts = [x for x in values if x != np.floor(x)]
         if parts:
             raise SwelltreeError(
                 f"campaign: {name} {parts[0]:g} is not a whole number. Give 0, 1, 2 ..."
+            )
+        if values.dtype.kind == "f" and (np.abs(values) >= MOST_EXACT).any():
+            raise SwelltreeError(
+                f"campaign: {name} {np.abs(values).max():.0f} is so large that its neighbours are "
+                f"the same number. Give one below {MOST_EXACT}."
             )
     base = {name: x for name, x in table.row(0).items() if not of_model(name)}
     for name, values in table.columns.items():
