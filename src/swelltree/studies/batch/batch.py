@@ -13,6 +13,7 @@ from swelltree.engine.arrays import Tree
 from swelltree.engine.backend import make_room
 from swelltree.engine.machine.many_cases import cuda
 from swelltree.engine.machine.many_cases.summaries import BUDGET, Wanted
+from swelltree.engine.trees import leaves_of
 from swelltree.model.model import Model
 from swelltree.model.solved import fixed_step
 from swelltree.results.angles import turning_entries
@@ -372,14 +373,12 @@ def _lanes(plan: Plan, engine: Engine, count: int, lanes: int | None) -> int:
         if lanes < 1:
             raise SwelltreeError(f"lanes {lanes} is not a number of cases. Give one or more.")
         return int(lanes)
-    from swelltree.engine.backend import jax
-
     numbers = sum(int(np.prod(shape)) for shape in engine.shapes(plan).values())
     bodies = plan.model.layout.n_bodies
     # samples, their copy on the way out and the energy budget
     per_case = len(plan.times) * (2 * numbers + 20 * bodies + 30)
     per_case += engine.room_of_loads(plan) if plan.device == "cpu" else 0
-    per_case += sum(np.size(leaf) for leaf in jax.tree.leaves(plan.model))
+    per_case += sum(np.size(leaf) for leaf in leaves_of(plan.model))
     # samples of a graphics processor come here only where more than statistics is asked for
     fitting = int(ROOM[plan.device] / (8.0 * per_case))
     if engine.is_gpu:
