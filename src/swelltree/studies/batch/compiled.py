@@ -264,9 +264,10 @@ def with_loads(
 
     model, y = ready(cases[0])
     if any(case.values for case in cases):
+        owned = OwnLeaves(maker, cases[0], model)  # while the maker has the numbers of this case
         many = [ready(case) for case in cases]
         models = [m for m, _ in many]
-        fixed = OwnLeaves(maker, cases[0], model).gathered(models)
+        fixed = owned.gathered(models)
         states = [_started(plan, y) for _, y in many]
         state = mapped(lambda *x: np.stack(x), *states)
     else:
