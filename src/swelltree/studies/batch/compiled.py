@@ -264,7 +264,7 @@ def with_loads(
 
     model, y = ready(cases[0])
     if any(case.values for case in cases):
-        owned = OwnLeaves(maker, cases[0], model)  # while the maker has the numbers of this case
+        owned = OwnLeaves(maker, cases[0], model)
         many = [ready(case) for case in cases]
         models = [m for m, _ in many]
         fixed = owned.gathered(models)
