@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swelltree.engine.backend import jax
+from swelltree.engine.trees import mapped
 from swelltree.model.model import Model
 from swelltree.model.solved import made_ready
-from swelltree.studies.batch.cases import BatchCase, CaseMaker, ramp_of_case
+from swelltree.studies.batch.cases import BatchCase, CaseMaker, key_of, ramp_of_case
 from swelltree.studies.batch.engine import Plan
 from swelltree.studies.batch.two_step.steps import CaseStart, Stepped, stepped_from
 from swelltree.studies.seas import realised
@@ -59,7 +59,7 @@ class Starts:
     def made(self, case: BatchCase) -> tuple[CaseStart, Stepped]:
         """A case, ready to step."""
         model = made_ready(self.maker.in_sea(case)[0])
-        key = case.values, None if begins_still(case) else (case.sea, case.case)
+        key = key_of(case.values), None if begins_still(case) else (case.sea, case.case)
         if self._known is None or self._known[0] != key:
             self._known = key, self._beginning(case)
         beginning = self._known[1]
@@ -88,12 +88,12 @@ class Starts:
         setup = set_up(task.model, form, step, started.derivatives)
         state = started.run_state.state
         sample = single_step(form, WIDTH)(stepper.stepped_model, setup, state)[1]
-        rows = jax.tree.map(lambda x: np.asarray(x)[None], sample)
+        rows = mapped(lambda x: np.asarray(x)[None], sample)
         if started.given is not None:
             rows = as_given(task.model, form, rows, Start(setup, started.given))
-        first = jax.tree.map(lambda x: np.asarray(x)[0], rows)
-        setup = jax.tree.map(np.asarray, setup)
-        run = jax.tree.map(np.asarray, started.run_state)
+        first = mapped(lambda x: np.asarray(x)[0], rows)
+        setup = mapped(np.asarray, setup)
+        run = mapped(np.asarray, started.run_state)
         return Beginning(setup, first, stepped_from(run))
 
 
