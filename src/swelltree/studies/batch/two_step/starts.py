@@ -17,6 +17,7 @@ from swelltree.model.model import Model
 from swelltree.model.solved import made_ready
 from swelltree.studies.batch.cases import BatchCase, CaseMaker, key_of, ramp_of_case
 from swelltree.studies.batch.engine import Plan
+from swelltree.studies.batch.two_step.forces import compiled_wrenches
 from swelltree.studies.batch.two_step.steps import CaseStart, Stepped, stepped_from
 from swelltree.studies.seas import realised
 from swelltree.studies.time.first_sample import Start, as_given
@@ -82,7 +83,7 @@ class Starts:
     def _beginning(self, case: BatchCase) -> Beginning:
         task = self._task(case, made_ready(self.usual.in_sea(case)[0]))
         refuse_what_cannot_be_obeyed(task.model, task.times)
-        stepper = TwoStepStepper(task, stepping_plan(task), WIDTH)
+        stepper = TwoStepStepper(task, stepping_plan(task), WIDTH, compiled_wrenches)
         form, step = stepper.plan.form, stepper.plan.step
         started = stepper.start()
         setup = set_up(task.model, form, step, started.derivatives)
