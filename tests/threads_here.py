@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from swelltree.engine.backend import jax
-from swelltree.engine.machine.many_cases.programs import ManyProgram, Text
+from swelltree.engine.machine.many_cases.programs import ManyProgram
 from swelltree.engine.machine.many_cases.rows import beside, inputs_of, packed_cases, taken_apart
 from swelltree.engine.machine.many_cases.threads import GROUP, ThreadWriter
+from swelltree.engine.machine.many_cases.written import Text
 from swelltree.engine.machine.native import Native, object_code
+from swelltree.engine.trees import leaves_of
 
 
 class ThreadsHere(ManyProgram):
@@ -14,19 +15,21 @@ class ThreadsHere(ManyProgram):
 
     def __init__(self, function, short=False):
         self.short = short
-        kind = "float" if short else "double"
+        super().__init__(function)
 
-        def write(graph):
-            return Text(ThreadWriter(graph, kind, on_cpu=True).function(), frozenset())
+    @property
+    def manner(self):
+        return "threads here", "float" if self.short else "double"
 
-        super().__init__(function, write)
+    def write(self, graph):
+        return Text(ThreadWriter(graph, self.manner[1], on_cpu=True).function(), frozenset())
 
     def run(self, cases, chunks):
         written = self.needed(cases, chunks[0])
         native = Native(object_code(written.text), pointers=6)
         fixed, shared, own = packed_cases(written, cases, self.short)
         rows = beside(written, own, range(cases.count), GROUP, self.short)
-        n_state = len(jax.tree.leaves(cases.state))
+        n_state = len(leaves_of(cases.state))
         sizes = np.array([*written.sizes, cases.count])
         out, work = (np.empty((n, GROUP)) for n in written.sizes[1:])
         found = []
@@ -41,4 +44,4 @@ class ThreadsHere(ManyProgram):
         series = [
             np.concatenate(x, axis=1) for x in zip(*(f[n_state:] for f in found), strict=True)
         ]
-        return jax.tree.unflatten(written.tree, [*found[-1][:n_state], *series])
+        return written.tree.unflatten([*found[-1][:n_state], *series])

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
+from line_systems import moored
 from swelltree.two_step.relax import LAST_STEP
 from swelltree.two_step.start import LIGHT
 
@@ -140,6 +141,24 @@ def test_what_never_rests_is_told_with_its_motion(monkeypatch):
     # matrix of rotation changes by that or, at 45 degrees, by 0.7 of it
     turned = 0.02 / ((1.0 - LIGHT) * 1.5e4) * LAST_STEP**2
     assert 0.65 * turned < moved < 1.05 * turned
+
+
+@pytest.mark.parametrize(
+    ("make", "most"),
+    [
+        # of 154 steps of 64 s, the last of which went a seventh of what was left
+        (lambda: sw.compile(moored(3)), 60),
+        # of 34 steps, each 0.73 of the one before
+        pytest.param(lambda: sw.gallery.spar("dynamic").model(), 20, marks=pytest.mark.slow),
+    ],
+)
+def test_motions_that_grow_smaller_slowly_lead_to_rest_in_few_steps(make, most):
+    model = make()
+    rest = sw.equilibrium(model)
+    assert rest.attrs["iterations"] < most
+    # it stays there: what is left to go is not a multiple of the last motion
+    run = sw.simulate(model, duration=20.0, output_step=5.0, progress=False)
+    assert float(abs(run.velocity).max()) < 1e-8
 
 
 def test_what_rests_is_not_told_to_move():

@@ -17,7 +17,7 @@ import numpy as np
 from swelltree.effects.applied import Applied
 from swelltree.effects.lines.winches import SetSpeed
 from swelltree.engine.arrays import Array, Tree, namespace, pytree
-from swelltree.engine.backend import jnp
+from swelltree.engine.backend import is_tracer, jnp
 from swelltree.engine.trees import mapped
 from swelltree.model.model import Model
 from swelltree.model.points import PointMotion
@@ -58,7 +58,7 @@ class MeanForce:
     """A user's force, a function of time and motion, sampled within a step."""
 
     function: Callable[[Array, PointMotion], tuple[Array, Array]]
-    h: float
+    h: Array | float
 
     def __call__(self, t: Array, point: PointMotion) -> tuple[Array, Array]:
         samples = [self.function(t + float(part) * self.h, point) for part in PLACES]
@@ -66,24 +66,26 @@ class MeanForce:
         return force / SAMPLES, torque / SAMPLES
 
 
-def with_step_means(model: Model, h: float) -> Model:
+def with_step_means(model: Model, h: Array | float) -> Model:
     """The model whose loads in time are their means over steps of h [s].
 
     With h = 0 they are their values, in a model of the same structure: one program serves both.
     """
+
+    width = h if is_tracer(h) else np.array(h)
 
     def known(part: object) -> bool:
         return isinstance(part, Pieces | UserFunction | ZeroOrderHold | Applied | SetSpeed)
 
     def mean(part: Tree) -> Tree:
         if isinstance(part, Pieces):
-            return MeanPieces(part, np.array(h))
+            return MeanPieces(part, width)
         if isinstance(part, UserFunction):
-            return MeanFunction(part, np.array(h))
+            return MeanFunction(part, width)
         if isinstance(part, ZeroOrderHold):
-            return replace(part, signal=mean(part.signal), width=np.array(h))
+            return replace(part, signal=mean(part.signal), width=width)
         if isinstance(part, SetSpeed):
-            return replace(part, width=np.array(h))
+            return replace(part, width=width)
         if isinstance(part, Applied):
             function = part.function
             function = None if function is None else MeanForce(function, h)

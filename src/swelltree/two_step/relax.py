@@ -20,12 +20,14 @@ from swelltree.model.internal_state import InternalState, internal_settled
 from swelltree.model.model import Model
 from swelltree.two_step.start import set_up
 from swelltree.two_step.state import Form, Setup, StepperState
+from swelltree.two_step.trail import Trail
 
 if TYPE_CHECKING:
     from swelltree.two_step.samples import Sample
 
 
 FIRST_STEP, LAST_STEP = 0.5, 64.0  # s
+FURTHEST = 4096.0  # s: the longest step of what comes to rest slowly
 ENOUGH = 10.0  # s: rest over such a step is rest
 MOST = 400
 MANY, FEW = 10, 4  # iterations
@@ -71,6 +73,7 @@ def relaxed(
     mover = None
     pull_back, at = derivatives(state), state
     way = _way(state, state)
+    farthest, trail = LAST_STEP, Trail()
     for count in range(1, MOST + 1):
         setup = set_up(model, form, h, pull_back, theta=1.0, beta=1.0, hold=hold, pose=state.pose)
         after, now = step(model, setup, state)
@@ -79,6 +82,7 @@ def relaxed(
             if moved < NOTHING * tolerance and reach < UNTOLD:
                 return Rest(state, sample, reach, count, mover)
             longest = max(0.5 * h, ENOUGH)
+            farthest, trail = LAST_STEP, Trail(open=h <= LAST_STEP and trail.open)
             h *= 0.25
             if h < 1e-3:
                 return Rest(state, now, reach, count, mover)
@@ -89,7 +93,8 @@ def relaxed(
         # bodies that stand still while lines move do not swing
         moves = min(np.abs(x).max(initial=0.0) for x in (before, way)) > tolerance
         swings = moves and way @ before < -SWING * (before @ before)
-        state = settled(model, stopped(after))
+        ahead, slow = trail.take(form, state, after)
+        state = settled(model, stopped(ahead))
         if moved < tolerance and h >= ENOUGH:
             return Rest(state, sample, moved, count, mover)
         if np.abs(_way(at, state)).max(initial=0.0) > FAR:
@@ -101,7 +106,10 @@ def relaxed(
             longest, h = max(0.5 * h, ENOUGH), 0.5 * h
         else:
             # what was hard on the way need not be hard at its end
-            longest = min(2.0 * longest, LAST_STEP) if int(sample.iterations) <= FEW else longest
+            easy = int(sample.iterations) <= FEW
+            if easy and slow and trail.open and h >= farthest:
+                farthest = min(2.0 * farthest, FURTHEST)
+            longest = min(2.0 * longest, farthest) if easy else longest
             h = min(2.0 * h, longest)
     return Rest(state, sample, reach, MOST, mover)
 

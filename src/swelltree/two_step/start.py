@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from swelltree.effects.linear_hydro.radiation import fitted_memory
@@ -34,8 +36,8 @@ IMMOVABLE = 1e20  # kg, kg m^2: a body this heavy does not move
 SMALL = 1e-6  # m, rad, m/s: for differences
 
 
-def motion_at(model: Model, pose: Pose, v: np.ndarray, angles: np.ndarray) -> Motion:
-    """Motion of everything at a pose, in numpy."""
+def motion_at(model: Model, pose: Pose, v: Array, angles: Array) -> Motion:
+    """Motion of everything at a pose."""
     frames = joint_frames(model, pose)
     coordinate = dof_coordinates(model, frames, angles)
     return Motion(pose, v, frames, coordinate, dof_rates(model, pose, frames, v))
@@ -60,30 +62,62 @@ def turned(pose: Pose, k: int, amount: float) -> Pose:
     return Pose(p, R)
 
 
+Wrenches = Callable[[Model, Pose, np.ndarray, np.ndarray, InternalState], np.ndarray]
+
+
+def wrench_at(model: Model, pose: Pose, v: Array, angles: Array, internal: InternalState) -> Array:
+    """Forces of all effects on all bodies (6N,) at a pose.
+
+    Args:
+        model: whose effects do not look at the sea (`apart`).
+        pose: of all bodies.
+        v: their velocities (N, 6).
+        angles: of joints before, which tell turns apart.
+        internal: states of the effects.
+    """
+    at = motion_at(model, pose, v, angles)
+    return total_loads(model, np.zeros(()), at, internal).wrench.reshape(-1)
+
+
+def wrenches_one_by_one(
+    model: Model, poses: Pose, v: np.ndarray, angles: np.ndarray, internal: InternalState
+) -> np.ndarray:
+    """The same at many poses (k, ...), in numpy."""
+    rows = zip(poses.p, poses.R, v, strict=True)
+    return np.stack(
+        [np.asarray(wrench_at(model, Pose(p, R), x, angles, internal)) for p, R, x in rows]
+    )
+
+
 def force_derivatives(
-    model: Model, motion: Motion, internal: InternalState
+    model: Model,
+    motion: Motion,
+    internal: InternalState,
+    wrenches: Wrenches = wrenches_one_by_one,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Stiffness and damping of all forces at a pose: derivatives with the sign reversed."""
+    """Stiffness and damping of all forces at a pose: derivatives with the sign reversed.
+
+    Args:
+        model: compiled.
+        motion: of all bodies.
+        internal: states of the effects.
+        wrenches: function that gives the forces at many poses.
+    """
     count = 6 * model.layout.n_bodies
     angles = np.asarray(motion.coordinate)[np.array(model.layout.angle_dofs, dtype=int)]
-    still = np.zeros_like(motion.v)
-    t = np.zeros(())
-
-    def wrench(pose: Pose, v: np.ndarray) -> np.ndarray:
-        at = motion_at(model, pose, v, angles)
-        return np.asarray(total_loads(apart(model), t, at, internal).wrench).reshape(-1)
-
-    stiffness, damping = np.zeros((count, count)), np.zeros((count, count))
-    for k in range(count):
-        ahead, back = (wrench(turned(motion.pose, k, s * SMALL), still) for s in (1.0, -1.0))
-        stiffness[:, k] = -(ahead - back) / (2.0 * SMALL)
-        v = np.zeros(count)
-        v[k] = SMALL
-        ahead, back = (
-            wrench(motion.pose, np.asarray(motion.v) + s * v.reshape(-1, 6)) for s in (1.0, -1.0)
-        )
-        damping[:, k] = -(ahead - back) / (2.0 * SMALL)
-    return stiffness, damping
+    pose, v = motion.pose, np.asarray(motion.v)
+    poses = [turned(pose, k, s * SMALL) for k in range(count) for s in (1.0, -1.0)]
+    aside = SMALL * np.eye(count).reshape(count, -1, 6)
+    p, R = np.asarray(pose.p), np.asarray(pose.R)
+    many = Pose(
+        np.concatenate([np.stack([x.p for x in poses]), np.tile(p, (2 * count, 1, 1))]),
+        np.concatenate([np.stack([x.R for x in poses]), np.tile(R, (2 * count, 1, 1, 1))]),
+    )
+    speeds = np.stack([v + aside, v - aside], axis=1).reshape(2 * count, -1, 6)
+    speeds = np.concatenate([np.zeros_like(speeds), speeds])
+    found = np.asarray(wrenches(apart(model), many, speeds, angles, internal))
+    rows = -(found[::2] - found[1::2]) / (2.0 * SMALL)
+    return rows[:count].T.copy(), rows[count:].T.copy()
 
 
 def restoring(stiffness: Array) -> Array:

@@ -8,6 +8,10 @@ import pytest
 import made_hydro
 import swelltree as sw
 from made_campaign import SEA, float_model
+from swelltree.engine.machine.many_cases.programs import Own
+from swelltree.engine.trees import leaves_of
+from swelltree.studies.batch.batch import plan_batch
+from swelltree.studies.batch.cases import batch_cases
 
 STEP = 0.2
 RUN = {"duration": 30.0, "output_step": 0.2}
@@ -169,3 +173,17 @@ def test_motion_beyond_the_linear_range_is_told_of_a_batch_as_of_single_runs():
         batch = sw.simulate_batch(model, [calm, rough], **how)
     assert "linear range" in batch.attrs["findings"]
     assert sw.simulate_batch(model, [calm, calm.replace(seed=9)], **how).attrs["findings"] == ""
+
+
+def test_numbers_and_seas_of_their_own_leave_to_all_cases_what_they_share():
+    """The propagator of radiation is made anew with each case's numbers, and is always the same."""
+    model, many = float_model(), seas(3)
+    planned = plan_batch(model, batch_cases(many, None), **RUN, step=STEP)
+    damping = {"ptos.pto.damping": [0.8e5, 1.5e5, 3e5]}
+    cases = batch_cases(many, damping)
+    own = []
+    for some in (cases, cases[:1]):
+        made = planned.engine.made(planned.plan, some)
+        own.append([isinstance(x, Own) for x in leaves_of(made.cases.fixed)])
+    assert own[0] == own[1]
+    assert sum(own[0]) == 3  # damping, and the loads of waves with their rates

@@ -69,6 +69,28 @@ def test_lines_with_seas_and_numbers_of_their_own_are_single_runs():
         np.testing.assert_allclose(summed[name][1], right[name], rtol=0, atol=1e-9 * size)
 
 
+@slow
+def test_designs_of_a_moored_spar_begin_where_their_single_runs_do():
+    """Lengths of lines and masses of their own, in waves that act at the start or not."""
+    model = sw.gallery.spar("dynamic").model()
+    values = {
+        "lines.line2.rest_length": [902.2, 901.1, 903.9, 902.2, 900.7],
+        "bodies.spar.mass": [8066048.0, 8.05e6, 8.07e6, 8.06e6, 8.066e6],
+    }
+    how = {"duration": 2.0, "output_step": 0.1, "step": 0.02}
+    sea = sw.IrregularSea(sw.Jonswap(Hs=3.0, Tp=9.0), omega_max=2.2, beta=0.4, components=50)
+    waves = [sea.replace(seed=k, ramp=5.0 * (k % 2)) for k in range(5)]
+    batch = sw.simulate_batch(
+        model, waves, values, channels=["position", "velocity", "line_tension"],
+        reduce=["series"], **how,
+    )  # fmt: skip
+    assert batch.attrs["engine"] == "lanes"
+    first = batch["position_series"].isel(time=0).values
+    assert np.ptp(first, axis=0).max() > 0.1  # they hang elsewhere
+    cases = [(k, waves[k], {path: x[k] for path, x in values.items()}) for k in (1, 2, 4)]
+    assert_single_runs(model, batch, cases, how)
+
+
 def test_a_box_that_lands_and_one_that_floats():
     """Contact in one case and none in the other: Newton's method takes as long as each needs."""
     model = sw.compile(dropped())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from swelltree.model.model import Model
 from swelltree.model.tree import moved_positions, tree_blocks, velocity_matrix
 from swelltree.spatial.resolvent import partners_in
 from swelltree.system import System
+from swelltree.system.bodies.hulls import Hull, PanelHull
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.system.named_values import NamedValues
 from swelltree.system.waters.radiation import FRAMES, RADIATION
@@ -209,15 +211,26 @@ def build_hydro(
 
 def hull_reach(system: System, layout: Layout) -> np.ndarray:
     """How far every hull reaches above or below the water, the smaller of both (N,) [m]."""
-    from swelltree.system.bodies.hull_panels import hull_panels
-
     reach = np.full(layout.n_bodies, np.inf)
     for i, name in enumerate(layout.bodies):
-        hull = system.body(name).hull
-        if hull is not None:
-            z = hull_panels(hull).vertices @ system.body(name).rotation_matrix[2]
-            reach[i] = max(min(z.max(), -z.min()), 0.0)
+        body = system.body(name)
+        if body.hull is not None:
+            from_file = any(isinstance(part, PanelHull) for part in body.hull.parts)
+            # files may change; other hulls are the same in all designs that leave them alone
+            find = _reach_of if from_file else _known_reach
+            reach[i] = find(body.hull, tuple(body.rotation_matrix[2].tolist()))
     return np.where(reach > 0.0, reach, np.inf)
+
+
+def _reach_of(hull: Hull, up: tuple[float, ...]) -> float:
+    """How far a hull reaches above or below the water [m], `up` in its own axes."""
+    from swelltree.system.bodies.hull_panels import hull_panels
+
+    z = hull_panels(hull).vertices @ np.array(up)
+    return max(min(float(z.max()), -float(z.min())), 0.0)
+
+
+_known_reach = functools.lru_cache(maxsize=64)(_reach_of)
 
 
 def _table(order: BodyOrder, data: xr.Dataset, mean: Pose, water: Water) -> Table:

@@ -14,12 +14,13 @@ layout of the tree, which rows depend on one another, sizes of arrays) are refus
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from swelltree.engine.arrays import Array, Tree, known
+from swelltree.engine.trees import Form, flatten
 from swelltree.system import System
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.paths import number_at, with_numbers
@@ -85,17 +86,11 @@ def _tuple(rows: Tree) -> Tree:
     return tuple(_tuple(row) for row in rows) if isinstance(rows, list) else rows
 
 
-def _flat(model: Model) -> tuple[list[Array], Hashable]:
-    from swelltree.engine.backend import jax
-
-    return jax.tree.flatten(model)
-
-
 def _merged(model: Model, base: Model, new: Model, paths: Iterable[str]) -> Model:
     """The model with those entries replaced in which the new compilation differs from the base."""
-    ours, form = _flat(model)
-    old, before = _flat(base)
-    changed, after = _flat(new)
+    ours, form = flatten(model)
+    old, before = flatten(base)
+    changed, after = flatten(new)
     _check_same(paths, old, before, changed, after)
     if form != before:
         raise SwelltreeError(
@@ -103,9 +98,7 @@ def _merged(model: Model, base: Model, new: Model, paths: Iterable[str]) -> Mode
             "take numbers of its description now. Use with_values first."
         )
     rows = [_taken(a, b, c) for a, b, c in zip(ours, old, changed, strict=True)]
-    from swelltree.engine.backend import jax
-
-    return jax.tree.unflatten(after, rows)
+    return after.unflatten(rows)
 
 
 def _taken(ours: Array, old: Array, new: Array) -> Array:
@@ -120,7 +113,7 @@ def _taken(ours: Array, old: Array, new: Array) -> Array:
 
 
 def _check_same(
-    paths: Iterable[str], old: list[Array], before: Hashable, new: list[Array], after: Hashable
+    paths: Iterable[str], old: list[Array], before: Form, new: list[Array], after: Form
 ) -> None:
     """Refuse what changes more than numbers."""
     same = before == after and all(
@@ -142,13 +135,13 @@ class _Fed(NamedTuple):
     """The entries of a model that some numbers feed."""
 
     leaves: list[Array]  # of the base
-    form: Hashable
+    form: Form
     masks: list[np.ndarray]  # of each leaf, the entries fed
 
 
 def _with_traced(model: Model, values: dict[str, Array]) -> Model:
     """The model with numbers that JAX is tracing, by calling back to compile."""
-    from swelltree.engine.backend import jax, jnp
+    from swelltree.engine.backend import jnp
 
     system, again = _system(model), model.described.again
     assert again is not None
@@ -165,14 +158,14 @@ def _with_traced(model: Model, values: dict[str, Array]) -> Model:
     fed = _fed(model.described.compiled, probes, values)
 
     def entries(x: np.ndarray) -> np.ndarray:
-        leaves, form = _flat(compiled(x))
+        leaves, form = flatten(compiled(x))
         _check_same(values, fed.leaves, fed.form, leaves, form)
         pairs = zip(leaves, fed.masks, strict=True)
         return np.concatenate([np.zeros(0), *(np.asarray(a, float)[m] for a, m in pairs)])
 
     x = jnp.concatenate([jnp.ravel(jnp.asarray(value, float)) for value in values.values()])
     result = _called(entries, int(sum(m.sum() for m in fed.masks)), x)
-    ours, form = _flat(model)
+    ours, form = flatten(model)
     rows, first = [], 0
     for leaf, mask in zip(ours, fed.masks, strict=True):
         count = int(mask.sum())
@@ -185,7 +178,7 @@ def _with_traced(model: Model, values: dict[str, Array]) -> Model:
             )
         rows.append(leaf)
         first += count
-    model = jax.tree.unflatten(form, rows)
+    model = form.unflatten(rows)
     return model.replace(described=model.described.with_traced(values))
 
 
@@ -208,10 +201,10 @@ def _scale(x: np.ndarray) -> np.ndarray:
 
 def _fed(base: Model, probes: list[Model], paths: Iterable[str]) -> _Fed:
     """Which entries change with the numbers."""
-    old, form = _flat(base)
+    old, form = flatten(base)
     masks = [np.zeros(np.shape(leaf), dtype=bool) for leaf in old]
     for probe in probes:
-        new, other = _flat(probe)
+        new, other = flatten(probe)
         _check_same(paths, old, form, new, other)
         pairs = zip(masks, old, new, strict=True)
         masks = [m | (np.asarray(a) != np.asarray(b)) for m, a, b in pairs]

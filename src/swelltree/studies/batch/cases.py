@@ -8,7 +8,7 @@ frequency of the data needs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -82,17 +82,22 @@ def batch_cases(
     ]
 
 
+def key_of(values: tuple[tuple[str, object], ...]) -> Hashable:
+    """The numbers of a case as what they are looked up by: equal ones are one."""
+    arrays = [(path, np.asarray(value)) for path, value in values]
+    return tuple((path, x.shape, x.dtype.str, x.tobytes()) for path, x in arrays)
+
+
 class Numbers(NamedTuple):
     """The model with the numbers of a case, in still water."""
 
-    values: tuple[tuple[str, object], ...]
     still: Model
     stepped: Model  # as fixed steps see it
     start: Tree
 
 
 class CaseMaker:
-    """Makes the models of cases; what is made of the numbers of the case before is kept.
+    """Makes the models of cases; each set of numbers is compiled once.
 
     Args:
         model: from `compile`.
@@ -112,7 +117,7 @@ class CaseMaker:
     ) -> None:
         self.model, self.duration = model, duration
         self.prepare, self.start, self.sums_step = prepare, start, sums_step
-        self._last: Numbers | None = None
+        self._made: dict[Hashable, Numbers] = {}
         self._last_in_sea: tuple[BatchCase, Numbers, Model] | None = None
 
     def as_alone(self) -> CaseMaker:
@@ -121,10 +126,11 @@ class CaseMaker:
 
     def numbers(self, case: BatchCase) -> Numbers:
         """The model with the numbers of a case."""
-        if self._last is None or case.values != self._last.values:
+        key = key_of(case.values)
+        if key not in self._made:
             still = self.model.with_values(dict(case.values)) if case.values else self.model
-            self._last = Numbers(case.values, still, self.prepare(still), self.start(still))
-        return self._last
+            self._made[key] = Numbers(still, self.prepare(still), self.start(still))
+        return self._made[key]
 
     def in_sea(self, case: BatchCase) -> tuple[Model, Tree]:
         """Model and first state of a case, ready to step."""

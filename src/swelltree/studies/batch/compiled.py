@@ -17,9 +17,9 @@ import numpy as np
 from swelltree.effects.controllers.controllers import raise_faults
 from swelltree.effects.linear_hydro.data import WaveLoads, without_table
 from swelltree.engine.arrays import Array, Tree
-from swelltree.engine.backend import jax
 from swelltree.engine.machine.many_cases.programs import Cases, ManyProgram, Own
 from swelltree.engine.machine.many_cases.summaries import EXTREMES, Kept, Wanted
+from swelltree.engine.trees import flatten, mapped
 from swelltree.formulations import Formulation
 from swelltree.formulations.equations import event_count
 from swelltree.model.model import Model
@@ -224,7 +224,7 @@ def made_one_by_one(plan: Plan, maker: CaseMaker, cases: list[BatchCase]) -> Mad
     fixed = OwnLeaves(maker, example).gathered([model for model, _ in models.values()])
     options = options_of(plan, next(iter(models.values()))[0])
     states = [_started(plan, y) for _, y in models.values()]
-    state = jax.tree.map(lambda *x: np.stack(x), *states)
+    state = mapped(lambda *x: np.stack(x), *states)
     gathered = Cases(fixed, options, state, len(models))
     return Made(gathered, [m for m, _ in models.values()], None, list(models), refused)
 
@@ -264,14 +264,15 @@ def with_loads(
 
     model, y = ready(cases[0])
     if any(case.values for case in cases):
+        owned = OwnLeaves(maker, cases[0], model)
         many = [ready(case) for case in cases]
         models = [m for m, _ in many]
-        fixed = OwnLeaves(maker, cases[0], model).gathered(models)
+        fixed = owned.gathered(models)
         states = [_started(plan, y) for _, y in many]
-        state = jax.tree.map(lambda *x: np.stack(x), *states)
+        state = mapped(lambda *x: np.stack(x), *states)
     else:
         models, fixed = [model] * len(cases), model
-        state = jax.tree.map(
+        state = mapped(
             lambda x: np.broadcast_to(np.asarray(x), (len(cases), *np.shape(x))),
             _started(plan, y),
         )
@@ -280,8 +281,8 @@ def with_loads(
     # as long as they are the same, all cases have one clock
     differ = bool((steps != steps[0]).any())
     replaced[id(step)] = Own([np.array(float(x)) for x in steps]) if differ else step
-    leaves, form = jax.tree.flatten(fixed)
-    fixed = jax.tree.unflatten(form, [_in_place(x, replaced) for x in leaves])
+    leaves, form = flatten(fixed)
+    fixed = form.unflatten([_in_place(x, replaced) for x in leaves])
     gathered = Cases(fixed, options_of(plan, model), state, len(cases))
     return WithLoads(gathered, models, force, rate)
 

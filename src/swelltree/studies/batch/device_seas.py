@@ -17,9 +17,9 @@ import numpy as np
 from swelltree.effects.linear_hydro.data import NEGLIGIBLE, Table
 from swelltree.effects.linear_hydro.excitation import excitation_at
 from swelltree.engine.arrays import Array, Tree
-from swelltree.engine.backend import jax
 from swelltree.engine.machine.many_cases.waves.drawn_waves import DrawnWaves
 from swelltree.engine.machine.many_cases.waves.harmonic_sums import AnyWaves, Waves
+from swelltree.engine.trees import leaves_of, structure_of
 from swelltree.model.model import Model
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
 from swelltree.studies.seas import realised
@@ -140,10 +140,10 @@ def _tables(
     """
     given = (data, excitation, model.water, beta)
     key = hashlib.sha256()
-    for leaf in jax.tree.leaves(given):
+    for leaf in leaves_of(given):
         key.update(f"{np.shape(leaf)}".encode())
         key.update(np.ascontiguousarray(leaf).tobytes())
-    name = key.digest(), str(jax.tree.structure(given))
+    name = key.digest(), str(structure_of(given))
     if name not in TABLES:
         while len(TABLES) >= KEPT:
             TABLES.pop(next(iter(TABLES)))

@@ -17,8 +17,8 @@ from swelltree.effects.linear_hydro.data import NEGLIGIBLE, Table
 from swelltree.effects.linear_hydro.excitation import excitation_at
 from swelltree.effects.linear_hydro.in_sea import in_waves
 from swelltree.engine.arrays import Tree
-from swelltree.engine.backend import jax
 from swelltree.engine.machine.many_cases.waves.lane_sums import POINTS_PER_PERIOD, LaneWaves
+from swelltree.engine.trees import leaves_of
 from swelltree.model.model import Model
 from swelltree.studies.batch.cases import BatchCase, CaseMaker, ramp_of_case
 from swelltree.studies.batch.device_seas import alike, components_of
@@ -108,7 +108,7 @@ def _models(
 
 def _of_waves(model: Model) -> list[Tree]:
     assert model.hydro is not None
-    return jax.tree.leaves((model.hydro.table, model.water))
+    return leaves_of((model.hydro.table, model.water))
 
 
 def _forces(

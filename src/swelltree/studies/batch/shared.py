@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from swelltree.engine.arrays import Array, Tree
-from swelltree.engine.backend import jax
 from swelltree.engine.machine.many_cases.programs import Own
+from swelltree.engine.trees import flatten, leaves_of, structure_of
 from swelltree.model.model import Model
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
 from swelltree.system.errors import SwelltreeError
@@ -30,8 +30,8 @@ class OwnLeaves:
 
     def __init__(self, maker: CaseMaker, example: BatchCase, model: Model | None = None) -> None:
         model = maker.in_sea(example)[0] if model is None else model
-        self.leaves, self.form = jax.tree.flatten(model)
-        still = jax.tree.leaves(maker.numbers(example).stepped)
+        self.model, self.leaves = model, leaves_of(model)
+        still = leaves_of(maker.numbers(example).stepped)
         varied = _varied(maker, example, still)
         shared = {id(x) for x, differs in zip(still, varied, strict=True) if not differs}
         self.differs = [id(x) not in shared for x in self.leaves]
@@ -46,7 +46,7 @@ class OwnLeaves:
             Own([row[k] for row in rows]) if differs_here else self.leaves[k]
             for k, differs_here in enumerate(differs)
         ]
-        return jax.tree.unflatten(self.form, leaves)
+        return structure_of(self.model).unflatten(leaves)
 
     def own_of(self, models: list[Model]) -> list[bool]:
         """Of each array, whether it is a case's own."""
@@ -54,10 +54,10 @@ class OwnLeaves:
 
     def _rows(self, models: list[Model]) -> tuple[list[list[Tree]], list[bool]]:
         """Arrays of all models, and which of them are a case's own."""
-        rows = [jax.tree.flatten(model) for model in models]
+        rows, expected = [flatten(model) for model in models], structure_of(self.model)
         differs = list(self.differs)
         for leaves, form in rows:
-            if form != self.form or any(
+            if form != expected or any(
                 np.shape(x) != np.shape(y) for x, y in zip(leaves, self.leaves, strict=True)
             ):
                 raise SwelltreeError(
@@ -83,7 +83,7 @@ def _varied(maker: CaseMaker, example: BatchCase, leaves: list[Tree]) -> list[bo
         return [False] * len(leaves)
     try:
         beside = tuple((path, _beside(value)) for path, value in example.values)
-        other = jax.tree.leaves(maker.numbers(BatchCase(None, beside)).stepped)
+        other = leaves_of(maker.numbers(BatchCase(None, beside)).stepped)
     except (SwelltreeError, TypeError, ValueError):  # nothing lies beside it
         return [True] * len(leaves)
     if len(other) != len(leaves):

@@ -15,6 +15,7 @@ from swelltree.effects.controllers.controllers import raise_faults
 from swelltree.effects.linear_hydro.radiation import with_exact_memory
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
+from swelltree.engine.machine.shapes import shapes_of as shapes_of_results
 from swelltree.formulations import Formulation
 from swelltree.formulations.equations import event_count, observe, start_phase
 from swelltree.model.model import Model
@@ -123,16 +124,16 @@ class LaneRows:
 
 
 def shapes_of(plan: Plan) -> dict[str, tuple[int, ...]]:
-    """Shape at one time of the channels of a plan, by tracing one sample."""
+    """Shape at one time of the channels of a plan, traced once or from the disk."""
     start = start_phase(plan.model, plan.formulation)
-    found = _all_channels(plan.formulation).eval_shape(plan.model, np.zeros(()), start)
+    found = shapes_of_results(_all_channels(plan.formulation), plan.model, np.zeros(()), start)
     return {name: x.shape for name, x in found.items() if name in (plan.channels or found)}
 
 
 @functools.lru_cache(maxsize=16)
-def _all_channels(how: Formulation) -> Tree:
-    """Function of one sample; what it is traced to is kept with it."""
-    return jax.jit(lambda model, t, y: finished_now(model, observe(model, how, t, y)))
+def _all_channels(how: Formulation) -> Callable[[Model, Array, Tree], Tree]:
+    """Function of one sample; one object, so that its shapes are found once."""
+    return lambda model, t, y: finished_now(model, observe(model, how, t, y))
 
 
 def maker_of(plan: Plan, sums_step: float | None = None) -> CaseMaker:

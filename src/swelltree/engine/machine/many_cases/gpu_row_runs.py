@@ -5,7 +5,7 @@ from __future__ import annotations
 from swelltree.engine.machine.many_cases.cuda import Device, Kernel
 from swelltree.engine.machine.many_cases.gpu_runs import GpuProgram
 from swelltree.engine.machine.many_cases.lane_rows import ThreadRowWriter
-from swelltree.engine.machine.many_cases.programs import Written
+from swelltree.engine.machine.many_cases.written import Written
 
 REGISTERS = 128  # of a thread: half of all, for loops over nodes wait for memory and for each other
 

@@ -10,20 +10,11 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.arrays import Tree
-from swelltree.engine.backend import jax
 from swelltree.engine.machine.graph import Graph
 from swelltree.engine.machine.many_cases import cuda
 from swelltree.engine.machine.many_cases.columns import read_places
 from swelltree.engine.machine.many_cases.cuda import Device, Kernel, Memory
-from swelltree.engine.machine.many_cases.programs import (
-    Cases,
-    ManyProgram,
-    Own,
-    Place,
-    Text,
-    Written,
-    room_for_results,
-)
+from swelltree.engine.machine.many_cases.programs import Cases, ManyProgram, Own, room_for_results
 from swelltree.engine.machine.many_cases.rows import (
     in_first_half,
     inputs_of,
@@ -46,7 +37,9 @@ from swelltree.engine.machine.many_cases.summaries import (
 )
 from swelltree.engine.machine.many_cases.threads import GROUP, SLOTS, ThreadWriter
 from swelltree.engine.machine.many_cases.waves.harmonic_sums import AnyWaves, HarmonicSums, grouped
+from swelltree.engine.machine.many_cases.written import Place, Text, Written
 from swelltree.engine.machine.rows.loops import Axes
+from swelltree.engine.trees import leaves_of
 
 SUMMING = 128  # the same, of threads that sum up
 REGISTERS = 255  # of a thread that steps, at most
@@ -106,15 +99,20 @@ class GpuProgram(ManyProgram):
     ) -> None:
         self.short = short
         self.seconds = Seconds()  # of the last run
-        kind = "float" if short else "double"
+        super().__init__(function, rows)
 
-        def write(graph: Graph) -> Text:
-            on_cpu = bool(getattr(cuda.device(), "on_cpu", False))
-            writer = self.writer(graph, kind, on_cpu)
-            text = writer.function()
-            return Text(text, read_places(graph, writer.live), writer.memory())
+    @property
+    def manner(self) -> tuple[object, ...]:
+        """Threads, of which floats, and whether this processor plays the other."""
+        on_cpu = bool(getattr(cuda.device(), "on_cpu", False))
+        return self.writer.__name__, "float" if self.short else "double", on_cpu
 
-        super().__init__(function, write, rows)
+    def write(self, graph: Graph) -> Text:
+        """Text of a graph."""
+        _, kind, on_cpu = self.manner
+        writer = self.writer(graph, str(kind), bool(on_cpu))
+        text = writer.function()
+        return Text(text, read_places(graph, writer.live), writer.memory())
 
     def run(
         self, cases: Cases, chunks: Sequence[np.ndarray], loads: DeviceLoads | None = None
@@ -134,7 +132,7 @@ class GpuProgram(ManyProgram):
                 begin = number * place[1][0]
                 stepping.fetch(place, array[:, begin : begin + place[1][0]])
         stepping.fetch_state(outs[:n_state])
-        return jax.tree.unflatten(program.tree, outs)
+        return program.tree.unflatten(outs)
 
     def summaries(
         self,
@@ -163,8 +161,8 @@ class GpuProgram(ManyProgram):
         stepping.fetch_state(state)
         began = time.perf_counter()
         filler: list[Any] = [None] * (len(program.outs) - n_state)
-        tree = jax.tree.unflatten(program.tree, [*state, *filler])
-        names = jax.tree.unflatten(program.tree, [*state, *range(len(filler))])[1]
+        tree = program.tree.unflatten([*state, *filler])
+        names = program.tree.unflatten([*state, *range(len(filler))])[1]
         channels = {name: kept.of_channel(k) for name, k in names[0].items()}
         budget = kept.budget([names[1][name] for name in BUDGET])
         self.seconds.results += time.perf_counter() - began
@@ -195,7 +193,7 @@ class Stepping:
         cases, short = self.cases, self.owner.short
         self.program = program = self.owner.needed(cases, self.chunks[0])
         self.kernel = self.owner.kernel(device, program)
-        self.n_state = len(jax.tree.leaves(cases.state))
+        self.n_state = len(leaves_of(cases.state))
         self.block = next(block for least, block in BLOCKS if cases.count >= least)
         self.groups = groups = -(-cases.count // self.block) * (self.block // GROUP)
         self.n_own, self.n_out, n_work = (GROUP * n for n in program.sizes)
@@ -207,7 +205,7 @@ class Stepping:
             numbers = fixed[list(places)]
             packs = short and name != SLOTS
             self.kernel.hold(name, numbers.view(np.float32)[::2] if packs else numbers)
-        leaves = [x for x in jax.tree.leaves(cases.fixed) if isinstance(x, Own)]
+        leaves = [x for x in leaves_of(cases.fixed) if isinstance(x, Own)]
         made = () if self.loads is None else (self.loads.force, self.loads.rate)
         self.places = {id(x): place[0] for x, place in zip(leaves, program.per_case, strict=False)}
         for k, (place, arrays) in enumerate(zip(program.per_case, per_case, strict=True)):

@@ -11,25 +11,19 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.arrays import Tree
-from swelltree.engine.backend import jax
 from swelltree.engine.machine.graph import MOST, Graph
 from swelltree.engine.machine.many_cases.chunk_driver import go_through
 from swelltree.engine.machine.many_cases.columns import read_places
 from swelltree.engine.machine.many_cases.lane_rows import LaneRowWriter
 from swelltree.engine.machine.many_cases.lane_series import LaneSeries
-from swelltree.engine.machine.many_cases.programs import (
-    Cases,
-    ManyProgram,
-    Own,
-    Text,
-    Written,
-    room_for_results,
-)
+from swelltree.engine.machine.many_cases.programs import Cases, ManyProgram, Own, room_for_results
 from swelltree.engine.machine.many_cases.rows import beside, inputs_of, packed_cases, taken_apart
 from swelltree.engine.machine.many_cases.summaries import BUDGET, Kept, Wanted
 from swelltree.engine.machine.many_cases.waves.lane_sums import LaneSums, LaneWaves
+from swelltree.engine.machine.many_cases.written import Text, Written
 from swelltree.engine.machine.native import Native, lane_width, object_code
 from swelltree.engine.machine.rows.loops import Axes
+from swelltree.engine.trees import leaves_of
 
 MOST_WITH_ROWS = 120_000  # expressions, as of single runs of the two-step scheme
 
@@ -69,12 +63,17 @@ class LaneProgram(ManyProgram):
         self.width = lane_width() if width is None else width
         # loops over rows make programs of many bodies long
         most = MOST if rows is None else MOST_WITH_ROWS
+        super().__init__(function, rows, most)
 
-        def write(graph: Graph) -> Text:
-            writer = LaneRowWriter(graph, self.width)
-            return Text(writer.function(), read_places(graph, writer.live))
+    @property
+    def manner(self) -> tuple[object, ...]:
+        """Lanes, and how many."""
+        return "lanes", self.width
 
-        super().__init__(function, write, rows, most)
+    def write(self, graph: Graph) -> Text:
+        """Text of a graph."""
+        writer = LaneRowWriter(graph, self.width)
+        return Text(writer.function(), read_places(graph, writer.live))
 
     def run(
         self,
@@ -106,7 +105,7 @@ class LaneProgram(ManyProgram):
                 array[first : first + count] = taken_apart(rows, whole, count)
 
         _on_cores(one, range(0, cases.count, self.width), threads)
-        return jax.tree.unflatten(program.tree, outs)
+        return program.tree.unflatten(outs)
 
     def summaries(
         self,
@@ -130,7 +129,7 @@ class LaneProgram(ManyProgram):
         n = registers.n_state
         state = [np.empty((cases.count, *x[1]), x[2]) for x in program.outs[:n]]
         numbers = range(len(program.outs) - n)
-        names = jax.tree.unflatten(program.tree, [*state, *numbers])[1]
+        names = program.tree.unflatten([*state, *numbers])[1]
         found: dict[int, tuple[dict[str, Kept], np.ndarray]] = {}
 
         def one(first: int) -> None:
@@ -149,7 +148,7 @@ class LaneProgram(ManyProgram):
             for name in names[0]
         }
         budget = np.concatenate([part[1] for part in parts])[: cases.count]
-        tree = jax.tree.unflatten(program.tree, [*state, *numbers])
+        tree = program.tree.unflatten([*state, *numbers])
         return tree[0], (channels, budget)
 
 
@@ -185,11 +184,11 @@ class _Registers:
         self.program, self.native, self.width = program, program.loaded["native"], width
         self.count, self.chunks, self.loads = cases.count, chunks, loads
         self.fixed, self.shared, self.per_case = packed_cases(program, cases)
-        self.n_state = len(jax.tree.leaves(cases.state))
+        self.n_state = len(leaves_of(cases.state))
         self.inputs = np.stack([inputs_of(self.shared, chunk) for chunk in chunks])
         self.begins = np.array([float(np.ravel(chunk)[0]) for chunk in chunks])
         if loads is not None:
-            own = [x for x in jax.tree.leaves(cases.fixed) if isinstance(x, Own)]
+            own = [x for x in leaves_of(cases.fixed) if isinstance(x, Own)]
             self.force, self.rate = (
                 next(k for k, x in enumerate(own) if x is made)
                 for made in (loads.force, loads.rate)

@@ -6,7 +6,6 @@ import functools
 
 import numpy as np
 
-from swelltree.engine.machine.many_cases.programs import Place
 from swelltree.engine.machine.many_cases.summaries import (
     EXTREMES,
     STATISTICS,
@@ -18,6 +17,7 @@ from swelltree.engine.machine.many_cases.summaries import (
     peaks_text,
     statistics_text,
 )
+from swelltree.engine.machine.many_cases.written import Place
 from swelltree.engine.machine.native import Native, object_code
 
 

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.arrays import Array
-from swelltree.engine.backend import jax
-from swelltree.engine.machine.many_cases.programs import Cases, Own, Place, Written
+from swelltree.engine.machine.many_cases.programs import Cases, Own
+from swelltree.engine.machine.many_cases.written import Place, Written
 from swelltree.engine.machine.program import packed, with_tables
+from swelltree.engine.trees import leaves_of
 
 PIECE = 2048  # numbers of a case that are put beside those of others at a time
 ARRAYS = Any  # arrays of the cases, one after the other
@@ -31,7 +32,7 @@ def packed_cases(
         cases: what they start from.
         short: floats have four bytes.
     """
-    leaves = jax.tree.leaves(cases.fixed)
+    leaves = leaves_of(cases.fixed)
     arrays = [np.asarray(x) for x in leaves if not isinstance(x, Own)]
     fixed = with_tables(packed(arrays), program.tables, program.turns)
     if short:
@@ -40,8 +41,8 @@ def packed_cases(
         floats = with_tables(marks, tables, program.turns) == 1.0
         fixed = np.where(floats, in_two_halves(np.where(floats, fixed, 0.0)), fixed)
     per_case: list[ARRAYS] = [x.arrays for x in leaves if isinstance(x, Own)]
-    per_case += [np.asarray(x) for x in jax.tree.leaves(cases.state)]
-    return fixed, jax.tree.leaves(cases.shared), per_case
+    per_case += [np.asarray(x) for x in leaves_of(cases.state)]
+    return fixed, leaves_of(cases.shared), per_case
 
 
 def inputs_of(shared: list[Array], times: np.ndarray, short: bool = False) -> np.ndarray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import time
+from collections.abc import Callable
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from swelltree.engine.machine.many_cases.lane_runs import LaneProgram
 from swelltree.engine.machine.many_cases.programs import Cases, ManyProgram, Own
 from swelltree.engine.machine.many_cases.summaries import BUDGET, Wanted
 from swelltree.engine.machine.native import lane_width
+from swelltree.engine.machine.shapes import shapes_of
+from swelltree.engine.trees import mapped
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect
 from swelltree.results.channels import finished_now
@@ -61,10 +64,10 @@ class TwoStep(Compiled):
         return "" if plan.step is not None else "none of the cases tried for a step can be run"
 
     def shapes(self, plan: Plan) -> dict[str, tuple[int, ...]]:
-        """By tracing one sample."""
+        """Of one sample, traced once or from the disk."""
         model, form = plan.model, Starts(plan).form
-        sample = jax.tree.map(lambda x: x[0], empty_samples(model, form, at_rest(model, form), 1))
-        found = _all_channels(form).eval_shape(model, sample)
+        sample = mapped(lambda x: x[0], empty_samples(model, form, at_rest(model, form), 1))
+        found = shapes_of(_all_channels(form), model, sample)
         return {name: x.shape for name, x in found.items() if name in (plan.channels or found)}
 
     def maker(self, plan: Plan) -> CaseMaker:
@@ -103,10 +106,9 @@ class TwoStep(Compiled):
         outcomes = OneByOne().run(plan, [cases[k] for k in stuck])
         return dict(zip(stuck, outcomes, strict=True))
 
-    def what(self, plan: Plan) -> tuple[Form, tuple[str, ...], float]:
+    def what(self, plan: Plan) -> tuple[Form, tuple[str, ...]]:
         """What shapes the steps of a plan."""
-        assert plan.step is not None
-        return Starts(plan).form, plan.channels, plan.step
+        return Starts(plan).form, plan.channels
 
 
 class TwoStepLanes(TwoStep):
@@ -250,31 +252,29 @@ def _own_setup(cases: list[BatchCase]) -> bool:
 
 
 @functools.lru_cache(maxsize=16)
-def _all_channels(form: Form) -> Tree:
-    """Function of one sample; what it is traced to is kept with it."""
+def _all_channels(form: Form) -> Callable[[Model, Sample], Tree]:
+    """Function of one sample; one object, so that its shapes are found once."""
 
     def channels(model: Model, sample: Sample) -> Tree:
         return finished_now(model, observe(model, form, sample))
 
-    return jax.jit(channels)
+    return channels
 
 
 @functools.lru_cache(maxsize=16)
-def _lane_program(form: Form, names: tuple[str, ...], step: float, width: int) -> LaneProgram:
-    return LaneProgram(chunk_of_steps(form, names, step), width, axes_of_rows)
+def _lane_program(form: Form, names: tuple[str, ...], width: int) -> LaneProgram:
+    return LaneProgram(chunk_of_steps(form, names), width, axes_of_rows)
 
 
 @functools.lru_cache(maxsize=16)
-def _gpu_program(form: Form, names: tuple[str, ...], step: float) -> GpuRowProgram:
-    return GpuRowProgram(chunk_of_steps(form, names, step), axes_of_rows)
+def _gpu_program(form: Form, names: tuple[str, ...]) -> GpuRowProgram:
+    return GpuRowProgram(chunk_of_steps(form, names), axes_of_rows)
 
 
 @functools.lru_cache(maxsize=16)
-def _mapped(
-    form: Form, names: tuple[str, ...], step: float, differs: tuple[bool, ...], tree: Tree
-) -> Tree:
+def _mapped(form: Form, names: tuple[str, ...], differs: tuple[bool, ...], tree: Tree) -> Tree:
     """The steps of a chunk mapped over the cases, compiled."""
-    run = chunk_of_steps(form, names, step)
+    run = chunk_of_steps(form, names)
 
     def one(leaves: list[Tree], state: Stepped, marks: Tree) -> Tree:
         return run(jax.tree.unflatten(tree, leaves), (), state, marks)

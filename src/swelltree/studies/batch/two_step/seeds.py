@@ -20,8 +20,8 @@ from swelltree.effects.linear_hydro.excitation import excitation_at, interpolate
 from swelltree.effects.linear_hydro.headings import heading_weights
 from swelltree.effects.linear_hydro.wave_sums import WaveSums
 from swelltree.engine.arrays import Tree
-from swelltree.engine.backend import jax
 from swelltree.engine.machine.many_cases.programs import Own
+from swelltree.engine.trees import leaves_of, mapped, structure_of
 from swelltree.model.model import Model
 from swelltree.studies.batch.cases import BatchCase
 from swelltree.studies.batch.device_seas import alike, components_of
@@ -123,7 +123,7 @@ def _by_seed(
     if sums is not None:
         inside, real, imag = _forces(still, many, k)
         found |= {id(sums.omega): many.omega, id(sums.real): real, id(sums.imag): imag}
-    columns = {j: found[id(x)] for j, x in enumerate(jax.tree.leaves(case_start)) if id(x) in found}
+    columns = {j: found[id(x)] for j, x in enumerate(leaves_of(case_start)) if id(x) in found}
     if not _same(columns, case_start, last):
         return None
     energy = many.amplitude**2
@@ -226,7 +226,7 @@ def _same(columns: dict[int, np.ndarray], case_start: CaseStart, last: CaseStart
     """Is the last case what its row says, and in all else the first?"""
     waves = case_start.model.sea.waves
     unused = {id(waves.width)} if isinstance(waves, Components) else set()
-    pairs = zip(jax.tree.leaves(case_start), jax.tree.leaves(last), strict=True)
+    pairs = zip(leaves_of(case_start), leaves_of(last), strict=True)
     for j, (first, x) in enumerate(pairs):
         if id(first) in unused:
             continue
@@ -247,7 +247,7 @@ def over_groups(groups: Sequence[Alike], tree_of: Callable[[Alike], Tree]) -> Tr
     def rows(*leaves: Tree) -> np.ndarray:
         return _joined([_repeated(x, g) for x, g in zip(leaves, groups, strict=True)])
 
-    return jax.tree.map(rows, *map(tree_of, groups))
+    return mapped(rows, *map(tree_of, groups))
 
 
 def gathered(groups: Sequence[Alike], own_of_model: Sequence[bool], own_setup: bool) -> CaseStart:
@@ -259,10 +259,10 @@ def gathered(groups: Sequence[Alike], own_of_model: Sequence[bool], own_setup: b
         own_setup: whether constants of the steps are.
     """
     example = groups[0].case_start
-    many = len(jax.tree.leaves(example.setup))
-    first = len(jax.tree.leaves(example.first))
+    many = len(leaves_of(example.setup))
+    first = len(leaves_of(example.first))
     own = [*own_of_model, *[own_setup] * many, *[True] * first]
-    leaves = [jax.tree.leaves(group.case_start) for group in groups]
+    leaves = [leaves_of(group.case_start) for group in groups]
     found: list[Any] = []
     for j, is_own in enumerate(own):
         if is_own or any(j in group.columns for group in groups):
@@ -271,7 +271,7 @@ def gathered(groups: Sequence[Alike], own_of_model: Sequence[bool], own_setup: b
             found.append(Own(_joined(rows)))
         else:
             found.append(leaves[0][j])
-    return jax.tree.unflatten(jax.tree.structure(example), found)
+    return structure_of(example).unflatten(found)
 
 
 def _repeated(leaf: Tree, group: Alike) -> np.ndarray:

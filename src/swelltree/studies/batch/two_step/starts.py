@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swelltree.engine.backend import jax
+from swelltree.engine.trees import mapped
 from swelltree.model.model import Model
 from swelltree.model.solved import made_ready
-from swelltree.studies.batch.cases import BatchCase, CaseMaker, ramp_of_case
+from swelltree.studies.batch.cases import BatchCase, CaseMaker, key_of, ramp_of_case
 from swelltree.studies.batch.engine import Plan
+from swelltree.studies.batch.two_step.forces import compiled_wrenches
 from swelltree.studies.batch.two_step.steps import CaseStart, Stepped, stepped_from
 from swelltree.studies.seas import realised
 from swelltree.studies.time.first_sample import Start, as_given
@@ -59,7 +60,7 @@ class Starts:
     def made(self, case: BatchCase) -> tuple[CaseStart, Stepped]:
         """A case, ready to step."""
         model = made_ready(self.maker.in_sea(case)[0])
-        key = case.values, None if begins_still(case) else (case.sea, case.case)
+        key = key_of(case.values), None if begins_still(case) else (case.sea, case.case)
         if self._known is None or self._known[0] != key:
             self._known = key, self._beginning(case)
         beginning = self._known[1]
@@ -82,18 +83,18 @@ class Starts:
     def _beginning(self, case: BatchCase) -> Beginning:
         task = self._task(case, made_ready(self.usual.in_sea(case)[0]))
         refuse_what_cannot_be_obeyed(task.model, task.times)
-        stepper = TwoStepStepper(task, stepping_plan(task), WIDTH)
+        stepper = TwoStepStepper(task, stepping_plan(task), WIDTH, compiled_wrenches)
         form, step = stepper.plan.form, stepper.plan.step
         started = stepper.start()
         setup = set_up(task.model, form, step, started.derivatives)
         state = started.run_state.state
         sample = single_step(form, WIDTH)(stepper.stepped_model, setup, state)[1]
-        rows = jax.tree.map(lambda x: np.asarray(x)[None], sample)
+        rows = mapped(lambda x: np.asarray(x)[None], sample)
         if started.given is not None:
             rows = as_given(task.model, form, rows, Start(setup, started.given))
-        first = jax.tree.map(lambda x: np.asarray(x)[0], rows)
-        setup = jax.tree.map(np.asarray, setup)
-        run = jax.tree.map(np.asarray, started.run_state)
+        first = mapped(lambda x: np.asarray(x)[0], rows)
+        setup = mapped(np.asarray, setup)
+        run = mapped(np.asarray, started.run_state)
         return Beginning(setup, first, stepped_from(run))
 
 

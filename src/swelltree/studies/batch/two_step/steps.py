@@ -58,20 +58,19 @@ def stepped_from(run: RunState) -> Stepped:
     return Stepped(run, np.array(int(Code.SUCCESS), np.int64), np.array(np.nan))
 
 
-def chunk_of_steps(form: Form, names: tuple[str, ...], step: float) -> Callable[..., Tree]:
+def chunk_of_steps(form: Form, names: tuple[str, ...]) -> Callable[..., Tree]:
     """``run(case_start, none, stepped, marks) -> (stepped, (channels, budget))`` of one case.
 
     Args:
         form: of the steps.
         names: of the channels.
-        step: [s].
 
     Marks are numbers of steps before each sample of a chunk (sample,).
     """
 
     def run(case_start: CaseStart, none: tuple[()], at: Stepped, marks: Array) -> Tree:
         model, setup, first = case_start
-        averaged = with_step_means(model, step)
+        averaged = with_step_means(model, setup.h)
 
         def one(now: RunState, mark: Array) -> tuple[RunState, Sample]:
             here = _with_loads_now(averaged, now.state.t)

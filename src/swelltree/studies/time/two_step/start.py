@@ -25,7 +25,14 @@ from swelltree.two_step.relax import UNTOLD, Rest, relaxed
 from swelltree.two_step.run import single_step
 from swelltree.two_step.samples import Sample
 from swelltree.two_step.solve.rescue import too_short
-from swelltree.two_step.start import at_rest, force_derivatives, motion_at, start_motion
+from swelltree.two_step.start import (
+    Wrenches,
+    at_rest,
+    force_derivatives,
+    motion_at,
+    start_motion,
+    wrenches_one_by_one,
+)
 from swelltree.two_step.state import Form, LineState, Setup, StepperState
 from swelltree.two_step.step_rows import with_ends
 from swelltree.waves.airy import Components
@@ -58,7 +65,9 @@ def default_step(model: Model, waves: RealisedSea | None) -> float:
     return max(step, SHORTEST)
 
 
-def derivatives_at(model: Model) -> Callable[[StepperState], tuple[np.ndarray, np.ndarray]]:
+def derivatives_at(
+    model: Model, wrenches: Wrenches = wrenches_one_by_one
+) -> Callable[[StepperState], tuple[np.ndarray, np.ndarray]]:
     """Function of a state: stiffness and damping there of forces that keep them for a run."""
     start, steady = internal_at_rest(model), without_turning(model)
 
@@ -67,7 +76,7 @@ def derivatives_at(model: Model) -> Callable[[StepperState], tuple[np.ndarray, n
         internal = internal_settled(model, start, pose)
         still = np.zeros_like(np.asarray(state.v_minus))
         motion = motion_at(model, pose, still, np.asarray(state.angles))
-        return force_derivatives(steady, motion, internal)
+        return force_derivatives(steady, motion, internal, wrenches)
 
     return derivatives
 
@@ -85,7 +94,14 @@ def without_waves(model: Model) -> Model:
     return model.replace(sea=replace(model.sea, waves=waves))
 
 
-def to_rest(model: Model, form: Form, width: int = 200, *, hold: bool = False) -> Rest:
+def to_rest(
+    model: Model,
+    form: Form,
+    width: int = 200,
+    *,
+    hold: bool = False,
+    wrenches: Wrenches = wrenches_one_by_one,
+) -> Rest:
     """Bodies, lines and junctions at rest in still water with its current and wind."""
     form = replace(form, interior_point=False)
     step = single_step(form, width)
@@ -97,7 +113,7 @@ def to_rest(model: Model, form: Form, width: int = 200, *, hold: bool = False) -
         return step(as_stepped, setup, state)
 
     def stepped(state: StepperState, hold: bool) -> Rest:
-        return relaxed(one, still, form, state, derivatives_at(still), hold=hold)
+        return relaxed(one, still, form, state, derivatives_at(still, wrenches), hold=hold)
 
     rest = stepped(at_rest(still, form), hold)
     if not hold and not _came(rest):
@@ -145,7 +161,14 @@ def _cause(model: Model, form: Form, rest: Rest, hold: bool) -> str:
     return f"{in_words(*unbalanced(model, channels))} ".lstrip()
 
 
-def first_state(model: Model, form: Form, step: float, width: int, start: Tree) -> StepperState:
+def first_state(
+    model: Model,
+    form: Form,
+    step: float,
+    width: int,
+    start: Tree,
+    wrenches: Wrenches = wrenches_one_by_one,
+) -> StepperState:
     """Where a run begins, with the velocity now for that of the half step before.
 
     Args:
@@ -154,6 +177,7 @@ def first_state(model: Model, form: Form, step: float, width: int, start: Tree) 
         step: of the run [s].
         width: samples that its program has room for.
         start: one of `STARTS`, or the state itself.
+        wrenches: function that gives forces at many poses.
     """
     if isinstance(start, StepperState):
         return start
@@ -171,7 +195,7 @@ def first_state(model: Model, form: Form, step: float, width: int, start: Tree) 
             return cold
         return replace(cold, lines=_carried(model, cold, straight_lines(model, cold), step))
     hold = start == "described"
-    rest = to_rest(model, form, width, hold=hold).state
+    rest = to_rest(model, form, width, hold=hold, wrenches=wrenches).state
     if not hold:
         return rest
     moving = at_rest(model, form)

@@ -40,7 +40,7 @@ from swelltree.two_step.run import (
 )
 from swelltree.two_step.samples import Sample
 from swelltree.two_step.solve.rescue import rescued, why
-from swelltree.two_step.start import at_rest, set_up
+from swelltree.two_step.start import Wrenches, at_rest, set_up, wrenches_one_by_one
 from swelltree.two_step.state import Form, StepperState
 
 
@@ -67,6 +67,7 @@ class TwoStepStepper(Stepper):
     task: Task
     plan: Plan
     width: int  # samples that one program has room for
+    wrenches: Wrenches = wrenches_one_by_one  # forces at many poses, of the start
 
     @property
     def identity(self) -> tuple[object, ...]:
@@ -91,8 +92,8 @@ class TwoStepStepper(Stepper):
         usual = "equilibrium" if at_rest else "described"
         word = usual if task.start is None else task.start
         self.engine(task.times)  # its program serves the start too
-        given = first_state(task.model, form, self.plan.step, self.width, word)
-        derivatives = derivatives_at(task.model)(given)
+        given = first_state(task.model, form, self.plan.step, self.width, word, self.wrenches)
+        derivatives = derivatives_at(task.model, self.wrenches)(given)
         setup = set_up(task.model, form, self.plan.step, derivatives)
         single = single_step(form, self.width)
         state = with_first_half_step(single, self.stepped_model, setup, given)
