@@ -183,10 +183,19 @@ def compiled(
     observe: Callable[[Tree, Tree, Tree], Tree] | None = None,
     kept: Callable[[Tree, Tree, Tree], dict[str, Tree]] | None = None,
     free: bool = False,
+    shaped: bool = True,
 ) -> Program:
     """``advance(args, options, carry, times) -> (carry, outputs)``, compiled once.
 
     It runs as machine code of its own where all can be flattened, else by XLA.
+
+    Args:
+        problem: the functions.
+        method: as of `integrate`.
+        observe: as of `integrate`.
+        kept: as of `integrate`.
+        free: as of `integrate`.
+        shaped: False where numbers of the model change on the way (`Program`).
     """
     how = {"method": method, "observe": observe, "kept": kept, "free": free}
 
@@ -199,4 +208,4 @@ def compiled(
         shapes = shapes_of(kept, args, np.zeros(()), carry.y)
         return carry, (carry.y, as_channels(nothing_known(shapes)))
 
-    return Program(advance, like=like if observe is None else None)
+    return Program(advance, like=like if observe is None else None, shaped=shaped)
