@@ -37,6 +37,12 @@ def exchanging(n, x):
     return rows + 20.0 * jnp.roll(jnp.eye(n), 3, axis=0)
 
 
+def picked_twice(x):
+    """One number chosen in two equations."""
+    row, k = jnp.cumsum(x), jnp.astype(jnp.abs(2.0 * x[3]) + 1.2, int) % 4
+    return row[k - 1], row[k - 1] * row[k]
+
+
 def spd(x):
     return jnp.outer(x, x) + jnp.diag(2.0 + x * x)
 
@@ -107,6 +113,13 @@ ARRAYS = {
     "smallest": jnp.min,
     "largest of nothing": lambda x: jnp.max(x[:0], initial=-0.2) + jnp.min(x[4:], initial=0.3) + x,
     "interpolated": lambda x: jnp.interp(x + BESIDE, XS, YS),
+    "sorted": lambda x: jnp.sort(jnp.outer(x, jnp.arange(1.0, 4.0)), axis=0),
+    "order": lambda x: jnp.sin(x) * jnp.argsort(-x) + jnp.argsort(x < 0.2),
+    "order of pairs": lambda x: jax.lax.sort((jnp.sign(x), -x, x * x), num_keys=2)[2],
+    "order of no numbers": lambda x: jnp.sort(jnp.where(x > 0.0, x, jnp.nan)),
+    "median": lambda x: jnp.median(x * x[::-1] + x) * x,
+    "picked twice": lambda x: jnp.stack(picked_twice(x)),
+    "table that moves": lambda x: jnp.interp(x, jnp.cumsum(0.1 + x * x), jnp.sin(x)),
     "places": lambda x: x + jnp.searchsorted(XS, x, side="right"),
     "order of sorting": lambda x: (
         x * jax.lax.lt_to_p.bind(jnp.where(x > 0, x, jnp.nan), jnp.where(x < 0.4, x, jnp.nan)[::-1])
@@ -192,6 +205,13 @@ ARRAYS = {
     ),
 }
 UNTIL = {
+    "each until its own end": jax.vmap(
+        lambda x: jax.lax.while_loop(
+            lambda s: (jnp.abs(s[0]).max() > 0.1) & (s[1] < 40),
+            lambda s: (s[0] * jnp.array([0.8, 0.5]), s[1] + 1),
+            (x * jnp.ones(2), 0),
+        )
+    ),
     "until": lambda x: jax.lax.while_loop(
         lambda s: (jnp.abs(s[0]) > 0.1).any() & (s[1] < 40),
         lambda s: (0.8 * s[0], s[1] + 1),

@@ -117,6 +117,26 @@ def latched(**more):
     return sw.simulate(sw.compile(oscillator(machine)), duration=2.0, **more)
 
 
+def by_hand(model, sea=None, **more):
+    # a force that begins and changes, taken back once
+    run = sw.stepper(model, sea, **more)
+    element = next(iter(run.forces))
+    run.step(0.1)
+    saved = run.save()
+    for force in (10.0, 20.0):
+        run.restore(saved)
+        run.step(0.1, {element: force})
+    return run.result()
+
+
+def checked(model, sea=None):
+    # findings but for times, which differ
+    import xarray as xr
+
+    told = [one.sentence for one in sw.check_physics(model, sea) if one.code != "time"]
+    return xr.Dataset({"finding": ("number", np.array(told, dtype="U600"))})
+
+
 STUDIES = {
     "latch": latched,
     "partition": lambda: latched(formulation="partition"),
@@ -128,6 +148,14 @@ STUDIES = {
     "described": lambda: moored(start="described"),
     "rest on lines": lambda: sw.equilibrium(sw.gallery.spar("dynamic").model()),
     "rest": lambda: sw.equilibrium(sw.gallery.rm3().model()),
+    "by hand": lambda: by_hand(sw.gallery.rm3().model(), sea),
+    "by hand, fixed": lambda: by_hand(float_with_drag(), sea, solver="rk4", step=0.05),
+    "by hand, stiff": lambda: by_hand(float_with_drag(), solver="stiff"),
+    "stiffness": lambda: sw.mooring_stiffness(sw.gallery.spar().model()),
+    "offset": lambda: sw.offset_curve(sw.gallery.spar().model(), "spar", "Surge", [0.0, 2.0]),
+    "slack": lambda: sw.equilibrium(hoist()),
+    "check": lambda: checked(sw.gallery.rm3().model(), sea),
+    "check on lines": lambda: checked(sw.gallery.spar("dynamic").model(), wave),
     "modes": lambda: sw.modes(sw.gallery.rm3().model()),
     "rao": lambda: sw.rao(sw.gallery.rm3().model()),
     "periodic": lambda: sw.steady_state(sw.gallery.rm3().model(), wave),
@@ -146,10 +174,11 @@ print("JAX" if "jax" in sys.modules else "no JAX")
 
 
 @pytest.mark.parametrize(
-    "wanted", [["latch", "extremes", "hoist"], pytest.param([], marks=pytest.mark.slow)]
+    "wanted",
+    [["latch", "extremes", "hoist", "by hand, fixed"], pytest.param([], marks=pytest.mark.slow)],
 )
 def test_studies_are_found_without_jax(tmp_path, monkeypatch, wanted):
-    """Implicit steps, extremes, the two-step scheme, rest, linear, periodic and control studies."""
+    """Implicit steps, steps by hand, two-step scheme, rest, linear, periodic, control, checks."""
     monkeypatch.setenv("SWELLTREE_CACHE_DIR", str(tmp_path))
     first, second, third = (told(STUDIES, how, *wanted) for how in ("alone", "alone", "with"))
     assert (first[-1], second[-1], third[-1]) == ("JAX", "no JAX", "JAX")

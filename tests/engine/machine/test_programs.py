@@ -125,6 +125,11 @@ REFUSED = {
         lambda x: jax.pure_callback(np.sin, jax.ShapeDtypeStruct((4,), float), x),
         "pure_callback",
     ),
+    "applied": (lambda x: x.at[1].apply(jnp.sin), "a function applied to parts of an array"),
+    "long order": (
+        lambda x: jnp.sort(jnp.sin(x[0] + jnp.arange(33.0)))[:4],
+        "33 numbers put in order, more than 32",
+    ),
     "unknown": (jax.scipy.special.gammaln, "lgamma"),
     "large": (lambda x: jnp.sin(x[0] + jnp.arange(21000.0)).sum(), "21000 numbers"),
     "many": (

@@ -18,6 +18,7 @@ from swelltree.formulations.base import Phase
 from swelltree.studies.time.engines import engine_of
 from swelltree.studies.time.smooth import observer
 from swelltree.validation.machines.pto_systems import oscillator
+from swelltree.validation.moorings.cables import table_1
 from swelltree.waves.sea import realise
 
 
@@ -120,6 +121,49 @@ def test_run_by_llvm_is_that_by_xla(monkeypatch, name):
         assert found.attrs[count] == right.attrs[count]
     # what a latch found 1e-10 s late still has to stop, within 0.1 s: 1e-9 of the acceleration
     same(found, right, 1e-8 if "events" in right.attrs else 1e-9)
+
+
+def cable():
+    """Ten bars on hinges, drawn out straight and let go."""
+    return sw.compile(table_1("multibody", "block", 1e3, 10))
+
+
+IMPLICIT = {
+    "loop, partition": (lambda: sw.compile(four_bar()), None, {"formulation": "partition"}),
+    "RM3, partition": (lambda: sw.gallery.rm3().model(), SEA, {"formulation": "partition"}),
+    "RM3, lagrange": (lambda: sw.gallery.rm3().model(), SEA, {"formulation": "lagrange"}),
+}
+LARGE = {
+    "barges": (lambda: sw.gallery.barges().model(), SEA),
+    "cable": (cable, None),
+}
+
+
+@slow
+@pytest.mark.filterwarnings("ignore::swelltree.SwelltreeWarning")
+@pytest.mark.parametrize("name", IMPLICIT)
+def test_implicit_run_by_llvm_is_that_by_xla(monkeypatch, name):
+    """Loops in all formulations: their Jacobians are no reason to use XLA."""
+    make, wave, how = IMPLICIT[name]
+    found, right = both(monkeypatch, make, wave, how | {"solver": "stiff"})
+    assert found.attrs["engine"] == "LLVM"
+    assert found.attrs["rate_evaluations"] == right.attrs["rate_evaluations"]
+    same(found, right, 1e-9)
+
+
+@slow
+@pytest.mark.filterwarnings("ignore::swelltree.SwelltreeWarning")
+@pytest.mark.parametrize("name", LARGE)
+def test_implicit_run_of_a_large_system_is_machine_code(monkeypatch, name):
+    """XLA takes minutes for these; the explicit method gives the same motion."""
+    monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
+    make, wave = LARGE[name]
+    model, how = make(), {"duration": 0.5, "rtol": 1e-9, "atol": 1e-11}
+    found, right = (sw.simulate(model, wave, solver=x, **how) for x in ("stiff", "tsit5"))
+    assert found.attrs["engine"] == "LLVM"
+    # errors of some hundred steps within tolerance
+    size = float(np.abs(right.position).max())
+    np.testing.assert_allclose(found.position, right.position, rtol=0, atol=1e-6 * size)
 
 
 FORMULATIONS = ["path_matrix", "partial_velocity", "composite_body", "partition", "lagrange"]

@@ -79,10 +79,9 @@ class Differentiating(Flattening):
         if name == "stop_gradient":
             return [self._still(x) for x in values]
         self.has_custom = self.has_custom or name in OWN
-        before = len(self.graph.ops)
         if name in MOVED:
             outs = super().one(eqn, values)
-            return outs if self._are_old(outs, before) else self._by_jax(eqn, values)
+            return outs if self._are_given(outs, values) else self._by_jax(eqn, values)
         rule = RULES.get(name)
         if rule is not None:
             outs = super().one(eqn, values)
@@ -100,15 +99,25 @@ class Differentiating(Flattening):
             return False
         return not self.partials.keys().isdisjoint(places(self.graph, x).reshape(-1).tolist())
 
-    def _are_old(self, outs: list[Value], before: int) -> bool:
-        """Are all numbers known from before, or loaded from where nothing moves?"""
+    def _are_given(self, outs: list[Value], values: list[Value]) -> bool:
+        """Are all numbers those that were given, or loaded from where nothing moves?
+
+        A number chosen among them is another one, known from before or not.
+        """
         graph = self.graph
+        still = [isinstance(x, Stored) and x.buffer.where != "work" for x in values]
+        given = {
+            a
+            for x, fixed in zip(values, still, strict=True)
+            if not fixed
+            for a in places(graph, x).reshape(-1).tolist()
+        }
         for x in outs:
             if isinstance(x, Stored) and x.buffer.where != "work":
                 continue
             for a in places(graph, x).reshape(-1).tolist():
                 op = graph.ops[a]
-                if a < before or op[0] == "is" or (op[0] == "load" and op[1].where != "work"):
+                if a in given or op[0] == "is" or (op[0] == "load" and op[1].where != "work"):
                     continue
                 return False
         return True

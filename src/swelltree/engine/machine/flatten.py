@@ -45,7 +45,8 @@ INLINED = {
     "checkpoint",
 }
 UNEXPECTED = (LookupError, AttributeError, TypeError, ValueError, ArithmeticError, RecursionError)
-FILES = ("numbers", "shapes", "indices", "sums", "loops", "each", "algebra", "pivots", "rows")
+FILES = ("numbers", "shapes", "indices", "sums", "order", "loops", "each", "algebra", "pivots")
+FILES += ("rows",)
 
 
 def rule(*names: str) -> Callable[[Callable[..., Tree]], Callable[..., Tree]]:

@@ -92,6 +92,8 @@ class Program:
             in loops; see `machine.rows.loops`.
         options: of XLA's compiler.
         most: expressions that it may have; XLA compiles larger ones.
+        shaped: False where floats of the fixed arguments will change: none of them is built in, and
+            one program serves all of their values.
         like: a tree of the structure of the results for some arguments, so that nothing needs to be
             traced to know it; None: only results that are a dictionary of arrays are found on disk
             without tracing.
@@ -106,8 +108,10 @@ class Program:
         rows: Callable[..., Axes] | None = None,
         options: Mapping[str, Any] | None = None,
         most: int = MOST,
+        shaped: bool = True,
     ) -> None:
         self.function, self.fixed, self.refused, self.like = function, fixed, refused, like
+        self.shaped = shaped
         self.rows, self.most, self.options = rows, most, options
         self.programs: dict[tuple[Key, Form, Hashable], Compiled | str] = {}
         self.last: Fixed | None = None
@@ -201,7 +205,7 @@ class Program:
         if last is None or last.tree != tree or not same_objects(last.leaves, leaves):
             check_kinds(leaves)
             arrays = [np.asarray(x) for x in leaves]
-            pattern = patterns_of(arrays)
+            pattern = patterns_of(arrays, self.shaped)
             key = Key(tree, _kinds(arrays), pattern)
             # one byte for each float
             key.floats = [(x.dtype.kind == "f", len(pattern_of(x).tobytes())) for x in arrays]
@@ -254,7 +258,7 @@ class Program:
         if count > largest:
             raise NotFlattenedError(f"{count} numbers, more than {largest}")
         writing = Writing(self.most)
-        inputs = [writing.argument("fixed", x, True) for x in fixed]
+        inputs = [writing.argument("fixed", x, self.shaped or _is_whole(x)) for x in fixed]
         inputs += [writing.argument("in", x, False) for x in leaves]
         flat = Flattening(writing.graph, writing.table, named)
         outs = flat.run(closed.jaxpr, closed.consts, inputs)
@@ -342,6 +346,11 @@ def _engine(program: Compiled | str) -> str:
     return f"XLA: {program}" if isinstance(program, str) else BY_LLVM
 
 
+def _is_whole(x: Array) -> bool:
+    """Are these whole numbers, which always shape a program?"""
+    return np.asarray(x).dtype.kind != "f"
+
+
 def _kinds(leaves: list[Array]) -> tuple[Hashable, ...]:
     return tuple((np.shape(x), x.dtype if hasattr(x, "dtype") else type(x)) for x in leaves)
 
@@ -354,23 +363,30 @@ def same_objects(a: Sequence[object], b: Sequence[object]) -> bool:
 UNKNOWN = 2
 
 
-def pattern_of(x: np.ndarray) -> np.ndarray:
-    """What shapes a program of a fixed argument: zeros and ones of floats, all of other kinds."""
+def pattern_of(x: np.ndarray, shaped: bool = True) -> np.ndarray:
+    """What shapes a program of a fixed argument: zeros and ones of floats, all of other kinds.
+
+    Args:
+        x: the argument.
+        shaped: False: floats do not.
+    """
     if x.size > PATTERNED:
         return np.zeros(0, "i1")
     flat = x.reshape(-1)
+    if x.dtype.kind == "f" and not shaped:
+        return np.full(flat.shape, UNKNOWN, "i1")
     if x.dtype.kind == "f":
         return np.where((flat == 0.0) | (np.abs(flat) == 1.0), flat, UNKNOWN).astype("i1")
     return flat.astype("i8")
 
 
-def patterns_of(arrays: list[np.ndarray]) -> bytes:
+def patterns_of(arrays: list[np.ndarray], shaped: bool = True) -> bytes:
     """`pattern_of` of arrays, one after another: neighbours of one kind are asked together."""
     parts: list[bytes] = []
     for _, group in groupby((x for x in arrays if x.size <= PATTERNED), lambda x: x.dtype.kind):
         together = np.concatenate([x.reshape(-1) for x in group])
         for at in range(0, len(together), PATTERNED):
-            parts.append(pattern_of(together[at : at + PATTERNED]).tobytes())
+            parts.append(pattern_of(together[at : at + PATTERNED], shaped).tobytes())
     return b"".join(parts)
 
 

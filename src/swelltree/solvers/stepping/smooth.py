@@ -22,7 +22,7 @@ from swelltree.engine.extremes import (
     nothing_known,
     with_step,
 )
-from swelltree.engine.machine.program import Program
+from swelltree.engine.machine.program import MOST, Program
 from swelltree.engine.machine.shapes import shapes_of
 from swelltree.solvers.problem import Carry, Options, Problem, start
 from swelltree.solvers.solution import Code
@@ -48,6 +48,8 @@ class Reaching(NamedTuple):
 
 
 METHODS = ("tsit5", "dopri5", "rk4", "stiff")
+# expressions of the implicit method that LLVM compiles: for these XLA takes three times as long
+IMPLICIT = 300_000
 
 
 def integrate(
@@ -183,10 +185,19 @@ def compiled(
     observe: Callable[[Tree, Tree, Tree], Tree] | None = None,
     kept: Callable[[Tree, Tree, Tree], dict[str, Tree]] | None = None,
     free: bool = False,
+    shaped: bool = True,
 ) -> Program:
     """``advance(args, options, carry, times) -> (carry, outputs)``, compiled once.
 
     It runs as machine code of its own where all can be flattened, else by XLA.
+
+    Args:
+        problem: the functions.
+        method: as of `integrate`.
+        observe: as of `integrate`.
+        kept: as of `integrate`.
+        free: as of `integrate`.
+        shaped: False where numbers of the model change on the way (`Program`).
     """
     how = {"method": method, "observe": observe, "kept": kept, "free": free}
 
@@ -199,4 +210,5 @@ def compiled(
         shapes = shapes_of(kept, args, np.zeros(()), carry.y)
         return carry, (carry.y, as_channels(nothing_known(shapes)))
 
-    return Program(advance, like=like if observe is None else None)
+    most = MOST if method in TABLEAUS else IMPLICIT
+    return Program(advance, like=like if observe is None else None, shaped=shaped, most=most)

@@ -79,8 +79,8 @@ def implicit(
 def newton_matrix(problem: Problem, args: Tree, carry: Carry, h: Array, latest: Array) -> Chord:
     """Solve with Newton's matrix of the stages: its linear block and its integrals eliminated.
 
-    Its Jacobian is one linearisation of the right-hand side along as many directions as are solved
-    for; in machine code both are parts of one graph.
+    Its Jacobian is one linearisation of the right-hand side, followed along every number but the
+    integrals by one body in a loop; in machine code both are parts of one graph.
     """
     args, y = jax.lax.stop_gradient((args, carry.y))
     flat, unravel = ravel_pytree(y)
@@ -95,29 +95,35 @@ def newton_matrix(problem: Problem, args: Tree, carry: Carry, h: Array, latest: 
         A = jax.lax.stop_gradient(block.matrix(args))
         resolvent = resolvent_of(A, hg, block.partners(args))
 
-    def direction(column: Array) -> tuple[Array, Array]:
-        """Change of the rate with one of what is solved for, and of the block that follows it."""
-        if not len(z):
-            return tangent(column)[x], column[z]
-        follows = resolvent(hg * tangent(column)[z])
-        return tangent(column.at[z].set(follows))[x], follows
+    rest = np.setdiff1d(np.arange(len(flat)), np.concatenate([x, z]))
 
-    columns = jnp.zeros((len(x), len(flat))).at[np.arange(len(x)), x].set(1.0)
-    moved, follows = each(direction, columns)  # (m, m), (m, k)
-    factored = jax.scipy.linalg.lu_factor(np.eye(len(x)) - hg * moved.T)
+    def direction(column: Array) -> tuple[Array, Array, Array]:
+        """Change of the rate with one number of the value: of the parts, block and integrals."""
+        change = tangent(column)
+        return change[x], change[z], change[rest]
+
+    # rows are the directions: first those that are solved for, then those of the block
+    m, k = len(x), len(z)
+    columns = np.zeros((m + k, len(flat)))
+    columns[np.arange(m + k), np.concatenate([x, z])] = 1.0
+    to_x, to_z, to_rest = each(direction, columns)
+    moved, follows = to_x[:m], jnp.zeros((m, 0))
+    if k:
+        follows = each(lambda row: resolvent(hg * row), to_z[:m])  # how the block follows
+        moved = moved + follows @ to_x[m:]
+    factored = jax.scipy.linalg.lu_factor(np.eye(m) - hg * moved.T)
 
     def solve(right: Array) -> Array:
-        change = jnp.zeros_like(right)
-        pushed = right[x]
-        if len(z):
-            change = change.at[z].set(resolvent(right[z]))
-            pushed = pushed + hg * tangent(change)[x]
+        change, pushed = jnp.zeros_like(right), right[x]
+        if k:
+            alone = resolvent(right[z])
+            pushed = pushed + hg * (alone @ to_x[m:])
         dx = jax.scipy.linalg.lu_solve(factored, pushed)
-        change = change.at[x].set(dx)
-        if len(z):
-            change = change.at[z].add(follows.T @ dx)
-        rest = np.setdiff1d(np.arange(len(right)), np.concatenate([x, z]))
-        return change.at[rest].set(right[rest] + hg * tangent(change)[rest])
+        change, rate = change.at[x].set(dx), dx @ to_rest[:m]
+        if k:
+            dz = alone + dx @ follows
+            change, rate = change.at[z].set(dz), rate + dz @ to_rest[m:]
+        return change.at[rest].set(right[rest] + hg * rate)
 
     return solve
 

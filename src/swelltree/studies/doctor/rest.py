@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from swelltree.effects.linear_hydro.build import moving_dofs
-from swelltree.engine.backend import jnp
 from swelltree.formulations import Formulation
 from swelltree.formulations.equations import start_phase
 from swelltree.model.kinematics import Pose
@@ -19,6 +18,7 @@ from swelltree.studies.doctor.trial import TrialOnLines
 from swelltree.studies.linear.linear_model import LinearModel
 from swelltree.studies.linear.linearise import linear_model
 from swelltree.studies.rest.equilibrium import find_rest
+from swelltree.studies.rest.placed import placed
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.findings import Finding
 
@@ -77,7 +77,7 @@ def at_rest(model: Model, how: Formulation, on_lines: TrialOnLines | None) -> li
     except SwelltreeError as error:
         text = f"{error} A run from here will not settle."
         return [Finding("error", "no equilibrium", text)]
-    after = how.kinematics(model, jnp.zeros(()), rest).motion.pose
+    after = placed(how)(model, rest)[0]
     moved = [*_moved(model, _described(model, how), after)]
     if any(effect.winches is not None for effect in model.effects):
         return moved
@@ -91,7 +91,7 @@ def _described(model: Model, how: Formulation) -> Pose:
     """
     if model.hydro is not None:
         return model.hydro.mean
-    return how.kinematics(model, jnp.zeros(()), start_phase(model, how).state).motion.pose
+    return placed(how)(model, start_phase(model, how).state)[0]
 
 
 def _moved(model: Model, before: Pose, after: Pose) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ from swelltree.formulations.base import Formulation, State
 from swelltree.model.kinematics import Pose
 from swelltree.model.model import Model
 from swelltree.spatial.rotations import rotation_vector
+from swelltree.studies.rest.placed import placed
 
 STEPS = 20
 NEAR = 1e-9  # m, rad
@@ -35,14 +36,13 @@ def as_described(
         mean: where the bodies are described.
         step_to: the state reached by a step, its joints closed.
     """
-    t = np.zeros(())
+    place = placed(how)
     state = State(state.q, 0.0 * state.s, state.chart)
     for _ in range(STEPS):
-        kin = how.kinematics(model, t, state)
-        p, R = np.asarray(kin.motion.pose.p), np.asarray(kin.motion.pose.R)
-        turn = np.asarray(rotation_vector(np.asarray(mean.R) @ np.swapaxes(R, 1, 2)))
-        gap = np.concatenate([np.asarray(mean.p) - p, turn], axis=1).reshape(-1)
-        step = np.linalg.lstsq(np.asarray(kin.P), gap, rcond=None)[0]
+        pose, P = place(model, state)
+        turn = np.asarray(rotation_vector(np.asarray(mean.R) @ np.swapaxes(pose.R, 1, 2)))
+        gap = np.concatenate([np.asarray(mean.p) - pose.p, turn], axis=1).reshape(-1)
+        step = np.linalg.lstsq(P, gap, rcond=None)[0]
         if np.abs(step).max(initial=0.0) < NEAR:
             break
         state = step_to(model, state, step)

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.effects.lines.dynamic.static_lines import with_static_lines
-from swelltree.engine.arrays import Array, Tree
-from swelltree.engine.backend import jax, jitted, jnp
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jnp
+from swelltree.engine.machine.points import Points
+from swelltree.engine.trees import mapped
 from swelltree.formulations import Formulation, State
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.effect import Now
@@ -23,6 +25,7 @@ from swelltree.spatial.rotations import quat_to_matrix
 from swelltree.spatial.vectors import matmul
 from swelltree.studies.given import study_of_model
 from swelltree.studies.rest.equilibrium import find_rest
+from swelltree.studies.rest.placed import placed
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.system.named_values import NamedValues
 
@@ -56,29 +59,28 @@ def _mooring_loads(model: Model, pose: Pose, xi: Array) -> tuple[Array, dict[str
     return total, joined_channels(channels, model.layout)
 
 
-@jitted
-def _stiffness(model: Model, pose: Pose) -> tuple[Array, Array]:
-    zero = jnp.zeros((model.layout.n_bodies, 6))
-    wrench = _mooring_loads(model, pose, zero)[0]
-    return wrench, -jax.jacfwd(lambda xi: _mooring_loads(model, pose, xi)[0])(zero)
+def _displaced(model: Model, pose: Pose, xi: Array) -> tuple[Array, dict[str, Array]]:
+    """Loads of all that moors over the displacements of all bodies in one row (6N,)."""
+    return _mooring_loads(model, pose, xi.reshape(-1, 6))
 
 
-@jitted
-def _curve(model: Model, pose: Pose, xi: Array) -> Tree:
-    return jax.vmap(lambda step: _mooring_loads(model, pose, step))(xi)
+@functools.cache
+def _stiffness() -> Points:
+    """Wrenches (N, 6), and their derivatives in displacements (6N,)."""
+    return Points(lambda model, pose, xi: _displaced(model, pose, xi)[0])
 
 
-@functools.lru_cache(maxsize=32)
-def _pose(how: Formulation) -> Tree:
-    """Program for the poses of a state."""
-    return jax.jit(lambda model, state: how.kinematics(model, jnp.zeros(()), state).motion.pose)
+@functools.cache
+def _curve() -> Points:
+    """Wrenches and channels at many displacements."""
+    return Points(_displaced, many=True)
 
 
 def _pose_at_rest(
     model: Model, how: Formulation, at_equilibrium: bool, start: State | None
 ) -> Pose:
     state = find_rest(model, how, start)[0] if at_equilibrium else (start or how.start(model))
-    return _pose(how)(model, state)
+    return placed(how)(model, state)[0]
 
 
 def _check_moored(model: Model, study: str) -> None:
@@ -125,7 +127,9 @@ def mooring_stiffness(
     model = with_static_lines(model)
     _check_moored(model, "mooring_stiffness")
     pose = _pose_at_rest(model, chosen_formulation(formulation), at_equilibrium, start)
-    wrench, K = (np.asarray(x) for x in _stiffness(model, pose))
+    n = model.layout.n_bodies
+    wrench, change = _stiffness().jacobians(model, pose, np.zeros(6 * n))
+    K = -change.reshape(n, 6, n, 6)
     names = model.layout.described if body is None else (getattr(body, "name", body),)
     numbers = [_number(model, name, "mooring_stiffness") for name in names]
     K = K[np.ix_(numbers, range(6), numbers, range(6))].reshape(6 * len(numbers), 6 * len(numbers))
@@ -192,8 +196,10 @@ def offset_curve(
     xi = np.zeros((len(offsets), model.layout.n_bodies, 6))
     xi[:, number] = offsets[:, None] * along
     pose = _pose_at_rest(model, chosen_formulation(formulation), at_equilibrium, start)
-    wrench, channels = _curve(model, pose, jnp.asarray(xi))
-    wrench = np.asarray(wrench)[:, number]
+    count = len(offsets)
+    poses = mapped(lambda x: np.broadcast_to(x, (count, *np.shape(x))), pose)
+    wrench, channels = _curve().values(model, poses, xi.reshape(count, -1))
+    wrench = wrench[:, number]
     turns = bool(along[3:].any())
     data: NamedValues = {
         "restoring_force": (

@@ -13,6 +13,8 @@ import numpy as np
 from swelltree.effects.lines.multibody.cables import Cables
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
+from swelltree.engine.machine.program import Program
+from swelltree.engine.trees import mapped
 from swelltree.formulations.base import Formulation, State
 from swelltree.formulations.equations import Phase, settle, solve_motion, start_phase
 from swelltree.model.internal_state import InternalState
@@ -58,7 +60,7 @@ def slack_at_start(model: Model, how: Formulation, state: State) -> bool:
 
 
 @functools.lru_cache(maxsize=16)
-def _program(how: Formulation, matters: bool) -> Tree:
+def _program(how: Formulation, matters: bool) -> Program:
     """Compiled damped motion."""
 
     def rate(args: tuple[Model, Tree, InternalState], t: Array, state: State) -> State:
@@ -82,7 +84,7 @@ def _program(how: Formulation, matters: bool) -> Tree:
         carry, _ = integrate(task, args, start(0.0, state), end[None], options)
         return carry.y
 
-    return jax.jit(run)
+    return Program(run, like=lambda model, damping, internal, state, end: state)
 
 
 def relaxed(model: Model, how: Formulation, state: State) -> State:
@@ -91,7 +93,7 @@ def relaxed(model: Model, how: Formulation, state: State) -> State:
     g = max(float(np.linalg.norm(model.gravity)), 1e-3)
     rest = np.asarray(group.start_rest)
     longest = max(rest[np.array(group.line) == k].sum() for k in range(len(group.lines)))
-    damping = 2.0 * np.sqrt(g / longest)
+    damping = np.asarray(2.0 * np.sqrt(g / longest))
     internal = start_phase(model, how).internal
     still = State(state.q, 0.0 * state.s, state.chart)
     end = np.asarray(TIMES / damping)
@@ -99,4 +101,4 @@ def relaxed(model: Model, how: Formulation, state: State) -> State:
     q = np.asarray(reached.q)
     if not np.isfinite(q).all():
         return still
-    return State(q, 0.0 * np.asarray(reached.s), jax.tree.map(np.asarray, reached.chart))
+    return State(q, 0.0 * np.asarray(reached.s), mapped(np.asarray, reached.chart))

@@ -64,7 +64,6 @@ from swelltree.studies.time.winch_findings import all_winches, stages_until
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.named_values import NamedValues
 
-BY_HAND = "XLA: numbers change on the way"
 FAST = 1e6  # m/s, rad/s: beyond this a motion has diverged
 
 
@@ -114,8 +113,13 @@ def problem_of(model: Model, how: Formulation) -> Problem:
 
 
 @functools.lru_cache(maxsize=64)
-def observer(formulation: Formulation) -> Program:
-    """Compiled observation of a stack of phases."""
+def observer(formulation: Formulation, shaped: bool = True) -> Program:
+    """Compiled observation of a stack of phases.
+
+    Args:
+        formulation: of the phases.
+        shaped: False where numbers of the model change on the way (`Program`).
+    """
 
     def one(model: Model, t: Array, y: Phase) -> dict[str, Array]:
         with compact():
@@ -129,7 +133,10 @@ def observer(formulation: Formulation) -> Program:
         nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), like)
         return jax.lax.cond(jnp.isfinite(t), lambda: one(model, t, y), lambda: nothing)
 
-    return Program(lambda model, t, y: jax.lax.map(lambda x: if_wanted(model, *x), (t, y)))
+    def stack(model: Model, t: Array, y: Phase) -> dict[str, Array]:
+        return jax.lax.map(lambda x: if_wanted(model, *x), (t, y))
+
+    return Program(stack, shaped=shaped)
 
 
 @functools.lru_cache(maxsize=64)
@@ -177,11 +184,7 @@ class SmoothStepper(Stepper):
 
     def advance(self, state: Carry, times: np.ndarray) -> tuple[Carry, Tree]:
         """Steps up to the last of the times."""
-        args = self._stepped, self.options, state, times
-        if self.task.by_hand:
-            self.ran["engine"] = BY_HAND
-            return self._program.by_xla(*args)
-        self.ran["engine"], out = self._program.run(*args)
+        self.ran["engine"], out = self._program.run(self._stepped, self.options, state, times)
         return out
 
     def engine(self, times: np.ndarray) -> str:
@@ -193,7 +196,8 @@ class SmoothStepper(Stepper):
         task = self.task
         kept = kept_channels(task.formulation, task.extremes)
         equations = problem_of(task.model, task.formulation)
-        return compiled(equations, task.solver, kept=kept, free=self.free)
+        shaped = not task.by_hand
+        return compiled(equations, task.solver, kept=kept, free=self.free, shaped=shaped)
 
     @property
     def free(self) -> bool:
@@ -238,11 +242,8 @@ class SmoothStepper(Stepper):
             # laws of users are asked at times only; those that fill a chunk repeat the last
             last = np.max(times, where=np.isfinite(times), initial=0.0)
             times = np.where(np.isfinite(times), times, last)
-        program = observer(self.task.formulation)
-        args = self.task.model, times, phases
-        if self.task.by_hand:
-            return program.by_xla(*args) | extremes
-        self.observed["engine"], channels = program.run(*args)
+        program = observer(self.task.formulation, not self.task.by_hand)
+        self.observed["engine"], channels = program.run(self.task.model, times, phases)
         return channels | extremes
 
     def end(self, state: Carry) -> tuple[Carry, float]:

@@ -232,6 +232,8 @@ def _scattered(flat: Flattening, eqn: Equation, x: Value, indices: Value, update
     """The general form: windows of the operand replaced, or joined with, one after another."""
     graph, d = flat.graph, eqn.params["dimension_numbers"]
     join = SCATTERS[eqn.primitive.name]
+    if join is None and eqn.params.get("update_jaxpr") is not None:
+        raise NotFlattenedError("a function applied to parts of an array")
     updates, index = places(graph, updates), places(graph, indices)
     if not updates.size:
         return x

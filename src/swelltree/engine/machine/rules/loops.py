@@ -11,6 +11,8 @@ from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax, traced
 from swelltree.engine.machine.flatten import Flattening, rule
 from swelltree.engine.machine.graph import LONG, Buffer, Graph, NotFlattenedError, kind_of
+from swelltree.engine.machine.rules.numbers import each
+from swelltree.engine.machine.rules.sums import joined
 from swelltree.engine.machine.statements import Choice, Leave, Loop, MovedRow, Stores
 from swelltree.engine.machine.traced_types import (
     DType,
@@ -95,6 +97,13 @@ def _unchanged(body: TracedProgram, first: int) -> list[bool]:
     return [out is into for out, into in zip(body.outvars, body.invars[first:], strict=False)]
 
 
+def _where_going(graph: Graph, go: np.ndarray, new: Value, old: Value) -> np.ndarray:
+    """New values of the cases of a loop under `vmap` that go on; others wait for them."""
+    ahead, before = places(graph, new), places(graph, old)
+    going = go.reshape(*go.shape, *(1,) * (ahead.ndim - go.ndim))
+    return each(graph, "where", np.broadcast_to(going, ahead.shape), ahead, before)
+
+
 @rule("while")
 def _while(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
     graph, p = flat.graph, eqn.params
@@ -109,11 +118,13 @@ def _while(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
         carry = list(init)
         for k, buffer in zip(moving, slots, strict=True):
             carry[k] = flat.rows.in_slot(buffer, tuple(eqn.outvars[k].aval.shape), region)
-        (go,) = flat.closed(cond, [*of_cond, *carry])
-        graph.state(Leave(int(places(graph, go))))
+        go = places(graph, flat.closed(cond, [*of_cond, *carry])[0])
+        graph.state(Leave(joined(graph, "or", go.reshape(-1).tolist()) if go.size else graph.false))
         new = flat.closed(body, [*of_body, *carry])
-        before = [carry[k] for k in moving]
-        graph.state(_carry_on(flat, slots, before, [new[k] for k in moving]))
+        before, after = [carry[k] for k in moving], [new[k] for k in moving]
+        if go.ndim:
+            after = [_where_going(graph, go, *pair) for pair in zip(after, before, strict=True)]
+        graph.state(_carry_on(flat, slots, before, after))
     graph.state(Loop(region))
     for k, buffer in zip(moving, slots, strict=True):
         init[k] = flat.rows.in_slot(buffer, tuple(eqn.outvars[k].aval.shape), graph.here)
