@@ -7,8 +7,8 @@ disk never does. Whoever imports JAX after this module, it
 * switches on float64,
 * computes on the CPU, also where JAX finds a graphics processor: programs of one run are many small
   steps, each of which would wait for the start of its kernels, and would share the device's memory
-  with batches of runs, whose kernels are not JAX's. Whoever has set ``jax_default_device`` or
-  ``jax_platforms`` keeps that,
+  with batches of runs, whose kernels are not JAX's. Work on large matrices asks for that processor
+  (`on_first_choice`). Whoever has set ``jax_default_device`` or ``jax_platforms`` keeps that,
 * asks XLA to emit small time loops as a single function ("one kernel"), which halves the
   cost of small models on the CPU. The option is undocumented, so nothing but speed may
   depend on it,
@@ -26,6 +26,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -56,6 +57,8 @@ if TYPE_CHECKING:
     import jax.numpy as jnp
 else:
     jax, jnp = Late("jax"), Late("jax.numpy")
+
+OWN_CHOICE = "cpu"  # the device of JAX, where the user has set none
 
 _core, _extension = Late("jax.core"), Late("jax.extend.core")
 _ravelling = Late("jax.flatten_util")
@@ -97,7 +100,17 @@ def _compute_on_the_cpu() -> None:
     """Leave a graphics processor, JAX's first choice, to those who ask for it."""
     asked = (getattr(jax.config, name, None) for name in ("jax_default_device", "jax_platforms"))
     if not any(asked):
-        jax.config.update("jax_default_device", "cpu")
+        jax.config.update("jax_default_device", OWN_CHOICE)
+
+
+def on_first_choice() -> AbstractContextManager[object]:
+    """Within it JAX computes on the device that it prefers: a graphics processor, if there is one.
+
+    A device that the user has set stays.
+    """
+    if getattr(jax.config, "jax_default_device", None) != OWN_CHOICE:
+        return nullcontext()
+    return jax.default_device(jax.devices()[0])
 
 
 def _set_up() -> None:

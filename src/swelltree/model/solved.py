@@ -7,8 +7,10 @@ belongs to the mass matrix while accelerations are found, and to no kinetic ener
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 
 from swelltree.engine.arrays import Array
+from swelltree.engine.backend import on_first_choice
 from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import Motion
@@ -18,6 +20,11 @@ from swelltree.model.model import Model
 def coupled_effect(model: Model) -> Effect | None:
     """The effect with an added mass of every instant, None if there is none."""
     return next((effect for effect in model.effects if effect.has_added_mass), None)
+
+
+def where_solved(model: Model) -> AbstractContextManager[object]:
+    """The device for the matrices of such an effect; others stay where they are."""
+    return nullcontext() if coupled_effect(model) is None else on_first_choice()
 
 
 def solved_at(model: Model, now: Now) -> Model:

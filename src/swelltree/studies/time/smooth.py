@@ -39,7 +39,7 @@ from swelltree.formulations.radiation_block import (
     with_memory,
 )
 from swelltree.model.model import Model
-from swelltree.model.solved import coupled_effect
+from swelltree.model.solved import coupled_effect, where_solved
 from swelltree.results.channels import chosen
 from swelltree.solvers.problem import LinearBlock
 from swelltree.solvers.solution import Code
@@ -184,7 +184,9 @@ class SmoothStepper(Stepper):
 
     def advance(self, state: Carry, times: np.ndarray) -> tuple[Carry, Tree]:
         """Steps up to the last of the times."""
-        self.ran["engine"], out = self._program.run(self._stepped, self.options, state, times)
+        args = self._stepped, self.options, state, times
+        with where_solved(self.task.model):
+            self.ran["engine"], out = self._program.run(*args)
         return out
 
     def engine(self, times: np.ndarray) -> str:
@@ -243,7 +245,8 @@ class SmoothStepper(Stepper):
             last = np.max(times, where=np.isfinite(times), initial=0.0)
             times = np.where(np.isfinite(times), times, last)
         program = observer(self.task.formulation, not self.task.by_hand)
-        self.observed["engine"], channels = program.run(self.task.model, times, phases)
+        with where_solved(self.task.model):
+            self.observed["engine"], channels = program.run(self.task.model, times, phases)
         return channels | extremes
 
     def end(self, state: Carry) -> tuple[Carry, float]:

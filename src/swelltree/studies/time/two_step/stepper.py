@@ -14,6 +14,7 @@ from swelltree.engine.extremes import as_channels, known_now
 from swelltree.engine.machine.program import Program, switched_off
 from swelltree.engine.trees import mapped
 from swelltree.model.model import Model
+from swelltree.model.solved import where_solved
 from swelltree.solvers.solution import Code, describe
 from swelltree.solvers.stepper import Stepper
 from swelltree.studies.time.continuing import end_of
@@ -134,7 +135,8 @@ class TwoStepStepper(Stepper):
         code, t_fail, helped = Code.SUCCESS, np.nan, int(state.n_rescued)
         run = compiled_run(form)
         while stops:
-            now, samples = run(model, setup, now, samples, here, int(stops[0]))
+            with where_solved(model):
+                now, samples = run(model, setup, now, samples, here, int(stops[0]))
             if bool(now.ok):
                 stops = stops[1:]
                 end = now if stops or not closes else end
@@ -214,7 +216,8 @@ class TwoStepStepper(Stepper):
 
     def observe(self, times: np.ndarray, samples: Sample) -> dict[str, Array]:
         """Every channel, with the extremes that were kept."""
-        return observer(self.plan.form)(self.task.model, samples)
+        with where_solved(self.task.model):
+            return observer(self.plan.form)(self.task.model, samples)
 
     def end(self, state: TwoStepState) -> tuple[Tree, float]:
         """The run at the last sample, and its constants."""
