@@ -40,7 +40,8 @@ ifeq ($(NEWER),)
 else
 	test -d $(NEWEST) || $(NEWER) -m venv $(NEWEST)
 	$(NEWEST)/bin/pip install --quiet --upgrade -e ".[campaign]" pytest pytest-xdist hypothesis beartype
-	$(NEWEST)/bin/python -m pytest -n auto tests/engine tests/studies/time/test_engine_of_runs.py tests/studies/batch
+	$(NEWEST)/bin/python -m pytest -n auto tests/engine tests/spatial/test_engine.py tests/waves/test_stream_function.py \
+		tests/studies/time/test_engine_of_runs.py tests/studies/batch
 endif
 
 companions: $(VENV)/dev.stamp  ## what touches gymnasium, meshio and Jupyter, with them beside the pinned versions

@@ -321,12 +321,22 @@ def _theta(wave: StreamWave, t: Array, x: Array, y: Array) -> Array:
 
 
 def _powers(coefficients: list[Array], re: Array, im: Array) -> tuple[Array, Array]:
-    """Real and imaginary part of sum_j c_j q^j, j from one, of a complex q (Horner's scheme)."""
-    f, g = 0.0 * re, 0.0 * im
-    for c in reversed(coefficients):
-        f, g = c + f, g
-        f, g = f * re - g * im, f * im + g * re
-    return f, g
+    """Real and imaginary part of sum_j c_j q^j, j from one, of a complex q (Estrin's scheme).
+
+    Neighbours are joined in pairs, and these again. In Horner's scheme every step uses both parts
+    of the one before twice: XLA of JAX 0.11 and later, which computes anew what goes into each row
+    of a stack, would take twice as long with every harmonic.
+    """
+    even, odd = coefficients[::2], [*coefficients[1::2], *[0.0] * (len(coefficients) % 2)]
+    terms = [(a + b * re, b * im) for a, b in zip(even, odd, strict=True)]
+    f, g = re, im
+    while len(terms) > 1:
+        f, g = f * f - g * g, 2.0 * f * g
+        alone = terms[-1:] if len(terms) % 2 else []
+        pairs = zip(terms[::2], terms[1::2], strict=False)
+        terms = [(a + c * f - d * g, b + c * g + d * f) for (a, b), (c, d) in pairs] + alone
+    f, g = terms[0]
+    return f * re - g * im, f * im + g * re
 
 
 def elevation(wave: StreamWave, t: Array, x: Array = 0.0, y: Array = 0.0) -> Array:
