@@ -44,12 +44,13 @@ else
 		tests/studies/time/test_engine_of_runs.py tests/studies/batch
 endif
 
-companions: $(VENV)/dev.stamp  ## what touches gymnasium, meshio and Jupyter, with them beside the pinned versions
+companions: $(VENV)/dev.stamp  ## what touches gymnasium, meshio, MHKiT and Jupyter, with them beside the pinned versions
 	test -d $(COMPANIONS) || $(PYTHON) -m venv $(COMPANIONS)
-	$(COMPANIONS)/bin/pip install --quiet -c constraints.txt gymnasium meshio nbclient ipykernel
+	$(COMPANIONS)/bin/pip install --quiet -c constraints.txt gymnasium meshio "mhkit[wave,loads]==1.1.2" nbclient ipykernel
 	PYTHONPATH=$(CURDIR)/src:$$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])') \
 		$(COMPANIONS)/bin/python -m pytest -m "" -rs tests/system/test_memory_meshes.py \
-		tests/views/test_live.py tests/examples/test_examples.py -k "meshio or gymnasium or jupyter"
+		tests/views/test_live.py tests/examples/test_examples.py tests/campaigns/test_mhkit.py tests/campaigns/test_power.py \
+		-k "meshio or gymnasium or jupyter or mhkit"
 
 validate: $(VENV)/runtime.stamp  ## compare with papers, closed forms and other codes
 	$(BIN)/swelltree validate

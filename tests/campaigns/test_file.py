@@ -53,11 +53,16 @@ def test_sweep_runs_refuses_and_resumes(tmp_path):
     first = run.invoke(app, ["sweep", str(file), *out])
     assert first.exit_code == 0, first.output
     assert "2 done, 0 failed" in first.output
+    assert "damping: 2/2 cases, 0 failed" in first.output
     assert (tmp_path / "store" / "report.html").exists()
     again = run.invoke(app, ["sweep", str(file), *out])
     assert again.exit_code == 2
     assert "already holds a campaign" in again.output
-    assert run.invoke(app, ["sweep", str(file), *out, "--resume"]).exit_code == 0
+    (tmp_path / "store" / "index" / "000000.json").unlink()
+    quiet = run.invoke(app, ["sweep", str(file), *out, "--resume", "--quiet"])
+    assert quiet.exit_code == 0
+    assert "2 done, 0 failed" in quiet.output
+    assert "2/2 cases" not in quiet.output
 
 
 def test_a_replay_is_linked_on_the_page_at_once(tmp_path):

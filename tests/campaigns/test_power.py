@@ -121,6 +121,19 @@ def test_the_page_shows_matrices_and_says_how_to_replay(result, tmp_path):
     assert "<script" not in page
 
 
+def test_a_state_alone_is_the_whole_year(result):
+    one = result.isel(Hs=0, Tp=1, **{"ptos.pto.damping": 0})
+    year = sw.annual_energy(one)
+    power = float(sw.power_matrix(one)["power"])
+    assert float(year["MAEP"]) == pytest.approx(8766.0 * power, rel=1e-12)
+
+
+def test_the_page_shows_all_digits_of_a_seed(result, tmp_path):
+    seeds = result.isel(Hs=0, Tp=1, **{"ptos.pto.damping": 0}).assign_coords(seed=[12345678, 9])
+    page = sw.write_campaign_report(seeds, tmp_path / "page.html").read_text()
+    assert ">12345678<" in page
+
+
 def test_the_page_names_failed_cases_with_their_sentence(result, tmp_path):
     first = np.zeros(result["state"].shape, bool)
     first[0, 0, 0, 0] = True

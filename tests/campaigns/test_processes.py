@@ -305,6 +305,22 @@ def test_a_scheduler_without_workers_is_told_once_and_so_is_their_return():
         looked(1)
 
 
+def test_a_scheduler_that_goes_before_a_worker_came_is_told():
+    def wait(count):
+        raise OSError("Timed out")
+
+    cluster, closed = object.__new__(pool.Cluster), []
+    cluster._client = SimpleNamespace(
+        nthreads=dict, wait_for_workers=wait, close=lambda timeout: closed.append(timeout)
+    )
+    with (
+        pytest.warns(sw.SwelltreeWarning, match="has no workers yet"),
+        pytest.raises(sw.SwelltreeError, match="the Dask scheduler is gone"),
+    ):
+        cluster._wait_for_workers("tcp://a:1")
+    assert closed
+
+
 def test_a_scheduler_that_goes_while_it_is_asked_is_told():
     def ask():
         raise OSError("closed")

@@ -178,6 +178,9 @@ class Cluster(Pool):
         )
         try:
             self._client.wait_for_workers(1)
+        except OSError:
+            self._client.close(timeout=5)
+            raise self._gone() from None
         except BaseException:
             self._client.close(timeout=5)
             raise

@@ -148,9 +148,14 @@ def _rows(
     dims = [str(dim) for dim in campaign["state"].dims]
     rows = []
     for place in places:
-        where = [f"{campaign[d].values[i]:g}" for d, i in zip(dims, place, strict=True)]
+        where = [_shown(campaign[d].values[i]) for d, i in zip(dims, place, strict=True)]
         rows.append([str(campaign["case_id"].values[place]), *where])
     return ["case", *dims], rows
+
+
+def _shown(value: float | np.integer) -> str:
+    """A number of the table; seeds and rows are whole, with all their digits."""
+    return str(value) if isinstance(value, np.integer) else f"{value:g}"
 
 
 def _times(campaign: xr.Dataset) -> str:

@@ -164,7 +164,7 @@ def _check_occurrence(often: object, power: xr.DataArray) -> None:
             f"{listed(wanted)}."
         )
     given = [str(dim) for dim in often.dims]
-    if not given or not set(states) <= set(given) <= set(known):
+    if (known and not given) or not set(states) <= set(given) <= set(known):
         raise SwelltreeError(
             f"annual_energy: occurrence is over {listed(given) or 'nothing'}. Give it over "
             f"{listed(wanted)}, the states of the power."
