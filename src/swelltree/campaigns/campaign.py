@@ -24,12 +24,13 @@ from swelltree.campaigns.file_keys import DEVICES, PRECISIONS
 from swelltree.campaigns.key import campaign_key
 from swelltree.campaigns.lock import DriverLock
 from swelltree.campaigns.opened import open_campaign
-from swelltree.campaigns.pool import Job, cases_per_block, cores, open_pool
+from swelltree.campaigns.pool import Job, cases_per_block, open_pool
 from swelltree.campaigns.progress import Progress
 from swelltree.campaigns.sea_states import sea_states
 from swelltree.campaigns.store import Store
 from swelltree.campaigns.table import CaseTable, case_id, case_table, check_table
 from swelltree.campaigns.vary import Vary
+from swelltree.engine.cores import cores
 from swelltree.model.model import Model
 from swelltree.results.cases.reductions import check_reductions
 from swelltree.results.dataset import provenance

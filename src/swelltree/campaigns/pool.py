@@ -6,7 +6,6 @@ died comes back as an error, like one that raised.
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 from abc import ABC, abstractmethod
@@ -15,6 +14,7 @@ from typing import NamedTuple
 
 from swelltree.campaigns.work import Block, UnfitProcess, one_thread, packed, run_block, run_here
 from swelltree.engine.arrays import Tree
+from swelltree.engine.cores import cores
 from swelltree.engine.machine.native import lane_width
 from swelltree.studies.batch.batch import BatchPlan
 from swelltree.studies.batch.cases import BatchCase
@@ -293,13 +293,6 @@ def has_dashboard() -> bool:
     import importlib.util
 
     return importlib.util.find_spec("bokeh") is not None
-
-
-def cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def cases_per_block(count: int, processes: int | None) -> int:

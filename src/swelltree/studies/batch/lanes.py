@@ -8,7 +8,6 @@ made case by case, for the whole run. `gpu` runs the same steps on graphics proc
 from __future__ import annotations
 
 import functools
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from swelltree.effects.linear_hydro.data import WaveLoads
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jnp
+from swelltree.engine.cores import threads
 from swelltree.engine.machine.many_cases.lane_runs import LaneLoads, LaneProgram
 from swelltree.engine.machine.many_cases.summaries import Wanted
 from swelltree.engine.machine.many_cases.waves.lane_sums import RATIO, LaneSums
@@ -51,7 +51,7 @@ class SideBySide(Compiled):
     @property
     def most(self) -> int:
         """Cases that keep all cores busy."""
-        return max(32, TURNS * lane_width() * cores())
+        return max(32, TURNS * lane_width() * threads())
 
     def room_of_loads(self, plan: Plan) -> int:
         """None where loads are made chunk by chunk."""
@@ -87,12 +87,12 @@ class SideBySide(Compiled):
     def stepped(self, plan: Plan, made: Made) -> tuple[Tree, Tree]:
         """State at the end, and samples of all cases."""
         program = self.program(plan, made)
-        return program.run(made.cases, self.chunks(plan), cores(), made.loads)
+        return program.run(made.cases, self.chunks(plan), threads(), made.loads)
 
     def summed(self, plan: Plan, made: Made, wanted: Wanted) -> tuple[Tree, Tree]:
         """State at the end, and what is kept of all cases."""
         program = self.program(plan, made)
-        return program.summaries(made.cases, self.chunks(plan), wanted, cores(), made.loads)
+        return program.summaries(made.cases, self.chunks(plan), wanted, threads(), made.loads)
 
 
 def _samples(plan: Plan) -> int:
@@ -107,12 +107,6 @@ def _samples(plan: Plan) -> int:
 def _longest(plan: Plan) -> float:
     """Time that a chunk may take [s]."""
     return _samples(plan) * float(np.diff(plan.times).max(initial=0.0))
-
-
-def cores() -> int:
-    """Cores of this process: what OMP_NUM_THREADS allows, or all."""
-    asked = os.environ.get("OMP_NUM_THREADS", "").strip()
-    return int(asked) if asked.isdigit() and int(asked) > 0 else os.cpu_count() or 1
 
 
 @functools.lru_cache(maxsize=16)

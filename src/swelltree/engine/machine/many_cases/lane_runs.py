@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.engine.arrays import Tree
+from swelltree.engine.cores import cores
 from swelltree.engine.machine.graph import MOST, Graph
 from swelltree.engine.machine.many_cases.chunk_driver import go_through
 from swelltree.engine.machine.many_cases.columns import read_places
@@ -159,7 +159,7 @@ def _joined(count: int) -> Callable[[Sequence[Any]], Any]:
 
 def _on_cores(one: Callable[[int], None], firsts: range, threads: int | None) -> None:
     """Registers, by the number of their first case, on all cores."""
-    workers = min(len(firsts), threads or os.cpu_count() or 1)
+    workers = min(len(firsts), threads or cores())
     if workers <= 1:
         for first in firsts:
             one(first)

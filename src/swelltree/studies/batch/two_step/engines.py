@@ -15,6 +15,7 @@ import numpy as np
 
 from swelltree.engine.arrays import Tree
 from swelltree.engine.backend import jax
+from swelltree.engine.cores import threads
 from swelltree.engine.machine.many_cases import cuda
 from swelltree.engine.machine.many_cases.gpu_row_runs import GpuRowProgram
 from swelltree.engine.machine.many_cases.lane_runs import LaneProgram
@@ -30,7 +31,6 @@ from swelltree.studies.batch.cases import BatchCase, CaseMaker, grid_step
 from swelltree.studies.batch.compiled import Compiled, Made
 from swelltree.studies.batch.engine import Outcome, Plan, Summary
 from swelltree.studies.batch.gpu import note_seconds
-from swelltree.studies.batch.lanes import cores
 from swelltree.studies.batch.one_by_one import OneByOne
 from swelltree.studies.batch.shared import OwnLeaves
 from swelltree.studies.batch.two_step.seeds import (
@@ -119,7 +119,7 @@ class TwoStepLanes(TwoStep):
     @property
     def most(self) -> int:
         """Cases that keep all cores busy."""
-        return max(32, TURNS * lane_width() * cores())
+        return max(32, TURNS * lane_width() * threads())
 
     def program(self, plan: Plan, made: Made) -> LaneProgram:
         """The program of a plan."""
@@ -127,12 +127,12 @@ class TwoStepLanes(TwoStep):
 
     def stepped(self, plan: Plan, made: Made) -> tuple[Tree, Tree]:
         """State at the end, and samples of all cases."""
-        return self.program(plan, made).run(made.cases, self.chunks(plan), cores())
+        return self.program(plan, made).run(made.cases, self.chunks(plan), threads())
 
     def summed(self, plan: Plan, made: Made, wanted: Wanted) -> tuple[Tree, Tree]:
         """State at the end, and what is kept of all cases."""
         program = self.program(plan, made)
-        return program.summaries(made.cases, self.chunks(plan), wanted, cores())
+        return program.summaries(made.cases, self.chunks(plan), wanted, threads())
 
 
 class TwoStepOnGpu(TwoStep):

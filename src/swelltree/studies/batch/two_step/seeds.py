@@ -20,12 +20,12 @@ from swelltree.effects.linear_hydro.excitation import excitation_at, interpolate
 from swelltree.effects.linear_hydro.headings import heading_weights
 from swelltree.effects.linear_hydro.wave_sums import WaveSums
 from swelltree.engine.arrays import Tree
+from swelltree.engine.cores import threads
 from swelltree.engine.machine.many_cases.programs import Own
 from swelltree.engine.trees import leaves_of, mapped, structure_of
 from swelltree.model.model import Model
 from swelltree.studies.batch.cases import BatchCase
 from swelltree.studies.batch.device_seas import alike, components_of
-from swelltree.studies.batch.lanes import cores
 from swelltree.studies.batch.two_step.starts import Starts
 from swelltree.studies.batch.two_step.steps import CaseStart, Stepped
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
@@ -147,7 +147,7 @@ def _drawn(still: Model, cases: list[BatchCase]) -> tuple[ManySeas, np.ndarray]:
         many = components_of(still, cases[first : first + DRAWN])
         return many, np.asarray(dispersion(many.omega.reshape(-1), depth, g))
 
-    with ThreadPoolExecutor(cores()) as pool:
+    with ThreadPoolExecutor(threads()) as pool:
         parts = list(pool.map(some, range(0, len(cases), DRAWN)))
     many = ManySeas(*map(_joined, zip(*(part for part, _ in parts), strict=True)))
     return many, _joined([k for _, k in parts]).reshape(many.omega.shape)
@@ -186,7 +186,7 @@ def _forces(
         force = excitation_at(table, omega, beta, number, a) * a[:, None]
         real[some][at], imag[some][at] = np.real(force), np.imag(force)
 
-    with warnings.catch_warnings(), ThreadPoolExecutor(cores()) as pool:
+    with warnings.catch_warnings(), ThreadPoolExecutor(threads()) as pool:
         warnings.simplefilter("ignore", SwelltreeWarning)  # told for the first case
         list(pool.map(block, range(0, count, max(1, AT_ONCE // width))))
     return inside, real, imag
