@@ -26,6 +26,18 @@ BARGES = "import swelltree as sw\nmodel = sw.gallery.barges().model(fit={'error'
 SEA = "sw.IrregularSea(sw.Jonswap(Hs=3, Tp=9), omega_max=2.2, seed=1)"
 SPAR = "import swelltree as sw\nmodel = sw.gallery.spar('KIND').model()\n" + MADE
 MOORED = SPAR + "sw.simulate(model, sw.RegularWave(height=4.0, period=10.0), duration=60)\n"
+BATCH = (
+    "import swelltree as sw\nmodel = sw.gallery.rm3().model()\n" + MADE
+    + "spectra = [sw.Jonswap(Hs=1.5 + 0.01 * k, Tp=8) for k in range(64)]\n"
+    + "seas = [sw.IrregularSea(x, omega_max=2.2, seed=k) for k, x in enumerate(spectra)]\n"
+    + "sw.simulate_batch(model, seas, duration=120)\n"
+)  # fmt: skip
+LINES = (
+    SPAR.replace("KIND", "dynamic")
+    + "sea = sw.IrregularSea(sw.Jonswap(Hs=1.5, Tp=8), omega_max=2.2)\n"
+    + "seas = [sea.replace(seed=k) for k in range(8)]\n"
+    + "sw.simulate_batch(model, seas, duration=4)\n"
+)
 JOBS = {
     "barges": BARGES + f"sw.simulate(model, {SEA}, duration=100)\n",
     "equilibrium": BARGES + "sw.equilibrium(model)\n",
@@ -34,6 +46,8 @@ JOBS = {
     "steady_state": BARGES + "sw.steady_state(model, sw.RegularWave(height=2.0, period=9.0))\n",
     "moored": MOORED.replace("KIND", "quasi_static"),
     "moored dynamic": MOORED.replace("KIND", "dynamic"),
+    "batch": BATCH,
+    "batch of lines": LINES,
 }
 TELL = (
     "import sys\n"

@@ -187,3 +187,42 @@ def test_numbers_and_seas_of_their_own_leave_to_all_cases_what_they_share():
         own.append([isinstance(x, Own) for x in leaves_of(made.cases.fixed)])
     assert own[0] == own[1]
     assert sum(own[0]) == 3  # damping, and the loads of waves with their rates
+
+
+def buoy_with_a_leg():
+    """Water is felt by a member alone, whose arrays have as many waves as the sea."""
+    buoy = sw.Body("buoy", mass=900.0, inertia=(300.0, 300.0, 200.0), position=(0.3, 0.1, 0.2))
+    leg = sw.MorisonMember("leg", buoy.at(0, 0, 1), buoy.at(0.2, 0.1, -4), diameter=0.5, Cd=1.1)
+    rail = sw.Slider("rail", sw.WORLD, buoy, axis=(1.0, 0.3, 0.2))
+    brake = sw.JointForce("brake", "rail", stiffness=900.0, damping=40.0)
+    return sw.compile(sw.System("leg", [buoy], [rail], [leg, brake], water=sw.Water(depth=30.0)))
+
+
+@pytest.mark.slow
+def test_seas_of_several_kinds_in_one_batch_are_single_runs():
+    """Seas with other numbers of waves, or told otherwise, cannot share a program: each has one."""
+    model, t = buoy_with_a_leg(), np.arange(0.0, 20.0, 0.4)
+    record = sw.MeasuredWave(time=tuple(t), elevation=tuple(0.3 * np.sin(0.9 * t)), beta=0.5)
+    some = [
+        SEA.replace(components=5, beta=0.4),
+        SEA.replace(components=7, ramp=2.0),
+        record,
+        SEA.replace(components=5, seed=8),
+        sw.SeaOf([SEA.replace(ramp=0.0, components=4), sw.RegularWave(0.2, period=5.0, beta=1.0)]),
+    ]
+    how = {"duration": 2.0, "output_step": 0.2, "step": 0.05}
+    stiffness = {"forces.brake.stiffness": [900.0, 500.0, 800.0, 950.0, 1e3]}
+    for reduce in (["series"], ["statistics"]):
+        batch = sw.simulate_batch(
+            model, some, stiffness, channels=["position"], reduce=reduce, **how
+        )
+        assert batch.attrs["engine"] == "lanes"
+        assert (batch["message"] == "").all()
+        for k, sea in enumerate(some):
+            own = model.with_values({path: x[k] for path, x in stiffness.items()})
+            run = sw.simulate(own, sea, solver="rk4", progress=False, **how)
+            if reduce == ["series"]:
+                found, right = batch["position_series"][k], run["position"]
+            else:
+                found, right = batch["position"][k], sw.statistics(run)["position"]
+            np.testing.assert_allclose(found, right, rtol=0, atol=1e-10)

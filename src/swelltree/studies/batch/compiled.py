@@ -31,7 +31,7 @@ from swelltree.solvers.stepping.smooth import integrate
 from swelltree.studies.batch.budget import judged, judged_by_extremes
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
 from swelltree.studies.batch.engine import Engine, Outcome, Plan, Summary
-from swelltree.studies.batch.shared import OwnLeaves
+from swelltree.studies.batch.shared import OwnLeaves, SeveralLayoutsError, in_groups
 from swelltree.studies.batch.xla import options_of, outcome, sampler, shapes_of
 from swelltree.studies.time.smooth import problem
 from swelltree.studies.time.watch_traced import ended_with_loops
@@ -102,7 +102,11 @@ class Compiled(Engine):
         return shapes_of(plan)
 
     def run(self, plan: Plan, cases: list[BatchCase], first: int = 0) -> list[Outcome]:
-        """All cases side by side; those that cannot be made have their sentence."""
+        """All cases side by side, where they have one layout; else those that have."""
+        return in_groups(lambda some: self._run(plan, some), self.maker(plan), cases)
+
+    def _run(self, plan: Plan, cases: list[BatchCase]) -> list[Outcome]:
+        """Cases of one layout; those that cannot be made have their sentence."""
         made = self.made(plan, cases)
         if made is None:
             return [Outcome(None, text) for text in self._refusals(plan, cases)]
@@ -120,7 +124,10 @@ class Compiled(Engine):
         """
         if plan.model.cut_rows or any(name in JOINT_ANGLES for name in plan.channels):
             return None
-        made = self.made(plan, cases)
+        try:
+            made = self.made(plan, cases)
+        except SeveralLayoutsError:
+            return None  # they are run one layout after the other
         if made is None:
             return None
         state, (channels, budget) = self.summed(plan, made, wanted)

@@ -7,6 +7,8 @@ that change where the numbers of the case do.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
+
 import numpy as np
 
 from swelltree.engine.arrays import Array, Tree
@@ -14,9 +16,51 @@ from swelltree.engine.machine.many_cases.programs import Own
 from swelltree.engine.trees import flatten, leaves_of, structure_of
 from swelltree.model.model import Model
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
+from swelltree.studies.batch.engine import Outcome
 from swelltree.system.errors import SwelltreeError
 
 ASIDE = 1.0 + 2.0**-10
+
+
+class SeveralLayoutsError(Exception):
+    """Cases whose arrays have several sizes, as those of seas with several numbers of waves."""
+
+
+def by_layout(maker: CaseMaker, cases: Sequence[BatchCase]) -> list[list[int]]:
+    """Numbers of cases that can go side by side; those that cannot be made are by themselves.
+
+    Args:
+        maker: of cases.
+        cases: of a batch.
+    """
+    groups: dict[Hashable, list[int]] = {}
+    for k, case in enumerate(cases):
+        try:
+            leaves, form = flatten(maker.in_sea(case)[0])
+            key = form, tuple(np.shape(x) for x in leaves)
+        except SwelltreeError:  # told where the case is run
+            key = None
+        groups.setdefault(key, []).append(k)
+    return list(groups.values())
+
+
+def in_groups(
+    run: Callable[[list[BatchCase]], list[Outcome]], maker: CaseMaker, cases: list[BatchCase]
+) -> list[Outcome]:
+    """What becomes of cases that are run side by side as far as their layouts allow.
+
+    Args:
+        run: function of cases of one layout.
+        maker: of cases.
+        cases: of a batch.
+    """
+    try:
+        return run(cases)
+    except SeveralLayoutsError:
+        outcomes: dict[int, Outcome] = {}
+        for rows in by_layout(maker, cases):
+            outcomes |= dict(zip(rows, run([cases[k] for k in rows]), strict=True))
+        return [outcomes[k] for k in range(len(cases))]
 
 
 class OwnLeaves:
@@ -60,10 +104,7 @@ class OwnLeaves:
             if form != expected or any(
                 np.shape(x) != np.shape(y) for x, y in zip(leaves, self.leaves, strict=True)
             ):
-                raise SwelltreeError(
-                    "simulate_batch: the cases do not have one layout (parts that some have and "
-                    "others have not, arrays of other sizes). Run them in batches of one kind."
-                )
+                raise SeveralLayoutsError
             for k, (x, y) in enumerate(zip(leaves, self.leaves, strict=True)):
                 # numbers may act on what they did not seem to act on
                 differs[k] = differs[k] or not (x is y or np.array_equal(x, y, equal_nan=_gaps(x)))

@@ -27,6 +27,7 @@ from swelltree.spatial.products import compact
 from swelltree.studies.batch.budget import budget
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
 from swelltree.studies.batch.engine import Engine, Outcome, Plan
+from swelltree.studies.batch.shared import SeveralLayoutsError, in_groups
 from swelltree.studies.time.smooth import first_phase, problem, smooth_stepper
 from swelltree.studies.time.watch_traced import with_watch
 from swelltree.system.errors import SwelltreeError
@@ -46,8 +47,11 @@ class Xla(Engine):
         return shapes_of(plan)
 
     def run(self, plan: Plan, cases: list[BatchCase], first: int = 0) -> list[Outcome]:
-        """All cases side by side; those that cannot be made leave their lane to another."""
-        assert plan.step is not None
+        """All cases side by side, where they have one layout; else those that have."""
+        return in_groups(lambda some: self._run(plan, some, first), maker_of(plan), cases)
+
+    def _run(self, plan: Plan, cases: list[BatchCase], first: int) -> list[Outcome]:
+        """Cases of one layout; those that cannot be made leave their lane to another."""
         maker = maker_of(plan)
         rows, refused = LaneRows(plan.lanes), {}
         for lane, case in enumerate(cases, first):
@@ -107,10 +111,7 @@ class LaneRows:
             self._arrays = [np.empty((self.lanes, *np.shape(x)), np.result_type(x)) for x in leaves]
         shapes = [np.shape(x) for x in leaves]
         if form != self.form or shapes != [x.shape[1:] for x in self._arrays]:
-            raise SwelltreeError(
-                "simulate_batch: the cases do not have one layout (parts that some have and "
-                "others have not, arrays of other sizes). Run them in batches of one kind."
-            )
+            raise SeveralLayoutsError
         for array, x in zip(self._arrays, leaves, strict=True):
             array[lane] = x
         self.filled.append(lane)
