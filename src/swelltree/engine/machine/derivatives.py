@@ -26,6 +26,7 @@ OWN = {"custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr"}  # derivat
 MOVED = {"broadcast_in_dim", "reshape", "slice", "squeeze", "transpose", "concatenate", "split"}
 MOVED |= {"copy", "copy_p", "optimization_barrier", "rev", "pad", "gather", "dynamic_slice"}
 MOVED |= {"dynamic_update_slice", "scatter", "expand_dims", "unstack", "reduce_precision"}
+MOVED |= {"stack", "tile"}
 SINGLE = {"max", "min", "abs", "sign", "rem", "atan2", "sqrt", "rsqrt", "cbrt", "sin", "cos", "tan"}
 SINGLE |= {"asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "exp2"}
 SINGLE |= {

@@ -114,9 +114,9 @@ def newton_matrix(problem: Problem, args: Tree, carry: Carry, h: Array, latest: 
     factored = jax.scipy.linalg.lu_factor(np.eye(m) - hg * moved.T)
 
     def solve(right: Array) -> Array:
-        change, pushed = jnp.zeros_like(right), right[x]
+        change, pushed, alone = jnp.zeros_like(right), right[x], right[z]
         if k:
-            alone = resolvent(right[z])
+            alone = resolvent(alone)
             pushed = pushed + hg * (alone @ to_x[m:])
         dx = jax.scipy.linalg.lu_solve(factored, pushed)
         change, rate = change.at[x].set(dx), dx @ to_rest[:m]
