@@ -130,3 +130,14 @@ def test_compiled_programs_are_let_go_when_there_are_many():
     engine.make_room(most=0)
     assert mapped() < full
     assert [program(1.0) for program in programs] == values
+
+
+@pytest.mark.parametrize(("given", "kept"), [(None, "false"), ("true", "true")])
+def test_memory_of_a_graphics_processor_is_left_to_batches_and_other_processes(given, kept):
+    environment = {k: x for k, x in os.environ.items() if k != "XLA_PYTHON_CLIENT_PREALLOCATE"}
+    environment |= {} if given is None else {"XLA_PYTHON_CLIENT_PREALLOCATE": given}
+    code = "import os, swelltree.engine.backend as b\nb.jax.devices()\n"
+    code += "print(os.environ['XLA_PYTHON_CLIENT_PREALLOCATE'])"
+    command = [sys.executable, "-c", code]
+    told = subprocess.run(command, check=True, env=environment, capture_output=True, text=True)
+    assert told.stdout.split() == [kept]

@@ -9,6 +9,8 @@ disk never does. Whoever imports JAX after this module, it
   steps, each of which would wait for the start of its kernels, and would share the device's memory
   with batches of runs, whose kernels are not JAX's. Work on large matrices asks for that processor
   (`on_first_choice`). Whoever has set ``jax_default_device`` or ``jax_platforms`` keeps that,
+* takes memory of a graphics processor as it is needed, not three quarters of it at the start, unless
+  ``XLA_PYTHON_CLIENT_PREALLOCATE`` says otherwise: batches want it, and other processes,
 * asks XLA to emit small time loops as a single function ("one kernel"), which halves the
   cost of small models on the CPU. The option is undocumented, so nothing but speed may
   depend on it,
@@ -51,6 +53,7 @@ def _ask_for_one_kernel() -> None:
 
 # XLA reads its flags when the first backend starts, so this comes before the import
 _ask_for_one_kernel()
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 if TYPE_CHECKING:
     import jax
