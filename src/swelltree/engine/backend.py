@@ -9,8 +9,8 @@ disk never does. Whoever imports JAX after this module, it
   steps, each of which would wait for the start of its kernels, and would share the device's memory
   with batches of runs, whose kernels are not JAX's. Work on large matrices asks for that processor
   (`on_first_choice`). Whoever has set ``jax_default_device`` or ``jax_platforms`` keeps that,
-* takes memory of a graphics processor as it is needed, not three quarters of it at the start, unless
-  ``XLA_PYTHON_CLIENT_PREALLOCATE`` says otherwise: batches want it, and other processes,
+* takes memory of a graphics processor as it is needed: batches want the rest, and other processes.
+  ``XLA_PYTHON_CLIENT_PREALLOCATE=true`` reserves three quarters of it at the start,
 * asks XLA to emit small time loops as a single function ("one kernel"), which halves the
   cost of small models on the CPU. The option is undocumented, so nothing but speed may
   depend on it,
