@@ -270,8 +270,8 @@ class Campaign:
             is_gpu = planned.engine.is_gpu
             most = BLOCK_OF_GPU if is_gpu else cases_per_block(len(table), processes)
             planned = planned._replace(plan=replace(plan, lanes=min(plan.lanes, most)))
-        error = {k: x for k, x in attrs.items() if k == "step_error"}
-        return planned._replace(attrs=planned.attrs | error), block or planned.plan.lanes
+        errors = {k: x for k, x in attrs.items() if k in ("step_error", "precision_error")}
+        return planned._replace(attrs=planned.attrs | errors), block or planned.plan.lanes
 
     def _about(self, table: CaseTable, planned: BatchPlan, lanes: int) -> NamedValues:
         """What the store keeps besides numbers."""

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from swelltree.engine.contents import Contents, hashed
+from swelltree.engine.trees import leaves_of
 from swelltree.model.model import Model
 from swelltree.model.values.described import Described
 
@@ -48,10 +49,8 @@ def campaign_key(model: Model, *others: object) -> str:
 
 def _sizes_of_memory(model: Model) -> list[object]:
     """What the water remembers, by its kind and the sizes of its arrays."""
-    from swelltree.engine.backend import jax
-
     hydro = model.hydro
     if hydro is None or hydro.memory is None:
         return []
-    sizes = [np.shape(leaf) for leaf in jax.tree.leaves(hydro.memory)]
+    sizes = [np.shape(leaf) for leaf in leaves_of(hydro.memory)]
     return [type(hydro.memory).__name__, hydro.memory.kept_step, *sizes]

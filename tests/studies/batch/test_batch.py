@@ -8,10 +8,12 @@ import pytest
 import made_hydro
 import swelltree as sw
 from made_campaign import SEA, float_model
+from swelltree.engine.machine.graph import NotFlattenedError
 from swelltree.engine.machine.many_cases.programs import Own
 from swelltree.engine.trees import leaves_of
 from swelltree.studies.batch.batch import plan_batch
 from swelltree.studies.batch.cases import batch_cases
+from swelltree.studies.batch.lanes import SideBySide
 
 STEP = 0.2
 RUN = {"duration": 30.0, "output_step": 0.2}
@@ -226,3 +228,25 @@ def test_seas_of_several_kinds_in_one_batch_are_single_runs():
             else:
                 found, right = batch["position"][k], sw.statistics(run)["position"]
             np.testing.assert_allclose(found, right, rtol=0, atol=1e-10)
+
+
+def test_later_cases_that_no_program_takes_are_run_one_by_one(monkeypatch):
+    """The engine is chosen by the first case; others may have more waves, or larger tables."""
+    how = {"duration": 6.0, "output_step": 0.5, "step": 0.1, "lanes": 2}
+    usual = sw.simulate_batch(float_model(), seas(3), **how)
+    summed, seen = SideBySide.summed, []
+
+    def outgrown(self, plan, made, wanted):
+        seen.append(made)
+        if len(seen) == 2:
+            raise NotFlattenedError("9 numbers, more than 8")
+        return summed(self, plan, made, wanted)
+
+    monkeypatch.setattr(SideBySide, "summed", outgrown)
+    with pytest.warns(sw.SwelltreeWarning, match=r"1 cases cannot .* \(9 numbers, .* one by one"):
+        batch = sw.simulate_batch(float_model(), seas(3), **how)
+    assert len(seen) == 2
+    assert list(batch.data_vars) == list(usual.data_vars)
+    for name in ("position", "absorbed_power"):
+        size = float(abs(usual[name]).max())
+        np.testing.assert_allclose(batch[name], usual[name], rtol=1e-10, atol=1e-10 * size)

@@ -11,6 +11,7 @@ import numpy as np
 
 from swelltree.engine.arrays import Tree
 from swelltree.engine.backend import make_room
+from swelltree.engine.machine.graph import NotFlattenedError
 from swelltree.engine.machine.many_cases import cuda
 from swelltree.engine.machine.many_cases.summaries import BUDGET, Wanted
 from swelltree.engine.trees import leaves_of
@@ -26,6 +27,7 @@ from swelltree.studies.batch.engine import Engine, Outcome, Plan, Summary
 from swelltree.studies.batch.engines import chosen_engine
 from swelltree.studies.batch.lanes import SideBySide
 from swelltree.studies.batch.linear_range import with_findings
+from swelltree.studies.batch.one_by_one import OneByOne
 from swelltree.studies.batch.steps import chosen_step, estimated_step, precision_error
 from swelltree.studies.batch.two_step.starts import shared_step
 from swelltree.studies.given import study_of_model
@@ -227,6 +229,22 @@ def reduced_block(
         names: of reductions.
         first: lane of the first case.
     """
+    try:
+        return _by_engine(planned, cases, names, first)
+    except NotFlattenedError as error:  # the engine was chosen by the first of all cases
+        warnings.warn(
+            f"{len(cases)} cases cannot be run as the first ones are, by {planned.engine.name} "
+            f"({error}); they are run one by one",
+            SwelltreeWarning,
+            stacklevel=2,
+        )
+        return _by_engine(planned._replace(engine=OneByOne()), cases, names, first)
+
+
+def _by_engine(
+    planned: BatchPlan, cases: list[BatchCase], names: Sequence[str], first: int
+) -> xr.Dataset:
+    """The same by the engine of the plan."""
     plan = planned.plan
     wanted = _wanted(planned, names)
     summary = None if wanted is None else planned.engine.summaries(plan, cases, wanted)
