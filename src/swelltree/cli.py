@@ -257,7 +257,7 @@ def sweep(
         str | None, typer.Option(help="Address of a Dask scheduler: tcp://host:8786.")
     ] = None,
     device: Annotated[
-        str | None, typer.Option(help="cpu, gpu or auto, in place of the file's.")
+        str | None, typer.Option(help="cpu, gpu, jax or auto, in place of the file's.")
     ] = None,
     report: Annotated[bool, typer.Option(help="Also write a page to look at.")] = True,
     check: Annotated[bool, typer.Option("--check", help="Read it and run nothing.")] = False,

@@ -70,8 +70,9 @@ class Campaign:
             memory allows, fewer where all would not have some, and as many as fill all cores where
             this process runs them.
         retries: how often a block is tried again before its cases are tried one by one.
-        device: "cpu"; "gpu", with a warning where there is none; or "auto": a graphics processor
-            that is there, from 512 cases on. A store goes on with what it was begun with.
+        device: "cpu"; "gpu", with a warning where there is none; "auto": a graphics processor that
+            is there, from 512 cases on; or "jax", as in `simulate_batch`. A store goes on with what
+            it was begun with.
         precision: "float64", or "float32" with device "gpu".
         name: of the campaign.
         text: of the file it was read from, for provenance.
@@ -267,8 +268,8 @@ class Campaign:
         )
         plan = planned.plan
         if self.lanes is None and given["lanes"] is None:
-            is_gpu = planned.engine.is_gpu
-            most = BLOCK_OF_GPU if is_gpu else cases_per_block(len(table), processes)
+            by_cores = cases_per_block(len(table), processes)
+            most = by_cores if plan.device == "cpu" else BLOCK_OF_GPU
             planned = planned._replace(plan=replace(plan, lanes=min(plan.lanes, most)))
         errors = {k: x for k, x in attrs.items() if k in ("step_error", "precision_error")}
         return planned._replace(attrs=planned.attrs | errors), block or planned.plan.lanes

@@ -10,7 +10,7 @@ from swelltree.system.waters.seas import SeaLike, Text
 READY = ("barges", "hinge_barge", "oswec", "rm3", "spar", "sphere", "tank")
 _ready = one_of(READY, "ready system")
 _start = one_of(STARTS, "start")
-DEVICES, PRECISIONS = ("auto", "cpu", "gpu"), ("float64", "float32")
+DEVICES, PRECISIONS = ("auto", "cpu", "gpu", "jax"), ("float64", "float32")
 _device, _precision = one_of(DEVICES, "device"), one_of(PRECISIONS, "precision")
 
 

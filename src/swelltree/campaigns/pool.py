@@ -324,16 +324,17 @@ def open_pool(
         planned: how cases are run.
         names: of reductions.
         jobs: how many blocks there are to run.
-        workers: processes on this machine; one per core by default, 0 for this process. A graphics
-            processor is fed by one: this, or another where some are asked for.
+        workers: processes on this machine; one per core by default, 0 for this process. Another
+            device than the CPU is fed by one: this, or another where some are asked for.
         scheduler: address of a Dask scheduler.
         say: tells the user.
     """
-    usual = 0 if planned.engine.is_gpu else cores()
+    one_device = planned.plan.device != "cpu"
+    usual = 0 if one_device else cores()
     count = min(usual if workers is None else workers, jobs)
     if scheduler is None and count == 0:
         return Here(planned, names)
-    if planned.engine.is_gpu:
+    if one_device:
         count = 1
     pool = Cluster(planned, names, count, scheduler, say=say)
     if pool.dashboard:

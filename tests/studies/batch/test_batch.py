@@ -1,6 +1,7 @@
 """Batches: the numbers of single runs, whatever the neighbours."""
 
 import warnings
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from made_campaign import SEA, float_model
 from swelltree.engine.machine.graph import NotFlattenedError
 from swelltree.engine.machine.many_cases.programs import Own
 from swelltree.engine.trees import leaves_of
+from swelltree.studies.batch import xla
 from swelltree.studies.batch.batch import plan_batch
 from swelltree.studies.batch.cases import batch_cases
 from swelltree.studies.batch.lanes import SideBySide
@@ -250,3 +252,16 @@ def test_later_cases_that_no_program_takes_are_run_one_by_one(monkeypatch):
     for name in ("position", "absorbed_power"):
         size = float(abs(usual[name]).max())
         np.testing.assert_allclose(batch[name], usual[name], rtol=1e-10, atol=1e-10 * size)
+
+
+def test_any_device_of_jax_runs_batches_by_xla(monkeypatch):
+    places = []
+    monkeypatch.setattr(xla, "on_first_choice", lambda: places.append("asked") or nullcontext())
+    model, many = float_model(), seas(2)
+    how = {"duration": 6.0, "output_step": 0.5, "step": 0.1}
+    batch = sw.simulate_batch(model, many, **how, device="jax")
+    assert (batch.attrs["engine"], batch.attrs["device"], places) == ("xla", "jax", ["asked"])
+    lanes = sw.simulate_batch(model, many, **how)
+    for name in ("position", "absorbed_power"):
+        size = float(abs(lanes[name]).max())
+        np.testing.assert_allclose(batch[name], lanes[name], rtol=1e-10, atol=1e-10 * size)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-3
 TURNED = 1.0  # rad from sample to sample: attitudes that change more are followed by their samples
 FILLING = 512  # cases from which a graphics processor is faster than some cores
-ROOM = {"cpu": 1.5e9, "gpu": 2e10}  # bytes of one batch
+ROOM = {"cpu": 1.5e9, "gpu": 2e10, "jax": 1.5e9}  # bytes of one batch
 SAMPLES_HERE = 2e9  # bytes of samples that are brought here at a time
 SUMMED = {"statistics", "peaks", "fatigue"}  # reductions that are found where samples arise
 USUAL = ("position", "absorbed_power", "pto_stroke", "pto_force", "line_tension")
@@ -99,8 +99,9 @@ def simulate_batch(
         case: number or name of the runs; with the seed of the sea it gives the random phases.
         lanes: cases that run side by side; as many as fit into memory by default, as many as keep
             all cores busy, at least 32, on CPUs.
-        device: "cpu"; "gpu" for a graphics processor of NVIDIA where there is one, or a warning; or
-            "auto" for one that is there, if the cases are enough to fill it.
+        device: "cpu"; "gpu" for a graphics processor of NVIDIA where there is one, or a warning;
+            "auto" for one that is there, if the cases are enough to fill it; "jax" for the device
+            that JAX prefers, whatever it is, by XLA.
         precision: "float64", or "float32" on the graphics processor; what that costs is measured in
             a few cases and told in `precision_error`, of the standard deviation of a channel.
     """
@@ -161,7 +162,7 @@ def plan_batch(
     """
     make_room()
     count = len(cases) if count is None else count
-    wanted = _one_of("device", device, ("cpu", "gpu", "auto"))
+    wanted = _one_of("device", device, ("cpu", "gpu", "auto", "jax"))
     if wanted == "auto":
         device = "cpu" if count < FILLING or isinstance(cuda.device(), str) else "gpu"
     solver, how = chosen_solver(model, None, formulation)
@@ -193,7 +194,7 @@ def plan_batch(
     engine, plan, why = chosen_engine(
         plan, first, lambda plan, engine: _channels(plan, engine, channels)
     )
-    if device == "gpu" and not engine.is_gpu:
+    if (device == "gpu" and not engine.is_gpu) or engine.name == OneByOne.name:
         plan = replace(plan, device="cpu", short=False)
     plan = replace(plan, lanes=_lanes(plan, engine, count, lanes))
     attrs: NamedValues = {"study": "simulate_batch", "engine": why, "solver": solver}

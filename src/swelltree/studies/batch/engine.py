@@ -39,7 +39,7 @@ class Plan:
         start: as in `simulate`.
         lanes: cases that run side by side.
         duration: of the sea [s], where it is longer than the samples.
-        device: "cpu" or "gpu".
+        device: "cpu", "gpu", or "jax" for the one that JAX prefers.
         short: floats have four bytes on the graphics processor.
     """
 

@@ -29,6 +29,8 @@ def chosen_engine(
     engines: list[Engine] = [SideBySide(), Xla(), OneByOne()]
     if two_step:
         engines = [TwoStepLanes(), TwoStepXla(), OneByOne()]
+    if plan.device == "jax":
+        engines = engines[1:]  # any device of JAX knows XLA alone
     if plan.device == "gpu":
         short = plan.short
         engines.insert(0, TwoStepOnGpu(short=short) if two_step else OnGpu(short=short))

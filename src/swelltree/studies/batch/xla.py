@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 
 from swelltree.effects.controllers.controllers import raise_faults
 from swelltree.effects.linear_hydro.radiation import with_exact_memory
 from swelltree.engine.arrays import Array, Tree
-from swelltree.engine.backend import jax, jnp
+from swelltree.engine.backend import jax, jnp, on_first_choice
 from swelltree.engine.machine.shapes import shapes_of as shapes_of_results
 from swelltree.formulations import Formulation
 from swelltree.formulations.equations import event_count, observe, start_phase
@@ -70,7 +71,8 @@ class Xla(Engine):
         matters = how.settling_matters(plan.model)
         program = _program(how, matters, event_count(plan.model), plan.channels, rows.form)
         options = options_of(plan, rows.example[0])
-        channels, codes, fails = program(rows.leaves(), options, plan.times)
+        with place_of(plan):
+            channels, codes, fails = program(rows.leaves(), options, plan.times)
         raise_faults(plan.model)
         channels = {name: np.asarray(x) for name, x in channels.items()}
         codes, fails = np.asarray(codes), np.asarray(fails)
@@ -78,6 +80,11 @@ class Xla(Engine):
             lane: outcome({name: x[lane] for name, x in channels.items()}, codes[lane], fails[lane])
             for lane in rows.filled
         }
+
+
+def place_of(plan: Plan) -> AbstractContextManager[object]:
+    """Where XLA computes."""
+    return on_first_choice() if plan.device == "jax" else nullcontext()
 
 
 def outcome(channels: dict[str, np.ndarray], code: Array, failed: float) -> Outcome:

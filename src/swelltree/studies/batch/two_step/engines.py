@@ -42,6 +42,7 @@ from swelltree.studies.batch.two_step.seeds import (
 )
 from swelltree.studies.batch.two_step.starts import Starts, begins_still
 from swelltree.studies.batch.two_step.steps import Stepped, axes_of_rows, chunk_of_steps
+from swelltree.studies.batch.xla import place_of
 from swelltree.studies.time.two_step.channels import observe
 from swelltree.studies.time.two_step.plan import grid
 from swelltree.two_step.run import empty_samples
@@ -239,9 +240,10 @@ class TwoStepXla(TwoStep):
         given = [np.asarray(x.arrays) if isinstance(x, Own) else x for x in leaves]
         program = _mapped(*self.what(plan), differs, form)
         state, parts = made.cases.state, []
-        for chunk in self.chunks(plan):
-            state, kept = program(given, state, chunk)
-            parts.append(jax.tree.map(np.asarray, kept))
+        with place_of(plan):
+            for chunk in self.chunks(plan):
+                state, kept = program(given, state, chunk)
+                parts.append(jax.tree.map(np.asarray, kept))
         state = jax.tree.map(np.asarray, state)
         return state, jax.tree.map(lambda *x: np.concatenate(x, axis=1), *parts)
 
