@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+import made_hydro
 import swelltree as sw
 from device_here import DeviceHere
 from made_campaign import SEA, float_model
 from rich_systems import floating
+from swelltree.engine.backend import jnp
 from swelltree.engine.machine.many_cases import cuda
 from swelltree.studies.batch import batch as batch_study
 from swelltree.studies.batch.compiled import Compiled
@@ -41,7 +43,43 @@ def four_bar():
     return sw.System("four bars", bars, joints, forces)
 
 
+def pushing(t, y, gain):
+    """A law of a user with a limit, in which time counts as well."""
+    place, speed = y
+    return jnp.clip(-gain * speed - 2e3 * jnp.sin(0.7 * t) * place, -6e4, 6e4)
+
+
+def controlled():
+    """The float of the campaigns, pushed by that law."""
+    law = sw.Controller(
+        "law", ["rail.Heave", "rail.Heave.rate"], ["pto"], law=pushing, gains={"gain": 8e4}
+    )
+    return float_model().described.system.replace(controllers=[law])
+
+
+def hull_in_oblique_waves():
+    """Pressure on the wetted panels of a buoy that is moored away from the origin."""
+    place = (3.0, -2.0, -0.8)
+    hull = sw.Cylinder(radius=1.6, height=4.0, draft=2.7)
+    buoy = sw.Body("buoy", mass=2.2e4, inertia=(8e4, 9e4, 7e4), hull=hull, position=place)
+    mooring = sw.LinearMooring(
+        "mooring",
+        buoy,
+        stiffness={"Surge": 2e3, "Sway": 3e3, "Yaw": 2e4},
+        damping=dict.fromkeys(("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw"), 5e3),
+    )
+    free = sw.Free("free", sw.WORLD.at(*place), buoy)
+    return sw.System("buoy", [buoy], [free], moorings=[mooring])
+
+
+COMPILED = {
+    controlled: {"hydro": made_hydro.heaving_float()},
+    hull_in_oblique_waves: {"nonlinear": True, "added_mass": np.diag([1.7e4] * 3 + [2e4] * 3)},
+}
+OBLIQUE = sw.RegularWave(0.8, 5.0, beta=0.6)
 CASES = {
+    "law": (controlled, "controllers.law.gains.gain", [8e4, 1.2e5, 2e5], SEA, 3.0),
+    "hull": (hull_in_oblique_waves, "bodies.buoy.mass", [2.2e4, 2.25e4, 2.3e4], OBLIQUE, 3.0),
     "latch": (latched, "forces.spring.stiffness", [8.0, 9.5, 6.5], None, 6.0),
     "loop": (four_bar, "forces.brake.damping", [0.8, 0.0, 2.0], None, 3.0),
     "rich": (floating, "ptos.pto.damping", [2e3, 0.0, 9e3], sw.RegularWave(1.2, 6.0), 4.0),
@@ -49,10 +87,13 @@ CASES = {
 
 
 @pytest.mark.filterwarnings("ignore::swelltree.SwelltreeWarning")
-@pytest.mark.parametrize("name", ["latch", "loop", pytest.param("rich", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name",
+    ["latch", "loop", "law", *(pytest.param(x, marks=pytest.mark.slow) for x in ("hull", "rich"))],
+)
 def test_lanes_are_single_runs(name):
     make, path, values, sea, duration = CASES[name]
-    model = sw.compile(make())
+    model = sw.compile(make(), **COMPILED.get(make, {}))
     how = {"duration": duration, "output_step": 0.1, "step": 0.005, "start": "described"}
     batch = sw.simulate_batch(model, sea, {path: values}, channels=CHOSEN, reduce=["series"], **how)
     assert batch.attrs["engine"] == "lanes"
