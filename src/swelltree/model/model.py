@@ -172,13 +172,24 @@ class Model:
         """
         return set_values(self, values)
 
+    def _counts(self) -> str:
+        """How large it is, in words."""
+        layout = self.layout
+        return f"{layout.n_bodies} bodies, {layout.n_joints} joints, {self.freedoms} freedoms"
+
+    def __repr__(self) -> str:
+        """Name, size and effects: its arrays would fill pages."""
+        system = self.described.system
+        name = "" if system is None else f" '{system.name}'"
+        effects = ", ".join(type(effect).__name__ for effect in self.effects)
+        return f"<Model{name}: {self._counts()}; {effects}>"
+
     def _repr_html_(self) -> str:
         from html import escape
 
         from swelltree.system.notebook import system_html
 
-        layout, freedoms = self.layout, self.freedoms
-        counts = f"{layout.n_bodies} bodies, {layout.n_joints} joints, {freedoms} freedoms"
+        counts = self._counts()
         notes = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.report)
         system = self.described.system
         whole = "" if system is None else system_html(system)
