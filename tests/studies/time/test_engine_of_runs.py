@@ -184,7 +184,7 @@ def test_loops_with_redundant_rows_leave_nothing_to_xla(monkeypatch, formulation
 def test_engine_of_the_observation_is_told_where_it_is_another(monkeypatch):
     monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
     model = sw.compile(latched())
-    monkeypatch.setattr(observer(formulation("path_matrix")), "refused", "a reason")
+    monkeypatch.setattr(observer(formulation("path_matrix"), True), "refused", "a reason")
     run = sw.simulate(model, duration=0.3, output_step=0.1, chunk=2)
     assert run.attrs["engine"] == "LLVM, observation by XLA: a reason"
 

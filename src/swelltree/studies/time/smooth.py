@@ -113,7 +113,7 @@ def problem_of(model: Model, how: Formulation) -> Problem:
 
 
 @functools.lru_cache(maxsize=64)
-def observer(formulation: Formulation, shaped: bool = True) -> Program:
+def observer(formulation: Formulation, shaped: bool) -> Program:
     """Compiled observation of a stack of phases.
 
     Args:
