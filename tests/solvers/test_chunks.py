@@ -213,6 +213,7 @@ def test_a_failed_run_returns_the_part_before_the_failure(tmp_path):
     assert equal(again.outputs, run.outputs)
 
 
+@pytest.mark.slow
 def test_a_long_run_leaves_nothing_on_the_device():
     advance = stepper()
     counts = []

@@ -102,6 +102,7 @@ def test_inverted_pendulum_has_one_unstable_mode():
     assert found.eigenvalue_real.max() == pytest.approx(np.sqrt(9.81 / 1.1), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_gradient_of_rest_and_of_a_frequency_agree_with_closed_forms():
     model = hung_mass()
 

@@ -67,6 +67,7 @@ def test_turned_float_comes_to_rest_in_few_steps():
     assert rest.attrs["largest_motion"] < 1e-7
 
 
+@pytest.mark.slow
 def test_heavy_body_dropped_with_a_pinned_boom_comes_to_rest():
     """From the air, with a boom that turns far: inertia is that of bodies as they are turned."""
     body = sw.Body("barge", mass=2e5, inertia=(3e7,) * 3, position=(3.0, -2.0, 4.0))

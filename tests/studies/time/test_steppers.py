@@ -70,6 +70,7 @@ def test_traced_runs_have_the_names_and_values_of_labelled_ones(model):
         assert np.allclose(traced[name], plain[name].values, rtol=1e-9, atol=1e-9), name
 
 
+@pytest.mark.slow
 def test_traced_runs_of_dynamic_lines_have_the_names_and_values_of_labelled_ones():
     ball = sw.Body("ball", mass=50.0, inertia=(4, 4, 4), position=(0.3, 0.2, -2.0))
     rope = sw.LineType("rope", diameter=0.02, mass_per_length=0.5, EA=2e5)
