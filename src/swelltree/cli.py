@@ -260,7 +260,9 @@ def sweep(
         str | None, typer.Option(help="cpu, gpu, jax or auto, in place of the file's.")
     ] = None,
     report: Annotated[bool, typer.Option(help="Also write a page to look at.")] = True,
-    check: Annotated[bool, typer.Option("--check", help="Read it and run nothing.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Read it, make its outermost cases, and run nothing.")
+    ] = False,
     replay: Annotated[
         str | None, typer.Option(metavar="CASE", help="Run only this case, and write its replay.")
     ] = None,
@@ -281,7 +283,10 @@ def sweep(
     dims = " x ".join(f"{len(values)} {name}" for name, values in table.dims.items())
     console.print(f"{loaded.name}: {len(table)} cases ({dims})")
     if check:
-        return
+        refused = loaded.cannot_be_made()
+        for what, why in refused.items():
+            console.print(f"the case with {what} cannot be run: {why}")
+        raise typer.Exit(2 if refused else 0)
     folder = Path("out") / campaign.stem if out is None else out
     if replay is not None:
         from swelltree.views.report import write_report

@@ -207,3 +207,32 @@ def test_a_file_that_is_not_there_is_told(tmp_path):
     written(tmp_path, FILE)
     with pytest.raises(sw.SwelltreeError, match=r"cannot be read: .* Did you mean 'damping.toml'"):
         sw.load_campaign(tmp_path / "dampin.toml")
+
+
+ABEAM = """
+[campaign]
+name = "abeam"
+gallery = "rm3"
+duration = 20.0
+
+[[vary]]
+type = "scatter"
+Hs = [2.0]
+Tp = [8.0, 9.0]
+beta_deg = [0, 250]
+occurrence = [[[1, 1], [1, 1]]]
+"""
+
+
+def test_check_tells_cases_that_no_data_are_there_for(tmp_path):
+    """Nothing is run, and the outermost cases of each column are made."""
+    file = tmp_path / "abeam.toml"
+    file.write_text(ABEAM)
+    told = CliRunner().invoke(app, ["sweep", str(file), "--check"])
+    assert told.exit_code == 2
+    lines = told.stdout.splitlines()
+    assert lines[0] == "abeam: 4 cases (1 Hs x 2 Tp x 2 beta)"
+    assert len(lines) == 2
+    assert lines[1].startswith("the case with Hs = 2, Tp = 8, beta = 4.36332 cannot be run: ")
+    assert "heading" in lines[1]
+    assert list(tmp_path.iterdir()) == [file]

@@ -35,6 +35,7 @@ from swelltree.model.model import Model
 from swelltree.results.cases.reductions import check_reductions
 from swelltree.results.dataset import provenance
 from swelltree.studies.batch.batch import TOLERANCE, BatchPlan, blank_block, plan_batch
+from swelltree.studies.batch.cases import CaseMaker
 from swelltree.studies.given import check_model
 from swelltree.studies.time.simulate import simulate
 from swelltree.system.casefile.studies import STARTS
@@ -46,6 +47,7 @@ from swelltree.system.waters.seas import Sea
 if TYPE_CHECKING:
     import xarray as xr
 
+TRIED = 64  # cases that a check makes
 BLOCK_OF_GPU = 16_384  # cases: more are no faster, and a block that is cut off is run again
 
 
@@ -134,6 +136,22 @@ class Campaign:
         kept = tuple(self.channels or ()), tuple(self.reduce)
         words = self.formulation, self.start, self.precision
         return campaign_key(self.model, self.sea, numbers, kept, words)
+
+    def cannot_be_made(self) -> dict[str, str]:
+        """Why cases have no result before a step is taken, by what they are.
+
+        Tried are those with the lowest and the largest value of each column: a heading or a
+        frequency outside the data, a number that no model can have.
+        """
+        table, maker = self.table, CaseMaker(self.model, self.duration)
+        found: dict[str, str] = {}
+        for k in table.extremes(TRIED):
+            try:
+                maker.in_sea(table.case(k, self.sea))
+            except SwelltreeError as error:
+                words = (f"{name} = {value:g}" for name, value in table.row(k).items())
+                found[", ".join(words)] = str(error)
+        return found
 
     def run(
         self,
