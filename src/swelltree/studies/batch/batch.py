@@ -194,13 +194,13 @@ def plan_batch(
     engine, plan, why = chosen_engine(
         plan, first, lambda plan, engine: _channels(plan, engine, channels)
     )
-    if (device == "gpu" and not engine.is_gpu) or engine.name == OneByOne.name:
+    if (device == "gpu" and not engine.is_gpu) or engine.one_at_a_time:
         plan = replace(plan, device="cpu", short=False)
     plan = replace(plan, lanes=_lanes(plan, engine, count, lanes))
     attrs: NamedValues = {"study": "simulate_batch", "engine": why, "solver": solver}
     attrs["device"] = plan.device
     attrs |= {"formulation": how.name, "duration": float(times[-1]), "output_step": longest}
-    if engine.name == "one by one" or (wanted == "gpu" and not engine.is_gpu):
+    if engine.one_at_a_time or (wanted == "gpu" and not engine.is_gpu):
         warnings.warn(f"cases are run by {why}", SwelltreeWarning, stacklevel=3)
     if step is None and ours:
         found = chosen_step(engine, plan, list(cases), tolerance)

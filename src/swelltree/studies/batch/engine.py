@@ -118,6 +118,7 @@ class Engine(ABC):
 
     name: str
     is_gpu: bool = False  # runs on a graphics processor
+    one_at_a_time: bool = False  # case after case, by single runs on the CPU
 
     @property
     def most(self) -> int:

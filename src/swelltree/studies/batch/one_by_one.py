@@ -17,6 +17,7 @@ class OneByOne(Engine):
     """Single runs."""
 
     name = "one by one"
+    one_at_a_time = True
 
     def unable(self, plan: Plan) -> str:
         """It runs all that `simulate` runs."""
