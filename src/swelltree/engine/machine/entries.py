@@ -64,15 +64,21 @@ class Entry:
     def __init__(self, name: str, folder: Path | None) -> None:
         self.name, self.folder = name, folder
 
-    def read(self) -> tuple[Layout, bytes] | str | None:
-        """Layout and object code, a reason why there are none, or None: nothing is known."""
+    def content(self) -> tuple[dict[str, Tree], bytes] | str | None:
+        """What the entry tells and the bytes behind it, a refusal, or None: nothing is known."""
         content = cache.read(self.folder, self.name)
         if content is None:
             return None
-        head, _, tables = content.partition(b"\n")
+        head, _, rest = content.partition(b"\n")
         told = json.loads(head)
-        if "refused" in told:
-            return str(told["refused"])
+        return str(told["refused"]) if "refused" in told else (told, rest)
+
+    def read(self) -> tuple[Layout, bytes] | str | None:
+        """Layout and object code, a reason why there are none, or None: nothing is known."""
+        found = self.content()
+        if found is None or isinstance(found, str):
+            return found
+        told, tables = found
         code = cache.read(self.folder, told["code"])
         if code is None:
             return None

@@ -82,13 +82,10 @@ def read_program(entry: Entry, state: Tree) -> Written | str | None:
         entry: its place.
         state: of one case, which results begin with.
     """
-    content = cache.read(entry.folder, entry.name)
-    if content is None:
-        return None
-    head, _, rest = content.partition(b"\n")
-    told = json.loads(head)
-    if "refused" in told:
-        return str(told["refused"])
+    found = entry.content()
+    if found is None or isinstance(found, str):
+        return found
+    told, rest = found
     results = read_outline(_of_results(entry))
     if results is None:
         return None
