@@ -1,7 +1,6 @@
 """Files of WAMIT, NEMOH, AQUAPLUS, Capytaine and BEMIO from the reference data."""
 
 import functools
-import time
 
 import numpy as np
 import pytest
@@ -256,11 +255,3 @@ def test_negative_damping_of_the_capytaine_spar_is_found():
     passivity = next(f for f in hydro_report(rm3("capytaine")) if f.code == "passivity")
     assert passivity.severity == "error"
     assert passivity.numbers["omega"] == pytest.approx(3.42, abs=0.03)
-
-
-def test_report_of_rm3_takes_less_than_0_3_s():
-    data = rm3("wamit")
-    hydro_report(data)
-    start = time.perf_counter()
-    hydro_report(data)
-    assert time.perf_counter() - start < 0.3

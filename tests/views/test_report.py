@@ -80,16 +80,13 @@ def test_several_runs_are_compared(run):
 @pytest.mark.slow
 def test_an_hour_at_twenty_hertz_is_written_small(tmp_path):
     import resource
-    import time
 
     names, channels = ("a", "b", "c", "d", "e"), [*CHANNELS, "rotation"]
     run = made_run(names, duration=3600.0, step=0.05, channels=channels)
     path = sw.save(run, tmp_path / "hour.nc")
     assert path.stat().st_size > 200e6
     del run
-    begin = time.perf_counter()
     written = write_report(path, tmp_path / "hour.html")
-    assert time.perf_counter() - begin < 60.0
     assert written.stat().st_size < 15e6
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 4e6  # kilobytes
     data = data_of(written.read_text())

@@ -1,9 +1,8 @@
-"""How long a moved slider takes, as a page sees it: by the clock and in machine time.
+"""Delay of a moved slider in the live view, in real time and in CPU time.
 
-Run as a program, so that nothing but the package itself is measured (tests check every signature,
-which costs as much again). From the message of a page to the first frame of the changed run:
+From the message of a page to the first frame of the changed run. Aim: 0.1 s of CPU time.
 
-    python tests/views/live_delays.py
+    python benchmarks/live_delays.py
 """
 
 import asyncio
