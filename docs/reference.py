@@ -45,7 +45,7 @@ TOPICS = {
     ),
     "waters": (
         "Water, current, wind",
-        "Water UniformCurrent PowerLawCurrent CurrentTable FlowField Wind",
+        "Water UniformCurrent PowerLawCurrent CurrentTable CurrentGrid FlowField Wind",
     ),
     "seas": (
         "Seas and spectra",

@@ -27,7 +27,7 @@ _NAMES = {
         Winch ConstantTension HeaveCompensation Operation Stage
         QuadraticDrag BodyDrag MorisonMember WindDrag Rotor Immersion
         WeakScatterer
-        UniformCurrent PowerLawCurrent CurrentTable FlowField Wind
+        UniformCurrent PowerLawCurrent CurrentTable CurrentGrid FlowField Wind
         SpringDamper JointForce AppliedForce OwnEffect Controller PointSensor DistanceSensor
         StillWater RegularWave StreamFunctionWave IrregularSea FocusedWave MeasuredWave GriddedSea
         SeaOf

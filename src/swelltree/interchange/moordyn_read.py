@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from swelltree.interchange.file_water import with_water
+from swelltree.interchange.moordyn_flow import read_flow
 from swelltree.interchange.moordyn_tables import read_curve, read_grid
 from swelltree.interchange.mooring_file import MooringFile
 from swelltree.interchange.sections import Place, Section, TextRow, read_sections
@@ -309,6 +310,7 @@ def _options(file: MooringFile, section: Section, place: Place) -> MooringFile:
     bed: NamedValues = {"stiffness": 3.0e6, "damping": 3.0e5}
     notes: list[str] = []
     rubbing: dict[str, float] = {}
+    sea, current = file.sea, file.current
     for row in section.rows:
         key = place.word(row, 1, "the name of the option").lower()
         if (key in DEPTH and not is_number(row.words[0])) or key in GRID:
@@ -324,12 +326,11 @@ def _options(file: MooringFile, section: Section, place: Place) -> MooringFile:
             bed["stiffness" if key in STIFFNESS else "damping"] = place.number(row, 0, key)
         elif key in FRICTION:
             rubbing[key] = place.number(row, 0, key)
-        elif key in FLOW and row.words[0].strip('"') not in ("0", ""):
-            notes.append(
-                f"line {row.number}: {row.words[1]} is left out; waves come from the sea of a "
-                "study and the current from System(current=...)."
-            )
-        elif key not in (*SOLVER, *FLOW, *DEPTH):
+        elif key in FLOW:
+            flow = read_flow(place, row)
+            sea, current = flow.sea or sea, flow.current or current
+            notes += flow.notes
+        elif key not in (*SOLVER, *DEPTH):
             notes.append(f"line {row.number}: option '{row.words[1]}' is not known and left out.")
     skipped = [row.words[1] for row in section.rows if row.words[1].lower() in SOLVER]
     if skipped:
@@ -347,6 +348,8 @@ def _options(file: MooringFile, section: Section, place: Place) -> MooringFile:
         file,
         water=file.water.replace(**water),
         seabed=Seabed(**bed),
+        sea=sea,
+        current=current,
         stated=tuple(water),
         notes=(*file.notes, *notes),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -10,11 +11,12 @@ from swelltree.interchange.sections import Place, TextRow
 from swelltree.system import DepthGrid, SwelltreeError
 from swelltree.system.files.numbers import is_number, to_number, to_whole
 
+T = TypeVar("T")
 MOST = 100_000  # places along an axis of a bathymetry
 Curve = tuple[tuple[float, float], ...]
 
 
-class _Lines:
+class DataLines:
     """Lines of a file beside its own that hold something, as numbers or a sentence."""
 
     def __init__(self, place: Place, row: TextRow, name: str) -> None:
@@ -40,18 +42,41 @@ class _Lines:
             raise self.fail(index, f"expected {what}.")
         return [to_number(x, f"in {what},", lambda text: self.fail(index, text)) for x in words]
 
+    def option(self, name: str) -> tuple[int, str]:
+        """Index of the line of an option, and its value, which stands before the name."""
+        for index, (_, text) in enumerate(self.lines):
+            words = text.split()
+            if len(words) > 1 and words[1].lower() == name.lower():
+                return index, words[0].strip("\"'")
+        raise self.fail(len(self), f"expected '<value> {name}'.")
+
+    def described(self, kind: type[T], **values: Any) -> T:
+        """A description of what the file holds, or the error about it."""
+        try:
+            return kind(**{key: _plain(value) for key, value in values.items()})
+        except SwelltreeError as error:
+            raise self._fail(f"file '{self.name}': {error}") from None
+
     def headings(self) -> int:
         """How many lines stand before the first that begins with a number."""
         first = (k for k, (_, x) in enumerate(self.lines) if is_number(x.split()[0]))
         return next(first, len(self))
 
 
-def _text(place: Place, row: TextRow, name: str) -> str:
+def _plain(value: object) -> object:
+    return tuple(value.tolist()) if isinstance(value, np.ndarray) else value
+
+
+def find_file(place: Place, name: str) -> Path | None:
     """A file that is named beside its own, or from a folder above, as MoorDyn is run."""
     text = name.strip("\"'")
     folders = [place.path.parent, *place.path.resolve().parents[1:]]
+    return next((at / text for at in folders if (at / text).is_file()), None)
+
+
+def _text(place: Place, row: TextRow, name: str) -> str:
     try:
-        path = next((at / text for at in folders if (at / text).is_file()), folders[0] / text)
+        path = find_file(place, name) or place.path.parent / name.strip("\"'")
         return path.read_text(encoding="utf-8", errors="replace")
     except (OSError, ValueError) as error:  # a value error: of a NUL among its letters
         why = getattr(error, "strerror", error)
@@ -62,7 +87,7 @@ def _text(place: Place, row: TextRow, name: str) -> str:
 
 def read_curve(place: Place, row: TextRow, name: str, columns: str) -> Curve:
     """Two columns of numbers, from the origin upwards; headings are skipped."""
-    lines = _Lines(place, row, name)
+    lines = DataLines(place, row, name)
     rows = [
         lines.numbers(k, 2, f"two numbers of {columns}")
         for k in range(lines.headings(), len(lines))
@@ -89,7 +114,7 @@ def write_curve(path: Path, name: str, curve: Curve) -> None:
 
 def read_grid(place: Place, row: TextRow, name: str) -> DepthGrid:
     """Bathymetry, in the forms of MoorDyn-C and of MoorDyn-F and MoorPy."""
-    lines = _Lines(place, row, name)
+    lines = DataLines(place, row, name)
     titled = any("ngridx" in text.lower() for _, text in lines.lines[:3])
     x, y, depth = (_grid_of_rows if titled else _grid_of_points)(lines)
     try:
@@ -101,7 +126,7 @@ def read_grid(place: Place, row: TextRow, name: str) -> DepthGrid:
 Axes = tuple[tuple[float, ...], tuple[float, ...], np.ndarray]
 
 
-def _grid_of_rows(lines: _Lines) -> Axes:
+def _grid_of_rows(lines: DataLines) -> Axes:
     """Depths in rows of one y behind a heading of x, as MoorDyn-F and MoorPy have them."""
     counts = []
     for title in ("ngridx", "ngridy"):
@@ -117,7 +142,7 @@ def _grid_of_rows(lines: _Lines) -> Axes:
     return x, tuple(r[0] for r in rows), np.array([r[1 : len(x) + 1] for r in rows]).T
 
 
-def _grid_of_points(lines: _Lines) -> Axes:
+def _grid_of_points(lines: DataLines) -> Axes:
     """Places along x, places along y, and x, y, height of every point, as MoorDyn-C has them."""
     counts = lines.numbers(0, 2, "numbers of places along x and y")
     x, y = (tuple(lines.numbers(k, 1, f"places along {axis}")) for k, axis in ((1, "x"), (2, "y")))

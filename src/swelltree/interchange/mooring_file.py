@@ -24,6 +24,8 @@ from swelltree.system.named_values import NamedValues
 if TYPE_CHECKING:
     from swelltree.system.bodies.body import Body
     from swelltree.system.joints.joint import Joint
+    from swelltree.system.waters.currents import Current
+    from swelltree.system.waters.seas import Sea
 
 
 DEFAULT_WATER = Water(rho=1025.0, g=9.80665)
@@ -44,6 +46,8 @@ class MooringFile:
         loads: constant forces and damping of objects.
         water: density, gravity and depth.
         seabed: the ground.
+        sea: the waves of the file, for a study; None where it has none.
+        current: of the file; None where it has none.
         notes: what was left out because it steers the other program.
         stated: which of rho, g and depth the file gives.
         path: of the file.
@@ -60,6 +64,8 @@ class MooringFile:
     loads: tuple[LoadRow, ...] = ()
     water: Water = DEFAULT_WATER
     seabed: Seabed = field(default_factory=lambda: Seabed(stiffness=3.0e6, damping=3.0e5))
+    sea: Sea | None = None
+    current: Current | None = None
     notes: tuple[str, ...] = field(default=(), compare=False)
     stated: tuple[str, ...] = field(default=(), compare=False)
     path: Path = field(default=Path("mooring"), compare=False)
@@ -76,9 +82,10 @@ class MooringFile:
 
         Returns:
             lines, line_types, junctions, rods and seabed; bodies, joints, forces and moorings
-            where the file has bodies that move by themselves.
+            where the file has bodies that move by themselves; its current where it has one.
         """
-        return self._made(fairleads_on, model).fields()
+        fields = self._made(fairleads_on, model).fields()
+        return fields if self.current is None else fields | {"current": self.current}
 
     def system(
         self,

@@ -49,6 +49,59 @@ class PowerLaw:
         return velocity, 0.0 * velocity
 
 
+@pytree()
+class Grid:
+    """Velocities on a grid in time and space, linear between its points and held beyond them."""
+
+    time: Array  # (t,) s
+    x: Array  # (x,) m
+    y: Array
+    z: Array
+    velocity: Array  # (t, x, y, z, 3) m/s
+
+    def flow(self, t: Array, points: Float[Array, "k 3"]) -> tuple[Array, Array]:
+        """Velocity and acceleration Du/Dt of the water at the points, (k, 3) each."""
+        xp = namespace(points, self.velocity, t)
+        axes = self.time, self.x, self.y, self.z
+        at = t + 0.0 * points[:, 0], points[:, 0], points[:, 1], points[:, 2]
+        numbers, weights, slopes = [], [], []
+        for number, (axis, value) in enumerate(zip(axes, at, strict=True)):
+            shape = [1] * 4
+            shape[number] = min(len(axis), 2)
+            for rows, row in zip((numbers, weights, slopes), _cell(axis, value), strict=True):
+                rows.append(row.reshape(-1, *shape))
+        corners = xp.asarray(self.velocity)[tuple(numbers)]
+
+        def summed(factors: list[Array]) -> Array:
+            weight = factors[0] * factors[1] * factors[2] * factors[3]
+            return (corners * weight[..., None]).sum((1, 2, 3, 4))
+
+        velocity = summed(weights)
+        rates = [summed([*weights[:i], slopes[i], *weights[i + 1 :]]) for i in range(4)]
+        # along a water particle: du/dt + (u . grad) u
+        along = [velocity[:, i : i + 1] * rates[i + 1] for i in range(3)]
+        return velocity, rates[0] + along[0] + along[1] + along[2]
+
+
+def _cell(axis: Array, value: Float[Array, " k"]) -> tuple[Array, Array, Array]:
+    """Indices of the points to either side (k, 2), their weights, and slopes of the weights."""
+    xp = namespace(axis, value)
+    if len(axis) == 1:
+        zero = xp.zeros((len(value), 1))
+        return zero.astype(int), zero + 1.0, zero
+    count = len(axis)
+    first = xp.floor(xp.interp(value, axis, np.arange(float(count))))
+    first = xp.clip(first, 0, count - 2).astype(int)
+    low, high = xp.asarray(axis)[first], xp.asarray(axis)[first + 1]
+    part = (value - low) / (high - low)
+    inside = (part >= 0.0) & (part <= 1.0)
+    rate = xp.where(inside, 1.0 / (high - low), 0.0)
+    part = xp.clip(part, 0.0, 1.0)
+    pairs = (first, first + 1), (1.0 - part, part), (-rate, rate)
+    indices, weights, slopes = (xp.stack(pair, axis=-1) for pair in pairs)
+    return indices, weights, slopes
+
+
 @pytree("function")
 class Field:
     """A velocity of the water that a function gives."""
@@ -94,7 +147,9 @@ def _towards(speed: Numbers, beta: Numbers) -> np.ndarray:
     return np.stack([speed * np.cos(beta), speed * np.sin(beta)], axis=-1)
 
 
-def compile_current(current: Current | None, water: Water) -> Profile | PowerLaw | Field | None:
+def compile_current(
+    current: Current | None, water: Water
+) -> Profile | PowerLaw | Grid | Field | None:
     """A described current as arrays."""
     match current:
         case None:
@@ -108,6 +163,9 @@ def compile_current(current: Current | None, water: Water) -> Profile | PowerLaw
         case currents.CurrentTable():
             velocity = _towards(current.speed, current.beta)
             return Profile(-np.array(current.depth)[::-1], velocity[::-1])
+        case currents.CurrentGrid():
+            time, x, y, z = map(np.array, (current.time, current.x, current.y, current.z))
+            return Grid(time, x, y, z, current.velocity)
         case currents.FlowField():
             return Field(resolve(current.function))
         case _:

@@ -82,6 +82,7 @@ from swelltree.system.topology import Topology, find_topology
 from swelltree.system.values import DOFS
 from swelltree.system.waters.currents import (
     Current,
+    CurrentGrid,
     CurrentTable,
     FlowField,
     PowerLawCurrent,
@@ -138,6 +139,7 @@ __all__ = [
     "Cos2s",
     "CoulombPto",
     "Current",
+    "CurrentGrid",
     "CurrentTable",
     "Cylinder",
     "Cylindrical",

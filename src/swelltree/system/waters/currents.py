@@ -4,9 +4,11 @@ Directions are those the water flows towards, counter-clockwise from +x. A curre
 motion of the waves; how the current changes the waves (Doppler shift, steepening) is not modelled.
 """
 
+import itertools
 import math
 from typing import Annotated, ClassVar
 
+import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.casefile.schema import SchemaOf, choice_schema, class_schema
@@ -107,8 +109,55 @@ class FlowField(Current):
     function: Function
 
 
+@description
+class CurrentGrid(Current):
+    """Velocity on a grid in time and space, linear between its points and held beyond them.
+
+    Args:
+        u: velocity along x [m/s] at every point, ordered by time, x, y, z (z varies fastest).
+        v: velocity along y, likewise; zero if not given.
+        w: velocity along z, likewise; zero if not given.
+        time: increasing times [s]; the flow is steady if not given.
+        x: increasing coordinates [m]; the flow is the same everywhere along x if not given.
+        y: likewise.
+        z: likewise, with zero at the still water.
+    """
+
+    type: ClassVar[str] = "grid"
+    u: Numbers
+    v: Numbers | None = None
+    w: Numbers | None = None
+    time: Numbers = (0.0,)
+    x: Numbers = (0.0,)
+    y: Numbers = (0.0,)
+    z: Numbers = (0.0,)
+
+    def __post_init__(self) -> None:
+        count = 1
+        for name in ("time", "x", "y", "z"):
+            axis = getattr(self, name)
+            count *= len(axis)
+            for before, after in itertools.pairwise(axis):
+                if not after > before:
+                    raise self.fail(f"{name} {after} follows {before}. Give increasing values.")
+        for name in ("u", "v", "w"):
+            values = getattr(self, name)
+            if values is not None and len(values) != count:
+                raise self.fail(
+                    f"{name} has {len(values)} values for {count} points of the grid. Give one for "
+                    "each point, ordered by time, x, y, z."
+                )
+
+    @property
+    def velocity(self) -> np.ndarray:
+        """(time, x, y, z, 3) [m/s]."""
+        shape = len(self.time), len(self.x), len(self.y), len(self.z)
+        parts = (np.zeros(shape) if row is None else row for row in (self.u, self.v, self.w))
+        return np.stack([np.reshape(part, shape) for part in parts], axis=-1)
+
+
 CURRENT_TYPES: dict[str, type[Description]] = {
-    cls.type: cls for cls in (UniformCurrent, PowerLawCurrent, CurrentTable, FlowField)
+    cls.type: cls for cls in (UniformCurrent, PowerLawCurrent, CurrentTable, CurrentGrid, FlowField)
 }
 
 
