@@ -184,8 +184,8 @@ def test_missing_and_unknown_flow_files_are_named(tmp_path):
     assert file.sea is None
     with pytest.raises(sw.SwelltreeError, match="line 18: Currents 4 cannot be read"):
         read(tmp_path, "4 Currents")
-    with pytest.raises(sw.SwelltreeError, match="line 18: WaveKin 1 cannot be read"):
-        read(tmp_path, "1 WaveKin")
+    with pytest.raises(sw.SwelltreeError, match="line 18: WaveKin 5 cannot be read"):
+        read(tmp_path, "5 WaveKin")
 
 
 def test_a_grid_returns_from_a_case_file():

@@ -43,9 +43,10 @@ def read_flow(place: Place, row: TextRow) -> Flow:
     key, kind = row.words[1].lower(), row.words[0].strip("\"'")
     if kind in ("0", ""):
         return Flow()
+    if (key, kind.upper()) in (("wavekin", "1"), ("waterkin", "SEASTATE")):
+        text = f"line {row.number}: {row.words[1]} is left out; its waves come from another program"
+        return Flow(notes=(f"{text}. Give a study its sea.",))
     if key == "waterkin":
-        if kind.upper() == "SEASTATE":
-            return Flow(notes=(f"line {row.number}: SeaState is left out. Give a study its sea.",))
         return read_water_file(place, row)
     table = _WAVES if key == "wavekin" else _CURRENTS
     if kind not in table:
