@@ -40,7 +40,8 @@ TOPICS = {
     ),
     "lines": (
         "Lines, moorings, winches, seabed",
-        "LinearMooring Line LineType Section Junction OnLine Rod chain wire_rope polyester nylon "
+        "LinearMooring Line LineType Section Junction OnLine Rod chain wire_rope "
+        "polyester nylon polypropylene "
         "Seabed DepthGrid SeabedContact Winch ConstantTension HeaveCompensation Operation Stage",
     ),
     "waters": (

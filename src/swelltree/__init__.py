@@ -23,7 +23,7 @@ _NAMES = {
         LinearPto CoulombPto EndStops HydraulicPto ConstantPressurePto DirectDrivePto
         MechanicalRectifierPto LatchingPto DeclutchingPto LinearMooring LinearDamping
         Line LineType Section Junction OnLine Rod Seabed DepthGrid SeabedContact
-        chain wire_rope polyester nylon
+        chain wire_rope polyester nylon polypropylene
         Winch ConstantTension HeaveCompensation Operation Stage
         QuadraticDrag BodyDrag MorisonMember WindDrag Rotor Immersion
         WeakScatterer

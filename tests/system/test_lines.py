@@ -97,3 +97,23 @@ def test_mistakes_are_told_in_a_sentence(make, sentence):
     with pytest.raises(sw.SwelltreeError) as error:
         make()
     assert str(error.value).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("grade", "load"),
+    # proof of the table of IACS UR W22: a chain of 84 mm
+    [("R3", 5.866e6), ("R3S", 6.550e6), ("R4", 7.208e6), ("R4S", 7.997e6), ("R5", 8.418e6)],
+)
+def test_breaking_load_of_chain_follows_its_grade(grade, load):
+    assert sw.chain(0.084, grade=grade).breaking_load == pytest.approx(load, rel=1e-3)
+    assert sw.chain(0.084, grade=grade).EA == sw.chain(0.084).EA
+
+
+def test_unknown_grade_of_chain_is_named():
+    with pytest.raises(sw.SwelltreeError, match="chain: grade 'R6' is not known"):
+        sw.chain(0.084, grade="R6")
+
+
+def test_polypropylene_floats_and_fibre_cores_are_weaker():
+    assert sw.polypropylene(0.1).weight_per_length(1025.0, 9.81) < 0
+    assert sw.wire_rope(0.05, fibre_core=True).breaking_load < sw.wire_rope(0.05).breaking_load

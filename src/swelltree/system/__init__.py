@@ -62,7 +62,14 @@ from swelltree.system.joints.kinds import (
     Weld,
 )
 from swelltree.system.lines.line import Junction, Line, OnJunction, OnLine, Section
-from swelltree.system.lines.line_types import LineType, chain, nylon, polyester, wire_rope
+from swelltree.system.lines.line_types import (
+    LineType,
+    chain,
+    nylon,
+    polyester,
+    polypropylene,
+    wire_rope,
+)
 from swelltree.system.lines.moorings import LinearDamping, LinearMooring
 from swelltree.system.lines.operations import Operation, Stage
 from swelltree.system.lines.rods import Rod
@@ -253,6 +260,7 @@ __all__ = [
     "nylon",
     "parse_measure",
     "polyester",
+    "polypropylene",
     "resolve",
     "suggest",
     "wire_rope",

@@ -1,8 +1,9 @@
 """What a line is made of, and a small library by nominal diameter.
 
-Figures of the library: mass and stiffness per diameter squared as commonly published for studless
-and studlink chain, six-strand wire rope with wire core and eight-strand fibre ropes; drag and
-added mass on the volume-equivalent diameter, axial drag on the circumference.
+Figures of the library: mass, stiffness and strength per diameter squared as the documentation of
+OrcaFlex gives them for studless and studlink chain, six-strand wire ropes and eight-strand fibre
+ropes; breaking loads of chain by grade from IACS UR W22; drag and added mass on the
+volume-equivalent diameter, axial drag on the circumference. A maker's certificate comes first.
 """
 
 from typing import Annotated, ClassVar
@@ -11,11 +12,13 @@ import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.describe import Description, description
-from swelltree.system.errors import SwelltreeError, shown
+from swelltree.system.errors import SwelltreeError, listed, shown, suggest
 from swelltree.system.read_as import Converted
 from swelltree.system.values import Name, Number, as_numbers, row_of
 
 THICKEST = 0.5  # m: nominal diameter of chains and ropes
+# breaking load of chain: factor d^2 (44 - 0.08 d) kN with the diameter d in mm
+GRADES = {"R3": 0.0223, "R3S": 0.0249, "R4": 0.0274, "R4S": 0.0304, "R5": 0.0320}
 DAMPING = 0.5  # of the critical damping of a segment: quiets what a chain of segments rings with
 
 
@@ -121,14 +124,22 @@ class LineType(Description):
         return (self.mass_per_length - rho * np.pi / 4.0 * self.diameter**2) * g
 
 
-def chain(diameter: float, studlink: bool = False, name: str | None = None) -> LineType:
+def chain(
+    diameter: float, studlink: bool = False, name: str | None = None, *, grade: str = "R3"
+) -> LineType:
     """Mooring chain of a nominal (bar) diameter.
 
     Args:
         diameter: of the bar [m].
         studlink: with studs.
         name: of the type; made from the diameter if not given.
+        grade: of the steel, "R3", "R3S", "R4", "R4S" or "R5": it gives the breaking load.
     """
+    if grade not in GRADES:
+        raise SwelltreeError(
+            f"chain: grade {shown(grade)} is not known.{suggest(str(grade), GRADES)} "
+            f"The grades are {listed(GRADES)}."
+        )
     word = "studlink" if studlink else "studless"
     _check_metres("chain", diameter)
     return LineType(
@@ -141,8 +152,7 @@ def chain(diameter: float, studlink: bool = False, name: str | None = None) -> L
         Cdt=0.20,
         Can=1.0,
         Cat=0.5,
-        # grade R3: 22.3 d^2 (44 - 80 d) kN with d in mm
-        breaking_load=22.3e3 * (diameter * 1e3) ** 2 * (44.0 - 0.08 * diameter * 1e3) * 1e-3,
+        breaking_load=GRADES[grade] * 1e9 * diameter**2 * (44.0 - 80.0 * diameter),
     )
 
 
@@ -172,9 +182,10 @@ def _rope(
     )
 
 
-def wire_rope(diameter: float, name: str | None = None) -> LineType:
-    """Six-strand wire rope with wire core of a nominal diameter [m]."""
-    return _rope("wire_rope", diameter, name, 0.80, 3989.7, 4.04e10, 633.358e6)
+def wire_rope(diameter: float, name: str | None = None, *, fibre_core: bool = False) -> LineType:
+    """Six-strand (6 x 19) wire rope of a nominal diameter [m], with wire core or fibre core."""
+    numbers = (3610.9, 3.67e10, 584.175e6) if fibre_core else (3989.7, 4.04e10, 633.358e6)
+    return _rope("wire_rope", diameter, name, 0.80, *numbers)
 
 
 def polyester(diameter: float, name: str | None = None) -> LineType:
@@ -185,3 +196,8 @@ def polyester(diameter: float, name: str | None = None) -> LineType:
 def nylon(diameter: float, name: str | None = None) -> LineType:
     """Eight-strand nylon rope of a nominal diameter [m]."""
     return _rope("nylon", diameter, name, 0.85, 647.6, 1.18e8, 139.357e6)
+
+
+def polypropylene(diameter: float, name: str | None = None) -> LineType:
+    """Eight-strand polypropylene rope of a nominal diameter [m], which floats."""
+    return _rope("polypropylene", diameter, name, 0.80, 452.6, 1.06e9, 105.990e6)
