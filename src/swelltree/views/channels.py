@@ -85,7 +85,8 @@ WINCHES = {
 }
 ALONG = ("line_tension", "line_node_tension")
 NAMES = {
-    "position": "",
+    "displacement": "",
+    "position": "position",
     "joint_coordinate": "",
     "joint_rate": "rate of",
     "elevation": "sea surface",
@@ -160,7 +161,7 @@ class Channels:
             owner, label, turns = self._about(name, dims, index)
             unit, factor = readable(unit_of(str(values.attrs.get("units", "")), turns))
             column = factor * data[(slice(None), *index)]
-            if name == "position":
+            if name == "position" and "displacement" not in self.dataset:
                 column = column - column[0]
             abouts.append({"owner": owner, "label": label, "unit": unit, "turns": turns})
             columns.append(column)
@@ -294,10 +295,11 @@ def _sea_and_power(page: Channels) -> None:
 
 
 def _motions(page: Channels) -> None:
-    numbers = page.add("position")
+    moved = "displacement" in page.dataset
+    numbers = page.add("displacement" if moved else "position")
     for dof in dict.fromkeys(page.rows[k]["label"] for k in numbers):
         same_dof = [k for k in numbers if page.rows[k]["label"] == dof]
-        page.plot("Motions", f"{dof}, from the start", same_dof)
+        page.plot("Motions", dof if moved else f"{dof}, from the start", same_dof)
 
 
 def _joints(page: Channels) -> None:

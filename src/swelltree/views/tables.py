@@ -34,7 +34,14 @@ HIDDEN = (
     "title",
 )
 STATISTICS = ("mean", "std", "significant", "least", "greatest", "MPM")
-SHOWN_FIRST = ("elevation", "position", "joint_coordinate", "absorbed_power", "delivered_power")
+SHOWN_FIRST = (
+    "elevation",
+    "displacement",
+    "position",
+    "joint_coordinate",
+    "absorbed_power",
+    "delivered_power",
+)
 MOST_ROWS = 400
 
 
