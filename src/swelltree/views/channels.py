@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.results.angles import turning, unwrapped
+from swelltree.results.displacement import motion_name
 from swelltree.results.statistics import of_samples, period_of, settled, time_weights, window_text
 from swelltree.system.named_values import NamedValues
 from swelltree.views.pack import Blocks
@@ -85,8 +86,6 @@ WINCHES = {
 }
 ALONG = ("line_tension", "line_node_tension")
 NAMES = {
-    "displacement": "",
-    "position": "position",
     "joint_coordinate": "",
     "joint_rate": "rate of",
     "elevation": "sea surface",
@@ -195,7 +194,8 @@ class Channels:
         self, name: str, dims: list[str], index: tuple[int, ...]
     ) -> tuple[object, str, bool]:
         """Owner, label and kind of one entry of a variable."""
-        owner, words, turns = None, [NAMES.get(name, name.replace("_", " "))], False
+        word = "" if name == motion_name(self.dataset) else NAMES.get(name, name.replace("_", " "))
+        owner, words, turns = None, [word], False
         for dim, i in zip(dims, index, strict=True):
             turns = turns or turning(self.dataset, dim, i)
             if dim == "_end":
@@ -295,8 +295,8 @@ def _sea_and_power(page: Channels) -> None:
 
 
 def _motions(page: Channels) -> None:
-    moved = "displacement" in page.dataset
-    numbers = page.add("displacement" if moved else "position")
+    name = motion_name(page.dataset)
+    numbers, moved = page.add(name), name == "displacement"
     for dof in dict.fromkeys(page.rows[k]["label"] for k in numbers):
         same_dof = [k for k in numbers if page.rows[k]["label"] == dof]
         page.plot("Motions", dof if moved else f"{dof}, from the start", same_dof)
