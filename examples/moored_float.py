@@ -18,7 +18,7 @@ def main() -> None:
     model = sw.compile(system, sw.run_bem(system, [0.1 * i for i in range(2, 36, 2)]))
     run = sw.simulate(model, sw.IrregularSea(sw.Jonswap(Hs=2, Tp=8), ramp=20), duration=300)
     # ---
-    heave, tension = run["position"].sel(body="buoy", dof="Heave"), run["fairlead_tension"]
+    heave, tension = run["displacement"].sel(body="buoy", dof="Heave"), run["fairlead_tension"]
     print(
         f"heave {float(heave.std()):.3f} m rms, tension {float(tension.min()) / 1e3:.1f} to "
         f"{float(tension.max()) / 1e3:.1f} kN"

@@ -26,7 +26,7 @@ def main() -> None:
         omega=omega,
     )
     run = sw.simulate(model, wave, duration=200.0, output_step=0.1)
-    late = run["position"].sel(dof="Heave").isel(time=slice(1200, None))
+    late = run["displacement"].sel(dof="Heave").isel(time=slice(1200, None))
     size = 0.5 * (late.max("time") - late.min("time"))
     power = float(run["absorbed_power"].isel(time=slice(1200, None)).mean())
     print(f"float {float(size.sel(body='float')):.4f} m, spar {float(size.sel(body='spar')):.4f} m")

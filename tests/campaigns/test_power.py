@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
+import made_hydro
 import swelltree as sw
 from made_campaign import SEA, small_campaign
+from swelltree.views.campaign_page import write_campaign_report
 
 
 @pytest.fixture(scope="module")
@@ -103,8 +105,11 @@ def test_peaks_and_fatigue_are_kept(result):
 
 
 def test_what_is_missing_is_told(result):
-    with pytest.raises(sw.SwelltreeError, match="no statistics of 'delivered_power'"):
-        sw.power_matrix(result, "delivered_power")
+    with pytest.raises(sw.SwelltreeError, match="no statistics of 'winch_power'"):
+        sw.power_matrix(result, "winch_power")
+    bare = result.drop_vars("delivered_power")
+    with pytest.warns(sw.SwelltreeWarning, match="no delivered_power, so the absorbed power"):
+        assert sw.power_matrix(bare).attrs["channel"] == "absorbed_power"
     with pytest.raises(sw.SwelltreeError, match="availability 0"):
         sw.annual_energy(result, availability=0.0)
     with pytest.raises(sw.SwelltreeError, match="occurrence is not labelled"):
@@ -208,3 +213,27 @@ def test_mhkit_takes_the_datasets_as_they_are(site):
     )
     expected = matrix["capture_width"].values
     assert np.allclose(binned.values, expected, rtol=1e-12, equal_nan=True)
+
+
+def test_heat_is_no_energy_of_a_year(tmp_path):
+    """Friction absorbs, and delivers nothing: 75.5 MWh a year were counted of such a PTO."""
+    body = sw.Body("float", made_hydro.MASS, (1e6, 1e6, 1e6))
+    lossy = sw.CoulombPto("idle", joint="rail", friction=3e4, efficiency=0.0)
+    rail = sw.Slider("rail", sw.WORLD, body, axis="z")
+    water = sw.Water(rho=1000.0)
+    model = sw.compile(
+        sw.System("float", [body], [rail], ptos=[lossy], water=water), made_hydro.heaving_float()
+    )
+    diagram = sw.ScatterDiagram([1.0, 2.0], [6.0, 8.0], [[1, 2], [1, 3]])
+    campaign = sw.Campaign(model, vary=[diagram], sea=SEA, duration=20.0, step=0.05, name="idle")
+    found = campaign.run(tmp_path / "store", workers=0)
+    matrix = sw.power_matrix(found)
+    year = sw.annual_energy(matrix)
+    assert matrix.attrs["channel"] == "delivered_power"
+    assert float(matrix["absorbed_power"].min()) > 100.0
+    assert np.abs(matrix["power"].values).max() < 1e-9 * float(matrix["absorbed_power"].max())
+    assert float(year["absorbed_energy"]) > 1e6
+    assert abs(float(year["MAEP"])) < 1e-9 * float(year["absorbed_energy"])
+    page = write_campaign_report(found, tmp_path / "page.html").read_text()
+    assert "MAEP, delivered" in page
+    assert "absorbed in a year" in page

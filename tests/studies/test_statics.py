@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
+from made_hydro import MASS, vessel
 from swelltree.engine.backend import jax
 
 FORMULATIONS = ["path_matrix", "partial_velocity", "composite_body", "partition", "lagrange"]
@@ -126,3 +127,56 @@ def test_equilibrium_under_vmap_solves_each_case():
         lambda m: sw.equilibrium(model.with_values({"mass.mass": m}))["position"][0, 2]
     )(masses)
     assert np.asarray(rests) == pytest.approx(-1.0 - masses * 9.81 / 120.0, abs=1e-9)
+
+
+def lopsided_box(yaw=0.0, com=(0.3, 0.1, -0.8), **more):
+    """A box whose weight heels and trims it; nothing holds it in the plane."""
+    c, s = np.cos(yaw), np.sin(yaw)
+    hull = sw.Box(10.0, 6.0, 4.0, draft=2.0, panel_size=2.0)
+    turned = ((c, -s, 0), (s, c, 0), (0, 0, 1))
+    box = sw.Body("box", com=com, hull=hull, inertia="homogeneous", rotation=turned)
+    return sw.System("box", [box], [sw.Free("free", sw.WORLD, box)], **more)
+
+
+@pytest.mark.parametrize("how", ["path_matrix", "lagrange"])
+def test_a_box_that_nothing_turns_keeps_its_heading_and_place(how):
+    """It turned by 10 to 40 degrees: moments out of balance turn with the box."""
+    yaw = np.radians(40.0)
+    model = sw.compile(lopsided_box(yaw), nonlinear=True)
+    rest = sw.equilibrium(model, formulation=how)
+    surge, sway, _, roll, pitch, found = rest.position.values[0]
+    described = [0.3 * np.cos(yaw) - 0.1 * np.sin(yaw), 0.3 * np.sin(yaw) + 0.1 * np.cos(yaw)]
+    assert [surge, sway] == pytest.approx(described, abs=1e-8)
+    assert found == pytest.approx(yaw, abs=1e-8)
+    assert abs(roll) > 0.05
+    assert abs(pitch) > 0.05
+    assert rest.attrs["largest_imbalance"] < 1e-9 * 120.0 * 1025.0 * 9.81
+    assert set(rest.attrs["neutral"].split(", ")) == {"free__Surge", "free__Sway", "free__Yaw"}
+    assert "Nothing holds" in rest.attrs["message"]
+    held = sw.equilibrium(model.with_values({"box.mass": 1.02e5}), formulation=how)
+    assert held.position.values[0, 5] == pytest.approx(yaw, abs=1e-8)
+
+
+def test_linear_studies_of_a_lopsided_vessel_are_at_its_heading():
+    """Linear data in fixed axes: rao was linearised where the equilibrium had turned to."""
+
+    def rao(held):
+        com = (0.3, 0.1, -0.4)
+        hull = sw.Body("vessel", MASS, (1e6, 8e6, 8e6), com=com, reference_point=(0, 0, 0))
+        mooring = sw.LinearMooring("m", hull, stiffness={"Yaw": held, "Surge": 1e2, "Sway": 1e2})
+        system = sw.System(
+            "vessel",
+            [hull],
+            [sw.Free("free", sw.WORLD, hull)],
+            moorings=[mooring] if held else [],
+            water=sw.Water(rho=1000.0),
+        )
+        data = vessel().assign(center_of_mass=(("body", "xyz"), [[0.3, 0.1, -0.4]]))
+        model = sw.compile(system, data, fit={"error": 0.05})
+        rest = sw.equilibrium(model)
+        assert abs(rest.position.values[0, 3]) > 0.05
+        assert np.degrees(rest.position.values[0, 5]) == pytest.approx(0.0, abs=0.05)
+        return abs(sw.rao(model, omega=[0.9], wave_direction=[0.0]).rao.values[0, 0, 0])
+
+    # a mooring that is soft in yaw keeps the heading without doing more in waves
+    assert rao(0.0)[[2, 4]] == pytest.approx(rao(1e5)[[2, 4]], rel=2e-3)

@@ -223,6 +223,7 @@ def _skeleton(
         sensors=build_sensors(system, layout),
         start=Start(np.zeros(0), np.zeros(0), np.zeros(0)),
         reference=reference,
+        datum=_described_pose(system, layout),
         layout=layout,
         cut_rows=layout.cut_rows,
         all_rows=layout.rows,
@@ -237,8 +238,7 @@ def _with_hydro(
     model: Model, system: System, hydro: xr.Dataset, how: HydroOptions
 ) -> tuple[Model, list[str]]:
     """The model with linear hydrodynamics from data, and notes on these."""
-    poses = [_reference_pose(system, name) for name in model.layout.bodies]
-    mean = Pose(np.array([p for p, _ in poses]), np.array([R for _, R in poses]))
+    mean = _described_pose(system, model.layout)
     loads, added, told_by_data = build_hydro(system, model, mean, hydro, how)
     model = model.with_effect(loads).replace(added_mass=added)
     if how.frame == "yaw":
@@ -283,6 +283,13 @@ def _started(model: Model, system: System, joints: list[Joint], notes: list[str]
         redundant=bool(result.report),
     )
     return model.noted(*before, *table_notes(system), *notes, *floating)
+
+
+def _described_pose(system: System, layout: Layout) -> Pose:
+    """Of all bodies, depth first."""
+    poses = [_reference_pose(system, name) for name in layout.bodies]
+    p, R = (np.array([pose[k] for pose in poses]) for k in (0, 1))
+    return Pose(p.reshape(-1, 3), R.reshape(-1, 3, 3))
 
 
 def _reference_pose(system: System, name: str) -> tuple[np.ndarray, np.ndarray]:

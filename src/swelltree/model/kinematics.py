@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.layout import Layout
-from swelltree.model.model import Model
+from swelltree.model.model import Model, Pose
 from swelltree.spatial.rotations import (
     about_axis,
     euler_rates,
@@ -20,14 +20,6 @@ from swelltree.spatial.rotations import (
     rotation_vector,
 )
 from swelltree.spatial.vectors import cross, dot, matmul, matvec, transpose
-
-
-@pytree()
-class Pose:
-    """Position and rotation of every body."""
-
-    p: Array  # (N, 3)
-    R: Array  # (N, 3, 3)
 
 
 @pytree()

@@ -52,6 +52,14 @@ class Joints:
 
 
 @pytree()
+class Pose:
+    """Position and rotation of every body."""
+
+    p: Array  # (N, 3)
+    R: Array  # (N, 3, 3)
+
+
+@pytree()
 class Start:
     """Assembled initial state in joint coordinates."""
 
@@ -82,6 +90,7 @@ class Model:
     sensors: Sensors
     start: Start
     reference: Array  # (N, 3) reference point in the described body frame
+    datum: Pose  # from which displacements count: as described, or the equilibrium a run began at
     layout: Layout
     cut_rows: tuple[Row, ...]  # rows of loops and drives, for joint-coordinate formulations
     all_rows: tuple[Row, ...]  # these and the rows of tree joints, for absolute coordinates

@@ -10,7 +10,8 @@ import numpy as np
 
 from swelltree.engine.arrays import Array, namespace
 from swelltree.engine.extremes import SUFFIXES
-from swelltree.model.model import Model
+from swelltree.model.model import Model, Pose
+from swelltree.results.displacement import displacement
 from swelltree.results.energy import energy_residual
 from swelltree.results.labels import LABELS, Label
 from swelltree.results.own_labels import own_labels
@@ -18,7 +19,7 @@ from swelltree.spatial.rotations import matrix_to_euler, matrix_to_quat
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
 WORDS: dict[str, str] = dict(zip(SUFFIXES, ("largest", "smallest", "mean"), strict=True))
-MADE = ("quaternion", "energy_residual")  # from other channels
+MADE = ("displacement", "quaternion", "energy_residual")  # from other channels
 
 
 def body_order(model: Model) -> list[int]:
@@ -56,6 +57,8 @@ def finished(model: Model, channels: dict[str, Array]) -> dict[str, Array]:
         if name in out and label.dims[:1] == ("body",) and not name.endswith(SUFFIXES):
             out[name] = out[name][:, order]
     if "rotation" in out:
+        datum = Pose(model.datum.p[order], model.datum.R[order])
+        out["displacement"] = displacement(datum, out["position"], out["rotation"])
         out["quaternion"] = matrix_to_quat(out["rotation"])
         out["position"] = xp.concatenate([out["position"], matrix_to_euler(out["rotation"])], -1)
     if "work" in out:

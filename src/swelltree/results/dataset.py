@@ -13,6 +13,7 @@ from swelltree.model.model import Model
 from swelltree.model.total import element_names, joined_rows, solved_terms
 from swelltree.results.angles import following
 from swelltree.results.channels import body_order, finished, labels_of
+from swelltree.results.displacement import DESCRIBED, datum_coordinates
 from swelltree.results.labels import AXES, DOFS, LABELS, attributes
 from swelltree.system.named_values import NamedValues
 
@@ -37,6 +38,7 @@ def to_dataset(
     near: np.ndarray | None = None,
     more: dict[str, Labelled] | None = None,
     beside: dict[str, Labelled] | None = None,
+    datum: str = DESCRIBED,
 ) -> xr.Dataset:
     """Labelled result of a run; bodies in the order of the description.
 
@@ -48,6 +50,7 @@ def to_dataset(
         near: joint coordinates of the sample before the first, where a run goes on.
         more: coordinates added.
         beside: variables added.
+        datum: what the model's datum is, in words.
     """
     import xarray as xr  # half a second: paid when a result is made
 
@@ -64,6 +67,10 @@ def to_dataset(
     if model.redundant:
         for name in {"reaction", "reaction_joint_axes"} & variables.keys():
             variables[name][2]["uniqueness"] = LEAST_NORM
+    zero: dict[str, Labelled] = {}
+    if "displacement" in variables:
+        variables["displacement"][2]["measured_from"] = datum
+        zero = datum_coordinates(model, body_order(model), datum)
     used = {dim for dims, _, _ in variables.values() for dim in dims}
     dataset = xr.Dataset(
         variables | (beside or {}),
@@ -79,6 +86,7 @@ def to_dataset(
                 for effect in model.effects
                 for name, (dims, values, about) in effect.result_tables().items()
             },
+            **zero,
             **(more or {}),
         },
     )

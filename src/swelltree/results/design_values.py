@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swelltree.results.displacement import motion_name
 from swelltree.results.extremes import HOURS_3, crests, weibull_tail
 from swelltree.results.sea import sea_of
 from swelltree.results.statistics import of_samples, period_of, settled, time_weights
@@ -105,12 +106,15 @@ def _hook_loads(dataset: xr.Dataset) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def _offsets(dataset: xr.Dataset) -> Iterator[tuple[str, np.ndarray]]:
-    """How far reference points are from where they were at first [m]."""
-    if "position" not in dataset:
+    """How far reference points are from the datum of displacements [m]."""
+    name = motion_name(dataset)
+    if name not in dataset:
         return
     for body in dataset["body"].values:
-        x, y = (_series(dataset, "position", body=body, dof=dof) for dof in ("Surge", "Sway"))
-        offset = np.hypot(x - x[0], y - y[0])
+        x, y = (_series(dataset, name, body=body, dof=dof) for dof in ("Surge", "Sway"))
+        if name == "position":
+            x, y = x - x[0], y - y[0]
+        offset = np.hypot(x, y)
         if offset.max(initial=0.0) > 1e-6:
             yield str(body), offset
 

@@ -15,6 +15,7 @@ AXES = ("x", "y", "z")
 _WORLD = "world axes, z up from the still water"
 _POINT = "world axes, at the reference point of the body"
 _EACH = "each body"
+HEADING = "heading axes of the body: world axes turned about z by its yaw at the datum"
 _FOLLOWER = "follower of the joint, by the base"
 
 
@@ -37,6 +38,14 @@ LABELS: dict[str, Label] = {
         "m, rad",
         "position of the reference point; roll, pitch, yaw (intrinsic z-y-x)",
         _WORLD,
+        _EACH,
+    ),
+    "displacement": Label(
+        "displacement",
+        ("body", "dof"),
+        "m, rad",
+        "motion of the reference point from the datum; roll, pitch, yaw (intrinsic z-y-x)",
+        HEADING,
         _EACH,
     ),
     "velocity": Label(

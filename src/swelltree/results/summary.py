@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.results.design_values import HEADS, MPM, design_tables
+from swelltree.results.displacement import motion_name
 from swelltree.results.energy import energy_scale
 from swelltree.results.pto_books import mean_books
 from swelltree.results.sampling import aliased
@@ -92,8 +93,9 @@ def relative_residual(dataset: xr.Dataset) -> float:
 
 
 def extremes(dataset: xr.Dataset) -> list[tuple[str, list[tuple[float, float]]]]:
-    """Least and greatest value of every position [m] and angle [deg], body by body."""
-    low, high = (statistic(dataset["position"], name).copy() for name in ("min", "max"))
+    """Least and greatest displacement [m] and rotation [deg], body by body."""
+    moved = dataset[motion_name(dataset)]
+    low, high = (statistic(moved, name).copy() for name in ("min", "max"))
     low[:, 3:], high[:, 3:] = np.degrees(low[:, 3:]), np.degrees(high[:, 3:])
     return [
         (str(name), [(float(a), float(b)) for a, b in zip(low[i], high[i], strict=True)])
@@ -161,7 +163,9 @@ def _run_line(dataset: xr.Dataset) -> RenderableType:
 def _extremes_table(dataset: xr.Dataset) -> RenderableType:
     from rich.table import Table
 
-    title = f"motion of the reference points, {window_text(dataset)}"
+    away = dataset[motion_name(dataset)].attrs.get("measured_from")
+    since = f" from {away}" if away else ""
+    title = f"motion of the reference points{since}, {window_text(dataset)}"
     table = Table(title=title, **STYLE)
     table.add_column("body", style="cyan")
     table.add_column("")

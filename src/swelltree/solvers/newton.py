@@ -46,6 +46,7 @@ class NewtonResult:
     residual: np.ndarray
     history: tuple[float, ...]
     fraction: float
+    neutral: tuple[str, ...] = ()  # what the residual does not depend on, where that was looked for
 
 
 @functools.lru_cache(maxsize=64)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, SupportsInt
 
 import numpy as np
 
-from swelltree.results.cases.power import POWER, annual_energy, power_matrix
+from swelltree.results.cases.power import annual_energy, power_channel, power_matrix
 from swelltree.system.files.whole_files import write_whole
 from swelltree.views.html import card, table, text_table
 from swelltree.views.plot.matrix import matrix
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 SHOWN = 12  # slowest or failed cases
-MATRICES = ("power", "power_std", "capture_width", "occurrence", "energy")
+MATRICES = ("power", "absorbed_power", "power_std", "capture_width", "occurrence")
+ABSORBED = "absorbed_power"
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -95,19 +96,29 @@ def page(campaign: xr.Dataset, folder: Path) -> str:
 
 def _pictures(campaign: xr.Dataset, chips: list[tuple[str, str]]) -> str:
     """Power and energy over the sea states, where there are such."""
-    if POWER not in campaign or "statistic" not in campaign[POWER].dims:
+    power = power_channel(campaign)
+    if power not in campaign or "statistic" not in campaign[power].dims:
         return ""
-    matrix = power_matrix(campaign)
+    matrix = power_matrix(campaign, power)
+    both = {"absorbed_power", "delivered_power"} <= set(matrix.data_vars)
+    same = both and bool((matrix["absorbed_power"] == matrix["delivered_power"]).all())
+    shown = [name for name in MATRICES if name in matrix and not (same and name == ABSORBED)]
     if "occurrence" in matrix and matrix["power"].notnull().any():
         year = annual_energy(matrix)
         matrix = matrix.assign(energy=year["energy"])
         if year["MAEP"].ndim == 0:
-            chips.append(("MAEP", f"{float(year['MAEP']) / 1e6:.4g} MWh"))
+            word = "absorbed" if power == ABSORBED else "delivered"
+            chips.append((f"MAEP, {word}", f"{float(year['MAEP']) / 1e6:.4g} MWh"))
+            if "absorbed_energy" in year and not same:
+                energy = float(year["absorbed_energy"]) / 1e6
+                chips.append(("absorbed in a year", f"{energy:.4g} MWh"))
             chips.append(("mean power of a year", f"{float(year['mean_power']) / 1e3:.4g} kW"))
             if "capture_width" in year:
                 chips.append(("capture width", f"{float(year['capture_width']):.3g} m"))
     pictures = "".join(
-        _picture(x) for name in MATRICES if name in matrix for x in _planes(matrix[name])
+        _picture(x)
+        for name in shown + ["energy"] * ("energy" in matrix)
+        for x in _planes(matrix[name])
     )
     return card("Sea states", f'<div class="pictures">{pictures}</div>') if pictures else ""
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.results.angles import turning, unwrapped
+from swelltree.results.displacement import motion_name
 from swelltree.results.statistics import of_samples, period_of, settled, time_weights, window_text
 from swelltree.system.named_values import NamedValues
 from swelltree.views.pack import Blocks
@@ -85,7 +86,6 @@ WINCHES = {
 }
 ALONG = ("line_tension", "line_node_tension")
 NAMES = {
-    "position": "",
     "joint_coordinate": "",
     "joint_rate": "rate of",
     "elevation": "sea surface",
@@ -160,7 +160,7 @@ class Channels:
             owner, label, turns = self._about(name, dims, index)
             unit, factor = readable(unit_of(str(values.attrs.get("units", "")), turns))
             column = factor * data[(slice(None), *index)]
-            if name == "position":
+            if name == "position" and "displacement" not in self.dataset:
                 column = column - column[0]
             abouts.append({"owner": owner, "label": label, "unit": unit, "turns": turns})
             columns.append(column)
@@ -194,7 +194,8 @@ class Channels:
         self, name: str, dims: list[str], index: tuple[int, ...]
     ) -> tuple[object, str, bool]:
         """Owner, label and kind of one entry of a variable."""
-        owner, words, turns = None, [NAMES.get(name, name.replace("_", " "))], False
+        word = "" if name == motion_name(self.dataset) else NAMES.get(name, name.replace("_", " "))
+        owner, words, turns = None, [word], False
         for dim, i in zip(dims, index, strict=True):
             turns = turns or turning(self.dataset, dim, i)
             if dim == "_end":
@@ -294,10 +295,11 @@ def _sea_and_power(page: Channels) -> None:
 
 
 def _motions(page: Channels) -> None:
-    numbers = page.add("position")
+    name = motion_name(page.dataset)
+    numbers, moved = page.add(name), name == "displacement"
     for dof in dict.fromkeys(page.rows[k]["label"] for k in numbers):
         same_dof = [k for k in numbers if page.rows[k]["label"] == dof]
-        page.plot("Motions", f"{dof}, from the start", same_dof)
+        page.plot("Motions", dof if moved else f"{dof}, from the start", same_dof)
 
 
 def _joints(page: Channels) -> None:

@@ -34,7 +34,14 @@ HIDDEN = (
     "title",
 )
 STATISTICS = ("mean", "std", "significant", "least", "greatest", "MPM")
-SHOWN_FIRST = ("elevation", "position", "joint_coordinate", "absorbed_power", "delivered_power")
+SHOWN_FIRST = (
+    "elevation",
+    "displacement",
+    "position",
+    "joint_coordinate",
+    "absorbed_power",
+    "delivered_power",
+)
 MOST_ROWS = 400
 
 
@@ -57,8 +64,9 @@ def chips(dataset: xr.Dataset) -> str:
         values["simulated"] = f"{dataset['time'].values[-1]:g} s"
     values |= sea_words(dataset)
     if "absorbed_power" in dataset and "pto" in dataset["absorbed_power"].dims:
-        mean = sum(row[1] for row in mean_books(dataset))
-        values["mean absorbed power"] = power_text(mean)
+        books = mean_books(dataset)
+        values["mean delivered power"] = power_text(sum(row[2] for row in books))
+        values["mean absorbed power"] = power_text(sum(row[1] for row in books))
     pull = greatest_tension(dataset)
     if pull is not None:
         unit, factor = prefixed("N", pull[1])

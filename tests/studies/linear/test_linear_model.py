@@ -9,6 +9,7 @@ from made_hydro import MASS, heaving_float, vessel
 from swelltree.engine.machine.points import point_program
 from swelltree.formulations import State, formulation
 from swelltree.formulations.equations import settled_at, solve_motion
+from swelltree.model.kinematics import attitudes
 from swelltree.studies.linear.drag import DragSolver, Waves
 from swelltree.studies.linear.linearise import linear_model, traced_model
 from swelltree.studies.linear.signals import input_rows, model_with_states
@@ -112,6 +113,34 @@ def test_matrices_of_a_turned_vessel_are_differences_of_its_accelerations(tilted
     assert np.asarray(linear.at.yaw)[0] == pytest.approx(TURN, rel=1e-2)
     lower = linear.state_matrix()[linear.free :]
     assert lower == pytest.approx(differenced(linear), rel=1e-5, abs=1e-6 * np.abs(lower).max())
+
+
+@pytest.mark.parametrize("how", ["path_matrix", "lagrange"])
+def test_coordinates_of_free_and_hinge_are_differences_of_those_of_results(tilted, how):
+    linear = linear_model(tilted, formulation(how), "infinite")
+    at, how, step = linear.at, linear.at.formulation, 1e-5
+
+    def coordinates(y):
+        moved = how.retract(at.model, at.state, at.directions @ y)
+        motion = how.kinematics(at.model, np.zeros(()), moved).motion
+        return attitudes(at.model, motion.frames, motion.coordinate, motion.rate)[0]
+
+    run = point_program(coordinates, fixed=0)
+    per = [(run(d) - run(-d)) / (2 * step) for d in step * np.eye(linear.free)]
+    # central differences with steps of 1e-5; yaw moves with roll where the vessel is trimmed
+    assert linear.to_coordinates == pytest.approx(np.array(per).T, abs=1e-8)
+
+
+def test_rotations_of_a_free_vessel_are_in_rao_and_response(tilted):
+    rao = sw.rao(tilted, omega=[0.9], wave_direction=[0.4])
+    turns = rao.coordinate_rao.sel(coordinate=[f"free__{d}" for d in ("Roll", "Pitch", "Yaw")])
+    motion = rao.rao.sel(body="vessel", dof=["Roll", "Pitch", "Yaw"]).values[0, 0]
+    assert np.abs(turns.values).min() > 1e-4
+    found = sw.response(tilted, sw.RegularWave(amplitude=2.0, omega=0.9, beta=0.4))
+    deviation = found.coordinate_deviation.sel(coordinate=turns.coordinate).values
+    assert deviation == pytest.approx(np.sqrt(2.0) * np.abs(turns.values[0, 0]), rel=1e-9)
+    # of one size with the motion of the body, which is about other axes
+    assert np.linalg.norm(turns.values) == pytest.approx(np.linalg.norm(motion), rel=0.05)
 
 
 def test_a_turned_vessel_in_a_turned_sea_has_the_same_impedance_and_excitation(turned, straight):

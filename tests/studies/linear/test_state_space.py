@@ -237,3 +237,27 @@ def test_mistakes_are_told(model, cart):
         sw.control_report(sw.state_space(cart, "car.Surge", "track.Surge", step=0.1))
     with pytest.raises(sw.SwelltreeError, match=r"1 states give an error of"):
         sw.state_space(model, "pto", "float.Heave", order=1, error=1e-6)
+
+
+@pytest.mark.parametrize("how", ["path_matrix", "lagrange"])
+def test_a_ball_joint_comes_out_as_the_euler_angles_of_its_pendulum(how):
+    """Of a bob yawed by 50 degrees, whose two moments of inertia differ."""
+    yaw, arm, mass, inertia = np.radians(50.0), 2.0, 1e3, np.array([100.0, 200.0, 300.0])
+    c, s = np.cos(yaw), np.sin(yaw)
+    bob = sw.Body(
+        "bob", mass, inertia, position=(0, 0, -arm), rotation=((c, -s, 0), (s, c, 0), (0, 0, 1))
+    )
+    ball = sw.Ball("j", sw.WORLD, bob.at(0, 0, arm))
+    push = sw.AppliedForce("push", bob.at(), torque=(0, 0, 0))
+    model = sw.compile(sw.System("pendulum", [bob], [ball], forces=[push]))
+    outputs = ["j.Roll", "j.Pitch", "j.Pitch.rate"]
+    system = sw.state_space(model, ["push.Pitch"], outputs, formulation=how)
+    omega = 3.1
+    stiffness = mass * 9.81 * arm
+    roll, pitch = 1 / (stiffness - omega**2 * (inertia[:2] + mass * arm**2))
+    found = system(1j * omega)[:, 0]
+    # a moment about world y is shared by both axes of the bob; angles are about the joint's axes
+    across, along = c * s * (roll - pitch), s**2 * roll + c**2 * pitch
+    assert found == pytest.approx([across, along, 1j * omega * along], rel=1e-9)
+    everything = sw.state_space(model, ["push.Pitch"], formulation=how)
+    assert np.linalg.matrix_rank(everything.C) == 6

@@ -20,37 +20,47 @@ if TYPE_CHECKING:
     import xarray as xr
 
 HOURS = 8766.0  # of a mean year
-POWER = "absorbed_power"
+DELIVERED, ABSORBED = "delivered_power", "absorbed_power"
 STATES = ("Hs", "Tp", "beta")  # dimensions of sea states
 MISSED = 1e-3  # part of the time that may be without a result and is not told
 
 
-def power_matrix(campaign: xr.Dataset, power: str = POWER) -> xr.Dataset:
+def power_matrix(campaign: xr.Dataset, power: str | None = None) -> xr.Dataset:
     """Mean power in each sea state, its spread over seeds, and the capture width.
 
     Args:
         campaign: from `open_campaign`, with statistics of the power.
-        power: the channel; of several power take-offs the sum counts.
+        power: the channel; of several power take-offs the sum counts. What PTOs deliver, electrical
+            where they have a generator, if not given: losses, friction and end stops are part of
+            the absorbed power only.
 
-    Returns a dataset over the dimensions of the campaign less the seed: `power`, `power_std` and
+    Returns a dataset over the dimensions of the campaign less the seed: `power`, the same of both
+    channels that the campaign has (`absorbed_power`, `delivered_power`), `power_std` and
     `power_error` (of the mean, over several seeds), `power_of_seed`, `capture_width`, `seeds`
     (that have a result), and `Hm0`, `Te`, `J`, `occurrence` of the states where they are known.
     """
     import xarray as xr
 
-    if power not in campaign or "statistic" not in campaign[power].dims:
+    if power is None:
+        power = power_channel(campaign)
+        if power == ABSORBED:
+            warnings.warn(
+                "power_matrix: the campaign has no delivered_power, so the absorbed power counts, "
+                "with losses, friction and end stops. Run it with the channel 'delivered_power'.",
+                SwelltreeWarning,
+                stacklevel=2,
+            )
+    if not _has(campaign, power):
         raise SwelltreeError(
             f"power_matrix: there are no statistics of '{power}'. Run the campaign with "
             f"reduce=['statistics'] and the channel '{power}'."
         )
-    channel = campaign[power].sel(statistic="mean", drop=True)
-    ptos = [dim for dim in channel.dims if dim in ("pto",)]
-    mean = channel.sum(ptos, skipna=False).compute()
+    mean = _means(campaign, power)
     over = [dim for dim in ("seed",) if dim in mean.dims]
     units = {"units": "W"}
     matrix = xr.Dataset(
         {
-            "power": mean.mean(over).assign_attrs(units | {"long_name": "mean power"}),
+            "power": mean.mean(over).assign_attrs(units | {"long_name": _words(power)}),
             "seeds": mean.notnull().sum(over).assign_attrs({"long_name": "runs with a result"}),
         }
     )
@@ -64,6 +74,10 @@ def power_matrix(campaign: xr.Dataset, power: str = POWER) -> xr.Dataset:
         matrix["power_error"] = error.assign_attrs(
             units | {"long_name": "standard error of the mean power"}
         )
+    for name in (ABSORBED, DELIVERED):
+        if _has(campaign, name):
+            about = units | {"long_name": _words(name)}
+            matrix[name] = _means(campaign, name).mean(over).assign_attrs(about)
     for name in ("Hm0", "Te", "J", "occurrence"):
         if name in campaign:
             matrix[name] = _of_states(campaign[name])
@@ -72,6 +86,28 @@ def power_matrix(campaign: xr.Dataset, power: str = POWER) -> xr.Dataset:
         matrix["capture_width"] = length.assign_attrs({"units": "m", "long_name": "capture width"})
     about = {key: campaign.attrs[key] for key in ("campaign", "system") if key in campaign.attrs}
     return matrix.assign_attrs(about | {"study": "power_matrix", "channel": power})
+
+
+def power_channel(campaign: xr.Dataset) -> str:
+    """The channel that energy is counted by: delivered power where the campaign has it."""
+    has_absorbed_alone = _has(campaign, ABSORBED) and not _has(campaign, DELIVERED)
+    return ABSORBED if has_absorbed_alone else DELIVERED
+
+
+def _has(campaign: xr.Dataset, name: str) -> bool:
+    return name in campaign and "statistic" in campaign[name].dims
+
+
+def _means(campaign: xr.Dataset, name: str) -> xr.DataArray:
+    """Mean power of each case, of all power take-offs together [W]."""
+    channel = campaign[name].sel(statistic="mean", drop=True)
+    ptos = [dim for dim in channel.dims if dim in ("pto",)]
+    return channel.sum(ptos, skipna=False).compute()
+
+
+def _words(name: str) -> str:
+    known = {ABSORBED: "mean absorbed power", DELIVERED: "mean delivered power"}
+    return known.get(name, "mean power")
 
 
 def _of_states(values: xr.DataArray) -> xr.DataArray:
@@ -95,9 +131,12 @@ def annual_energy(
             together is the year; that of the campaign's scatter diagram if not given.
         availability: part of the time in which the device works.
 
-    Returns a dataset: `MAEP` [Wh], its standard error `MAEP_error` over the seeds, `mean_power`
-    [W], `energy` of each state [Wh], `capture_width` over the year [m], and `covered`, the part of
-    the time whose states have a result.
+    Energy is that of the channel of the matrix, what the PTOs deliver if no other was asked for.
+
+    Returns a dataset: `MAEP` [Wh], its standard error `MAEP_error` over the seeds, the energy
+    absorbed beside it (`absorbed_energy` [Wh]), `mean_power` [W], `energy` of each state [Wh],
+    `capture_width` over the year [m], and `covered`, the part of the time whose states have a
+    result.
     """
     import xarray as xr
 
@@ -136,6 +175,11 @@ def annual_energy(
             units="1", long_name="part of the time whose states have a result"
         ),
     }
+    if ABSORBED in matrix and matrix.attrs.get("channel") != ABSORBED:
+        whole = (hours * part * matrix[ABSORBED]).sum(states)
+        result["absorbed_energy"] = whole.assign_attrs(
+            units="Wh", long_name="energy absorbed in a year, losses included"
+        )
     if "power_of_seed" in matrix:
         # a seed draws the same phases in every state: its whole year is one sample
         years = (hours * part * matrix["power_of_seed"].fillna(power)).sum(states)

@@ -47,7 +47,15 @@ FILLING = 512  # cases from which a graphics processor is faster than some cores
 ROOM = {"cpu": 1.5e9, "gpu": 2e10, "jax": 1.5e9}  # bytes of one batch
 SAMPLES_HERE = 2e9  # bytes of samples that are brought here at a time
 SUMMED = {"statistics", "peaks", "fatigue"}  # reductions that are found where samples arise
-USUAL = ("position", "absorbed_power", "pto_stroke", "pto_force", "line_tension")
+USUAL = (
+    "position",
+    "displacement",
+    "absorbed_power",
+    "delivered_power",
+    "pto_stroke",
+    "pto_force",
+    "line_tension",
+)
 
 
 class BatchPlan(NamedTuple):

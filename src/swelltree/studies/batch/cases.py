@@ -18,7 +18,7 @@ from swelltree.effects.linear_hydro.data import without_table
 from swelltree.effects.linear_hydro.hydro import POINTS_PER_PERIOD
 from swelltree.effects.linear_hydro.in_sea import in_waves
 from swelltree.engine.arrays import Tree
-from swelltree.model.model import Model
+from swelltree.model.model import Model, Pose
 from swelltree.studies.seas import realised
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.waters.seas import Sea
@@ -105,6 +105,7 @@ class CaseMaker:
         prepare: function of a model that gives it as steps see it.
         start: function of a model that gives the first state of a run.
         sums_step: step of the grid on which loads of waves are summed later [s]; None: now.
+        datum: function of a model and its first state: from where displacements count.
     """
 
     def __init__(
@@ -114,9 +115,11 @@ class CaseMaker:
         prepare: Callable[[Model], Model] = lambda model: model,
         start: Callable[[Model], Tree] = lambda model: None,
         sums_step: float | None = None,
+        datum: Callable[[Model, Tree], Pose] = lambda model, start: model.datum,
     ) -> None:
         self.model, self.duration = model, duration
         self.prepare, self.start, self.sums_step = prepare, start, sums_step
+        self.datum = datum
         self._made: dict[Hashable, Numbers] = {}
         self._last_in_sea: tuple[BatchCase, Numbers, Model] | None = None
 
@@ -129,7 +132,9 @@ class CaseMaker:
         key = key_of(case.values)
         if key not in self._made:
             still = self.model.with_values(dict(case.values)) if case.values else self.model
-            self._made[key] = Numbers(still, self.prepare(still), self.start(still))
+            start = self.start(still)
+            stepped = self.prepare(still).replace(datum=self.datum(still, start))
+            self._made[key] = Numbers(still, stepped, start)
         return self._made[key]
 
     def in_sea(self, case: BatchCase) -> tuple[Model, Tree]:

@@ -17,9 +17,10 @@ from swelltree.effects.linear_hydro.radiation import with_exact_memory
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp, on_first_choice
 from swelltree.engine.machine.shapes import shapes_of as shapes_of_results
+from swelltree.engine.trees import mapped
 from swelltree.formulations import Formulation
-from swelltree.formulations.equations import event_count, observe, start_phase
-from swelltree.model.model import Model
+from swelltree.formulations.equations import Phase, event_count, observe, start_phase
+from swelltree.model.model import Model, Pose
 from swelltree.results.channels import chosen, finished_now
 from swelltree.solvers.solution import Code, describe
 from swelltree.solvers.stepping.smooth import Options, integrate
@@ -29,7 +30,9 @@ from swelltree.studies.batch.budget import budget
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
 from swelltree.studies.batch.engine import Engine, Outcome, Plan
 from swelltree.studies.batch.shared import SeveralLayoutsError, in_groups
+from swelltree.studies.rest.placed import placed
 from swelltree.studies.time.smooth import first_phase, problem, smooth_stepper
+from swelltree.studies.time.task import starts_at_equilibrium
 from swelltree.studies.time.watch_traced import with_watch
 from swelltree.system.errors import SwelltreeError
 
@@ -154,7 +157,15 @@ def maker_of(plan: Plan, sums_step: float | None = None) -> CaseMaker:
         prepare=lambda model: with_exact_memory(model, step),
         start=lambda model: first_phase(model, plan.formulation, plan.start),
         sums_step=sums_step,
+        datum=lambda model, phase: _datum(plan, model, phase),
     )
+
+
+def _datum(plan: Plan, model: Model, phase: Phase) -> Pose:
+    """From where displacements of a case count, as in single runs."""
+    if not starts_at_equilibrium(model, plan.start):
+        return model.datum
+    return mapped(np.asarray, placed(plan.formulation)(model, phase.state)[0])
 
 
 def options_of(plan: Plan, model: Model) -> Options:

@@ -81,7 +81,8 @@ def control_dataset(
         "position_harmonics": (
             ("body_harmonic", "body", "dof"),
             bodies,
-            about | {"units": "m, rad", "long_name": "displacement from rest"},
+            about
+            | {"units": "m, rad", "long_name": "displacement from rest", "frame": "world axes"},
         ),
         "passive_damping": (
             "pto",

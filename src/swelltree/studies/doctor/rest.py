@@ -124,7 +124,7 @@ def _stability(linear: LinearModel) -> Iterator[Finding]:
     """Directions in which it does not come back."""
     from scipy.linalg import eigh
 
-    model, to_bodies = linear.at.model, linear.to_bodies
+    model, to_bodies = linear.at.model, linear.to_displacements
     K = 0.5 * (linear.stiffness + linear.stiffness.T)
     if not K.size:
         return

@@ -13,6 +13,7 @@ from swelltree.engine.machine.points import Points, point_program
 from swelltree.formulations import Formulation, State
 from swelltree.formulations.base import Kinematics
 from swelltree.formulations.equations import settled_at, solve_motion
+from swelltree.model.kinematics import attitudes
 from swelltree.model.model import Model
 from swelltree.model.present import present
 from swelltree.model.total import total_loads
@@ -72,7 +73,10 @@ def _balance(formulation: Formulation) -> Points:
             _, J, _, gamma = formulation.constraint(kin)
             tau = tau + J.T @ point.multipliers
             closing = closing if a is None else J @ a - gamma
-        return Balance(tau, closing, kin.motion.coordinate)
+        # ball and free joints keep no angles of their own: those of results
+        motion = kin.motion
+        coordinate, _ = attitudes(model, motion.frames, motion.coordinate, motion.rate)
+        return Balance(tau, closing, coordinate)
 
     return Points(balance)
 

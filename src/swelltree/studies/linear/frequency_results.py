@@ -1,4 +1,8 @@
-"""What results in the frequency domain share: motions, powers, labels."""
+"""What results in the frequency domain share: motions, powers, labels.
+
+Motions are displacements as runs have them (`results.displacement`): in the axes of the heading of
+each body at the equilibrium, so that roll and pitch are about the vessel's own axes.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +14,20 @@ from swelltree.studies.linear.linear_model import LinearModel
 from swelltree.system.named_values import NamedValues
 from swelltree.waves.dispersion import dispersion, group_speed
 
+HEADING = "heading axes of the body: world axes turned about z by its yaw at the equilibrium"
+WORLD = "world axes, at the reference point of the body"
+
 
 def body_motion(linear: LinearModel, y: np.ndarray) -> np.ndarray:
-    """Motion of the bodies (..., body, dof) of free directions (..., f), in described order."""
+    """Displacements of the bodies (..., body, dof) of free directions (..., f), described order."""
+    return described_order(linear, y @ linear.to_displacements.T)
+
+
+def described_order(linear: LinearModel, X: np.ndarray) -> np.ndarray:
+    """Rows of six of all bodies (..., 6N) as (..., body, dof), in the order of the description."""
     layout = linear.at.model.layout
     order = [layout.bodies.index(name) for name in layout.described]
-    X = y @ linear.to_bodies.T
-    return X.reshape(*y.shape[:-1], layout.n_bodies, 6)[..., order, :]
+    return X.reshape(*X.shape[:-1], layout.n_bodies, 6)[..., order, :]
 
 
 def damper_power(linear: LinearModel, w: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -36,13 +47,16 @@ def wave_power(model: Model, w: np.ndarray, a: np.ndarray) -> float:
     return float((0.5 * water.rho * water.g * a**2 * speed).sum())
 
 
-def labels_of(linear: LinearModel) -> dict[str, list[str]]:
-    """Coordinates of results: bodies, dofs, joint coordinates, elements."""
+def labels_of(linear: LinearModel) -> NamedValues:
+    """Coordinates of results: bodies and their headings, dofs, joint coordinates, elements."""
     layout = linear.at.model.layout
+    order = [layout.bodies.index(name) for name in layout.described]
+    about = {"units": "rad", "long_name": "yaw of the body at the equilibrium", "frame": "world"}
     return {
         "body": list(layout.described),
         "dof": list(DOFS),
         "coordinate": list(layout.dof_labels),
+        "heading": ("body", np.asarray(linear.at.heading)[order], about),
         "element": list(linear.elements.names),
     }
 

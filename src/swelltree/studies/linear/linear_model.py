@@ -21,6 +21,7 @@ import numpy as np
 from jaxtyping import Complex, Float
 
 from swelltree.effects.drag.drag import DragPieces
+from swelltree.effects.linear_hydro.frame import columns_in_axes
 from swelltree.effects.linear_hydro.radiation import Radiation
 from swelltree.engine.arrays import Array, namespace
 from swelltree.formulations import Formulation, State
@@ -40,6 +41,7 @@ class OperatingPoint:
     state: State
     directions: Float[Array, "n f"]  # Z: velocities of the formulation per free direction
     yaw: Float[Array, " b"] | None  # of the axes of the hydro data; None: fixed axes
+    heading: Float[Array, " b"]  # yaw of the bodies there [rad]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -82,6 +84,11 @@ class LinearModel:
     def free(self) -> int:
         """Number of free directions."""
         return self.stiffness.shape[0]
+
+    @property
+    def to_displacements(self) -> Float[np.ndarray, "b6 f"]:
+        """Displacements of the bodies in the axes of their headings, as runs have them."""
+        return columns_in_axes(self.at.heading, self.to_bodies)
 
     @property
     def to_strokes(self) -> Float[np.ndarray, "e f"]:

@@ -25,6 +25,7 @@ from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
 from swelltree.model.present import present
+from swelltree.results.displacement import heading
 from swelltree.studies.linear.derivatives import (
     Balance,
     Point,
@@ -107,8 +108,7 @@ def linear_model(
     Z = _directions(still)
     forms = [effect.linear(model, now) for effect in model.effects]
     block = _radiation(model, forms, radiation, study)
-    yaw = mean_yaw(now.internal)
-    at = OperatingPoint(point.model, how, point.state, Z, yaw)
+    at = _operating_point(point, how, Z, now)
     return _assembled(jacobian, still, at, block, forms, pieces)
 
 
@@ -148,7 +148,7 @@ def _matrices(
     """A linear model without excitation, elements, inputs and notes."""
     now = _now(point.model, how, point.state)
     hydro = [effect.linear(model, now) for effect in model.effects if effect.is_linear_hydro]
-    at = OperatingPoint(point.model, how, point.state, Z, mean_yaw(now.internal))
+    at = _operating_point(point, how, Z, now)
     return _assembled(jacobian, still, at, _radiation(model, hydro, radiation, "modes"), [], ())
 
 
@@ -162,6 +162,11 @@ def _resting_point(
     state = State(state.q, np.zeros_like(state.s), state.chart)
     acceleration, multipliers = motion_at(how)[1](model, state)
     return Point(model, state, multipliers, acceleration)
+
+
+def _operating_point(point: Point, how: Formulation, Z: Array, now: Now) -> OperatingPoint:
+    R = now.motion.pose.R
+    return OperatingPoint(point.model, how, point.state, Z, mean_yaw(now.internal), heading(R))
 
 
 def _now(model: Model, how: Formulation, state: State) -> Now:

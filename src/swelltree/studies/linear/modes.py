@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from swelltree.effects.linear_hydro.frame import columns_in_axes
 from swelltree.effects.lines.dynamic.static_lines import with_static_lines
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import is_traced, jnp
@@ -27,6 +28,7 @@ from swelltree.studies.linear.frequency_modes import (
     spectrum,
     traced_eigenvalues,
 )
+from swelltree.studies.linear.frequency_results import HEADING
 from swelltree.studies.linear.linear_model import LinearModel, OperatingPoint
 from swelltree.studies.linear.linearise import linear_model, resting_motion, traced_model
 from swelltree.studies.rest.relax import check_no_drums
@@ -92,7 +94,7 @@ def modes(
         lam, shapes = spectrum(linear.state_matrix())
         which = ADDED_MASS["infinite"] if model.hydro is not None else "of the model; no hydro data"
     attrs = {"added_mass": which} | (provenance or {})
-    return _to_dataset(linear, lam, linear.to_bodies @ shapes, attrs)
+    return _to_dataset(linear, lam, linear.to_displacements @ shapes, attrs)
 
 
 def modes_traced(
@@ -133,10 +135,14 @@ def _prepared(model: Model, added_mass: str) -> tuple[Model, str]:
 def energy_shares(at: OperatingPoint, shapes: np.ndarray) -> np.ndarray:
     """Share of each direction of each body in the kinetic energy of a mode (6N, m).
 
+    Directions are those of the headings, as of the shapes.
+
     Metres and radians cannot be compared, energies can.
     """
     pose = resting_motion(at.formulation)(at.model, at.state)[0].pose
-    inertia = np.diag(np.asarray(dense_inertia(at.model, world_inertia(at.model, pose))))
+    inertia = np.asarray(dense_inertia(at.model, world_inertia(at.model, pose)))
+    inertia = columns_in_axes(at.heading, columns_in_axes(at.heading, inertia).T)
+    inertia = np.diag(inertia)
     energy = inertia[:, None] * np.abs(shapes) ** 2
     return energy / np.maximum(energy.sum(axis=0), 1e-300)
 
@@ -182,13 +188,25 @@ def _to_dataset(
         "shape_real": (
             ("mode", "body", "dof"),
             np.real(shapes),
-            {"units": "m, rad", "long_name": "mode shape, largest entry one"},
+            {
+                "units": "m, rad",
+                "long_name": "mode shape, displacement with largest entry one",
+                "frame": HEADING,
+            },
         ),
-        "shape_imag": (("mode", "body", "dof"), np.imag(shapes), {"units": "m, rad"}),
+        "shape_imag": (
+            ("mode", "body", "dof"),
+            np.imag(shapes),
+            {"units": "m, rad", "long_name": "the same, imaginary part", "frame": HEADING},
+        ),
         "energy_share": (
             ("mode", "body", "dof"),
             moving,
-            {"units": "1", "long_name": "share of the kinetic energy of the mode"},
+            {
+                "units": "1",
+                "long_name": "share of the kinetic energy of the mode",
+                "frame": HEADING,
+            },
         ),
     }
     coords = {

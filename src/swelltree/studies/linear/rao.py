@@ -25,6 +25,7 @@ from swelltree.studies.linear.drag import Waves
 from swelltree.studies.linear.drag_response import check_drag, with_drag, with_drag_of_sea
 from swelltree.studies.linear.excitation import asked, table_of
 from swelltree.studies.linear.frequency_results import (
+    HEADING,
     body_motion,
     damper_power,
     labels_of,
@@ -66,8 +67,9 @@ def rao(
     """Response amplitude operators of the jointed, moored system about its state of rest.
 
     Returns a dataset: `rao` (omega, wave_direction, body, dof) complex, per metre of wave
-    amplitude at the reference points; `coordinate_rao`; `absorbed_power` of every damper per
-    square metre of amplitude, and `capture_width`.
+    amplitude, displacements of the reference points in the axes of each body's heading at the
+    equilibrium (roll and pitch are about the vessel's own axes); `coordinate_rao`; `absorbed_power`
+    of every damper per square metre of amplitude, and `capture_width`.
 
     Args:
         model: compiled with hydro data, or with members or bodies that feel waves without them.
@@ -119,12 +121,16 @@ def _to_dataset(
         "rao": (
             (*both, "body", "dof"),
             X,
-            {"units": "m/m, rad/m", "long_name": "motion of the reference point", "frame": "world"},
+            {
+                "units": "m/m, rad/m",
+                "long_name": "displacement of the reference point from the equilibrium",
+                "frame": HEADING,
+            },
         ),
         "coordinate_rao": (
             (*both, "coordinate"),
             y @ linear.to_coordinates.T,
-            {"units": "m/m, rad/m", "long_name": "joint coordinate"},
+            {"units": "m/m, rad/m", "long_name": "joint coordinate", "frame": "joint axes"},
         ),
         "absorbed_power": (
             (*both, "element"),

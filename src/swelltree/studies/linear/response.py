@@ -16,8 +16,11 @@ from swelltree.studies.linear.drag import Waves
 from swelltree.studies.linear.drag_response import check_drag, with_drag
 from swelltree.studies.linear.excitation import waves_of
 from swelltree.studies.linear.frequency_results import (
+    HEADING,
+    WORLD,
     body_motion,
     damper_power,
+    described_order,
     labels_of,
     wave_power,
 )
@@ -47,7 +50,8 @@ def response(
 ) -> xr.Dataset:
     """Response of the linearised system to a sea: standard deviations and mean powers.
 
-    Returns a dataset with `standard_deviation` (body, dof), `velocity_deviation`,
+    Returns a dataset with `standard_deviation` (body, dof) of the displacement, in the axes of each
+    body's heading, `velocity_deviation` of the `velocity` of runs (world axes),
     `coordinate_deviation`, the variance by component (`variance`, over `component` with its
     `omega`) and the response `spectrum`, divided by the band of the sea's spectrum that each
     component stands for (not a number for a regular wave, which has none); `absorbed_power`
@@ -89,17 +93,29 @@ def _to_dataset(linear: LinearModel, waves: Waves, y: np.ndarray, attrs: NamedVa
     w, beta, a, width = waves
     X = body_motion(linear, y)
     variance = 0.5 * np.abs(X) ** 2
+    rate = w[:, None, None] * np.abs(described_order(linear, y @ linear.to_bodies.T))
     joints = 0.5 * np.abs(y @ linear.to_coordinates.T) ** 2
     power = damper_power(linear, w, y).sum(axis=0)
+    motion = {
+        "units": "m, rad",
+        "long_name": "standard deviation of displacement",
+        "frame": HEADING,
+    }
+    squared = motion | {"units": "m^2, rad^2", "long_name": "variance of displacement"}
+    joint = {
+        "units": "m, rad",
+        "long_name": "standard deviation of joint coordinate",
+        "frame": "joint axes",
+    }
     data = {
-        "standard_deviation": (("body", "dof"), np.sqrt(variance.sum(0)), {"units": "m, rad"}),
+        "standard_deviation": (("body", "dof"), np.sqrt(variance.sum(0)), motion),
         "velocity_deviation": (
             ("body", "dof"),
-            np.sqrt((w[:, None, None] ** 2 * variance).sum(0)),
-            {"units": "m/s, rad/s"},
+            np.sqrt(0.5 * (rate**2).sum(0)),
+            {"units": "m/s, rad/s", "long_name": "standard deviation of velocity", "frame": WORLD},
         ),
-        "coordinate_deviation": ("coordinate", np.sqrt(joints.sum(0)), {"units": "m, rad"}),
-        "variance": (("component", "body", "dof"), variance, {"units": "m^2, rad^2"}),
+        "coordinate_deviation": ("coordinate", np.sqrt(joints.sum(0)), joint),
+        "variance": (("component", "body", "dof"), variance, squared),
         "absorbed_power": ("element", power, {"units": "W", "long_name": "mean absorbed power"}),
         "capture_width": (
             "element",
@@ -113,7 +129,11 @@ def _to_dataset(linear: LinearModel, waves: Waves, y: np.ndarray, attrs: NamedVa
         data["spectrum"] = (
             ("component", "body", "dof"),
             variance / band,
-            {"units": "m^2 s/rad, rad s", "long_name": "response spectrum"},
+            {
+                "units": "m^2 s/rad, rad s",
+                "long_name": "response spectrum of displacement",
+                "frame": HEADING,
+            },
         )
     coords = {
         "omega": ("component", w, {"units": "rad/s"}),

@@ -124,7 +124,8 @@ def _row(linear: LinearModel, name: str, kind: str, others: list[str]) -> np.nda
     layout = linear.at.model.layout
     item, _, dof = name.partition(".")
     if item in layout.bodies and dof in DOFS:
-        return linear.to_bodies[6 * layout.bodies.index(item) + DOFS.index(dof)]
+        motion = linear.to_displacements if kind == "output" else linear.to_bodies
+        return motion[6 * layout.bodies.index(item) + DOFS.index(dof)]
     if kind == "input" and item in linear.applied and dof in DOFS:
         return linear.applied[item][DOFS.index(dof)] @ linear.to_bodies
     if f"{item}__{dof}" in layout.dof_labels:

@@ -54,7 +54,8 @@ def state_space(
             point), on joints "hinge.Pitch", of applied forces "push.Surge" (at their point), or
             "excitation" for the forces of the sea on all bodies. All PTOs and the excitation if
             not given.
-        outputs: "hinge.Pitch", "float.Heave", "ram.stroke", each also with ".rate" or
+        outputs: "hinge.Pitch", "float.Heave" (`displacement`, in the axes of the body's heading, as
+            the same name of `stepper`), "ram.stroke", each also with ".rate" or
             ".acceleration", and "ram.force" (F = -k x - c x' + u). All joint coordinates and
             rates if not given.
         formulation: name or object.

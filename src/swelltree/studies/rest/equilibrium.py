@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -29,8 +30,9 @@ from swelltree.solvers.newton import (
 from swelltree.solvers.solution import Code
 from swelltree.studies.given import study_of_model
 from swelltree.studies.rest.as_described import as_described
+from swelltree.studies.rest.neutral import with_neutral_kept
 from swelltree.studies.rest.relax import relaxed, slack_at_start, with_drums_stopped
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, listed
 from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
@@ -117,6 +119,9 @@ def equilibrium(
     provenance: NamedValues | None = None,
 ) -> xr.Dataset:
     """Find the state of rest near the start (damped Newton; continuation when that fails).
+
+    Directions that nothing holds, such as surge, sway and yaw of a body without mooring, keep the
+    values of the start; the attribute `neutral` names their coordinates.
 
     A body with hydrodynamic data that starts where no rest is near, as one dropped from the air,
     comes to that near its described pose.
@@ -212,8 +217,15 @@ def find_rest(
             f"{_imbalance(model, how, solution.residual[:n])} remains. "
             " Check buoyancy and weight, springs, and directions that nothing holds."
         )
-    rest = _settled(how)(model, state, solution.x[:n])
-    return rest, float(args.force_scale) * solution.x[n:], before[:n], solution
+    scale = float(args.force_scale)
+
+    def balance(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        r, J = residual_and_jacobian(residual)(args, x)
+        return np.asarray(r) / scale, np.asarray(J) / scale
+
+    x, neutral = with_neutral_kept(model, how, state, solution.x, balance)
+    solution = replace(solution, x=x, residual=scale * balance(x)[0], neutral=neutral)
+    return _settled(how)(model, state, x[:n]), scale * x[n:], before[:n], solution
 
 
 def _imbalance(model: Model, how: Formulation, tau: np.ndarray) -> str:
@@ -242,14 +254,18 @@ def _to_dataset(
 
     at_rest = _observed(how)(model, phase)
     channels = {name: np.asarray(x)[None] for name, x in at_rest.items()}
-    attrs = {
+    attrs: NamedValues = {
         "study": "equilibrium",
         "formulation": how.name,
         "iterations": len(solution.history) - 1,
         "engine": program_of(_balance(how)).engine,
         "largest_imbalance": float(np.abs(solution.residual).max(initial=0.0)),
         "message": f"Before: {_imbalance(model, how, before)}." if before.size else "",
+        "neutral": ", ".join(solution.neutral),
     }
+    if solution.neutral:
+        words = listed([name.replace("__", ".") for name in solution.neutral])
+        attrs["message"] += f" Nothing holds {words}: kept as described."
     rest = to_dataset(model, np.zeros(1), channels, attrs | (provenance or {})).isel(time=0)
     rest["imbalance_before"] = (
         "direction",

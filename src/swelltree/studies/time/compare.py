@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swelltree.model.model import Model
+from swelltree.model.model import Model, Pose
+from swelltree.results.displacement import displacement
 from swelltree.studies.given import study_of_model
+from swelltree.studies.linear.frequency_results import HEADING
 from swelltree.studies.linear.rao import rao
 from swelltree.studies.rest.equilibrium import equilibrium
 from swelltree.studies.seas import linear_waves
@@ -45,10 +47,11 @@ def linear_and_nonlinear(
     """The motion in a sea, and what the linearised system would do.
 
     Returns a dataset with `nonlinear` and `linear` (time, body, dof), the displacements of the
-    reference points and the Euler angles from the state of rest; the same of the joints as
-    `joint_nonlinear` and `joint_linear` (time, coordinate); and, over the times after `settled`,
-    `difference` (body, dof) and `joint_difference`, the largest distance between the two, with
-    the `amplitude` and `joint_amplitude` of the linear answer (half its range) to compare with.
+    reference points from the state of rest, in the axes of each body's heading there; the same of
+    the joints as `joint_nonlinear` and `joint_linear` (time, coordinate); and, over the times after
+    `settled`, `difference` (body, dof) and `joint_difference`, the largest distance between the
+    two, with the `amplitude` and `joint_amplitude` of the linear answer (half its range) to compare
+    with.
 
     Args:
         model: compiled with hydro data.
@@ -103,12 +106,13 @@ def linear_and_nonlinear(
         bodies += np.real(np.einsum("tc,cbd->tbd", turning, transfer["rao"].values[:, 0]))
         joints += np.real(turning @ transfer["coordinate_rao"].values[:, 0])
     both = (("time", "body", "dof"), ("time", "coordinate"))
-    moved = run["position"].values - rest["position"].values
+    still = Pose(rest["position"].values[:, :3], rest["rotation"].values)
+    moved = displacement(still, run["position"].values[..., :3], run["rotation"].values)
     turned = run["joint_coordinate"].values - rest["joint_coordinate"].values
     later = time >= start
     data = {
-        "nonlinear": (both[0], moved, {"units": "m, rad", "frame": "world"}),
-        "linear": (both[0], bodies, {"units": "m, rad", "frame": "world"}),
+        "nonlinear": (both[0], moved, {"units": "m, rad", "frame": HEADING}),
+        "linear": (both[0], bodies, {"units": "m, rad", "frame": HEADING}),
         "joint_nonlinear": (both[1], turned, {"units": "m, rad"}),
         "joint_linear": (both[1], joints, {"units": "m, rad"}),
     }

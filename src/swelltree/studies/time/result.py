@@ -9,7 +9,7 @@ import numpy as np
 
 from swelltree.effects.controllers.controllers import raise_faults
 from swelltree.engine.arrays import Tree
-from swelltree.model.model import Model
+from swelltree.model.model import Model, Pose
 from swelltree.results.dataset import Labelled, to_dataset
 from swelltree.solvers.solution import Code
 from swelltree.solvers.stepper import Stepper
@@ -87,7 +87,10 @@ def _labelled(
     near = task.start.joint_coordinate.values[-1] if task.goes_on else None
     end, time = run.stepper.end(run.state)
     kept = end_row(task.still, run.stepper.coordinates, end, time, float(run.times[-1]))
-    result = to_dataset(task.model, run.times, channels, attrs, near, kept, surface)
+    first = Pose(channels["position"][0], channels["rotation"][0])
+    datum, source = task.datum_at(float(run.times[0]), first)
+    model = task.model.replace(datum=datum)
+    result = to_dataset(model, run.times, channels, attrs, near, kept, surface, source)
     tell_of_winches(task.model, result)
     return result
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import make_room
 from swelltree.formulations import Formulation
-from swelltree.model.model import Model
+from swelltree.model.model import Model, Pose
 from swelltree.model.solved import coupled_effect
 from swelltree.results.channels import finished
 from swelltree.solvers.stepper import Keeping, Stepper, drive
@@ -174,7 +174,9 @@ def _traced(task: Task, max_steps: int) -> dict[str, Array]:
     two_step = task.solver in TWO_STEP
     channels = two_step_traced(task) if two_step else smooth_traced(task, max_steps)
     beside = {name: channels.pop(name) for name in BESIDE if name in channels}
-    return finished(task.model, channels) | beside
+    first = Pose(channels["position"][0], channels["rotation"][0])
+    datum, _ = task.datum_at(float(task.times[0]), first)
+    return finished(task.model.replace(datum=datum), channels) | beside
 
 
 BESIDE = ("time", "phase", "solved", "code", "loop_margin")  # what only traced runs give

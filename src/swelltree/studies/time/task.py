@@ -12,8 +12,9 @@ from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import is_traced
 from swelltree.formulations import Formulation
 from swelltree.formulations import formulation as chosen_formulation
-from swelltree.model.model import Model
+from swelltree.model.model import Model, Pose
 from swelltree.model.solved import coupled_effect, made_ready
+from swelltree.results.displacement import DESCRIBED, EQUILIBRIUM, datum_of
 from swelltree.solvers.stepping.smooth import METHODS
 from swelltree.studies.seas import realised
 from swelltree.studies.time.continuing import continued, end_time, is_run
@@ -86,6 +87,7 @@ class Task:
     stepping: Stepping
     start: Tree
     extremes: tuple[str, ...] = ()
+    datum: tuple[Pose, str] | None = None  # from which displacements count, where it is known
     by_hand: bool = False  # numbers change on the way, so that no program is shaped by them
 
     @property
@@ -97,6 +99,28 @@ class Task:
     def goes_on(self) -> bool:
         """Does it begin where another run ended?"""
         return is_run(self.start)
+
+    def datum_at(self, time: float, place: Pose) -> tuple[Pose, str]:
+        """From which displacements count, and what it is in words.
+
+        Args:
+            time: of the first sample [s].
+            place: where the bodies are there.
+        """
+        if self.datum is not None:
+            return self.datum
+        if self.goes_on:
+            return datum_of(self.start, self.model)
+        if starts_at_equilibrium(self.model, self.start) and time == self.begin:
+            return place, EQUILIBRIUM
+        return self.model.datum, DESCRIBED
+
+
+def starts_at_equilibrium(model: Model, start: object) -> bool:
+    """Does a run begin at the equilibrium: asked to, or because its lines do?"""
+    if start is None:
+        return any(effect.begins_at_rest for effect in model.effects)
+    return isinstance(start, str) and start == "equilibrium"
 
 
 def read_task(

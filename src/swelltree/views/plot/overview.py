@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.results.angles import unwrapped
+from swelltree.results.displacement import motion_name
 from swelltree.results.energy import energy_scale
 from swelltree.views.channels import energy_terms
 from swelltree.views.plot.style import (
@@ -81,10 +82,11 @@ def motion(dataset: xr.Dataset) -> Figure:
 
 
 def motions(dataset: xr.Dataset) -> np.ndarray:
-    """(time, body, dof): displacements [m] and Euler angles [deg], both from the first sample."""
-    values = unwrapped(dataset["position"]).values.copy()
+    """(time, body, dof): displacements [m] and rotations [deg]."""
+    name = motion_name(dataset)
+    values = unwrapped(dataset[name]).values.copy()
     values[:, :, 3:] = np.degrees(values[:, :, 3:])
-    return values - values[:1]
+    return values if name == "displacement" else values - values[:1]
 
 
 def without_free(labels: Iterable[object]) -> list[int]:

@@ -97,11 +97,14 @@ def mode(dataset: xr.Dataset, number: int = 1, view: str = "xz") -> Figure:
     shape = dataset["shape_real"].values[row]
     drawing = drawing_of(dataset)
     a, b = ("xyz".index(letter) for letter in view)
-    outlines, size = [], 0.0
+    outlines, turns, size = [], [], 0.0
     for i, body in enumerate(drawing["bodies"]):
         vertices = unpack_shape(drawing["shapes"][body["shape"]]).vertices
         R = np.array(body.get("turn", np.eye(3).reshape(-1))).reshape(3, 3)
         placed = vertices @ R.T
+        # shapes are in the axes of the heading
+        c, s = np.array([R[0, 0], R[1, 0]]) / max(np.hypot(R[0, 0], R[1, 0]), 1e-300)
+        turns.append(np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]))
         start = np.array(body.get("start", (2.5 * drawing["size"] * i, 0.0, 0.0)))
         outlines.append((body["name"], placed, start))
         size = max(size, float(np.abs(placed + start).max()))
@@ -111,8 +114,8 @@ def mode(dataset: xr.Dataset, number: int = 1, view: str = "xz") -> Figure:
     ax = axes[0, 0]
     for i, (name, placed, start) in enumerate(outlines):
         for sign, look in ((0.0, "#c6d0d8"), (-1.0, "#94a4b0"), (1.0, color(i))):
-            turn = sign * scale * shape[i, 3:]
-            moved = placed + np.cross(turn, placed) + start + sign * scale * shape[i, :3]
+            slide, turn = sign * scale * shape[i].reshape(2, 3) @ turns[i].T
+            moved = placed + np.cross(turn, placed) + start + slide
             ring = _hull(moved[:, [a, b]])
             label = name if sign == 1.0 else None
             line = {"color": look, "linewidth": 1.8 if sign == 1.0 else 1.0, "label": label}

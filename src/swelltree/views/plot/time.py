@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.results.angles import turning, unwrapped
+from swelltree.results.displacement import motion_name
 from swelltree.system.errors import SwelltreeError, suggest
 from swelltree.system.named_values import NamedValues
 from swelltree.views.plot.style import below, color, figure, heading, legend, no_tiny_range, style
@@ -30,7 +31,9 @@ def timeseries(data: xr.Dataset | xr.DataArray, *names: str, **selection: object
     """
     dataset = _as_dataset(data)
     if not names:
-        names = tuple(map(str, dataset.data_vars)) if dataset is not data else ("position",)
+        names = (
+            tuple(map(str, dataset.data_vars)) if dataset is not data else (motion_name(dataset),)
+        )
     panels: list[tuple[str, str, list[tuple[str, np.ndarray]]]] = []
     for name in names:
         panels += panels_of(dataset, name, selection)
@@ -140,6 +143,18 @@ def forces(dataset: xr.Dataset, body: str) -> Figure:
     return fig
 
 
+def _along_heading(dataset: xr.Dataset, body: str) -> xr.DataArray:
+    """Velocity of a body in the axes of its displacement."""
+    v = dataset["velocity"].sel(body=body)
+    if "datum" not in dataset.coords:
+        return v
+    yaw = float(dataset["datum"].sel(body=body, dof="Yaw"))
+    c, s = np.cos(yaw), np.sin(yaw)
+    turn = np.kron(np.eye(2), [[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
+    v = v.transpose(..., "dof")
+    return v.copy(data=v.values @ turn.T)
+
+
 def phase(dataset: xr.Dataset, coordinate: str) -> Figure:
     """A joint coordinate against its rate, or a motion of a body against its velocity.
 
@@ -155,8 +170,8 @@ def phase(dataset: xr.Dataset, coordinate: str) -> Figure:
         v = dataset["joint_rate"].sel(coordinate=coordinate).values
         turns = turning(dataset, "coordinate", joints.index(coordinate))
     elif owner in bodies and dof in [str(name) for name in dataset["dof"].values]:
-        x = unwrapped(dataset["position"]).sel(body=owner, dof=dof).values
-        v = dataset["velocity"].sel(body=owner, dof=dof).values
+        x = unwrapped(dataset[motion_name(dataset)]).sel(body=owner, dof=dof).values
+        v = _along_heading(dataset, owner).sel(dof=dof).values
         turns = dof in ("Roll", "Pitch", "Yaw")
     else:
         raise SwelltreeError(

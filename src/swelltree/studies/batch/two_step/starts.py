@@ -21,7 +21,7 @@ from swelltree.studies.batch.two_step.forces import compiled_wrenches
 from swelltree.studies.batch.two_step.steps import CaseStart, Stepped, stepped_from
 from swelltree.studies.seas import realised
 from swelltree.studies.time.first_sample import Start, as_given
-from swelltree.studies.time.task import Task
+from swelltree.studies.time.task import Task, starts_at_equilibrium
 from swelltree.studies.time.two_step.plan import form_of_task
 from swelltree.studies.time.two_step.plan import plan as stepping_plan
 from swelltree.studies.time.two_step.stepper import TwoStepStepper
@@ -64,6 +64,8 @@ class Starts:
         if self._known is None or self._known[0] != key:
             self._known = key, self._beginning(case)
         beginning = self._known[1]
+        if starts_at_equilibrium(model, self.plan.start):
+            model = model.replace(datum=beginning.first.pose)
         return CaseStart(model, beginning.setup, beginning.first), beginning.stepped
 
     def own_step(self, case: BatchCase) -> float:

@@ -19,7 +19,7 @@ from swelltree.effects.linear_hydro.in_sea import ready_until
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.doing import doing
 from swelltree.engine.trees import mapped
-from swelltree.model.model import Model
+from swelltree.model.model import Model, Pose
 from swelltree.results.dataset import given_coordinates
 from swelltree.solvers.solution import Code, describe
 from swelltree.solvers.stepper import Stepper, padded
@@ -38,7 +38,7 @@ from swelltree.studies.time.stepped.commands import (
 )
 from swelltree.studies.time.stepped.samples import CHANGES, Samples, observing
 from swelltree.studies.time.stepped.vocabulary import Vocabulary, vocabulary
-from swelltree.studies.time.task import TWO_STEP, Task
+from swelltree.studies.time.task import TWO_STEP, Task, starts_at_equilibrium
 from swelltree.system.errors import SwelltreeError, shown
 
 if TYPE_CHECKING:
@@ -207,7 +207,9 @@ class SteppedRun:
             stepper = setup.stepper_of(task, WIDTH)
             with doing("finding the start of the run and compiling"), observing(stepper):
                 state, sample = _sampled(stepper, stepper.start(), task.times)
-            none = Samples(task.model, setup.keep, _near(model, task))
+            task = replace(task, datum=_datum(task, stepper, sample))
+            near = _near(model, task)
+            none = Samples(task.model.replace(datum=task.datum[0]), setup.keep, near)
             samples = none.then(float(task.times[-1]), sample, task, stepper)
             first = Saved(self, model, sea, task, stepper, state, commands, samples)
             self._first = model, sea, first
@@ -276,7 +278,8 @@ class SteppedRun:
         free = replace(now.task, model=with_commands(now.task.model, no_commands(now.model)))
         stepper, state = now.stepper.onward(free, *self._here())
         run = _ByHand(stepper, state, now.samples)
-        task = replace(now.task, still=now.model, start=None)
+        datum = self._first[2].task.datum if self._first is not None else None
+        task = replace(now.task, still=now.model, start=None, datum=datum)
         result = result_of(task, run, now.sea, self._setup.findings)
         for name, rows in now.samples.over_time().items():
             result[name] = result[name].copy(data=rows)
@@ -333,6 +336,15 @@ def _sampled(stepper: Stepper, state: Carry, times: np.ndarray) -> tuple[Tree, T
 def _near(model: Model, task: Task) -> Mapping[str, float] | np.ndarray:
     """Joint coordinates that those of the first sample are near to."""
     return task.start.joint_coordinate.values[-1] if task.goes_on else given_coordinates(model)
+
+
+def _datum(task: Task, stepper: Stepper, sample: Tree) -> tuple[Pose, str]:
+    """From which displacements count: the equilibrium, where the run begins at one."""
+    time = float(task.times[-1])
+    if task.goes_on or not starts_at_equilibrium(task.model, task.start):
+        return task.datum_at(time, task.model.datum)
+    raw = stepper.observe(np.array([time]), sample)
+    return task.datum_at(time, Pose(np.asarray(raw["position"])[0], np.asarray(raw["rotation"])[0]))
 
 
 def seconds(word: str, value: object) -> float:

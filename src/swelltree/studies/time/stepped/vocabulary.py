@@ -1,7 +1,7 @@
 """Channels of one instant by name: the variables of a result, then labels of their dimensions.
 
 ``"absorbed_power.pto"``, ``"joint_coordinate.hinge__rz"``, ``"position.float.Heave"``; of the
-position the first word may be left out: ``"float.Heave"``.
+displacement the first word may be left out: ``"float.Heave"``.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Vocabulary:
         if first in self.dims:
             return first, rest
         if first in self.labels.get("body", ()):
-            return "position", [first, *rest]
+            return "displacement", [first, *rest]
         known = (*self.dims, *self.labels.get("body", ()))
         raise SwelltreeError(
             f"'{first}' is no channel and no body.{suggest(first, known)} "

@@ -5,6 +5,7 @@ import { block, TimeBase } from "./blocks.js";
 
 const a = new Quaternion();
 const b = new Quaternion();
+const up = new Vector3(0, 0, 1);
 
 /** The motion that was computed. */
 export class RunClip {
@@ -61,6 +62,7 @@ export class HarmonicClip {
       return {
         position: new Vector3(...(body.start ?? [0, 0, 0])),
         quaternion: new Quaternion().setFromRotationMatrix(matrix),
+        heading: Math.atan2(R[3], R[0]), // in whose axes the shape is given
       };
     });
   }
@@ -70,12 +72,12 @@ export class HarmonicClip {
     const [c, s] = [Math.cos(angle), this.sign * Math.sin(angle)];
     const { re, im } = this.shape[i];
     const now = re.map((x, k) => x * c - im[k] * s);
-    position.set(now[0], now[1], now[2]).add(this.rest[i].position);
-    const turn = Math.hypot(now[3], now[4], now[5]);
+    const { heading } = this.rest[i];
+    position.set(now[0], now[1], now[2]).applyAxisAngle(up, heading).add(this.rest[i].position);
+    const axis = new Vector3(now[3], now[4], now[5]).applyAxisAngle(up, heading);
+    const turn = axis.length();
     a.identity();
-    if (turn > 1e-12) {
-      a.setFromAxisAngle(new Vector3(now[3] / turn, now[4] / turn, now[5] / turn), turn);
-    }
+    if (turn > 1e-12) a.setFromAxisAngle(axis.divideScalar(turn), turn);
     quaternion.copy(a).multiply(this.rest[i].quaternion);
   }
 
