@@ -429,7 +429,7 @@ def test_a_fit_of_foreign_content_is_made_anew(tmp_path, monkeypatch, spoilt):
     (file,) = (tmp_path / "radiation").glob("*.npz")
     if spoilt == "of another fit":
         fit_radiation(OMEGA, A, 1.5 * B, A_inf)
-        (other,) = set((tmp_path / "radiation").glob("*.npz")) - {file}
+        other, *_ = set((tmp_path / "radiation").glob("*.npz")) - {file}
         file.write_bytes(other.read_bytes())
     else:
         with np.load(file) as archive:

@@ -1,5 +1,7 @@
 """Bodies welded together radiate as one."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ import swelltree as sw
 from made_hydro import memory
 from swelltree.effects.linear_hydro.build import fit_memory, moving_dofs
 from swelltree.effects.linear_hydro.data import Table
+from swelltree.effects.linear_hydro.motion_error import SmallMotions
 from swelltree.effects.linear_hydro.welded import shared_out, welded_motion, welded_sets
 from swelltree.model.kinematics import Pose
 
@@ -54,7 +57,9 @@ def test_the_memory_of_a_welded_pair_is_fitted_to_what_it_does_together():
     model, mean = three()
     data, K = table()
     T = welded_motion(model.layout, mean)
-    found, _, _ = fit_memory(data, moving_dofs(model), T, {"error": 0.03, "cache": False})
+    options = {"error": 0.03, "cache": False}
+    motions = partial(SmallMotions, model, free=np.eye(model.layout.n_tree))
+    found, _, _ = fit_memory(data, moving_dofs(model), T, options, motions)
     eye = np.eye(found.A.shape[0])
     fit = np.array([found.C @ np.linalg.solve(1j * w * eye - found.A, found.B) for w in OMEGA])
     exact = (T.T @ K @ T)[:, :6, :6]

@@ -1,5 +1,7 @@
 """A float in waves: memory, excitation, frequency domain, against closed forms."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -119,6 +121,24 @@ def test_impulse_response_excites_like_the_components(data):
     gap = np.sqrt(np.mean((by_sum.force - by_kernel.force)[:, 2] ** 2)) / by_sum.force[:, 2].std()
     assert gap < 1e-3
     assert look_ahead(*excitation_kernel(table, WATER, 0.0, 0.05)) > 0.0
+
+
+@pytest.mark.parametrize(
+    ("place", "heading"), [((400.0, 0.0), 0.0), ((-250.0, 310.0), 0.7), ((2000.0, 0.0), 3.0)]
+)
+def test_impulse_response_excites_like_the_components_far_from_the_origin(data, place, heading):
+    """The kernel acts on the elevation at the body: 61 % off at 400 m with that at the origin."""
+    table = sw.compile(system(), data, radiation="none").hydro.table
+    there = {"place": np.tile(place, (6, 1)), "direction": np.array([heading])}
+    table = dataclasses.replace(table, **there)
+    sea = sw.IrregularSea(sw.Jonswap(2.0, 7.0), beta=heading, seed=3)
+    waves = sw.realise(sea, WATER)
+    by_sum, by_kernel = (
+        wave_loads(table, WATER, waves, 100.0, m) for m in ("components", "convolution")
+    )
+    for one, other in ((by_sum.force, by_kernel.force), (by_sum.rate, by_kernel.rate)):
+        gap = np.sqrt(np.mean((one - other)[:, 2] ** 2)) / one[:, 2].std()
+        assert gap < 1e-3
 
 
 def test_mode_at_its_own_frequency_solves_the_equation_of_motion(model):

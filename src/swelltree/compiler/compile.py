@@ -27,6 +27,7 @@ from swelltree.effects.linear_hydro.build import (
     HydroOptions,
     build_hydro,
     wet_bodies,
+    with_fitted_memory,
     with_rotation_centers,
 )
 from swelltree.effects.linear_hydro.data_place import placed
@@ -172,7 +173,9 @@ def compile(
         raise SwelltreeError(
             f"drift '{drift}' needs hydro data. Give compile(system, hydro=read_hydro(...))."
         )
-    model = _started(model, system, joints, notes)
+    model, free = _started(model, system, joints, notes)
+    if hydro is not None and radiation == "state_space":
+        model = with_fitted_memory(model, dict(fit or {}), free)
     # a law that reads other numbers now is another law
     return model.replace(users_code=users_code(model))
 
@@ -246,8 +249,10 @@ def _with_hydro(
     return model, [*told_by_data, *viscous_notes(system, wet_bodies(system, hydro))]
 
 
-def _started(model: Model, system: System, joints: list[Joint], notes: list[str]) -> Model:
-    """The model with its assembled start, independent rows, and notes for the user."""
+def _started(
+    model: Model, system: System, joints: list[Joint], notes: list[str]
+) -> tuple[Model, np.ndarray]:
+    """The model with its start, independent rows and notes, and its free tree velocities."""
     layout = model.layout
     poses = [
         (
@@ -270,7 +275,7 @@ def _started(model: Model, system: System, joints: list[Joint], notes: list[str]
         result = find_redundancy(model, q, closure, loops)
     dropped = set(layout.cut_rows) - set(result.kept)
     internal = internal_at_rest(model)
-    check_mass(present(model, internal), q, closure)
+    free = check_mass(present(model, internal), q, closure)
     model = model.replace(start=Start(q, s, angles))
     check_own_effects(model, Now(np.zeros(()), start_motion(model), internal))
     before = [*_cuts(system), *joined(model, joints, poses), *moved]
@@ -282,7 +287,7 @@ def _started(model: Model, system: System, joints: list[Joint], notes: list[str]
         surplus=result.surplus,
         redundant=bool(result.report),
     )
-    return model.noted(*before, *table_notes(system), *notes, *floating)
+    return model.noted(*before, *table_notes(system), *notes, *floating), free
 
 
 def _described_pose(system: System, layout: Layout) -> Pose:

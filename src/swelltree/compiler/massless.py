@@ -13,8 +13,8 @@ from swelltree.model.tree import tree_blocks, velocity_matrix
 from swelltree.system.errors import SwelltreeError
 
 
-def check_mass(model: Model, q: np.ndarray, closure: Closure) -> None:
-    """Every free motion must move some mass."""
+def check_mass(model: Model, q: np.ndarray, closure: Closure) -> np.ndarray:
+    """Every free motion must move some mass; returns these motions (n, f)."""
     layout = model.layout
     pose = forward(model, q)
     lin, rot = tree_blocks(model, pose, joint_frames(model, pose))
@@ -24,7 +24,7 @@ def check_mass(model: Model, q: np.ndarray, closure: Closure) -> None:
     if model.locked is not None:
         free = _unlocked(free, np.asarray(model.locked))
     if free.shape[1] == 0:
-        return
+        return free
     scale = np.sqrt(np.maximum(np.diag(M), 1e-300 + 1e-14 * np.abs(M).max()))
     reduced = free.T @ (M / np.outer(scale, scale)) @ free
     value, vector = np.linalg.eigh(reduced)
@@ -36,6 +36,7 @@ def check_mass(model: Model, q: np.ndarray, closure: Closure) -> None:
             f"is undetermined. Give body '{layout.bodies[dof.joint]}' mass or inertia, "
             "or hold that motion."
         )
+    return free
 
 
 def _unlocked(free: np.ndarray, locked: np.ndarray) -> np.ndarray:

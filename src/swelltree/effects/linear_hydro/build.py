@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import functools
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +15,7 @@ from swelltree.effects.linear_hydro.convolution import Convolution
 from swelltree.effects.linear_hydro.data import Table
 from swelltree.effects.linear_hydro.drift.data import check_double_counting, drift_table
 from swelltree.effects.linear_hydro.hydro import Hydro
+from swelltree.effects.linear_hydro.motion_error import SmallMotions
 from swelltree.effects.linear_hydro.radiation import Memory
 from swelltree.effects.linear_hydro.welded import shared_out, welded_motion
 from swelltree.model.kinematics import Pose, forward, joint_frames
@@ -21,7 +25,7 @@ from swelltree.model.tree import moved_positions, tree_blocks, velocity_matrix
 from swelltree.spatial.resolvent import partners_in
 from swelltree.system import System
 from swelltree.system.bodies.hulls import Hull, PanelHull
-from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
 from swelltree.system.named_values import NamedValues
 from swelltree.system.waters.radiation import FRAMES, RADIATION
 from swelltree.system.waters.water import Water
@@ -30,6 +34,11 @@ from swelltree.waves.dispersion import dispersion
 if TYPE_CHECKING:
     import xarray as xr
 
+    from swelltree.hydro.radiation.model import RadiationModel
+
+FIRST = 0.02  # error of K in the first fit, and of the motions where nothing else is asked for
+FURTHER = (0.02, 0.01, 0.005, 0.0025)  # errors of K that follow
+IN_VAIN = 2  # fits that gain less than a fifth: no more are tried
 DECAYED = 0.01  # of the largest damping of a freedom: it radiates no more
 
 
@@ -43,7 +52,7 @@ class HydroOptions:
             MBS4WEC), or "none" (added mass at infinite frequency only).
         omega: the frequency of "constant" [rad/s].
         coupling: keep the coupling between bodies.
-        fit: options of `hydro.radiation.fit.fit_radiation`.
+        fit: options of `hydro.radiation.fit.fit_radiation`, used by `with_fitted_memory`.
         step: time step of "convolution" [s].
         frame: axes of the data: "fixed" or "yaw" (following the mean yaw of each body).
         yaw_time: time over which the mean yaw is taken [s].
@@ -196,11 +205,6 @@ def build_hydro(
         if options.omega is None:
             raise SwelltreeError("radiation='constant' needs omega. Give the wave's frequency.")
         added, damping = at_frequency(table, options.omega)
-    elif options.radiation == "state_space":
-        motion = welded_motion(layout, mean)
-        memory, above, sentence = fit_memory(table, moving_dofs(model), motion, dict(options.fit))
-        added = added + above
-        report.append(sentence)
     elif options.radiation == "convolution":
         memory, sentence = kernel_memory(table, moving_dofs(model), options.step)
         report.append(sentence)
@@ -345,10 +349,49 @@ def moving_dofs(model: Model) -> np.ndarray:
     return moves
 
 
+def with_fitted_memory(model: Model, options: NamedValues, free: np.ndarray) -> Model:
+    """The model with the state space of its radiation memory, judged by its motions.
+
+    Args:
+        model: with its start assembled and hydro data without memory.
+        options: of `fit_radiation`; its `error` is that of the motions.
+        free: tree velocities that loops leave free (n, f).
+    """
+    hydro = model.hydro
+    assert hydro is not None
+    assert hydro.table is not None
+    motion = welded_motion(model.layout, hydro.mean)
+    motions = partial(SmallMotions, model, free=free)
+    made = fit_memory(hydro.table, moving_dofs(model), motion, options, motions)
+    memory, above, sentence = made
+    added = model.added_mass + 0.5 * (above + above.T)
+    model = model.with_effect(replace(hydro, memory=memory)).replace(added_mass=added)
+    return model.noted(sentence)
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """A fit of the memory and what it does to the bodies."""
+
+    model: RadiationModel
+    above: np.ndarray  # (6N, 6N) added mass of water that swings above the band
+    shared: np.ndarray  # W of `shared_out`
+    motion_error: float
+
+
 def fit_memory(
-    table: Table, moves: np.ndarray, motion: np.ndarray, options: NamedValues
+    table: Table,
+    moves: np.ndarray,
+    motion: np.ndarray,
+    options: NamedValues,
+    motions: Callable[[Table], SmallMotions],
 ) -> tuple[Memory | None, np.ndarray, str]:
     """State space of the radiation memory on the dofs that move and radiate.
+
+    The first fit is that of K. Where the motions are farther from those of the data than asked
+    for, smaller errors of K follow, the frequencies weighted by what they do to the motions, until
+    they are near enough; else the best of all fits is taken. All requests below `FIRST` go the
+    same way, so that a smaller one never gives a worse fit.
 
     Beside it the added mass that water swinging above the band has (6N, 6N), and a sentence.
 
@@ -357,9 +400,8 @@ def fit_memory(
         moves: which of the 6N body velocities can move.
         motion: T of `welded_motion`: bodies welded together are fitted as one.
         options: of `fit_radiation`.
+        motions: judges fits to such data.
     """
-    from swelltree.effects.linear_hydro.recent_fits import recent_fit
-
     apart, T = table, motion
     table = replace(
         table,
@@ -372,28 +414,113 @@ def fit_memory(
     if live.size == 0:
         none = np.zeros_like(apart.added_mass_inf)
         return None, none, "radiation: the data have no damping, so there is no memory."
-    pick = np.ix_(np.arange(len(table.omega)), live, live)
-    A_inf = table.added_mass_inf[np.ix_(live, live)]
-    options = {"omega_max": _end_of_damping(table, live)} | options
-    fit = recent_fit(
-        table.omega,
-        table.added_mass[pick],
-        table.radiation_damping[pick],
-        A_inf,
-        **options,
-    )
-    k, W = fit.A.shape[0], shared_out(apart.radiation_damping, T, live)
-    B, C = fit.B @ W.T, W @ fit.C
+    given = {"omega_max": _end_of_damping(table, live)} | options
+    asked = float(given.pop("error", FIRST))
+    W = shared_out(apart.radiation_damping, T, live)
+    best, own = _best_fit(table, apart, live, W, asked, given, motions)
+    fit = best.model
     sentence = (
-        f"radiation: memory of order {k} fitted with an error of {100 * fit.error:.2g} %; kernel "
+        f"radiation: memory of order {fit.order}, motions within {100 * best.motion_error:.2g} % "
+        f"of those with the data; fitted with an error of {100 * fit.error:.2g} %; kernel "
         f"{100 * fit.kernel_error:.2g} % in the band and {100 * fit.impulse_error:.2g} % as "
         f"impulse response, added mass {100 * fit.mass_error:.2g} % and damping "
         f"{100 * fit.damping_error:.2g} % where the bodies radiate."
     )
-    above = W @ (fit.A_inf - 0.5 * (A_inf + A_inf.T)) @ W.T
+    if own > FIRST:
+        sentence += (
+            " Added mass and damping of the data contradict each other, which alone is "
+            f"{100 * own:.2g} % of the motions."
+        )
+    if best.motion_error > asked:
+        missed = (
+            f"radiation fit: with {fit.order} states the motions differ from those with the data "
+            f"by up to {100 * best.motion_error:.2g} %, asked for {100 * asked:.2g} %. Use "
+            "radiation='convolution', allow a larger max_order or error, or give data at more "
+            "frequencies."
+        )
+        warnings.warn(missed, SwelltreeWarning, stacklevel=4)
+        sentence = f"{sentence} {missed}"
     notes = [n for n in fit.notes if "left out" in n]
-    memory = Memory(fit.A, B, C, partner=partners_in(fit.A))
-    return memory, above, " ".join([sentence, *notes])
+    memory = Memory(fit.A, fit.B @ W.T, W @ fit.C, partner=partners_in(fit.A))
+    return memory, best.above, " ".join([sentence, *notes])
+
+
+def _best_fit(
+    table: Table,
+    apart: Table,
+    live: np.ndarray,
+    W: np.ndarray,
+    asked: float,
+    options: NamedValues,
+    motions: Callable[[Table], SmallMotions],
+) -> tuple[_Fit, float]:
+    """The first fit whose motions are near enough, else the best; how far mended data are off."""
+    from swelltree.effects.linear_hydro.recent_fits import recent_fit
+
+    pick = np.ix_(np.arange(len(table.omega)), live, live)
+    A, B = table.added_mass[pick], table.radiation_damping[pick]
+    A_inf = table.added_mass_inf[np.ix_(live, live)]
+    judge: SmallMotions | None = None
+    own = 0.0
+    fits: list[_Fit] = []
+    for level in (max(asked, FIRST), *FURTHER):
+        more = {}
+        if judge is not None:
+            first = fits[0].model
+            weight = np.zeros(len(table.omega))
+            at = np.searchsorted(table.omega, judge.rows - 1e-9)
+            weight[at] = judge.importance(first.scale, W.T)
+            more = {"importance": weight, "max_order": 2 * _most_states(live.size)}
+        made = recent_fit(table.omega, A, B, A_inf, error=level, **{**more, **options})
+        if judge is None:
+            judge, own = _judge(apart, table, made, live, W, motions)
+        above = W @ (made.A_inf - 0.5 * (A_inf + A_inf.T)) @ W.T
+        K = W @ made.transfer(judge.rows) @ W.T
+        mass = apart.added_mass_inf + above + K.imag / judge.rows[:, None, None]
+        fits.append(_Fit(made, above, W, judge.error(mass, K.real)))
+        if fits[-1].motion_error <= asked:
+            return fits[-1], own
+        # twice in vain: what is left is not the order's
+        errors = [fit.motion_error for fit in fits]
+        if len(errors) > IN_VAIN and min(errors[-IN_VAIN:]) > 0.8 * min(errors[:-IN_VAIN]):
+            break
+    return min(fits, key=lambda fit: fit.motion_error), own
+
+
+def _judge(
+    apart: Table,
+    table: Table,
+    made: RadiationModel,
+    live: np.ndarray,
+    W: np.ndarray,
+    motions: Callable[[Table], SmallMotions],
+) -> tuple[SmallMotions, float]:
+    """Motions with the data that were fitted, and how far those with the data as given are off."""
+    assert made.data is not None
+    omega, A, B = made.data
+    rows = np.searchsorted(apart.omega, omega - 1e-9)
+    given = replace(
+        apart,
+        omega=omega,
+        added_mass=apart.added_mass[rows],
+        radiation_damping=apart.radiation_damping[rows],
+        excitation=apart.excitation[rows],
+    )
+    pick = np.ix_(rows, live, live)
+    mended = replace(
+        given,
+        added_mass=given.added_mass + W @ (A - table.added_mass[pick]) @ W.T,
+        radiation_damping=given.radiation_damping + W @ (B - table.radiation_damping[pick]) @ W.T,
+    )
+    judge = motions(mended)
+    return judge, judge.error(given.added_mass, given.radiation_damping)
+
+
+def _most_states(dofs: int) -> int:
+    """Order up to which a first fit goes by itself."""
+    from swelltree.hydro.radiation.fit import PER_FREEDOM
+
+    return max(PER_FREEDOM * dofs, 40)
 
 
 def kernel_memory(table: Table, moves: np.ndarray, step: float) -> tuple[Convolution | None, str]:

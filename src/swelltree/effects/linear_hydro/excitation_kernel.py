@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from swelltree.effects.linear_hydro.data import Table
-from swelltree.effects.linear_hydro.excitation import excitation_at
+from swelltree.effects.linear_hydro.excitation import excitation_at, travelled
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.dispersion import dispersion
 from swelltree.waves.spectral_lines import real_sum
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Record(NamedTuple):
-    """Components whose elevation at the origin is sampled."""
+    """Components whose elevation is sampled; amplitudes are those at the origin."""
 
     omega: np.ndarray
     amplitude: np.ndarray
@@ -33,9 +34,11 @@ def excitation_kernel(
     .. math:: k(\tau) = \frac1\pi \mathrm{Re} \int_0^\infty \hat F(\omega)
               e^{-i\omega\tau} d\omega
 
-    It acts on the elevation at the origin and is not causal: the wave reaches a body before its
-    crest passes the origin, and acts ahead of itself. Beyond the data the excitation is
-    continued to zero frequency and tapered off above.
+    It acts on the elevation at each body and is not causal: the wave acts on a hull before its
+    crest passes the reference point. With the elevation at the origin it would also hold the
+    travel time of the waves, which differs between frequencies and is longer than the lags that
+    data of this spacing determine. Beyond the data the excitation is continued to zero frequency
+    and tapered off above.
 
     Returns:
         lags, from minus the look-ahead on [s], and k at each of them (lag, 6N).
@@ -45,7 +48,8 @@ def excitation_kernel(
     omega = np.arange(0.5 * spacing, 1.25 * high, spacing)
     inner = np.clip(omega, table.omega[0], high)
     wavenumber = np.asarray(dispersion(inner, float(water.depth), float(water.g)))
-    F = excitation_at(table, inner, np.full(len(omega), beta), wavenumber)
+    at_bodies = replace(table, place=np.zeros_like(table.place))
+    F = excitation_at(at_bodies, inner, np.full(len(omega), beta), wavenumber)
     # below the data: magnitude and phase of the lowest frequency, phase going to its mean value
     taper = np.where(omega > high, np.cos(0.5 * np.pi * (omega - high) / (0.25 * high)) ** 2, 1.0)
     F = F * taper[:, None]
@@ -67,20 +71,25 @@ def look_ahead(lag: np.ndarray, k: np.ndarray, part: float = 1e-2) -> float:
 def convolved_loads(
     table: Table, water: AnyWater, beta: np.ndarray, record: Record
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Excitation and its rate from the elevation record by the impulse response."""
+    """Excitation and its rate from the elevation at each body, by the impulse response."""
     if np.ptp(beta) > 1e-9:
         raise SwelltreeError(
             "excitation='convolution' works on one elevation record, but the sea has several "
             "headings. Use excitation='components'."
         )
-    lag, k = excitation_kernel(table, water, float(beta[0]), record.step)
-    reach = len(lag) // 2
-    a = (record.amplitude * np.exp(1j * record.omega * record.step * reach))[:, None]
-    both = [
-        real_sum(record.omega, x, record.step, record.points + 2 * reach)
-        for x in (a, -1j * record.omega[:, None] * a)
-    ]
     from scipy.signal import fftconvolve
 
-    out = [record.step * fftconvolve(x, k, mode="valid", axes=0) for x in both]
-    return out[0][: record.points], out[1][: record.points]
+    lag, k = excitation_kernel(table, water, float(beta[0]), record.step)
+    reach = len(lag) // 2
+    a = record.amplitude * np.exp(1j * record.omega * record.step * reach)
+    wavenumber = np.asarray(dispersion(record.omega, float(water.depth), float(water.g)))
+    # bodies at the same place share a record
+    places, body = np.unique(np.asarray(table.place), axis=0, return_inverse=True)
+    a = a[:, None] * travelled(places, wavenumber, np.full(len(a), beta[0]))
+    out = []
+    for x in (a, -1j * record.omega[:, None] * a):
+        elevation = real_sum(record.omega, x, record.step, record.points + 2 * reach)
+        at_body = elevation[:, body.ravel()]
+        force = record.step * fftconvolve(at_body, k, mode="valid", axes=0)
+        out.append(force[: record.points])
+    return out[0], out[1]

@@ -152,7 +152,7 @@ def wave_loads(
         waves: of the sea in it.
         duration: [s].
         method: "components" (sum over the waves) or "convolution" (impulse response on the
-            elevation record at the origin).
+            elevation record at each body).
         step: spacing of the grid [s]; a fortieth of the shortest period if not given.
         window: part of an endless run, instead of all times up to the duration.
     """

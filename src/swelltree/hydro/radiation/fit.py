@@ -8,6 +8,7 @@ Others are offered beside it for comparison (docs/theory/radiation.md).
 import importlib
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from swelltree.hydro import cache as kept
 from swelltree.hydro.radiation import methods as radiation_methods
 from swelltree.hydro.radiation import passive_fit, passive_form, reduction, symmetry, vector_fitting
 from swelltree.hydro.radiation.damping_band import extend_damping
-from swelltree.hydro.radiation.data import RadiationData, prepare
+from swelltree.hydro.radiation.data import RadiationData, missing_mass, prepare
 from swelltree.hydro.radiation.memory import cosine_transform
 from swelltree.hydro.radiation.methods import balanced, era, kristiansen, per_entry
 from swelltree.hydro.radiation.model import RadiationModel, modal_parts, passivity_margin
@@ -27,6 +28,13 @@ from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, su
 
 __all__ = ["METHODS", "RadiationModel", "fit_radiation"]
 
+
+class MissedFitWarning(SwelltreeWarning):
+    """A fit whose misfit of K is larger than asked for."""
+
+
+Fit = tuple[StateSpace, Array | None, list[str]]  # matrices, stored energy, sentences
+COARSER = (0.01, 0.02, 0.05, 0.1)  # errors tried where a smaller one is not reached
 LAGS = 200  # at which the impulse response is compared
 PER_FREEDOM = 6  # default largest order: this many states for each radiating freedom
 
@@ -45,6 +53,7 @@ def fit_radiation(
     causal: bool = True,
     entry_order: int = 6,
     cache: bool = True,
+    importance: Array | None = None,
 ) -> RadiationModel:
     r"""State space whose transfer function is :math:`K = B + i\omega (A - A_\infty)`.
 
@@ -67,6 +76,7 @@ def fit_radiation(
         causal: mend added mass that contradicts the damping, where that has decayed.
         entry_order: states for each entry in "kristiansen" and "per_entry".
         cache: keep the fit and look for it before computing.
+        importance: of the misfit at each of `omega`, beside 1, which all have.
     """
     if method not in METHODS:
         raise SwelltreeError(
@@ -79,6 +89,10 @@ def fit_radiation(
             "example 0.03."
         )
     data = prepare(omega, A, B, A_inf, omega_max=omega_max, scale=scale, causal=causal)
+    if importance is not None:
+        at, known = np.asarray(omega, dtype=float), np.asarray(importance, dtype=float)
+        weight = 1.0 + np.interp(data.omega, np.sort(at), known[np.argsort(at)]) ** 2
+        data = replace(data, weight=data.weight * weight)
     freedoms = sum(part.shape[1] for part in data.parts)
     limit = max_order if max_order is not None else max(PER_FREEDOM * freedoms, 40)
     if limit < 2 * len(data.parts):
@@ -86,21 +100,44 @@ def fit_radiation(
             f"radiation fit: max_order {limit} is too small for {len(data.parts)} sets of motions "
             f"that radiate apart. Give at least {2 * len(data.parts)}."
         )
-    key = _key(data, error, limit, method, entry_order)
-    if not cache or (result := _unpacked(kept.load("radiation", key))) is None:
-        # scipy's own library must be there to be limited
-        importlib.import_module("scipy.linalg")
-        from threadpoolctl import threadpool_limits
-
-        # thousands of small products: one thread is faster than several that wait for one another
-        with threadpool_limits(limits=1):
-            result = METHODS[method](data, error, limit, entry_order)
-        if cache:
-            kept.store("radiation", key, _packed(*result))
+    result = _fitted(data, error, limit, method, entry_order, cache)
+    if METHODS[method] is passive and result[0][0].shape[0] + 2 <= limit:
+        # it gave up; one that was asked for less may have come further
+        found = [result]
+        if _misfit(data, result) > error:
+            coarser = [rung for rung in COARSER if rung > error]
+            found += [_fitted(data, e, limit, method, entry_order, cache) for e in coarser]
+        result = min(found, key=lambda fit: _misfit(data, fit))
     return _finish(data, *result, error, method)
 
 
-Fit = tuple[StateSpace, Array | None, list[str]]  # matrices, stored energy, sentences
+def _fitted(
+    data: RadiationData, error: float, limit: int, method: str, entry_order: int, cache: bool
+) -> Fit:
+    """A fit of the cache, or a new one."""
+    key = _key(data, error, limit, method, entry_order)
+    if cache and (result := _unpacked(kept.load("radiation", key))) is not None:
+        return result
+    # scipy's own library must be there to be limited
+    importlib.import_module("scipy.linalg")
+    from threadpoolctl import threadpool_limits
+
+    # thousands of small products: one thread is faster than several that wait for one another
+    with threadpool_limits(limits=1):
+        result = METHODS[method](data, error, limit, entry_order)
+    if cache:
+        kept.store("radiation", key, _packed(*result))
+    return result
+
+
+def _misfit(data: RadiationData, fit: Fit) -> float:
+    """Error of a passive fit, but for a constant added mass."""
+    values = reduction.response(*fit[0], data.omega)
+    gap = values - data.K
+    mass = missing_mass(data.omega, data.weight, -gap)
+    return data.error(values + 1j * data.omega[:, None, None] * mass)
+
+
 METHODS: dict[str, Callable[[RadiationData, float, int, int], Fit]] = {
     "vector_fitting": passive,
     "balanced": balanced,
@@ -178,7 +215,7 @@ def _finish(
             "Allow a larger max_order, a larger error, or leave out bad frequencies with omega_max."
         )
         notes.append(text)
-        warnings.warn(text, SwelltreeWarning, stacklevel=3)
+        warnings.warn(text, MissedFitWarning, stacklevel=3)
     return RadiationModel(
         A,
         B * data.scale,
@@ -198,7 +235,14 @@ def _finish(
         tuple(notes),
         *_told_errors(data, fit),
         _impulse_error(data, draft),
+        _fitted_data(data),
     )
+
+
+def _fitted_data(data: RadiationData) -> tuple[Array, Array, Array]:
+    """Frequencies, added mass and damping that were fitted."""
+    K = data.K * np.outer(data.scale, data.scale)
+    return data.omega, data.A_inf + K.imag / data.omega[:, None, None], K.real
 
 
 def _told_errors(data: RadiationData, fit: Array) -> tuple[float, float, float]:

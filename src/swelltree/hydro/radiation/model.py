@@ -48,6 +48,8 @@ class RadiationModel:
         damping_error: the same of the damping.
         impulse_error: rms misfit of the impulse response to the cosine transform of the damping,
             continued above the band, over its rms.
+        data: frequencies, added mass and damping that it was fitted to, mended and without what
+            was left out.
     """
 
     A: Float[Array, "k k"]
@@ -70,6 +72,7 @@ class RadiationModel:
     mass_error: float = 0.0
     damping_error: float = 0.0
     impulse_error: float = 0.0
+    data: tuple[Array, Array, Array] | None = None
 
     @property
     def order(self) -> int:

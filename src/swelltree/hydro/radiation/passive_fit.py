@@ -8,6 +8,7 @@ from swelltree.hydro.radiation.methods import vector_fitted
 from swelltree.hydro.radiation.passive_form import FASTEST, Oscillators, PassiveProblem
 from swelltree.hydro.radiation.reduction import StateSpace, balance, modes, truncate
 
+MOST_ROWS = 60
 WIDTHS = (0.1, 0.4, 0.03)  # damping of a new oscillator: at first, after one and two in vain
 COSTLIER = 4.0  # squared misfit that faint damping may cost
 
@@ -20,9 +21,13 @@ class Part:
         self.K = basis.T @ data.K @ basis
         self.size = basis.shape[1]
         # a few dozen frequencies determine the fit
-        rows = np.unique(np.linspace(0, data.omega.size - 1, 60).round().astype(int))
+        rows = _telling_rows(data)
         omega = data.omega[rows] / data.omega[-1]
-        self.problem = PassiveProblem(omega, self.K[rows], np.gradient(omega))
+        # the weight of a frequency beside the width of its band
+        width = np.gradient(data.omega)
+        width[[0, -1]] /= 2
+        weight = np.gradient(omega) * (data.weight / width)[rows]
+        self.problem = PassiveProblem(omega, self.K[rows], weight)
         self.faint = self.problem.with_faint_damping()
         self.enough = enough  # misfit that is small enough
         self.settled = False
@@ -89,6 +94,17 @@ class Part:
 
     def _measure(self) -> None:
         self.misfit = self._misfit(self.model)
+
+
+def _telling_rows(data: RadiationData) -> Array:
+    """At most so many frequencies, closer where K bends or its misfit counts more."""
+    if data.omega.size <= MOST_ROWS:
+        return np.arange(data.omega.size)
+    step = np.linalg.norm(np.diff(data.K, axis=0), axis=(1, 2))
+    way = [np.ones(data.omega.size - 1), step, np.maximum(data.weight[1:], data.weight[:-1])]
+    along = np.append(0.0, np.cumsum(sum(each / each.sum() for each in way)))
+    even = np.interp(np.linspace(0.0, along[-1], MOST_ROWS), along, np.arange(along.size))
+    return np.unique(even.round().astype(int))
 
 
 def passive(

@@ -23,7 +23,7 @@ class RadiationFit(Description):
     """Options of the state-space fit of the radiation memory; see `fit_radiation`.
 
     Args:
-        error: largest misfit over the band, as part of K.
+        error: largest error of the motions in waves, as part of the largest motion.
         max_order: most states; by default six for each freedom that radiates, at least 40.
         method: one of FIT_METHODS.
         omega_max: leave out data above this frequency [rad/s].
