@@ -19,9 +19,8 @@ from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 OPEN = 0.02  # of the volume or the wetted surface: more is missing than coarse panels leave out
 LONGEST = 1500.0  # m: no hull is longer
 BESIDE = 0.02  # of the size of a panel: how far inside its own hull a panel is looked for in others
-AGAINST = 0.2  # of the size of a panel: another body so near to its wet side lies against it
 HALF = 0.5  # of all area across an axis faces one way
-INSIDE = 0.75  # of a full solid angle
+INSIDE = 0.5  # of a full solid angle: hulls on the seabed are open below
 
 
 @dataclass(frozen=True)
@@ -133,51 +132,15 @@ def check_apart(named: dict[str, Panels]) -> None:
                 )
 
 
-def covered(named: dict[str, Panels], notes: list[str]) -> dict[str, np.ndarray]:
-    """Which panels of each body lie against another body, so that no water meets them (bool).
-
-    Args:
-        named: wetted panels of every body, normals outwards.
-        notes: sentences about the run.
-    """
-    dry = {name: np.zeros(len(panels.faces), dtype=bool) for name, panels in named.items()}
-    for name, panels in named.items():
-        for other in named:
-            if other == name or not _near(panels, named[other]):
-                continue
-            dry[name] |= _inside(_faces(panels), named[other], AGAINST)
-        if dry[name].any():
-            area = np.linalg.norm(_faces(panels).normal, axis=1)
-            part = area[dry[name]].sum() / area.sum()
-            notes.append(
-                f"body '{name}': {part:.2g} of its wetted surface lies against another body and "
-                "meets no water."
-            )
-    return dry
-
-
-def _faces(panels: Panels) -> Surface:
-    """Whole panels, by their diagonals."""
-    a, b, c, d = np.moveaxis(panels.vertices[panels.faces], 1, 0)
-    return Surface((a + b + c + d) / 4.0, 0.5 * np.cross(c - a, d - b))
-
-
-def _near(one: Panels, other: Panels) -> bool:
-    """Do their boxes meet?"""
-    low = np.maximum(one.vertices.min(axis=0), other.vertices.min(axis=0))
-    high = np.minimum(one.vertices.max(axis=0), other.vertices.max(axis=0))
-    return bool((low <= high).all())
-
-
 def _enters(points: Surface, panels: Panels) -> bool:
     """Whether a panel, taken a little inside its own hull, lies inside closed wetted panels."""
-    return bool(_inside(points, panels, -BESIDE).any())
-
-
-def _inside(points: Surface, panels: Panels, out: float) -> np.ndarray:
-    """Which panels, moved along their normals by a share of their size, lie in closed panels."""
     area = np.linalg.norm(points.normal, axis=1, keepdims=True)
-    at = points.center + out * points.normal / np.sqrt(np.maximum(area, 1e-300))
+    at = points.center - BESIDE * points.normal / np.sqrt(np.maximum(area, 1e-300))
+    return bool(is_inside(at, panels).any())
+
+
+def is_inside(at: np.ndarray, panels: Panels) -> np.ndarray:
+    """Which points (n, 3) lie in the space that wetted panels enclose with the water above."""
     # the mirror image above the water closes the surface
     t = panels.triangles
     image = t[:, ::-1] * np.array([1.0, 1.0, -1.0])

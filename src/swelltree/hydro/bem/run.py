@@ -19,10 +19,11 @@ import numpy as np
 
 from swelltree.engine.arrays import Numbers
 from swelltree.hydro import cache as kept
+from swelltree.hydro.bem.contacts import wet_panels
 from swelltree.hydro.bem.drift import check_drift, with_mean_drift
 from swelltree.hydro.bem.errors import with_errors
 from swelltree.hydro.bem.hydrostatics import buoyancy_stiffness, load_stiffness
-from swelltree.hydro.bem.mesh_checks import check_apart, checked_panels, covered, standing, tell
+from swelltree.hydro.bem.mesh_checks import check_apart, checked_panels, standing, tell
 from swelltree.hydro.bem.meshes import is_thin, wetted_panels
 from swelltree.hydro.bem.solve import (
     GREEN,
@@ -50,7 +51,7 @@ from swelltree.system.waters.water import Water
 if TYPE_CHECKING:
     import xarray as xr
 
-VERSION = 3  # to be raised when the computation changes
+VERSION = 4  # to be raised when the computation changes
 COARSER = (1.0, np.sqrt(2.0), 2.0)  # panel sizes of a refinement study, the result's first
 FINER = (1.0, 0.5)  # mesh files can only be divided
 
@@ -143,7 +144,8 @@ def _wetted(job: _Job) -> Wetted:
     body = job.bodies[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SwelltreeWarning)  # said before
-        return Wetted(body.name, _panels(body, 1.0, job.water, []), _above(body))
+        panels = _panels(body, 1.0, job.water, [])
+        return Wetted(body.name, panels, _above(body), panels)
 
 
 def _capytaine_version() -> str:
@@ -281,9 +283,9 @@ def _solved(
             panels[body.name] = _panels(body, scale, job.water, notes)
     ordered = {body.name: panels[body.name] for body in job.bodies}
     check_apart(ordered)
-    dry = covered(ordered, notes)
+    wet = wet_panels(ordered, notes)
     bodies = [
-        Wetted(body.name, panels[body.name], point, dry[body.name])
+        Wetted(body.name, panels[body.name], point, wet[body.name])
         for body, point in zip(job.bodies, points, strict=True)
     ]
     thin = any(is_thin(body) for body in job.bodies)

@@ -40,20 +40,17 @@ GREEN = ("auto", "delhommeau", "delhommeau_legacy", "liang_wu_noblesse")
 class Wetted:
     """A body as the BEM sees it: its name, panels in the world and the centre of its rotations.
 
-    Panels close the hull below the water; those of `dry` walls meet no water.
+    Args:
+        name: of the body.
+        panels: that close the hull below the water.
+        center: of its rotations [m].
+        wet: those of them that meet the water.
     """
 
     name: str
     panels: Panels
     center: np.ndarray
-    dry: np.ndarray | None = None  # (panels,) bool
-
-    @property
-    def wet(self) -> Panels:
-        """Panels that meet the water."""
-        if self.dry is None:
-            return self.panels
-        return Panels(self.panels.vertices, self.panels.faces[~self.dry])
+    wet: Panels
 
 
 @dataclass
