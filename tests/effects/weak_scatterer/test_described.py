@@ -230,6 +230,16 @@ def test_linear_mode_refuses_a_steep_wave_and_linear_studies_refuse_the_effect()
         sw.modes(model)
 
 
+@pytest.mark.parametrize("mode", ["linear", "weak_scatterer"])
+def test_periodic_studies_refuse_water_that_is_computed_in_time(mode):
+    """They found no motion at all, with an estimated error of 1e-16."""
+    model = sw.compile(ball_on_a_rail(mode=mode))
+    with pytest.raises(sw.SwelltreeError, match="weak scatterers solve for their water"):
+        sw.steady_state(model, WAVE)
+    with pytest.raises(sw.SwelltreeError, match="weak scatterers"):
+        sw.optimal_control(model, WAVE)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["linear", "weak_scatterer"])
 def test_body_at_rest_stays_there_and_a_swing_keeps_the_books(mode):

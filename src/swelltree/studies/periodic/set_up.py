@@ -14,6 +14,7 @@ from swelltree.formulations import Formulation, State
 from swelltree.formulations.equations import event_count, settled_at
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
+from swelltree.model.solved import coupled_effect
 from swelltree.solvers.fourier import basis
 from swelltree.studies.periodic.problem import Period, sizes
 from swelltree.studies.rest.relax import check_no_drums
@@ -69,6 +70,13 @@ def check_periodic(model: Model, harmonics: int, nodes: int | None, radiation: s
     """Refuse what a series cannot answer, with the reason."""
     check_no_drums(model, "steady_state")
     check_source(radiation)
+    in_time = coupled_effect(model)
+    if in_time is not None:
+        raise SwelltreeError(
+            "steady_state needs forces that are known at every instant of the period, and "
+            f"{in_time.word} solve for their water step by step. Use simulate until the motion "
+            "repeats, or hydro data (run_bem) for these bodies."
+        )
     if nodes is not None and whole_number("steady_state", "nodes", nodes, 1) < 2 * harmonics + 1:
         raise SwelltreeError(
             f"nodes {nodes} cannot tell {2 * harmonics + 1} coefficients apart: at "
