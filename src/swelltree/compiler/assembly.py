@@ -11,9 +11,9 @@ import numpy as np
 from swelltree.compiler.closure import Closure
 from swelltree.compiler.given_values import Given, at_odds, given
 from swelltree.model.checks.rank import smallest_step
-from swelltree.model.constraints import Drives
 from swelltree.model.kinematics import dof_coordinates, forward, joint_frames
 from swelltree.model.model import Model
+from swelltree.model.rows import Drives
 from swelltree.model.tree import turn_dofs
 from swelltree.spatial.rotations import euler_velocity, matrix_to_euler, quat_to_matrix
 from swelltree.system.errors import SwelltreeError

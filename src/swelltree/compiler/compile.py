@@ -49,7 +49,6 @@ from swelltree.model.build_layout import (
 )
 from swelltree.model.checks.afloat import floating_sets, mass_against_displacement
 from swelltree.model.checks.lines_alone import with_a_body
-from swelltree.model.constraints import Drives
 from swelltree.model.currents import compile_current, compile_wind
 from swelltree.model.effect import Now
 from swelltree.model.internal_state import internal_at_rest
@@ -57,6 +56,7 @@ from swelltree.model.kinematics import Pose
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model, Start
 from swelltree.model.present import present
+from swelltree.model.rows import Drives
 from swelltree.model.sea import Sea
 from swelltree.model.signals import compile_signal, drives_at
 from swelltree.model.start_motion import start_motion

@@ -106,5 +106,5 @@ def _name_redundant(model: Model, dropped: list[Row], loops: dict) -> list[str]:
 
 
 def _kind(model: Model, j: int) -> str:
-    kinds = {row.kind for row in model.layout.rows if row.joint == j}
-    return "motion of joint" if kinds <= {"slide", "turn"} else "joint"
+    driven = all(row.prescribed for row in model.layout.rows if row.joint == j)
+    return "motion of joint" if driven else "joint"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from swelltree.model.layout import DOFS, Dof, Layout, Row, joint_rows
+from swelltree.model.layout import DOFS, Dof, Layout, Row
 from swelltree.model.model import Bodies, Joints
+from swelltree.model.rows import Distance, InPlane, driven_row, joint_rows
 from swelltree.system import Free, System
 from swelltree.system.bodies.body import WORLD, Body, Point
 
@@ -33,8 +34,8 @@ def build_layout(system: System, joints: list, described: tuple[str, ...] | None
             n_tree = len(dofs)
         if shape.rows_only:
             if joint.type == "revolute_spherical":
-                rows.append(Row("point", j, joint.axis_number))
-            rows.append(Row("distance", j))
+                rows.append(InPlane(j, joint.axis_number))
+            rows.append(Distance(j))
             continue
         first = len(dofs)
         dofs += [Dof(j, DOFS[a], False, a, False, False) for a in shape.translations]
@@ -45,7 +46,7 @@ def build_layout(system: System, joints: list, described: tuple[str, ...] | None
         rows += joint_rows(j, shape.translations, shape.rotations, shape.quaternion, shape.screw)
         for label in joint.motions():
             k = next(i for i in range(first, len(dofs)) if dofs[i].label == label)
-            rows.append(Row("turn" if dofs[k].turns else "slide", j, k, len(drives)))
+            rows.append(driven_row(dofs[k].turns, j, k, len(drives)))
             drives.append(k)
     if len(joints) == len(topology.body_names):
         n_tree = len(dofs)
