@@ -26,7 +26,7 @@ TOPICS = {
     "joints": (
         "Joints",
         "Weld Hinge Slider Cylindrical Screw Universal Ball Planar Free SubsetJoint CableElement "
-        "Distance RevoluteSpherical Table Harmonic Polynomial",
+        "Distance RevoluteSpherical Coupling Table Harmonic Polynomial",
     ),
     "forces": (
         "Forces, sensors, control laws",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.compiler.assembly import assemble
+from swelltree.compiler.assembly import assemble, with_constants
 from swelltree.compiler.closure import Closure
 from swelltree.compiler.described_start import asked_attitudes, described_start, joined
 from swelltree.compiler.elements import build_effects, build_sensors
@@ -43,6 +43,7 @@ from swelltree.hydro.report import warnings_about
 from swelltree.model.build_layout import (
     all_joints,
     build_bodies,
+    build_couplings,
     build_joints,
     build_layout,
     pose_of,
@@ -229,6 +230,7 @@ def _skeleton(
         surplus=0,
         redundant=False,
         described=described,
+        couplings=build_couplings(system),
     )
     return model if cables is None else model.with_effect(cables), system, joints
 
@@ -261,6 +263,8 @@ def _started(model: Model, system: System, joints: list[Joint], notes: list[str]
     drives = Drives(*(np.asarray(x) for x in (now.value, now.rate, now.acceleration)))
     refuse_pointless_rods(model, joints, q)
     attitudes = asked_attitudes(model, joints, poses)
+    model, q, angles, before = with_constants(model, joints, q, angles, drives, attitudes)
+    layout = model.layout
     q, s, angles, moved = assemble(model, joints, q, angles, drives, attitudes)
     refuse_turned_over(model, joints, q)
     loops = dict(system.topology.loops)
@@ -273,7 +277,7 @@ def _started(model: Model, system: System, joints: list[Joint], notes: list[str]
     check_mass(present(model, internal), q, closure)
     model = model.replace(start=Start(q, s, angles))
     check_own_effects(model, Now(np.zeros(()), start_motion(model), internal))
-    before = [*_cuts(system), *joined(model, joints, poses), *moved]
+    before = [*_cuts(system), *joined(model, joints, poses), *before, *moved]
     before += [*whole_turns(model, q, angles), *result.report]
     floating = [f.sentence for f in mass_against_displacement(model) if f.severity != "note"]
     model = model.replace(

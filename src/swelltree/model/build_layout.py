@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from swelltree.model.layout import DOFS, Dof, Layout, Row
-from swelltree.model.model import Bodies, Joints
-from swelltree.model.rows import Distance, InPlane, driven_row, joint_rows
+from swelltree.model.model import Bodies, Couplings, Joints
+from swelltree.model.rows import Coupled, Distance, InPlane, coordinate_row, driven_row, joint_rows
 from swelltree.system import Free, System
 from swelltree.system.bodies.body import WORLD, Body, Point
 
@@ -50,6 +50,7 @@ def build_layout(system: System, joints: list, described: tuple[str, ...] | None
             drives.append(k)
     if len(joints) == len(topology.body_names):
         n_tree = len(dofs)
+    rows += _coupled_rows(system, joints, dofs)
     return Layout(
         bodies=topology.body_names,
         parent=topology.parent,
@@ -61,6 +62,34 @@ def build_layout(system: System, joints: list, described: tuple[str, ...] | None
         rows=tuple(rows),
         drives=tuple(drives),
         described=tuple(body.name for body in system.bodies) if described is None else described,
+        couplings=tuple(coupling.name for coupling in system.couplings),
+    )
+
+
+def _coupled_rows(system: System, joints: list, dofs: list[Dof]) -> list[Row]:
+    """One row for each coupling."""
+    number = {joint.name: j for j, joint in enumerate(joints)}
+    known = {(d.joint, d.label): k for k, d in enumerate(dofs)}
+    rows: list[Row] = []
+    first = 0
+    for i, coupling in enumerate(system.couplings):
+        places = [(number[term.joint], system.dof_of(term)) for term in coupling.terms]
+        coordinates = tuple(
+            coordinate_row(dofs[known[place]].turns, place[0], known[place]) for place in places
+        )
+        rows.append(Coupled(places[0][0], i, first, coordinates))
+        first += len(places)
+    return rows
+
+
+def build_couplings(system: System) -> Couplings | None:
+    """Numbers of all couplings; constants that are not given are set at the start."""
+    if not system.couplings:
+        return None
+    given = [coupling.constant for coupling in system.couplings]
+    return Couplings(
+        coefficient=np.array([c for x in system.couplings for _, c in x.coordinates]),
+        constant=np.array([np.nan if x is None else x for x in given]),
     )
 
 

@@ -18,7 +18,7 @@ from swelltree.model.kinematics import (
 )
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
-from swelltree.model.rows import Drives, Trial
+from swelltree.model.rows import Drives, Trial, constants, spread
 from swelltree.spatial.vectors import cross, dot
 
 
@@ -30,8 +30,17 @@ class Rows:
     jacobian: Array  # (m, 6N): d(g)/dt = jacobian v - drift
     velocity_rhs: Array  # (m,) velocity asked for: jacobian v = drift
     gamma: Array  # (m,) acceleration asked for: jacobian vdot = gamma
-    force: Array  # (m, 3) on the follower at the joint point, per unit multiplier
-    moment: Array  # (m, 3)
+    # of the parts of the rows, one joint each; p = m without couplings
+    force: Array  # (p, 3) on the follower at the joint point, per unit multiplier
+    moment: Array  # (p, 3)
+    part_jacobian: Array  # (p, 6N)
+    spread: (
+        Array | None
+    )  # (m, p) coefficient of each part in each row, None: the parts are the rows
+
+    def part_multipliers(self, lam: Array) -> Array:
+        """Multipliers of the parts, from those of the rows."""
+        return lam if self.spread is None else lam @ self.spread
 
 
 def evaluate_rows(
@@ -51,7 +60,8 @@ def evaluate_rows(
         angles: nearby values of the single-axis angles (choose the turn).
         drives: prescribed motions now.
     """
-    layout = model.layout
+    layout, whole, shares = model.layout, rows, spread(model, rows)
+    rows = tuple(part for row in whole for part in row.parts())
     xp = namespace(pose.p, v)
     joint = np.array([r.joint for r in rows], dtype=int)
     base, follower = body_index(layout, layout.base), body_index(layout, layout.follower)
@@ -85,4 +95,8 @@ def evaluate_rows(
     # terms of the second derivative that need no accelerations
     centripetal = cross(w_f, cross(w_f, arm_f)) - cross(w_b, v_o - vw[base, :3])
     convective = dot(f, centripetal) + dot(f_dot, u) + dot(n_dot, spin)
-    return Rows(g, jacobian, rate, acceleration - convective, f, n)
+    gamma = acceleration - convective
+    if shares is None:
+        return Rows(g, jacobian, rate, gamma, f, n, jacobian, None)
+    g, rate, gamma = shares @ g - constants(model, whole), shares @ rate, shares @ gamma
+    return Rows(g, shares @ jacobian, rate, gamma, f, n, jacobian, shares)

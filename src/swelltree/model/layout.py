@@ -46,8 +46,17 @@ class Row:
     j: int = 0
 
     prescribed: ClassVar[bool] = False  # of a prescribed motion
+    of_coordinates: ClassVar[bool] = False  # of coordinates that the joint itself leaves free
     of_rates: ClassVar[bool] = False  # of velocities only: there is no position to keep
     unit: ClassVar[str] = "m"  # of the residual
+
+    def parts(self) -> tuple[Row, ...]:
+        """Rows of one joint each, of which this one is a combination."""
+        return (self,)
+
+    def owner(self, layout: Layout) -> str:
+        """The item whose equation it is, for messages."""
+        return f"joint '{layout.joints[self.joint]}'"
 
     @classmethod
     def evaluate(cls, rows: Sequence[Row], at: Tree) -> tuple[Array, ...]:
@@ -87,6 +96,7 @@ class Layout:
     rows: tuple[Row, ...]
     drives: tuple[int, ...]
     described: tuple[str, ...]
+    couplings: tuple[str, ...] = ()
 
     @property
     def n_bodies(self) -> int:
@@ -211,8 +221,8 @@ class Layout:
     # --- constraints --------------------------------------------------------------
     @cached_property
     def cut_rows(self) -> tuple[Row, ...]:
-        """Rows that joint coordinates do not satisfy by themselves: cut joints and drives."""
-        return tuple(r for r in self.rows if r.joint >= self.n_bodies or r.prescribed)
+        """Rows that joint coordinates do not satisfy: of cut joints, drives and couplings."""
+        return tuple(r for r in self.rows if r.joint >= self.n_bodies or r.of_coordinates)
 
     def dof_number(self, joint: str, label: str) -> int:
         """Index of a joint's dof in `dofs`."""

@@ -13,13 +13,14 @@ class here and a line where the layout is built.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.model.kinematics import Frames, body_index, dof_coordinates, wrapped
-from swelltree.model.layout import Row
+from swelltree.model.layout import Layout, Row
 from swelltree.model.model import Model
 from swelltree.spatial.vectors import cross, dot, matmul, matvec, transpose
 
@@ -185,6 +186,7 @@ class DrivenTranslation(Translation):
     """Prescribed translation; i: dof, j: number of the prescribed motion."""
 
     prescribed: ClassVar[bool] = True
+    of_coordinates: ClassVar[bool] = True
 
     @classmethod
     def evaluate(cls, rows: Sequence[Row], at: Trial) -> tuple[Array, ...]:
@@ -197,6 +199,7 @@ class DrivenRotation(Rotation):
     """Prescribed angle, modulo whole turns; i: dof, j: number of the prescribed motion."""
 
     prescribed: ClassVar[bool] = True
+    of_coordinates: ClassVar[bool] = True
 
     @classmethod
     def evaluate(cls, rows: Sequence[Row], at: Trial) -> tuple[Array, ...]:
@@ -219,6 +222,53 @@ class Spin(Row):
     def gradient(self, model: Model, mean: MeanFrames) -> tuple[Array, Array, Array]:
         e = mean.base_R[self.joint, :, self.i]
         return 0.0 * e, e, -e
+
+
+@dataclass(frozen=True)
+class Coupled(Row):
+    """Coordinates in a fixed relation: sum of coefficients times coordinates = constant.
+
+    i: number of the coupling, j: place of its first coefficient in `Couplings.coefficient`.
+
+    Args:
+        coordinates: rows of the coordinates themselves, in the order of the coefficients.
+    """
+
+    coordinates: tuple[Row, ...] = ()
+
+    of_coordinates: ClassVar[bool] = True
+    unit: ClassVar[str] = "m or rad"
+
+    def parts(self) -> tuple[Row, ...]:
+        return self.coordinates
+
+    def owner(self, layout: Layout) -> str:
+        return f"coupling '{layout.couplings[self.i]}'"
+
+
+def spread(model: Model, rows: tuple[Row, ...]) -> Array | None:
+    """Coefficient of each part of the rows in each row (m, parts); None where each is its own."""
+    if all(row.parts() == (row,) for row in rows):
+        return None
+    row_of = [k for k, row in enumerate(rows) for _ in row.parts()]
+    place = [
+        row.j + n if isinstance(row, Coupled) else -1
+        for row in rows
+        for n in range(len(row.parts()))
+    ]
+    assert model.couplings is not None
+    c = model.couplings.coefficient
+    xp = namespace(c)
+    weight = xp.concatenate([c, xp.ones(1)])[np.array(place)]
+    return np.eye(len(rows))[:, row_of] * weight
+
+
+def constants(model: Model, rows: tuple[Row, ...]) -> Array:
+    """What the rows are to be: the constants of couplings, zero for all others (m,)."""
+    assert model.couplings is not None
+    c = model.couplings.constant
+    place = [row.i if isinstance(row, Coupled) else -1 for row in rows]
+    return namespace(c).concatenate([c, namespace(c).zeros(1)])[np.array(place)]
 
 
 def coordinate_row(turns: bool, joint: int, dof: int) -> Row:

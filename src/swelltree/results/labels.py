@@ -107,6 +107,14 @@ LABELS: dict[str, Label] = {
         "joint axes, at the joint point",
         _FOLLOWER,
     ),
+    "coupling_force": Label(
+        "coupling_force",
+        ("coupling_term",),
+        "N, N m",
+        "force of a coupling on the joint coordinate",
+        "joint axes",
+        "follower of the joint",
+    ),
     "joint_point": Label(
         "joint_point",
         ("joint", "axis"),

@@ -44,6 +44,7 @@ from swelltree.system.forces.sensors import DistanceSensor, PointSensor, Sensor
 from swelltree.system.forces.signals import Harmonic, Polynomial, Signal, Table, resolve
 from swelltree.system.forces.viscous import BodyDrag, MorisonMember, QuadraticDrag, WindDrag
 from swelltree.system.forces.weak_scatterer import WeakScatterer
+from swelltree.system.joints.couplings import Coupling
 from swelltree.system.joints.kinds import (
     Ball,
     CableElement,
@@ -137,6 +138,7 @@ __all__ = [
     "Controller",
     "Cos2s",
     "CoulombPto",
+    "Coupling",
     "Current",
     "CurrentTable",
     "Cylinder",

@@ -22,7 +22,7 @@ from swelltree.model.constraints import evaluate_rows
 from swelltree.model.kinematics import body_index, joint_frames, with_world
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
-from swelltree.model.rows import Drives, MeanFrames
+from swelltree.model.rows import Drives, MeanFrames, spread
 from swelltree.spatial.vectors import cross, matmul, matvec, transpose
 from swelltree.two_step.cayley import couple_of, gibbs
 from swelltree.two_step.poses import Three
@@ -52,14 +52,15 @@ def _spun(model: Model, rows: list[Row], three: Three) -> Array:
 def row_wrenches(
     model: Model, rows: tuple[Row, ...], three: Three
 ) -> tuple[Float[Array, "m 6"], Float[Array, "m 6"]]:
-    """Discrete gradient of every row: wrench on the follower and on the base."""
+    """Discrete gradient of every part of the rows: wrench on the follower and on the base."""
     layout = model.layout
-    joint = np.array([r.joint for r in rows], dtype=int)
+    parts = [part for row in rows for part in row.parts()]
+    joint = np.array([r.joint for r in parts], dtype=int)
     base, follower = (
         body_index(layout, layout.base)[joint],
         body_index(layout, layout.follower)[joint],
     )
-    force, couple_f, couple_b = _gradients(model, rows, three)
+    force, couple_f, couple_b = _gradients(model, parts, three)
     R = with_world(0.5 * (three.last.R + three.next.R), np.eye(3))
     T = with_world(three.T, np.eye(3))
     lever_f = matvec(R[follower], model.joints.follower_point[joint])
@@ -69,7 +70,7 @@ def row_wrenches(
     return jnp.concatenate([force, on_follower], -1), jnp.concatenate([-force, on_base], -1)
 
 
-def _gradients(model: Model, rows: tuple[Row, ...], three: Three) -> tuple[Array, Array, Array]:
+def _gradients(model: Model, rows: list[Row], three: Three) -> tuple[Array, Array, Array]:
     """Force on the follower at its joint point, couples on follower and base, per row."""
     a, b = three.last_frames, three.next_frames
     mean = MeanFrames(
@@ -87,10 +88,12 @@ def _gradients(model: Model, rows: tuple[Row, ...], three: Three) -> tuple[Array
 def body_rows(
     model: Model, rows: tuple[Row, ...], on_follower: Array, on_base: Array
 ) -> Float[Array, "m n 6"]:
-    """Rows spread over the bodies they join."""
+    """Rows spread over the bodies they join, from the wrenches of their parts."""
     layout = model.layout
-    joint = np.array([r.joint for r in rows], dtype=int)
+    joint = np.array([part.joint for row in rows for part in row.parts()], dtype=int)
     N = np.arange(layout.n_bodies)
     hit_f = (body_index(layout, layout.follower)[joint][:, None] == N).astype(float)
     hit_b = (body_index(layout, layout.base)[joint][:, None] == N).astype(float)
-    return hit_f[:, :, None] * on_follower[:, None] + hit_b[:, :, None] * on_base[:, None]
+    each = hit_f[:, :, None] * on_follower[:, None] + hit_b[:, :, None] * on_base[:, None]
+    shares = spread(model, rows)
+    return each if shares is None else jnp.einsum("mp,pnk->mnk", shares, each)

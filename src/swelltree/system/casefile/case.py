@@ -25,6 +25,7 @@ from swelltree.system.forces.rotors import ROTOR_TYPES
 from swelltree.system.forces.sensors import SENSOR_TYPES
 from swelltree.system.forces.viscous import VISCOUS_TYPES
 from swelltree.system.forces.weak_scatterer import SCATTERER_TYPES
+from swelltree.system.joints.couplings import Coupling
 from swelltree.system.joints.kinds import JOINT_TYPES
 from swelltree.system.lines.line import Junction, Line
 from swelltree.system.lines.line_types import LineType
@@ -61,6 +62,7 @@ LISTS: dict[str, tuple[str, type[Description] | Mapping[str, type[Description]]]
     "rods": ("rod", Rod),
     "winches": ("winch", Winch),
     "operations": ("operation", Operation),
+    "couplings": ("coupling", Coupling),
 }
 
 

@@ -27,7 +27,7 @@ def tree_rows(layout: Layout) -> tuple[Row, ...]:
     """Six rows for each tree joint: its equations, then its freedoms."""
     rows: list[Row] = []
     for j in range(layout.n_bodies):
-        of_joint = [r for r in layout.rows if r.joint == j and not r.prescribed]
+        of_joint = [r for r in layout.rows if r.joint == j and not r.of_coordinates]
         for k, dof in enumerate(layout.dofs[: layout.n_tree]):
             if dof.joint == j:
                 of_joint.append(coordinate_row(dof.turns, j, k))
