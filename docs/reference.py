@@ -30,8 +30,8 @@ TOPICS = {
     ),
     "forces": (
         "Forces, sensors, control laws",
-        "SpringDamper JointForce AppliedForce QuadraticDrag BodyDrag MorisonMember LinearDamping "
-        "Immersion WeakScatterer WindDrag Rotor OwnEffect Controller PointSensor DistanceSensor",
+        "SpringDamper Bushing JointForce AppliedForce QuadraticDrag BodyDrag MorisonMember "
+        "LinearDamping Immersion WeakScatterer WindDrag Rotor OwnEffect Controller PointSensor DistanceSensor",
     ),
     "ptos": (
         "Power take-offs",

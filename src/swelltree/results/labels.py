@@ -147,6 +147,21 @@ LABELS: dict[str, Label] = {
     "spring_control": Label(
         "spring_control", ("spring",), "N", "actuator force, positive pushes the ends apart"
     ),
+    "bushing_wrench": Label(
+        "bushing_wrench",
+        ("bushing", "dof"),
+        "N, N m",
+        "force and moment of the bushing at point b",
+        "axes of end a",
+        "body of end b",
+    ),
+    "bushing_deformation": Label(
+        "bushing_deformation",
+        ("bushing", "dof"),
+        "m, rad",
+        "displacement and rotation vector of b relative to a, from the described pose",
+        "axes of end a",
+    ),
     "joint_force_force": Label(
         "joint_force",
         ("joint_element",),
