@@ -31,7 +31,8 @@ TOPICS = {
     "forces": (
         "Forces, sensors, control laws",
         "SpringDamper Bushing JointForce AppliedForce QuadraticDrag BodyDrag MorisonMember "
-        "LinearDamping Immersion WeakScatterer WindDrag Rotor OwnEffect Controller PointSensor DistanceSensor",
+        "LinearDamping Immersion WeakScatterer WindDrag Rotor OwnEffect Controller PointSensor "
+        "DistanceSensor",
     ),
     "ptos": (
         "Power take-offs",

@@ -6,6 +6,7 @@ x = (d, :math:`\varphi`), the force on b is -g_d and its moment
 
 .. math:: m = -J^{-\top} g_\varphi, \qquad
           J^{-\top} g = g + \tfrac12 \varphi \times g + c\, \varphi \times (\varphi \times g),
+
 .. math:: c = \frac{1 - (\theta/2) \cot(\theta/2)}{\theta^2}
 
 where J takes the rate of the rotation vector to the angular velocity, so that the power of the
