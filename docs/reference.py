@@ -26,12 +26,13 @@ TOPICS = {
     "joints": (
         "Joints",
         "Weld Hinge Slider Cylindrical Screw Universal Ball Planar Free SubsetJoint CableElement "
-        "Distance RevoluteSpherical Table Harmonic Polynomial",
+        "Distance RevoluteSpherical Coupling Table Harmonic Polynomial",
     ),
     "forces": (
         "Forces, sensors, control laws",
-        "SpringDamper JointForce AppliedForce QuadraticDrag BodyDrag MorisonMember LinearDamping "
-        "Immersion WeakScatterer WindDrag Rotor OwnEffect Controller PointSensor DistanceSensor",
+        "SpringDamper Bushing JointForce AppliedForce QuadraticDrag BodyDrag MorisonMember "
+        "LinearDamping Immersion WeakScatterer WindDrag Rotor OwnEffect Controller PointSensor "
+        "DistanceSensor",
     ),
     "ptos": (
         "Power take-offs",

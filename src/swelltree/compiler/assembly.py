@@ -6,14 +6,16 @@ loops; what had to move is reported. A loop that cannot close is an error.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from swelltree.compiler.closure import Closure
 from swelltree.compiler.given_values import Given, at_odds, given
 from swelltree.model.checks.rank import smallest_step
-from swelltree.model.constraints import Drives
 from swelltree.model.kinematics import dof_coordinates, forward, joint_frames
 from swelltree.model.model import Model
+from swelltree.model.rows import Coupled, Drives
 from swelltree.model.tree import turn_dofs
 from swelltree.spatial.rotations import euler_velocity, matrix_to_euler, quat_to_matrix
 from swelltree.system.errors import SwelltreeError
@@ -57,6 +59,35 @@ def assemble(
         [q[layout.dof_position[k]] if k in tree else result[k] for k in layout.angle_dofs]
     )
     return q, s, angles, report
+
+
+def with_constants(
+    model: Model,
+    joints: list,
+    q: np.ndarray,
+    angles: np.ndarray,
+    drives: Drives,
+    attitudes: dict[int, np.ndarray],
+) -> tuple[Model, np.ndarray, np.ndarray, list[str]]:
+    """The model with all constants of couplings known, and the start they were taken from.
+
+    A constant that is not given is that of the start which the other equations lead to.
+    """
+    couplings = model.couplings
+    if couplings is None or not np.isnan(couplings.constant).any():
+        return model, q, angles, []
+    layout, unknown = model.layout, np.isnan(couplings.constant)
+    kept = tuple(r for r in layout.rows if not (isinstance(r, Coupled) and unknown[r.i]))
+    without = model.replace(layout=replace(layout, rows=kept))
+    bare = [joint.replace(velocity={}) for joint in joints]
+    q, _, angles, report = assemble(without, bare, q, angles, drives, attitudes)
+    coordinate = dof_coordinates(model, joint_frames(model, forward(model, q)), angles)
+    constant = couplings.constant.copy()
+    for row in layout.rows:
+        if isinstance(row, Coupled) and unknown[row.i]:
+            dofs = np.array([part.i for part in row.coordinates])
+            constant[row.i] = couplings.coefficient[row.j : row.j + len(dofs)] @ coordinate[dofs]
+    return model.replace(couplings=replace(couplings, constant=constant)), q, angles, report
 
 
 def _with(drives: Drives, value: np.ndarray, rate: np.ndarray) -> Drives:
@@ -155,7 +186,7 @@ def _cannot_close(
     worst = closure.rows[int(np.abs(rows.residual).argmax())]
     unit = worst.unit
     return (
-        f"joint '{layout.joints[worst.joint]}': its loop cannot close: {left:.3g} {unit} "
+        f"{worst.owner(layout)}: its loop cannot close: {left:.3g} {unit} "
         "remain open wherever the other joints move. "
         "Check points, axes and lengths of the joints in the loop."
     )

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from swelltree.model.checks.rank import smallest_step, term_size
-from swelltree.model.constraints import Drives, Rows, evaluate_rows
+from swelltree.model.constraints import Rows, evaluate_rows
 from swelltree.model.kinematics import forward, joint_frames
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
+from swelltree.model.rows import Drives
 from swelltree.model.tree import moved_positions, tree_blocks, velocity_matrix
 from swelltree.spatial.rotations import rotation_vector
 

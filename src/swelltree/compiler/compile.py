@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.compiler.assembly import assemble
+from swelltree.compiler.assembly import assemble, with_constants
 from swelltree.compiler.closure import Closure
 from swelltree.compiler.described_start import asked_attitudes, described_start, joined
 from swelltree.compiler.elements import build_effects, build_sensors
@@ -44,13 +44,13 @@ from swelltree.hydro.report import warnings_about
 from swelltree.model.build_layout import (
     all_joints,
     build_bodies,
+    build_couplings,
     build_joints,
     build_layout,
     pose_of,
 )
 from swelltree.model.checks.afloat import floating_sets, mass_against_displacement
 from swelltree.model.checks.lines_alone import with_a_body
-from swelltree.model.constraints import Drives
 from swelltree.model.currents import compile_current, compile_wind
 from swelltree.model.effect import Now
 from swelltree.model.internal_state import internal_at_rest
@@ -58,6 +58,7 @@ from swelltree.model.kinematics import Pose
 from swelltree.model.layout import Layout
 from swelltree.model.model import Model, Start
 from swelltree.model.present import present
+from swelltree.model.rows import Drives
 from swelltree.model.sea import Sea
 from swelltree.model.signals import compile_signal, drives_at
 from swelltree.model.start_motion import start_motion
@@ -233,6 +234,7 @@ def _skeleton(
         surplus=0,
         redundant=False,
         described=described,
+        couplings=build_couplings(system),
     )
     return model if cables is None else model.with_effect(cables), system, joints
 
@@ -266,6 +268,8 @@ def _started(
     drives = Drives(*(np.asarray(x) for x in (now.value, now.rate, now.acceleration)))
     refuse_pointless_rods(model, joints, q)
     attitudes = asked_attitudes(model, joints, poses)
+    model, q, angles, before = with_constants(model, joints, q, angles, drives, attitudes)
+    layout = model.layout
     q, s, angles, moved = assemble(model, joints, q, angles, drives, attitudes)
     refuse_turned_over(model, joints, q)
     loops = dict(system.topology.loops)
@@ -278,7 +282,7 @@ def _started(
     free = check_mass(present(model, internal), q, closure)
     model = model.replace(start=Start(q, s, angles))
     check_own_effects(model, Now(np.zeros(()), start_motion(model), internal))
-    before = [*_cuts(system), *joined(model, joints, poses), *moved]
+    before = [*_cuts(system), *joined(model, joints, poses), *before, *moved]
     before += [*whole_turns(model, q, angles), *result.report]
     floating = [f.sentence for f in mass_against_displacement(model) if f.severity != "note"]
     model = model.replace(

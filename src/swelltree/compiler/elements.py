@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from swelltree.effects.applied import Applied, AppliedForces
+from swelltree.effects.bushings import build_bushings
 from swelltree.effects.controllers.controllers import (
     CompiledController,
     Controllers,
@@ -54,6 +55,7 @@ def build_effects(system: System, layout: Layout) -> tuple[Effect, ...]:
         on_strokes,
         _controllers(system, layout, on_strokes or NO_STROKES),
         _applied_forces(system, layout),
+        build_bushings(system, layout),
         _moorings(system, layout),
         build_lines(system, layout),
         build_dynamic_lines(system, layout),

@@ -8,6 +8,7 @@ import numpy as np
 
 from swelltree.model.kinematics import forward, joint_frames
 from swelltree.model.model import Model
+from swelltree.model.rows import Distance, Screw
 from swelltree.system.errors import SwelltreeError
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def refuse_pointless_rods(model: Model, joints: list[Joint], q: np.ndarray) -> N
     """A rod between two points at one place has no direction."""
     frames = joint_frames(model, forward(model, q))
     for row in model.layout.rows:
-        if row.kind != "distance":
+        if not isinstance(row, Distance):
             continue
         j, length = row.joint, float(np.asarray(model.joints.length)[row.joint])
         gap = float(np.linalg.norm(frames.follower_o[j] - frames.base_o[j]))
@@ -59,7 +60,7 @@ def whole_turns(model: Model, q: np.ndarray, angles: np.ndarray) -> list[str]:
     out = []
     for row in layout.rows:
         j = row.joint
-        if row.kind != "screw" or j < layout.n_bodies:
+        if not isinstance(row, Screw) or j < layout.n_bodies:
             continue
         k = next(k for k, dof in enumerate(layout.dofs) if dof.joint == j)
         angle = float(angles[layout.angle_dofs.index(k)])

@@ -12,6 +12,7 @@ import numpy as np
 
 from swelltree.model.layout import Layout, Row
 from swelltree.model.model import Model
+from swelltree.model.rows import Spin, driven_row
 
 if TYPE_CHECKING:
     from swelltree.system.joints.joint import Joint
@@ -61,8 +62,8 @@ def _row(layout: Layout, k: int, number: int) -> Row:
     """The equation "this coordinate has its value"; turns of a ball are held about its base."""
     dof = layout.dofs[k]
     if dof.free_turn:
-        return Row("spin", dof.joint, dof.axis, number)
-    return Row("turn" if dof.turns else "slide", dof.joint, k, number)
+        return Spin(dof.joint, dof.axis, number)
+    return driven_row(dof.turns, dof.joint, k, number)
 
 
 def at_odds(A: np.ndarray, b: np.ndarray, tolerance: float) -> list[int]:

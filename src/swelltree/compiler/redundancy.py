@@ -10,6 +10,7 @@ from swelltree.compiler.closure import Closure
 from swelltree.model.checks.rank import RANK, independent, null_space, rank_of, singular_values
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
+from swelltree.model.rows import Coupled
 from swelltree.model.tree import moved_positions
 from swelltree.system.errors import SwelltreeError
 
@@ -71,9 +72,11 @@ def _singular(
     """Which loop has fewer independent equations here than around."""
     rank = max(rank_of(J) for J in jacobians)
     weak = np.linalg.svd(here)[0][:, rank - 1]
-    name = model.layout.joints[closure.rows[int(np.abs(weak).argmax())].joint]
+    row = closure.rows[int(np.abs(weak).argmax())]
+    name = model.layout.joints[row.joint]
+    what = row.owner(model.layout) if isinstance(row, Coupled) else loop_text(name, loops)
     return (
-        f"{loop_text(name, loops)} starts in a singular position: here its joints hold less than "
+        f"{what} starts in a singular position: here its joints hold less than "
         "anywhere near, and which way it goes is not determined. Give a position a little beside."
     )
 
@@ -87,9 +90,15 @@ def loop_text(name: str, loops: dict) -> str:
 def _name_redundant(model: Model, dropped: list[Row], loops: dict) -> list[str]:
     out = []
     layout = model.layout
-    for j in sorted({row.joint for row in dropped}):
-        count = sum(row.joint == j for row in dropped)
-        total = sum(row.joint == j for row in layout.cut_rows)
+    for row in dropped:
+        if isinstance(row, Coupled):
+            out.append(
+                f"{row.owner(layout)} adds nothing that the other constraints do not: its force is "
+                "not unique (least-norm forces are reported)."
+            )
+    for j in sorted({row.joint for row in dropped if not isinstance(row, Coupled)}):
+        count = sum(row.joint == j and not isinstance(row, Coupled) for row in dropped)
+        total = sum(row.joint == j and not isinstance(row, Coupled) for row in layout.cut_rows)
         name = layout.joints[j]
         others = ", ".join(f"'{n}'" for n in loops.get(name, ())) or "the other joints"
         if count == total:
@@ -106,5 +115,5 @@ def _name_redundant(model: Model, dropped: list[Row], loops: dict) -> list[str]:
 
 
 def _kind(model: Model, j: int) -> str:
-    kinds = {row.kind for row in model.layout.rows if row.joint == j}
-    return "motion of joint" if kinds <= {"slide", "turn"} else "joint"
+    driven = all(row.prescribed for row in model.layout.rows if row.joint == j)
+    return "motion of joint" if driven else "joint"

@@ -24,6 +24,7 @@ from swelltree.model.layout import Row
 from swelltree.model.model import Model
 from swelltree.model.points import point_motion
 from swelltree.model.present import present
+from swelltree.model.rows import Coupled
 from swelltree.model.signals import drives_at
 from swelltree.model.solved import with_solved_mass
 from swelltree.spatial.vectors import cross, dot, matvec
@@ -55,6 +56,9 @@ def channels_at(model: Model, now: Instant) -> dict[str, Array]:
     world, joint_axes = joint_reactions(
         with_solved_mass(heavy), now.t, now.kin, now.acceleration, loads.wrench, now.rows
     )
+    couplings: dict[str, Array] = {}
+    if model.layout.couplings:
+        couplings["coupling_force"] = coupling_forces(model, now.rows, now.acceleration.multipliers)
     coordinate, rate = attitudes(model, motion.frames, motion.coordinate, motion.rate)
     return {
         "position": motion.pose.p,
@@ -71,9 +75,25 @@ def channels_at(model: Model, now: Instant) -> dict[str, Array]:
         "potential_energy": loads.potential,
         "work": now.work,
         "closure": closure(model, now.open_rows, now.t, motion, angles),
+        **couplings,
         **loads.channels,
         **sensor_channels(model, motion, v_dot),
     }
+
+
+def coupling_forces(model: Model, rows: tuple[Row, ...], lam: Array) -> Array:
+    """Force of each coupling on each of its coordinates, one coupling after the other."""
+    assert model.couplings is not None
+    number = {row.i: k for k, row in enumerate(rows) if isinstance(row, Coupled)}
+    of_row = [
+        number.get(row.i, -1)
+        for row in model.layout.rows
+        if isinstance(row, Coupled)
+        for _ in row.coordinates
+    ]
+    # a coupling that says nothing anywhere has no row, and no force
+    lam = jnp.concatenate([lam, jnp.zeros(1)])
+    return model.couplings.coefficient * lam[np.array(of_row)]
 
 
 def closure(model: Model, rows: tuple[Row, ...], t: Array, motion: Motion, angles: Array) -> Array:

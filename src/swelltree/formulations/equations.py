@@ -13,7 +13,7 @@ import numpy as np
 from swelltree.effects.immersion.immersions import with_immersed_mass
 from swelltree.effects.linear_hydro.frame import in_axes, mean_yaw
 from swelltree.engine.arrays import Array
-from swelltree.engine.backend import jnp
+from swelltree.engine.backend import jax, jnp
 from swelltree.formulations.base import Acceleration, Formulation, Kinematics, Phase, State
 from swelltree.formulations.channels import Instant, channels_at
 from swelltree.formulations.latches import latch_group, latched_motion
@@ -168,7 +168,25 @@ def switched(model: Model, formulation: Formulation, t: Array, y: Phase, hit: Ar
             elements[group.kind] = group.switched(model, now, its_hits)
             first += group.event_count
     after = Phase(y.state, y.work, InternalState(y.internal.radiation, elements))
-    return reeled(model, formulation, t, y, after)
+    return reeled(model, formulation, t, y, resolved(model, formulation, t, after))
+
+
+def resolved(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
+    """Phase in which it is decided which strokes stick by friction."""
+    group = latch_group(model)
+    if group is None or not group.sticks:
+        return y
+
+    def decide(states: Array, _: None) -> tuple[Array, None]:
+        elements = y.internal.elements | {group.kind: states}
+        trial = Phase(y.state, y.work, InternalState(y.internal.radiation, elements))
+        return group.resolved(model, _now(model, formulation, t, trial)), None
+
+    # first those at rest are locked, then one overloaded after the other lets go
+    rounds = int(group.can_stick().sum()) + 1
+    states = jax.lax.scan(decide, y.internal.elements[group.kind], None, length=rounds)[0]
+    elements = y.internal.elements | {group.kind: states}
+    return Phase(y.state, y.work, InternalState(y.internal.radiation, elements))
 
 
 def drive_power(

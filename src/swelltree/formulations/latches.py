@@ -88,10 +88,10 @@ def latched_motion(
     which = group.can_hold()
     locked = jnp.where(group.latched(now)[which] > 0.5, 1.0, 0.0)
     matrix = locked[:, None] * locked[None, :] * G + jnp.diag(1.0 - locked)
-    # latches that hold one and the same motion share it: each gives by a trifle
-    matrix = matrix + SHARES * jnp.diag(jnp.diag(matrix))
-    f = solve_spd(matrix, locked * missing)
-    needed = jnp.where(locked > 0.5, f, missing / jnp.diag(G))
+    f = _refined(matrix, locked * missing)
+    needed = f
+    if group.watches_hold:
+        needed = jnp.where(locked > 0.5, f, _needed(G, locked, missing))
 
     def added(a: Array, b: Array) -> Array:
         return a + (f.reshape(-1, *(1,) * a.ndim) * b).sum(0)
@@ -100,5 +100,44 @@ def latched_motion(
     place = np.eye(len(group.names))[which]
     hold = Hold((f[:, None] * place).sum(0), (needed[:, None] * place).sum(0))
     wrench = loads.wrench + (f[:, None, None] * W).sum(0)
-    channels = loads.channels | {"pto_latch_force": of_ptos(group, hold.force)}
+    channels = loads.channels | held_channels(group, hold.force, loads.channels)
     return Loads(wrench, loads.potential, loads.power, channels), outputs, hold
+
+
+def _refined(matrix: Array, missing: Array) -> Array:
+    """Forces of latches; those that hold one and the same motion share it.
+
+    The small give that makes the shares unique would let every latch creep: two corrections take it
+    away from what is determined.
+    """
+    given = matrix + SHARES * jnp.diag(jnp.diag(matrix))
+    f = solve_spd(given, missing)
+    for _ in range(2):
+        f = f + solve_spd(given, missing - matrix @ f)
+    return f
+
+
+def _needed(G: Array, locked: Array, missing: Array) -> Array:
+    """Force that would hold each latch that is open, the locked ones holding too (k,)."""
+
+    def with_one(unit: Array) -> Array:
+        those = jnp.maximum(locked, unit)
+        matrix = those[:, None] * those[None, :] * G + jnp.diag(1.0 - those)
+        return (unit * _refined(matrix, those * missing)).sum()
+
+    return jax.vmap(with_one)(jnp.eye(len(locked)))
+
+
+def held_channels(
+    group: StrokeForces, force: Array, channels: dict[str, Array]
+) -> dict[str, Array]:
+    """Channels of latches; what sticks by friction is part of the force of the element."""
+    stuck = group.can_stick() * force
+    out = {}
+    joints = np.array(group.with_role("joint_force"), dtype=int)
+    if joints.size:
+        out["joint_force_force"] = channels["joint_force_force"] + stuck[joints]
+    if group.ptos:
+        out["pto_latch_force"] = of_ptos(group, force)
+        out["pto_force"] = channels["pto_force"] + of_ptos(group, stuck)
+    return out

@@ -36,8 +36,14 @@ def row_wrenches(
     layout: Layout, rows: tuple[Row, ...], values: Rows, lam: Float[Array, " m"]
 ) -> Float[Array, "j 6"]:
     """Wrench on each joint's follower at the joint point, from multipliers."""
+    parts = [part for row in rows for part in row.parts()]
+    lam = values.part_multipliers(lam)
+    return _joint_wrenches(layout, parts, values, lam)
+
+
+def _joint_wrenches(layout: Layout, parts: list[Row], values: Rows, lam: Array) -> Array:
     each = jnp.concatenate([values.force, values.moment], -1) * lam[:, None]
-    joint = np.array([r.joint for r in rows], dtype=int)
+    joint = np.array([r.joint for r in parts], dtype=int)
     hits = (np.arange(layout.n_joints)[:, None] == joint[None, :]).astype(float)
     return (hits[:, :, None] * each[None]).sum(1)
 
@@ -81,10 +87,12 @@ def joint_reactions(
         cut = jnp.zeros_like(net)
         closing = jnp.zeros((layout.n_joints, 6))
         if kin.rows is not None:
-            at_cut = np.array([r.joint >= layout.n_bodies for r in rows], dtype=float)
-            lam = acceleration.multipliers * at_cut
-            cut = (kin.rows.jacobian.T @ lam).reshape(-1, 6)
-            closing = row_wrenches(layout, rows, kin.rows, lam)
+            # what acts in tree joints (drives, couplings) is part of their reactions
+            parts = [part for row in rows for part in row.parts()]
+            at_cut = np.array([part.joint >= layout.n_bodies for part in parts], dtype=float)
+            lam = kin.rows.part_multipliers(acceleration.multipliers) * at_cut
+            cut = (kin.rows.part_jacobian.T @ lam).reshape(-1, 6)
+            closing = _joint_wrenches(layout, parts, kin.rows, lam)
         tree = tree_wrenches(model, kin.motion, net, cut)
         world = jnp.concatenate([tree, closing[layout.n_bodies :]])
     back = transpose(kin.motion.frames.base_R)

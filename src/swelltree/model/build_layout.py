@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from swelltree.model.layout import DOFS, Dof, Layout, Row, joint_rows
-from swelltree.model.model import Bodies, Joints
+from swelltree.model.layout import DOFS, Dof, Layout, Row
+from swelltree.model.model import Bodies, Couplings, Joints
+from swelltree.model.rows import Coupled, Distance, InPlane, coordinate_row, driven_row, joint_rows
 from swelltree.system import Free, System
 from swelltree.system.bodies.body import WORLD, Body, Point
 
@@ -33,8 +34,8 @@ def build_layout(system: System, joints: list, described: tuple[str, ...] | None
             n_tree = len(dofs)
         if shape.rows_only:
             if joint.type == "revolute_spherical":
-                rows.append(Row("point", j, joint.axis_number))
-            rows.append(Row("distance", j))
+                rows.append(InPlane(j, joint.axis_number))
+            rows.append(Distance(j))
             continue
         first = len(dofs)
         dofs += [Dof(j, DOFS[a], False, a, False, False) for a in shape.translations]
@@ -45,10 +46,11 @@ def build_layout(system: System, joints: list, described: tuple[str, ...] | None
         rows += joint_rows(j, shape.translations, shape.rotations, shape.quaternion, shape.screw)
         for label in joint.motions():
             k = next(i for i in range(first, len(dofs)) if dofs[i].label == label)
-            rows.append(Row("turn" if dofs[k].turns else "slide", j, k, len(drives)))
+            rows.append(driven_row(dofs[k].turns, j, k, len(drives)))
             drives.append(k)
     if len(joints) == len(topology.body_names):
         n_tree = len(dofs)
+    rows += _coupled_rows(system, joints, dofs)
     return Layout(
         bodies=topology.body_names,
         parent=topology.parent,
@@ -60,6 +62,34 @@ def build_layout(system: System, joints: list, described: tuple[str, ...] | None
         rows=tuple(rows),
         drives=tuple(drives),
         described=tuple(body.name for body in system.bodies) if described is None else described,
+        couplings=tuple(coupling.name for coupling in system.couplings),
+    )
+
+
+def _coupled_rows(system: System, joints: list, dofs: list[Dof]) -> list[Row]:
+    """One row for each coupling."""
+    number = {joint.name: j for j, joint in enumerate(joints)}
+    known = {(d.joint, d.label): k for k, d in enumerate(dofs)}
+    rows: list[Row] = []
+    first = 0
+    for i, coupling in enumerate(system.couplings):
+        places = [(number[term.joint], system.dof_of(term)) for term in coupling.terms]
+        coordinates = tuple(
+            coordinate_row(dofs[known[place]].turns, place[0], known[place]) for place in places
+        )
+        rows.append(Coupled(places[0][0], i, first, coordinates))
+        first += len(places)
+    return rows
+
+
+def build_couplings(system: System) -> Couplings | None:
+    """Numbers of all couplings; constants that are not given are set at the start."""
+    if not system.couplings:
+        return None
+    given = [coupling.constant for coupling in system.couplings]
+    return Couplings(
+        coefficient=np.array([c for x in system.couplings for _, c in x.coordinates]),
+        constant=np.array([np.nan if x is None else x for x in given]),
     )
 
 

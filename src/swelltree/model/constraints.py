@@ -1,13 +1,6 @@
-r"""Joint and loop equations as rows of reaction wrenches.
+"""Joint and loop equations as rows of reaction wrenches; their kinds are in `model.rows`.
 
-Every scalar constraint is described by the wrench (f, n) that a unit
-multiplier puts on the follower at the joint point. Power invariance then gives
-its velocity form, the same for all kinds of rows:
-
-.. math:: \dot g = f \cdot u + n \cdot \omega_{rel} - \dot g_t
-
-with u the velocity of the follower's joint point relative to the base. Rows
-are written for body velocities in world axes, so one function serves cut
+Rows are written for body velocities in world axes, so one function serves cut
 joints (`path_matrix` and friends) and all joints (`lagrange`, `partition`).
 """
 
@@ -21,13 +14,12 @@ from swelltree.model.kinematics import (
     Frames,
     Pose,
     body_index,
-    dof_coordinates,
     with_world,
-    wrapped,
 )
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
-from swelltree.spatial.vectors import cross, dot, matmul, matvec, transpose
+from swelltree.model.rows import Drives, Trial, constants, spread
+from swelltree.spatial.vectors import cross, dot
 
 
 @pytree()
@@ -38,17 +30,17 @@ class Rows:
     jacobian: Array  # (m, 6N): d(g)/dt = jacobian v - drift
     velocity_rhs: Array  # (m,) velocity asked for: jacobian v = drift
     gamma: Array  # (m,) acceleration asked for: jacobian vdot = gamma
-    force: Array  # (m, 3) on the follower at the joint point, per unit multiplier
-    moment: Array  # (m, 3)
+    # of the parts of the rows, one joint each; p = m without couplings
+    force: Array  # (p, 3) on the follower at the joint point, per unit multiplier
+    moment: Array  # (p, 3)
+    part_jacobian: Array  # (p, 6N)
+    spread: (
+        Array | None
+    )  # (m, p) coefficient of each part in each row, None: the parts are the rows
 
-
-@pytree()
-class Drives:
-    """Prescribed coordinates at one time: value, rate, acceleration."""
-
-    value: Array
-    rate: Array
-    acceleration: Array
+    def part_multipliers(self, lam: Array) -> Array:
+        """Multipliers of the parts, from those of the rows."""
+        return lam if self.spread is None else lam @ self.spread
 
 
 def evaluate_rows(
@@ -68,7 +60,8 @@ def evaluate_rows(
         angles: nearby values of the single-axis angles (choose the turn).
         drives: prescribed motions now.
     """
-    layout = model.layout
+    layout, whole, shares = model.layout, rows, spread(model, rows)
+    rows = tuple(part for row in whole for part in row.parts())
     xp = namespace(pose.p, v)
     joint = np.array([r.joint for r in rows], dtype=int)
     base, follower = body_index(layout, layout.base), body_index(layout, layout.follower)
@@ -83,15 +76,11 @@ def evaluate_rows(
     # residual, wrench and wrench rate, kind by kind, then back into the order of `rows`
     order: list[int] = []
     parts: list[tuple[Array, ...]] = []
-    for kind, evaluate in _KINDS.items():
-        at = [n for n, r in enumerate(rows) if r.kind == kind]
-        if at:
-            order += at
-            n = np.array(at)
-            picked = [rows[i] for i in at]
-            parts.append(
-                evaluate(model, picked, frames, w_b[n], w_f[n], v_o[n], vw, angles, drives)
-            )
+    for kind in dict.fromkeys(type(r) for r in rows):
+        n = np.array([k for k, r in enumerate(rows) if type(r) is kind])
+        at = Trial(model, frames, w_b[n], w_f[n], v_o[n], vw, angles, drives)
+        parts.append(kind.evaluate([rows[k] for k in n], at))
+        order += n.tolist()
     place = np.argsort(np.array(order, dtype=int))
     g, f, n, f_dot, n_dot, rate, acceleration = (
         xp.concatenate([part[i] for part in parts])[place] for i in range(7)
@@ -106,107 +95,8 @@ def evaluate_rows(
     # terms of the second derivative that need no accelerations
     centripetal = cross(w_f, cross(w_f, arm_f)) - cross(w_b, v_o - vw[base, :3])
     convective = dot(f, centripetal) + dot(f_dot, u) + dot(n_dot, spin)
-    return Rows(g, jacobian, rate, acceleration - convective, f, n)
-
-
-def _joints(rows: list[Row]) -> np.ndarray:
-    return np.array([r.joint for r in rows], dtype=int)
-
-
-def _still(rows: list[Row], like: Array) -> tuple[Array, Array]:
-    zero = namespace(like).zeros(len(rows))
-    return zero, zero
-
-
-def _point(model, rows, frames, w_b, w_f, v_o, vw, angles, drives):
-    """Follower point stays in a plane of the base: e . (o_F - o_B) = offset."""
-    j = _joints(rows)
-    axis = np.array([r.i for r in rows], dtype=int)
-    e = frames.base_R[j, :, axis]
-    g = dot(e, frames.follower_o[j] - frames.base_o[j]) - model.joints.offset[j]
-    zero = 0.0 * e
-    return g, e, zero, cross(w_b, e), zero, *_still(rows, e)
-
-
-def _align(model, rows, frames, w_b, w_f, v_o, vw, angles, drives):
-    """Axis a of the follower stays perpendicular to axis b of the base."""
-    j = _joints(rows)
-    b = frames.base_R[j, :, np.array([r.i for r in rows], dtype=int)]
-    a = frames.follower_R[j, :, np.array([r.j for r in rows], dtype=int)]
-    n_dot = cross(cross(w_f, a), b) + cross(a, cross(w_b, b))
-    zero = 0.0 * a
-    return dot(a, b), zero, cross(a, b), zero, n_dot, *_still(rows, a)
-
-
-def _distance(model, rows, frames, w_b, w_f, v_o, vw, angles, drives):
-    """Joint points keep their distance: (|d|^2 - L^2) / 2L = 0."""
-    j = _joints(rows)
-    base = body_index(model.layout, model.layout.base)[j]
-    length = model.joints.length[j][:, None]
-    d = frames.follower_o[j] - frames.base_o[j]
-    arm = matvec(_base_rotation(model, frames, j), model.joints.base_point[j])
-    d_dot = v_o - vw[base, :3] - cross(w_b, arm)
-    zero = 0.0 * d
-    g = (dot(d, d) - length[:, 0] ** 2) / (2.0 * length[:, 0])
-    return g, d / length, zero, d_dot / length, zero, *_still(rows, d)
-
-
-def _base_rotation(model, frames, j):
-    """World rotation of the base body, recovered from the joint frame."""
-    return matmul(frames.base_R[j], transpose(model.joints.base_rotation[j]))
-
-
-def _screw(model, rows, frames, w_b, w_f, v_o, vw, angles, drives):
-    """Advance equals lead times angle; the nearest turn is meant."""
-    j = _joints(rows)
-    e = frames.base_R[j, :, np.array([r.i for r in rows], dtype=int)]
-    lead = model.joints.lead[j]
-    dofs = [next(k for k, d in enumerate(model.layout.dofs) if d.joint == r.joint) for r in rows]
-    advance = dot(e, frames.follower_o[j] - frames.base_o[j])
-    angle = dof_coordinates(model, frames, angles)[np.array(dofs)]
-    g = lead * wrapped(advance / lead - angle)
-    n = -lead[:, None] * e
-    return g, e, n, cross(w_b, e), cross(w_b, n), *_still(rows, e)
-
-
-def _slide(model, rows, frames, w_b, w_f, v_o, vw, angles, drives):
-    """Prescribed translation."""
-    j = _joints(rows)
-    e = frames.slide[np.array([r.i for r in rows], dtype=int)]
-    k = np.array([r.j for r in rows], dtype=int)
-    g = dot(e, frames.follower_o[j] - frames.base_o[j]) - drives.value[k]
-    zero = 0.0 * e
-    return g, e, zero, cross(w_b, e), zero, drives.rate[k], drives.acceleration[k]
-
-
-def _turn(model, rows, frames, w_b, w_f, v_o, vw, angles, drives):
-    """Prescribed angle, modulo whole turns."""
-    dof = np.array([r.i for r in rows], dtype=int)
-    k = np.array([r.j for r in rows], dtype=int)
-    r = frames.turn[dof]
-    on_follower = np.array([model.layout.dofs[i].on_follower for i in dof], dtype=bool)
-    angle = dof_coordinates(model, frames, angles)[dof]
-    xp = namespace(r)
-    carried = xp.where(on_follower[:, None], w_f, w_b)
-    zero = 0.0 * r
-    g = wrapped(angle - drives.value[k])
-    return g, zero, r, zero, cross(carried, r), drives.rate[k], drives.acceleration[k]
-
-
-def _spin(model, rows, frames, w_b, w_f, v_o, vw, angles, drives):
-    """The follower does not turn about an axis of the base; there is no position to keep."""
-    j = _joints(rows)
-    e = frames.base_R[j, :, np.array([r.i for r in rows], dtype=int)]
-    zero = 0.0 * e
-    return zero[:, 0], zero, e, zero, cross(w_b, e), *_still(rows, e)
-
-
-_KINDS = {
-    "point": _point,
-    "align": _align,
-    "distance": _distance,
-    "screw": _screw,
-    "slide": _slide,
-    "turn": _turn,
-    "spin": _spin,
-}
+    gamma = acceleration - convective
+    if shares is None:
+        return Rows(g, jacobian, rate, gamma, f, n, jacobian, None)
+    g, rate, gamma = shares @ g - constants(model, whole), shares @ rate, shares @ gamma
+    return Rows(g, shares @ jacobian, rate, gamma, f, n, jacobian, shares)

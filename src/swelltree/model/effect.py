@@ -324,6 +324,15 @@ class Effect:
         return f"{self.word} '{self.names[0]}'" if self.event_count or self.holds else ""
 
     @property
+    def sticks(self) -> bool:
+        """Can strokes stick by friction, so that `resolved` decides which do? Static."""
+        return False
+
+    def resolved(self, model: Model, now: Now) -> Array:
+        """States of its own after one round of deciding which strokes stick."""
+        raise NotImplementedError
+
+    @property
     def holds(self) -> bool:
         """Can it lock strokes as constraints (`latched`, `strokes`)? Static."""
         return False

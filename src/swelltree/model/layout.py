@@ -8,11 +8,14 @@ joints), the joints after them close loops ("cut" joints).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
+
+from swelltree.engine.arrays import Array, Tree
 
 DOFS = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
 
@@ -28,34 +31,55 @@ class Dof(NamedTuple):
     free_turn: bool  # rotation of a ball or free joint (quaternion)
 
 
-class Row(NamedTuple):
-    """One scalar constraint between base and follower of a joint.
+@dataclass(frozen=True)
+class Row:
+    """One scalar constraint between base and follower of a joint; the kinds are in `model.rows`.
 
-    kinds: point (i: axis), align (i: axis of the base, j: axis of the
-    follower, perpendicular), distance, screw (i: axis), slide and turn (i:
-    dof number, j: number of the prescribed motion), spin (i: axis of the base
-    about which the follower does not turn; of velocities only).
+    Args:
+        joint: number of the joint.
+        i: index, by kind: an axis, or a dof.
+        j: second index, by kind: an axis of the follower, or the number of a prescribed motion.
     """
 
-    kind: str
     joint: int
     i: int = 0
     j: int = 0
 
-    @property
-    def prescribed(self) -> bool:
-        """Is it of a prescribed motion?"""
-        return self.kind in ("slide", "turn")
+    prescribed: ClassVar[bool] = False  # of a prescribed motion
+    of_coordinates: ClassVar[bool] = False  # of coordinates that the joint itself leaves free
+    of_rates: ClassVar[bool] = False  # of velocities only: there is no position to keep
+    unit: ClassVar[str] = "m"  # of the residual
 
-    @property
-    def of_rates(self) -> bool:
-        """Does it say something of velocities only?"""
-        return self.kind == "spin"
+    def parts(self) -> tuple[Row, ...]:
+        """Rows of one joint each, of which this one is a combination."""
+        return (self,)
 
-    @property
-    def unit(self) -> str:
-        """Of what is left of it."""
-        return "rad" if self.kind in ("align", "turn") else "m"
+    def owner(self, layout: Layout) -> str:
+        """The item whose equation it is, for messages."""
+        return f"joint '{layout.joints[self.joint]}'"
+
+    @classmethod
+    def evaluate(cls, rows: Sequence[Row], at: Tree) -> tuple[Array, ...]:
+        """Residual, wrench on the follower, rate of the wrench, and prescribed rates.
+
+        Args:
+            rows: all of this kind, m of them.
+            at: `model.rows.Trial` of these rows.
+
+        Returns:
+            g (m,), force (m, 3) and moment (m, 3) per unit multiplier, the rates of these two,
+            prescribed rate (m,) and acceleration (m,).
+        """
+        raise NotImplementedError
+
+    def gradient(self, model: Tree, mean: Tree) -> tuple[Array, Array, Array]:
+        """Discrete gradient: force on the follower, couples on follower and base, (3,) each.
+
+        Args:
+            model: compiled.
+            mean: `model.rows.MeanFrames` over the last and the next pose.
+        """
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -72,6 +96,7 @@ class Layout:
     rows: tuple[Row, ...]
     drives: tuple[int, ...]
     described: tuple[str, ...]
+    couplings: tuple[str, ...] = ()
 
     @property
     def n_bodies(self) -> int:
@@ -196,8 +221,8 @@ class Layout:
     # --- constraints --------------------------------------------------------------
     @cached_property
     def cut_rows(self) -> tuple[Row, ...]:
-        """Rows that joint coordinates do not satisfy by themselves: cut joints and drives."""
-        return tuple(r for r in self.rows if r.joint >= self.n_bodies or r.prescribed)
+        """Rows that joint coordinates do not satisfy: of cut joints, drives and couplings."""
+        return tuple(r for r in self.rows if r.joint >= self.n_bodies or r.of_coordinates)
 
     def dof_number(self, joint: str, label: str) -> int:
         """Index of a joint's dof in `dofs`."""
@@ -208,30 +233,3 @@ class Layout:
     def dof_labels(self) -> tuple[str, ...]:
         """`joint__Dof` of every dof."""
         return tuple(f"{self.joints[d.joint]}__{d.label}" for d in self.dofs)
-
-
-def joint_rows(
-    joint: int,
-    translations: tuple[int, ...],
-    rotations: tuple[int, ...],
-    quaternion: bool,
-    screw: bool,
-) -> list[Row]:
-    """Constraint rows of a joint that leaves the given freedoms in its joint frame."""
-    rows = [Row("point", joint, a) for a in range(3) if a not in translations]
-    if screw:
-        (axis,) = rotations
-        rows = [Row("point", joint, a) for a in range(3) if a != axis]
-        rows.append(Row("screw", joint, axis))
-    if quaternion:
-        # turns about axes of the base that are not free are held as velocities
-        constrained = [a for a in range(3) if a not in rotations] if rotations else []
-        return rows + [Row("spin", joint, a) for a in constrained]
-    if len(rotations) == 0:
-        rows += [Row("align", joint, (a + 1) % 3, a) for a in range(3)]
-    elif len(rotations) == 1:
-        a = rotations[0]
-        rows += [Row("align", joint, b, a) for b in range(3) if b != a]
-    else:
-        rows.append(Row("align", joint, rotations[0], rotations[1]))
-    return rows

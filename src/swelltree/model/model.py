@@ -60,6 +60,14 @@ class Pose:
 
 
 @pytree()
+class Couplings:
+    """Relations between joint coordinates; their rows are `model.rows.Coupled`."""
+
+    coefficient: Array  # of all coordinates of all couplings, one after the other
+    constant: Array  # (couplings,)
+
+
+@pytree()
 class Start:
     """Assembled initial state in joint coordinates."""
 
@@ -98,6 +106,7 @@ class Model:
     redundant: bool  # the full set of rows has dependent ones
     described: Described = Described()  # what it was compiled from
     users_code: str = ""  # fingerprint of the laws of the user's own when it was compiled
+    couplings: Couplings | None = None
     locked: Array | None = None  # (n_tree,) one for freedoms that do not move now, or None
 
     @property

@@ -8,7 +8,7 @@ import numpy as np
 
 from swelltree.engine.arrays import Array, Tree, namespace, pytree
 from swelltree.model.bends import bends
-from swelltree.model.constraints import Drives
+from swelltree.model.rows import Drives
 from swelltree.system.forces import signals as described
 
 Motion = tuple[Array, Array, Array]

@@ -23,6 +23,7 @@ _BY_UNIT = {
     "coordinate": "coordinate_unit",
     "pto": "pto_unit",
     "joint_element": "joint_element_unit",
+    "coupling_term": "coupling_term_unit",
 }
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from swelltree.engine.contents import installed_version
 from swelltree.model.model import Model
+from swelltree.model.rows import Coupled
 from swelltree.model.total import element_names, joined_rows, solved_terms
 from swelltree.results.angles import following
 from swelltree.results.channels import body_order, finished, labels_of
@@ -139,6 +140,7 @@ def coordinates(model: Model) -> dict[str, Labelled]:
         "coordinate": text("coordinate", layout.dof_labels, "joint and its degree of freedom"),
         "coordinate_unit": text("coordinate", units(layout.dofs), "unit of the joint coordinate"),
         "joint": text("joint", layout.joints, "joint"),
+        **_of_couplings(model, text),
         "base": text("joint", [bodies[i] for i in layout.base], "base body of the joint"),
         "follower": text("joint", [bodies[i] for i in layout.follower], "follower of the joint"),
         "element": text(
@@ -150,6 +152,23 @@ def coordinates(model: Model) -> dict[str, Labelled]:
         "point": text("point", sensors.points, "named point"),
         "point_body": text("point", [bodies[i] for i in sensors.body], "body of the point"),
         "pair": text("pair", sensors.pairs, "named pair of points"),
+    }
+
+
+def _of_couplings(model: Model, text: Callable[..., Labelled]) -> dict[str, Labelled]:
+    """Coordinates of the forces of couplings."""
+    layout = model.layout
+    terms = [
+        (layout.couplings[row.i], part.i)
+        for row in layout.rows
+        if isinstance(row, Coupled)
+        for part in row.coordinates
+    ]
+    labels = [f"{name}: {layout.dof_labels[k]}" for name, k in terms]
+    units = ["N m" if layout.dofs[k].turns else "N" for _, k in terms]
+    return {
+        "coupling_term": text("coupling_term", labels, "coupling and joint coordinate"),
+        "coupling_term_unit": text("coupling_term", units, "unit of the force"),
     }
 
 

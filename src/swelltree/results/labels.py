@@ -116,6 +116,14 @@ LABELS: dict[str, Label] = {
         "joint axes, at the joint point",
         _FOLLOWER,
     ),
+    "coupling_force": Label(
+        "coupling_force",
+        ("coupling_term",),
+        "N, N m",
+        "force of a coupling on the joint coordinate",
+        "joint axes",
+        "follower of the joint",
+    ),
     "joint_point": Label(
         "joint_point",
         ("joint", "axis"),
@@ -147,6 +155,21 @@ LABELS: dict[str, Label] = {
     ),
     "spring_control": Label(
         "spring_control", ("spring",), "N", "actuator force, positive pushes the ends apart"
+    ),
+    "bushing_wrench": Label(
+        "bushing_wrench",
+        ("bushing", "dof"),
+        "N, N m",
+        "force and moment of the bushing at point b",
+        "axes of end a",
+        "body of end b",
+    ),
+    "bushing_deformation": Label(
+        "bushing_deformation",
+        ("bushing", "dof"),
+        "m, rad",
+        "displacement and rotation vector of b relative to a, from the described pose",
+        "axes of end a",
     ),
     "joint_force_force": Label(
         "joint_force",

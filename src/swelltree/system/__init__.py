@@ -35,6 +35,7 @@ from swelltree.system.casefile.studies import (
 )
 from swelltree.system.casefile.study_operability import OperabilityStudy
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, suggest
+from swelltree.system.forces.bushings import Bushing
 from swelltree.system.forces.controllers import Controller, Measure, parse_measure
 from swelltree.system.forces.elements import AppliedForce, Force, JointForce, SpringDamper
 from swelltree.system.forces.immersion import Immersion
@@ -44,6 +45,7 @@ from swelltree.system.forces.sensors import DistanceSensor, PointSensor, Sensor
 from swelltree.system.forces.signals import Harmonic, Polynomial, Signal, Table, resolve
 from swelltree.system.forces.viscous import BodyDrag, MorisonMember, QuadraticDrag, WindDrag
 from swelltree.system.forces.weak_scatterer import WeakScatterer
+from swelltree.system.joints.couplings import Coupling
 from swelltree.system.joints.kinds import (
     Ball,
     CableElement,
@@ -136,6 +138,7 @@ __all__ = [
     "BodyDrag",
     "Box",
     "Bretschneider",
+    "Bushing",
     "CableElement",
     "Case",
     "ChannelLimit",
@@ -145,6 +148,7 @@ __all__ = [
     "Controller",
     "Cos2s",
     "CoulombPto",
+    "Coupling",
     "Current",
     "CurrentGrid",
     "CurrentTable",

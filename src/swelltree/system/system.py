@@ -15,6 +15,7 @@ from swelltree.system.forces.controllers import Controller, check_order, parse_m
 from swelltree.system.forces.elements import Force, JointForce, OnJoint, SpringDamper
 from swelltree.system.forces.sensors import Sensor
 from swelltree.system.forces.viscous import WindDrag
+from swelltree.system.joints.couplings import Coupling
 from swelltree.system.joints.joint import Joint
 from swelltree.system.joints.kinds import Distance
 from swelltree.system.lines.ground import check_ground
@@ -115,6 +116,7 @@ class System(Description):
             made of.
         winches: at end A of lines.
         operations: stages in time that drive winches, catch and let go of loads.
+        couplings: fixed relations between joint coordinates.
     """
 
     kind: ClassVar[str] = "system"
@@ -137,6 +139,7 @@ class System(Description):
     rods: Annotated[Row[Rod], _rows(Rod)] = ()
     winches: Annotated[Row[Winch], _rows(Winch)] = ()
     operations: Annotated[Row[Operation], _rows(Operation)] = ()
+    couplings: Annotated[Row[Coupling], _rows(Coupling)] = ()
 
     def __post_init__(self) -> None:
         self._add_rods()
@@ -154,6 +157,7 @@ class System(Description):
         for force in (*self.forces, *self.ptos):
             if isinstance(force, OnJoint) and force.joint is not None:
                 force.warn_of_degrees(self.dof_of(force))
+        self._check_couplings()
         self._check_controllers()
         self._check_free_names()
         self._check_flow()
@@ -311,7 +315,7 @@ class System(Description):
         by_name: dict[str, Description] = {}
         items = (*self.bodies, *self.joints, *self.forces, *self.ptos, *self.moorings)
         others = (*self.controllers, *self.sensors, *self.lines, *self.junctions, *self.contacts)
-        for item in (*items, *others, *self.winches, *self.operations):
+        for item in (*items, *others, *self.winches, *self.operations, *self.couplings):
             if item.name == WORLD_NAME:
                 raise item.fail("the name 'world' is reserved for the fixed world. Choose another.")
             if item.name in by_name:
@@ -320,6 +324,22 @@ class System(Description):
                     "Give every item its own name."
                 )
             by_name[item.name] = item
+
+    def _check_couplings(self) -> None:
+        for coupling in self.couplings:
+            known: set[tuple[str, str]] = set()
+            for term in coupling.terms:
+                dof = self.dof_of(term)
+                if self.joint(term.joint).layout().quaternion and dof in DOFS[3:]:
+                    raise coupling.fail(
+                        f"joint '{term.joint}' turns freely, so {dof} is not a coordinate to "
+                        "couple. Use a hinge or universal joint."
+                    )
+                if (term.joint, dof) in known:
+                    raise coupling.fail(
+                        f"{dof} of joint '{term.joint}' is given twice. Add the coefficients."
+                    )
+                known.add((term.joint, dof))
 
     def _check_points(self, item: WithPoints) -> None:
         known = [WORLD_NAME, *(body.name for body in self.bodies)]

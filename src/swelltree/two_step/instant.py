@@ -12,12 +12,12 @@ from swelltree.effects.lines.dynamic.arrays import rest_lengths
 from swelltree.effects.lines.seabed import bed_plane
 from swelltree.engine.arrays import Array, Tree, pytree
 from swelltree.engine.backend import jnp
-from swelltree.model.constraints import Drives
 from swelltree.model.effect import Loads, Now
 from swelltree.model.internal_state import InternalState, internal_rate
 from swelltree.model.kinematics import Motion, dof_coordinates, dof_rates, joint_frames
 from swelltree.model.model import Model
 from swelltree.model.present import present as present_inside
+from swelltree.model.rows import Drives
 from swelltree.model.sea import surface_and_water_at
 from swelltree.model.signals import drives_at
 from swelltree.model.solved import solved_at

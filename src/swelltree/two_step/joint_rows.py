@@ -18,10 +18,11 @@ from jaxtyping import Float
 
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jnp
-from swelltree.model.constraints import Drives, evaluate_rows
+from swelltree.model.constraints import evaluate_rows
 from swelltree.model.kinematics import body_index, joint_frames, with_world
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
+from swelltree.model.rows import Drives, MeanFrames, spread
 from swelltree.spatial.vectors import cross, matmul, matvec, transpose
 from swelltree.two_step.cayley import couple_of, gibbs
 from swelltree.two_step.poses import Three
@@ -51,14 +52,15 @@ def _spun(model: Model, rows: list[Row], three: Three) -> Array:
 def row_wrenches(
     model: Model, rows: tuple[Row, ...], three: Three
 ) -> tuple[Float[Array, "m 6"], Float[Array, "m 6"]]:
-    """Discrete gradient of every row: wrench on the follower and on the base."""
+    """Discrete gradient of every part of the rows: wrench on the follower and on the base."""
     layout = model.layout
-    joint = np.array([r.joint for r in rows], dtype=int)
+    parts = [part for row in rows for part in row.parts()]
+    joint = np.array([r.joint for r in parts], dtype=int)
     base, follower = (
         body_index(layout, layout.base)[joint],
         body_index(layout, layout.follower)[joint],
     )
-    force, couple_f, couple_b = _gradients(model, rows, three)
+    force, couple_f, couple_b = _gradients(model, parts, three)
     R = with_world(0.5 * (three.last.R + three.next.R), np.eye(3))
     T = with_world(three.T, np.eye(3))
     lever_f = matvec(R[follower], model.joints.follower_point[joint])
@@ -68,42 +70,30 @@ def row_wrenches(
     return jnp.concatenate([force, on_follower], -1), jnp.concatenate([-force, on_base], -1)
 
 
-def _gradients(model: Model, rows: tuple[Row, ...], three: Three) -> tuple[Array, Array, Array]:
+def _gradients(model: Model, rows: list[Row], three: Three) -> tuple[Array, Array, Array]:
     """Force on the follower at its joint point, couples on follower and base, per row."""
     a, b = three.last_frames, three.next_frames
-    base_R, follower_R = 0.5 * (a.base_R + b.base_R), 0.5 * (a.follower_R + b.follower_R)
-    gap = 0.5 * (a.follower_o - a.base_o + b.follower_o - b.base_o)
-    slide, turn = 0.5 * (a.slide + b.slide), 0.5 * (a.turn + b.turn)
-    zero = jnp.zeros(3)
-    force, on_follower, on_base = [], [], []
-    for row in rows:
-        j = row.joint
-        if row.kind in ("point", "screw", "slide"):
-            e = slide[row.i] if row.kind == "slide" else base_R[j, :, row.i]
-            n = model.joints.lead[j] * e if row.kind == "screw" else zero
-            result = e, -n, n + cross(e, gap[j])
-        elif row.kind == "distance":
-            result = gap[j] / model.joints.length[j], zero, zero
-        elif row.kind == "align":
-            n = cross(follower_R[j, :, row.j], base_R[j, :, row.i])
-            result = zero, n, -n
-        elif row.of_rates:
-            result = zero, base_R[j, :, row.i], -base_R[j, :, row.i]
-        else:  # turn
-            result = zero, turn[row.i], -turn[row.i]
-        force.append(result[0])
-        on_follower.append(result[1])
-        on_base.append(result[2])
-    return jnp.stack(force), jnp.stack(on_follower), jnp.stack(on_base)
+    mean = MeanFrames(
+        base_R=0.5 * (a.base_R + b.base_R),
+        follower_R=0.5 * (a.follower_R + b.follower_R),
+        gap=0.5 * (a.follower_o - a.base_o + b.follower_o - b.base_o),
+        slide=0.5 * (a.slide + b.slide),
+        turn=0.5 * (a.turn + b.turn),
+    )
+    each = [row.gradient(model, mean) for row in rows]
+    force, on_follower, on_base = (jnp.stack([part[k] for part in each]) for k in range(3))
+    return force, on_follower, on_base
 
 
 def body_rows(
     model: Model, rows: tuple[Row, ...], on_follower: Array, on_base: Array
 ) -> Float[Array, "m n 6"]:
-    """Rows spread over the bodies they join."""
+    """Rows spread over the bodies they join, from the wrenches of their parts."""
     layout = model.layout
-    joint = np.array([r.joint for r in rows], dtype=int)
+    joint = np.array([part.joint for row in rows for part in row.parts()], dtype=int)
     N = np.arange(layout.n_bodies)
     hit_f = (body_index(layout, layout.follower)[joint][:, None] == N).astype(float)
     hit_b = (body_index(layout, layout.base)[joint][:, None] == N).astype(float)
-    return hit_f[:, :, None] * on_follower[:, None] + hit_b[:, :, None] * on_base[:, None]
+    each = hit_f[:, :, None] * on_follower[:, None] + hit_b[:, :, None] * on_base[:, None]
+    shares = spread(model, rows)
+    return each if shares is None else jnp.einsum("mp,pnk->mnk", shares, each)

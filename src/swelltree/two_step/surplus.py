@@ -16,9 +16,10 @@ from jaxtyping import Float
 
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax, jnp
-from swelltree.model.constraints import Drives, evaluate_rows
+from swelltree.model.constraints import evaluate_rows
 from swelltree.model.kinematics import Motion
 from swelltree.model.model import Model
+from swelltree.model.rows import Drives
 from swelltree.model.tree import tree_blocks, velocity_matrix
 from swelltree.two_step.state import Form, Setup, Sizes
 

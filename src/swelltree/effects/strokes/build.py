@@ -12,6 +12,7 @@ from swelltree.effects.strokes.laws.damper import Damper, FrictionDamper
 from swelltree.effects.strokes.laws.generator import Generator
 from swelltree.effects.strokes.laws.hydraulic import Hydraulic
 from swelltree.effects.strokes.laws.rectifier import Rectifier
+from swelltree.effects.strokes.laws.sticking import Sticking
 from swelltree.effects.strokes.laws.switching import NEVER, Declutching, Latching
 from swelltree.effects.strokes.stops import Stops
 from swelltree.effects.strokes.stroke_forces import LIMITLESS, StrokeForces
@@ -42,7 +43,7 @@ LAWS = {
     "latching": "latching",
     "declutching": "declutching",
 }
-ORDER = tuple(dict.fromkeys(LAWS.values()))
+ORDER = (*dict.fromkeys(LAWS.values()), "sticking")
 
 
 Element = SpringDamper | JointForce | Pto
@@ -50,6 +51,8 @@ Element = SpringDamper | JointForce | Pto
 
 def law_of(item: Force) -> str:
     """The law of an element."""
+    if getattr(item, "stick", False):
+        return "sticking"
     return "friction" if isinstance(item, JointForce) and item.friction else LAWS[item.type]
 
 
@@ -106,7 +109,10 @@ def build_stroke_forces(system: System, layout: Layout) -> StrokeForces | None:
         tension_only=tuple(getattr(item, "tension_only", False) for item in items),
         limited=bool((np.minimum(force_limit, power_limit) < LIMITLESS).any()),
         stopped=bool(np.isfinite([*lower, *upper]).any()),
-        watches_hold=any(getattr(item, "release_force", None) is not None for item in items),
+        watches_hold=any(
+            getattr(item, "release_force", None) is not None or law_of(item) == "sticking"
+            for item in items
+        ),
     )
 
 
@@ -184,6 +190,14 @@ def _friction(group: list[Force], _: set[str]) -> Law:
     return FrictionDamper(column(group, "damping"), force, np.array(smoothing), efficiency)
 
 
+def _sticking(group: list[Force], _: set[str]) -> Law:
+    friction = column(group, "friction")
+    given = [getattr(item, "static_friction", None) for item in group]
+    static = [f if x is None else x for f, x in zip(friction, given, strict=True)]
+    efficiency = column(group, "efficiency", 1.0)
+    return Sticking(column(group, "damping"), friction, np.array(static, dtype=float), efficiency)
+
+
 def _hydraulic(group: list[HydraulicPto], _: set[str]) -> Law:
     begin = np.array([pto.begin for pto in group])
     precharge, volume, gamma = (column(group, x) for x in ("precharge", "gas_volume", "gamma"))
@@ -253,6 +267,7 @@ def _switching(law: Callable[..., Law], time: str) -> Callable[[list[Force], set
 MAKERS: dict[str, Callable[[list[Any], set[str]], Law]] = {
     "damper": _damper,
     "friction": _friction,
+    "sticking": _sticking,
     "hydraulic": _hydraulic,
     "generator": _generator,
     "rectifier": _rectifier,

@@ -245,6 +245,22 @@ class StrokeForces(Effect):
         holds = [law.holds for law, n in zip(self.laws, self.counts, strict=True) for _ in range(n)]
         return np.flatnonzero(holds)
 
+    @property
+    def sticks(self) -> bool:
+        return any(law.sticks for law in self.laws)
+
+    def can_stick(self) -> np.ndarray:
+        """One for every element whose hold is friction, and so part of its force, (e,)."""
+        return np.repeat([float(law.sticks) for law in self.laws], self.counts)
+
+    def resolved(self, model: Model, now: Now) -> Array:
+        parts = list(zip(self.laws, self.inputs(model, now), strict=True))
+        worst = [law.overload(inputs) for law, inputs in parts]
+        xp = namespace(*worst)
+        largest = xp.concatenate(worst).max()
+        out = [law.resolved(inputs, largest).reshape(-1) for law, inputs in parts]
+        return xp.concatenate(out)
+
     # --- what is known of it -----------------------------------------------------------
     def linear(self, model: Model, now: Now) -> LinearForm:
         from swelltree.effects.strokes.linear_elements import linear_elements, notes_of  # needs JAX

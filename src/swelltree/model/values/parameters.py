@@ -5,6 +5,7 @@ the others are numbers of the compiled model as they stand:
 
     bodies        <body>.mass, .com, .inertia, .volume, .buoyancy
     joints        <joint>.base_point, .follower_point, .lead, .length
+    couplings     <coupling>.constant
     springs       <spring>.stiffness, .damping, .rest_length, .point_a, .point_b
     joint forces  <element>.stiffness, .rest_position, .damping, .friction, .lower, .upper, ...
     PTOs          <pto>.stiffness, .force_limit, .lower, ..., and the numbers of its machine
@@ -41,8 +42,11 @@ def _places(model: Model) -> dict[str, list[tuple[Path, int | None, dict[str, st
     for g, effect in enumerate(model.effects):
         for item, places in effect.numbers().items():
             result[item] = [(("effects", g, *path), row, other) for path, row, other in places]
-    for kind, names in (("joints", model.layout.joints), ("bodies", model.layout.bodies)):
+    layout = model.layout
+    for kind, names in (("joints", layout.joints), ("bodies", layout.bodies)):
         result |= {name: [((kind,), row, {})] for row, name in enumerate(names)}
+    for row, name in enumerate(layout.couplings):
+        result[name] = [(("couplings",), row, {"coefficient": ""})]
     return result
 
 

@@ -24,6 +24,7 @@ from swelltree.formulations.equations import (
     event_values,
     observe,
     rates,
+    resolved,
     settle,
     settled_at,
     start_phase,
@@ -299,7 +300,22 @@ def smooth_stepper(task: Task) -> SmoothStepper:
 
 
 def first_phase(model: Model, how: Formulation, start: Tree) -> Phase:
-    """The phase a smooth run begins from; lines begin at rest."""
+    """The phase a smooth run begins from; lines begin at rest, and what can stick is decided."""
+    phase = _given_phase(model, how, start)
+    if not any(effect.sticks for effect in model.effects):
+        return phase
+    if is_traced(model) or is_traced(phase):
+        return resolved(model, how, jnp.zeros(()), phase)
+    return _decided(how)(model, phase)
+
+
+@functools.lru_cache(maxsize=16)
+def _decided(how: Formulation) -> Program:
+    """Compiled decision which strokes stick at the start."""
+    return Program(lambda model, y: resolved(model, how, jnp.zeros(()), y), like=lambda _, y: y)
+
+
+def _given_phase(model: Model, how: Formulation, start: Tree) -> Phase:
     if isinstance(start, Phase):
         return start
     if start is not None and not isinstance(start, str):

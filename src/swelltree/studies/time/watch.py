@@ -19,6 +19,7 @@ from swelltree.model.constraints import Rows, evaluate_rows
 from swelltree.model.kinematics import Pose, joint_frames
 from swelltree.model.layout import Row
 from swelltree.model.model import Model
+from swelltree.model.rows import Coupled
 from swelltree.model.signals import drives_at
 from swelltree.model.tree import tree_blocks, velocity_matrix
 from swelltree.results.energy import energy_moved
@@ -68,7 +69,7 @@ def _open_loop(model: Model, result: xr.Dataset) -> tuple[Code, float, str] | No
     worst = rows[int(gap.argmax())]
     unit = worst.unit
     about = (
-        f"{loop_of(model, worst.joint)} is open by {gap.max():.3g} {unit}, "
+        f"{loop_of(model, worst)} is open by {gap.max():.3g} {unit}, "
         f"where {limit:.1g} is allowed.{_drives_of(model, worst.joint)}"
     )
     return Code.LOOP_OPEN, t, about
@@ -93,9 +94,9 @@ def _lost_energy(model: Model, result: xr.Dataset) -> tuple[Code, float, str] | 
             (margin_at(model, *_sample(model, result, i), float(result.time[i])), i)
             for i in _looks(k + 1)
         ]
-        (margin, joint), i = min(margins, key=lambda pair: pair[0][0])
+        (margin, row), i = min(margins, key=lambda pair: pair[0][0])
         about += (
-            f" {loop_of(model, joint)} was nearest to a singular position at "
+            f" {loop_of(model, row)} was nearest to a singular position at "
             f"t = {float(result.time[i]):.6g} s ({margin:.1g} of a regular one)."
         )
     return Code.ENERGY_LOST, float(result.time[k]), about
@@ -107,9 +108,10 @@ def _singular_loop(model: Model, result: xr.Dataset) -> tuple[Code, float, str] 
         return None
     for k in _looks(len(result.time)):
         t = float(result.time[k])
-        margin, joint = margin_at(model, *_sample(model, result, k), t)
+        margin, row = margin_at(model, *_sample(model, result, k), t)
         if not margin > RANK:
-            about = f"{loop_of(model, joint)} is in a singular position.{_drives_of(model, joint)}"
+            drives = _drives_of(model, row.joint)
+            about = f"{loop_of(model, row)} is in a singular position.{drives}"
             return Code.LOOP_SINGULAR, t, about
     return None
 
@@ -120,31 +122,33 @@ def why_stopped(
     """The loop that made a step fail, if one did."""
     if not model.cut_rows or not np.isfinite(pose.p).all():
         return None
-    margin, joint = margin_at(model, pose, angles, t)
+    margin, row = margin_at(model, pose, angles, t)
     if margin > near:
         return None
-    drives = _drives_of(model, joint)
+    drives = _drives_of(model, row.joint)
     what = drives or " Its motion beyond is not determined: change lengths, or start it otherwise."
-    return f"{loop_of(model, joint)} comes to a singular position there.{what}"
+    return f"{loop_of(model, row)} comes to a singular position there.{what}"
 
 
-def margin_at(model: Model, pose: Pose, angles: np.ndarray, t: float) -> tuple[float, int]:
-    """Smallest singular value that counts, of the largest, and the joint that it belongs to."""
+def margin_at(model: Model, pose: Pose, angles: np.ndarray, t: float) -> tuple[float, Row]:
+    """Smallest singular value that counts, of the largest, and the row that it belongs to."""
     rows, size, P = _rows(model, model.cut_rows, pose, angles, t)
     J = rows.jacobian @ P / size[:, None]
     rank = len(model.cut_rows) - model.surplus
     if not np.isfinite(J).all():
-        return 0.0, model.cut_rows[0].joint
+        return 0.0, model.cut_rows[0]
     U, s, _ = np.linalg.svd(J, full_matrices=False)
     if rank == 0 or rank > len(s):
-        return 1.0, model.cut_rows[0].joint
-    joint = model.cut_rows[int(np.abs(U[:, rank - 1]).argmax())].joint
-    return float(s[rank - 1] / max(s[0], RANK)), joint
+        return 1.0, model.cut_rows[0]
+    row = model.cut_rows[int(np.abs(U[:, rank - 1]).argmax())]
+    return float(s[rank - 1] / max(s[0], RANK)), row
 
 
-def loop_of(model: Model, joint: int) -> str:
-    """A loop by its joint and those it goes through; a joint of the tree by itself."""
-    name = model.layout.joints[joint]
+def loop_of(model: Model, row: Row) -> str:
+    """A loop by its joint and those it goes through; a joint of the tree by itself; a coupling."""
+    name = model.layout.joints[row.joint]
+    if isinstance(row, Coupled):
+        return row.owner(model.layout).capitalize()
     through = ", ".join(f"'{other}'" for other in _loops(model).get(name, ()))
     return f"The loop of joint '{name}' through {through}" if through else f"Joint '{name}'"
 

@@ -17,6 +17,7 @@ from swelltree.system.describe import Description
 from swelltree.system.errors import SwelltreeError, listed, shown, suggest
 from swelltree.system.files.file_names import file_stems
 from swelltree.system.files.given_paths import given_path
+from swelltree.system.forces.bushings import BUSHING_TYPES
 from swelltree.system.forces.controllers import Controller
 from swelltree.system.forces.elements import FORCE_TYPES
 from swelltree.system.forces.immersion import IMMERSION_TYPES
@@ -25,6 +26,7 @@ from swelltree.system.forces.rotors import ROTOR_TYPES
 from swelltree.system.forces.sensors import SENSOR_TYPES
 from swelltree.system.forces.viscous import VISCOUS_TYPES
 from swelltree.system.forces.weak_scatterer import SCATTERER_TYPES
+from swelltree.system.joints.couplings import Coupling
 from swelltree.system.joints.kinds import JOINT_TYPES
 from swelltree.system.lines.line import Junction, Line
 from swelltree.system.lines.line_types import LineType
@@ -48,7 +50,13 @@ LISTS: dict[str, tuple[str, type[Description] | Mapping[str, type[Description]]]
     "joints": ("joint", JOINT_TYPES),
     "forces": (
         "force",
-        FORCE_TYPES | VISCOUS_TYPES | IMMERSION_TYPES | ROTOR_TYPES | SCATTERER_TYPES | OWN_TYPES,
+        FORCE_TYPES
+        | BUSHING_TYPES
+        | VISCOUS_TYPES
+        | IMMERSION_TYPES
+        | ROTOR_TYPES
+        | SCATTERER_TYPES
+        | OWN_TYPES,
     ),
     "controllers": ("controller", Controller),
     "sensors": ("sensor", SENSOR_TYPES),
@@ -61,6 +69,7 @@ LISTS: dict[str, tuple[str, type[Description] | Mapping[str, type[Description]]]
     "rods": ("rod", Rod),
     "winches": ("winch", Winch),
     "operations": ("operation", Operation),
+    "couplings": ("coupling", Coupling),
 }
 
 

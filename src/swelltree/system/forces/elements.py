@@ -64,6 +64,19 @@ class Force(Description):
                     "an active element is made with force=... or a controller."
                 )
 
+    def check_stick(self) -> None:
+        """Friction that sticks has a size, and does not break away below it."""
+        stick, friction = self.stick, self.friction
+        static = self.static_friction
+        if stick and not friction > 0:
+            raise self.fail("stick is given without friction. Give friction, the sliding force.")
+        if static is not None and not stick:
+            raise self.fail("static_friction is given without stick=true. Give both, or neither.")
+        if static is not None and static < friction:
+            raise self.fail(
+                f"static_friction {static} is less than friction {friction}. Give at least that."
+            )
+
     def warn_of_degrees(self, dof: str) -> None:
         """Warn of angles beyond a turn, once the DoF is known."""
         for field in ("rest_position", "rest", "lower", "upper"):
@@ -175,6 +188,10 @@ class JointForce(Force):
         damping: c [N s/m, N m s/rad].
         friction: size of the dry friction [N, N m].
         friction_velocity: velocity over which friction is smoothed [m/s, rad/s].
+        stick: true Coulomb friction instead: the joint stands still while less than
+            `static_friction` would hold it, and slides against `friction` else; no smoothing.
+        static_friction: with `stick`, force at which it breaks away [N, N m]; `friction` if not
+            given.
         lower: lower end stop [m, rad].
         upper: upper end stop [m, rad].
         stop_stiffness: of the stops [N/m, N m/rad].
@@ -198,9 +215,12 @@ class JointForce(Force):
     stop_damping: Number = 0.0
     force: Signal | None = None
     stop_ramp: Number = 0.01
+    stick: Flag = False
+    static_friction: Number | None = None
 
     def __post_init__(self) -> None:
         self.check_not_negative("stiffness", "damping", "friction", "stop_damping")
+        self.check_stick()
         if not self.stop_ramp > 0:
             raise self.fail(f"stop_ramp {self.stop_ramp} m is not positive. Give e.g. 0.01.")
         if not self.friction_velocity > 0:

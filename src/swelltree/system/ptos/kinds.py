@@ -17,7 +17,7 @@ from swelltree.system.ptos.machines import (
     MechanicalRectifierPto,
 )
 from swelltree.system.ptos.switching import DeclutchingPto, LatchingPto
-from swelltree.system.values import Number
+from swelltree.system.values import Flag, Number
 
 
 @description
@@ -50,6 +50,10 @@ class CoulombPto(Pto):
         damping: c [N s/m, N m s/rad].
         force: u [N, N m], a signal; a controller may drive it instead.
         efficiency: delivered over absorbed power; zero for plain friction.
+        stick: true Coulomb friction, a brake: no motion while less than `static_friction` would
+            hold the stroke, a force of exactly `friction` against the motion else; no smoothing.
+        static_friction: with `stick`, force at which it breaks away [N, N m]; `friction` if not
+            given.
     """
 
     type: ClassVar[str] = "coulomb"
@@ -58,9 +62,12 @@ class CoulombPto(Pto):
     damping: Number = field(default=0.0, kw_only=True)
     force: Signal | None = field(default=None, kw_only=True)
     efficiency: Number = field(default=1.0, kw_only=True)
+    stick: Flag = field(default=False, kw_only=True)
+    static_friction: Number | None = field(default=None, kw_only=True)
 
     def check(self) -> None:
         self.check_not_negative("friction", "damping")
+        self.check_stick()
         self.check_positive("friction_velocity")
         self.check_share()
 

@@ -18,6 +18,7 @@ from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jnp
 from swelltree.model.layout import Layout, Row
 from swelltree.model.model import Model
+from swelltree.model.rows import Rotation, Translation, coordinate_row
 from swelltree.two_step.joint_rows import row_wrenches
 from swelltree.two_step.poses import Three
 
@@ -26,10 +27,10 @@ def tree_rows(layout: Layout) -> tuple[Row, ...]:
     """Six rows for each tree joint: its equations, then its freedoms."""
     rows: list[Row] = []
     for j in range(layout.n_bodies):
-        of_joint = [r for r in layout.rows if r.joint == j and r.kind not in ("slide", "turn")]
+        of_joint = [r for r in layout.rows if r.joint == j and not r.of_coordinates]
         for k, dof in enumerate(layout.dofs[: layout.n_tree]):
             if dof.joint == j:
-                of_joint.append(Row("turn" if dof.turns else "slide", j, k))
+                of_joint.append(coordinate_row(dof.turns, j, k))
         assert len(of_joint) == 6
         rows += of_joint
     return tuple(rows)
@@ -63,4 +64,6 @@ def discrete_path_matrix(model: Model, three: Three) -> Float[Array, "b6 n"]:
 def _slot(rows: tuple[Row, ...], joint: int, dof: int) -> int:
     """Which of a joint's six rows is the freedom."""
     block = rows[6 * joint : 6 * joint + 6]
-    return next(i for i, r in enumerate(block) if r.prescribed and r.i == dof)
+    return next(
+        i for i, r in enumerate(block) if isinstance(r, Translation | Rotation) and r.i == dof
+    )

@@ -57,6 +57,7 @@ class Law:
     states: ClassVar[int] = 0  # internal states of one machine
     events: ClassVar[int] = 0  # events that one machine watches for
     holds: ClassVar[bool] = False  # can lock its stroke: state 0 is one while it does
+    sticks: ClassVar[bool] = False  # its hold is friction: `resolved` says who holds after events
     is_damper: ClassVar[bool] = False  # a force against the rate, and no law of its own
     linear: ClassVar[str] = ""  # what linear studies take in its place; empty: its own slope
 
@@ -83,6 +84,19 @@ class Law:
     def switched(self, inputs: LawInputs, hit: Array) -> Array:
         """Internal states after the events of which `hit` (events, e) is true."""
         raise NotImplementedError
+
+    def resolved(self, inputs: LawInputs, worst: Array) -> Array:
+        """Internal states after one round of deciding which of several hold.
+
+        Args:
+            inputs: with the forces that hold now.
+            worst: largest `overload` of all machines.
+        """
+        return inputs.z
+
+    def overload(self, inputs: LawInputs) -> Array:
+        """Force that holds each machine over what it can hold, zero where nothing is held (e,)."""
+        return 0.0 * inputs.v
 
 
 def generated(power: Array, efficiency: Array) -> Array:

@@ -1,0 +1,6 @@
+"""Laws of tests of dry friction."""
+
+
+def growing(t):
+    """One newton more each second."""
+    return t

@@ -1,0 +1,192 @@
+"""True Coulomb friction: sticks exactly below its limit, slides at its limit above."""
+
+import numpy as np
+import pytest
+
+import swelltree as sw
+from swelltree.validation.machines.pto_systems import DRY, oscillator
+
+HOW = {"rtol": 1e-10, "atol": 1e-12}
+FRICTION, STIFFNESS, MASS = 0.7, 8.0, 2.0
+
+
+@pytest.fixture(scope="module")
+def decay():
+    """Free from 1 m: 2 kg on 8 N/m, half a period of pi/2 s."""
+    brake = sw.CoulombPto("brake", joint="rail", friction=FRICTION, stick=True, efficiency=0.0)
+    model = sw.compile(oscillator(brake))
+    return sw.simulate(model, duration=12.0, output_step=0.1, **HOW)
+
+
+def test_amplitude_falls_by_four_friction_over_stiffness_in_each_period(decay):
+    """Each half period is a cosine about +-F/k; the sixth ends within the band, at 0.05 m."""
+    t, x = decay["time"].values, decay["joint_coordinate"].values[:, 0]
+    shift, half = FRICTION / STIFFNESS, np.pi / 2
+    n = np.minimum((t / half).astype(int), 6)
+    top = 1.0 - 2.0 * shift * n  # size of the turning point before
+    phase = (-1.0) ** n * ((top - shift) * np.cos(2.0 * (t - n * half)) + shift)
+    exact = np.where(n < 6, phase, 1.0 - 12.0 * shift)
+    assert np.abs(x - exact).max() < 1e-8
+    assert decay.attrs["events"] == 6
+
+
+def test_oscillator_stays_where_it_stops(decay):
+    t, x = decay["time"].values, decay["joint_coordinate"].values[:, 0]
+    stopped = t > 9.5
+    stop = 1.0 - 12.0 * FRICTION / STIFFNESS
+    assert np.abs(x[stopped] - stop).max() < 1e-9
+    # the rate left by the search for the event decays within a second
+    assert np.ptp(x[t > 11.0]) < 1e-13
+    # friction carries the spring, no more than that
+    assert np.allclose(decay["pto_force"].values[stopped, 0], STIFFNESS * stop, atol=1e-8)
+    assert (decay["pto_mode"].values[stopped, 0] == 1.0).all()
+
+
+def test_heat_is_the_energy_that_the_spring_lost(decay):
+    assert np.abs(decay["energy_residual"].values).max() < 1e-8
+    heat = -decay["work"].sel(element="brake").values[-1]
+    stop = 1.0 - 12.0 * FRICTION / STIFFNESS
+    assert heat == pytest.approx(0.5 * STIFFNESS * (1.0 - stop**2), abs=1e-8)
+
+
+def block(*forces, velocity=0.0, **more) -> sw.System:
+    """A block on an incline of 30 degrees across the heading of a frame."""
+    axis = np.array([0.5, -0.7, 0.0])
+    axis = np.cos(np.pi / 6) * axis / np.linalg.norm(axis) + np.array([0.0, 0.0, -0.5])
+    body = sw.Body("block", MASS, (0.3, 0.4, 0.5), position=(1.0, 2.0, 0.5))
+    rail = sw.Slider("rail", sw.WORLD.at(1.0, 2.0, 0.5), body, axis=tuple(axis), velocity=velocity)
+    return sw.System("incline", [body], [rail], forces=list(forces), **more)
+
+
+WEIGHT = MASS * 9.81 * 0.5  # along the incline
+
+
+def test_block_on_an_incline_holds_then_breaks_away():
+    """Static 12 N, sliding 10 N; the push grows by one newton per second from 9.81 N."""
+    push = sw.JointForce("push", "rail", force="friction_laws:growing")
+    hold = sw.JointForce("hold", "rail", friction=10.0, static_friction=12.0, stick=True)
+    model = sw.compile(block(push, hold))
+    run = sw.simulate(model, duration=4.0, output_step=0.1, **HOW)
+    t, x = run["time"].values, run["joint_coordinate"].values[:, 0]
+    gone = np.maximum(t - (12.0 - WEIGHT), 0.0)
+    exact = (gone**3 / 6.0 + (12.0 - 10.0) * gone**2 / 2.0) / MASS
+    assert np.abs(x - exact).max() < 1e-8
+    stuck = gone == 0.0
+    force = run["joint_force"].sel(joint_element="hold").values
+    assert np.allclose(force[stuck], -WEIGHT - t[stuck], atol=1e-8)
+    assert np.allclose(force[~stuck], -10.0, atol=1e-8)
+    # held from the first sample on
+    assert np.abs(run["acceleration"].values[stuck]).max() < 1e-10
+    assert np.abs(run["energy_residual"].values).max() < 1e-7
+
+
+def test_block_thrown_up_the_incline_slides_back_where_friction_is_too_weak():
+    """Up against weight and friction, down against friction alone."""
+    weak = sw.JointForce("weak", "rail", friction=4.0, stick=True)
+    run = sw.simulate(sw.compile(block(weak, velocity=-3.0)), duration=2.0, output_step=0.1, **HOW)
+    t, x = run["time"].values, run["joint_coordinate"].values[:, 0]
+    up, down = (WEIGHT + 4.0) / MASS, (WEIGHT - 4.0) / MASS
+    turn = 3.0 / up
+    late = np.maximum(t - turn, 0.0)
+    early = np.minimum(t, turn)
+    exact = -3.0 * early + 0.5 * up * early**2 + 0.5 * down * late**2
+    assert np.abs(x - exact).max() < 1e-8
+
+
+@pytest.mark.parametrize("limits", [(9.0, 2.0), (2.0, 9.0), (6.0, 5.0)])
+def test_two_brakes_hold_together_what_neither_holds_alone(limits):
+    """9.81 N on two brakes: the weaker gives its limit, the other the rest."""
+    brakes = [
+        sw.CoulombPto(name, joint="rail", friction=limit, stick=True)
+        for name, limit in zip("ab", limits, strict=True)
+    ]
+    model = sw.compile(block(ptos=brakes))
+    run = sw.simulate(model, duration=1.0, output_step=0.25, **HOW)
+    assert np.abs(run["joint_coordinate"].values).max() < 1e-12
+    force = run["pto_force"].values
+    assert np.allclose(force.sum(1), -WEIGHT, atol=1e-9)
+    assert (np.abs(force) <= np.array(limits) + 1e-9).all()
+
+
+def test_brake_beside_a_latch():
+    """While the latch holds, the brake may; after it opens the brake alone is too weak."""
+    brake = sw.CoulombPto("brake", joint="rail", friction=2.0, stick=True)
+    latch = sw.LatchingPto("latch", joint="rail", release_after=0.5, rearm=10.0)
+    run = sw.simulate(
+        sw.compile(block(ptos=[brake, latch], velocity=-1.0)),
+        duration=1.5,
+        output_step=0.05,
+        **HOW,
+    )
+    up, down = (WEIGHT + 2.0) / MASS, (WEIGHT - 2.0) / MASS
+    t, x = run["time"].values, run["joint_coordinate"].values[:, 0]
+    turn = 1.0 / up
+    early, late = np.minimum(t, turn), np.maximum(t - turn - 0.5, 0.0)
+    exact = -early + 0.5 * up * early**2 + 0.5 * down * late**2
+    assert np.abs(x - exact).max() < 1e-8
+    assert np.abs(run["energy_residual"].values).max() < 1e-7
+
+
+@pytest.mark.slow
+def test_stuck_hinge_of_a_moving_arm_is_a_weld():
+    """A double pendulum in space whose second hinge holds moves as one body."""
+
+    def arm(second) -> sw.System:
+        a = sw.Body("a", 3.0, (0.3, 0.2, 0.4), position=(0.0, 0.0, -0.5))
+        b = sw.Body("b", 2.0, (0.2, 0.3, 0.1), position=(0.3, 0.1, -1.4))
+        first = sw.Ball("first", sw.WORLD, a.at(0, 0, 0.5), velocity={"Roll": 2.0, "Yaw": 1.0})
+        pin = (a.at(0, 0, -0.5), b.at(-0.3, -0.1, 0.4))
+        if second == "weld":
+            return sw.System("arm", [a, b], [first, sw.Weld("pin", *pin)])
+        brake = sw.JointForce("brake", "pin", friction=80.0, stick=True)
+        hinge = sw.Hinge("pin", *pin, axis=(0.3, 1.0, -0.4))
+        return sw.System("arm", [a, b], [first, hinge], forces=[brake])
+
+    how = {"duration": 2.0, "output_step": 0.1, "rtol": 1e-10, "atol": 1e-12}
+    whole = sw.simulate(sw.compile(arm("weld")), **how)
+    model = sw.compile(arm("brake"))
+    for formulation in ("path_matrix", "lagrange", "partition"):
+        run = sw.simulate(model, formulation=formulation, **how)
+        assert np.abs(run["position"].values - whole["position"].values).max() < 1e-7
+        assert np.abs(run["energy_residual"].values).max() < 1e-7
+
+
+@pytest.mark.slow
+def test_brakes_in_a_batch_are_those_of_single_runs():
+    hold = sw.JointForce("hold", "rail", friction=10.0, stick=True)
+    push = sw.JointForce("push", "rail", force="friction_laws:growing")
+    model = sw.compile(block(push, hold))
+    limits = [9.9, 10.5, 12.0]
+    out = sw.simulate_batch(
+        model,
+        parameters={"hold.static_friction": limits, "hold.friction": limits},
+        duration=2.0,
+        output_step=0.5,
+        step=0.01,
+        channels=["joint_coordinate"],
+    )
+    gone = np.maximum(2.0 - (np.array(limits) - WEIGHT), 0.0)
+    most = out["joint_coordinate"].sel(statistic="max").values.reshape(-1)
+    assert np.abs(most - gone**3 / 6.0 / MASS).max() < 1e-7
+
+
+def test_case_file_says_the_same():
+    hold = sw.JointForce("hold", "rail", friction=10.0, static_friction=12.0, stick=True)
+    brake = sw.CoulombPto("brake", joint="rail", friction=2.0, stick=True)
+    system = block(hold, ptos=[brake], water=DRY)
+    assert sw.loads(system.to_toml()).system == system
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"friction": 0.0, "stick": True}, "stick is given without friction"),
+        ({"friction": 2.0, "static_friction": 3.0}, "without stick=true"),
+        ({"friction": 2.0, "static_friction": 1.0, "stick": True}, "static_friction 1.0 is less"),
+    ],
+)
+def test_bad_friction_is_rejected(keys, message):
+    with pytest.raises(sw.SwelltreeError, match=message):
+        sw.JointForce("f", "rail", **keys)
+    with pytest.raises(sw.SwelltreeError, match=message):
+        sw.CoulombPto("f", joint="rail", **keys)
