@@ -18,7 +18,7 @@ from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp, on_first_choice
 from swelltree.engine.machine.shapes import shapes_of as shapes_of_results
 from swelltree.formulations import Formulation
-from swelltree.formulations.equations import event_count, observe, start_phase
+from swelltree.formulations.equations import begun, event_count, observe, start_phase
 from swelltree.model.model import Model
 from swelltree.results.channels import chosen, finished_now
 from swelltree.solvers.solution import Code, describe
@@ -152,7 +152,12 @@ def maker_of(plan: Plan, sums_step: float | None = None) -> CaseMaker:
         plan.model,
         plan.end,
         prepare=lambda model: with_exact_memory(model, step),
-        start=lambda model: first_phase(model, plan.formulation, plan.start),
+        start=lambda model: begun(
+            model,
+            plan.formulation,
+            np.zeros(()),
+            first_phase(model, plan.formulation, plan.start),
+        ),
         sums_step=sums_step,
     )
 
