@@ -164,7 +164,9 @@ def test_case_file_page_describes_a_system():
 
 
 def test_page_of_ptos_describes_a_machine_and_its_law():
-    (text,) = blocks("docs/how-to/ptos.md", "toml")
+    text, sampled = blocks("docs/how-to/ptos.md", "toml")
     system = loads(text).system
     assert [pto.type for pto in system.ptos] == ["hydraulic"]
     assert system.controllers[0].plain
+    control = loads(sampled).system.controllers[0]
+    assert (control.states, control.sample_time) == (("integral",), 0.1)

@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from swelltree.effects.applied import applied_forces
-from swelltree.effects.controllers.controllers import PlainLaw, controllers_of, measured
+from swelltree.effects.controllers.controllers import Controllers, PlainLaw, asked_of
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import is_tracer, jax, jnp
 from swelltree.engine.trees import leaves_of
@@ -79,7 +79,11 @@ def functions_of_time(model: Model) -> list[Callable[[Array], Array]]:
         part for part in parts if isinstance(part, UserFunction)
     ]
     applied = [element for element in applied_forces(model) if element.function is not None]
-    laws = [c for c in controllers_of(model) if not isinstance(c.law, PlainLaw)]
+    effect = model.effect(Controllers) or Controllers(())
+    # a sampled law is asked at its samples only, and steps end there
+    laws = [
+        c for c in effect.controllers if c.sample_time is None and not isinstance(c.law, PlainLaw)
+    ]
     if not applied and not laws:
         return result
     motion = start_motion(model)
@@ -92,7 +96,7 @@ def functions_of_time(model: Model) -> list[Callable[[Array], Array]]:
             lambda t, f=element.function, given=point: jnp.stack(jnp.broadcast_arrays(*f(t, given)))
         )
     for controller in laws:
-        y = jnp.asarray(measured(model, now, controller))
+        y = jnp.asarray(asked_of(model, now, controller, jnp.asarray(controller.start)))
         result.append(lambda t, law=controller.law, y=y: law(t, y))
     return result
 

@@ -10,9 +10,10 @@ from swelltree.effects.controllers.controllers import (
     CompiledController,
     Controllers,
     LawOfGains,
+    LawOfStates,
     PlainLaw,
 )
-from swelltree.effects.controllers.law_checks import check_law
+from swelltree.effects.controllers.law_checks import check_law, count_surfaces
 from swelltree.effects.drag.build import viscous_groups
 from swelltree.effects.gravity import Gravity
 from swelltree.effects.immersion.build import build_immersions
@@ -143,15 +144,38 @@ def _controller(
 ) -> CompiledController:
     measures = tuple(_measure(layout, strokes, controller, text) for text in controller.measures)
     drives = tuple(strokes.names.index(name) for name in controller.drives)
-    law, count = resolve(controller.law), len(measures) + len(controller.gains)
-    if controller.gains:
-        law = LawOfGains(law, tuple(name for name, _ in controller.gains))
+    gains = tuple(name for name, _ in controller.gains)
+    names, count = controller.states, len(measures) + len(gains) + len(controller.states)
+    size = len(drives) + len(names)
+    law, surfaces, n_surfaces = resolve(controller.law), None, 0
+    if controller.surfaces is not None:
+        surfaces = resolve(controller.surfaces)
+        if names:
+            surfaces = LawOfStates(surfaces, gains, names, 0, controller.name, is_surface=True)
+        elif gains:
+            surfaces = LawOfGains(surfaces, gains)
+        n_surfaces = count_surfaces(controller.name, surfaces, count)
+    if names:
+        law = LawOfStates(law, gains, names, len(drives), controller.name)
+    elif gains:
+        law = LawOfGains(law, gains)
     if controller.plain:
-        law = PlainLaw(law, len(drives), controller.name)
+        law = PlainLaw(law, size, controller.name)
     else:
-        check_law(controller.name, law, count, len(drives))
-    gains = tuple(np.array(value) for _, value in controller.gains)
-    return CompiledController(law, measures, drives, gains)
+        check_law(controller.name, law, count, size)
+    start, every = dict(controller.start), controller.sample_time
+    return CompiledController(
+        law,
+        measures,
+        drives,
+        tuple(np.array(value) for _, value in controller.gains),
+        controller.name,
+        names,
+        tuple(np.array(start.get(name, 0.0)) for name in names),
+        None if every is None else np.array(every),
+        surfaces,
+        n_surfaces,
+    )
 
 
 def _measure(

@@ -165,7 +165,8 @@ def switched(model: Model, formulation: Formulation, t: Array, y: Phase, hit: Ar
     for group in model.effects:
         if group.event_count:
             its_hits = hit[first : first + group.event_count]
-            elements[group.kind] = group.switched(model, now, its_hits)
+            if group.kind in elements:
+                elements[group.kind] = group.switched(model, now, its_hits)
             first += group.event_count
     after = Phase(y.state, y.work, InternalState(y.internal.radiation, elements))
     return reeled(model, formulation, t, y, resolved(model, formulation, t, after))
@@ -187,6 +188,25 @@ def resolved(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phas
     states = jax.lax.scan(decide, y.internal.elements[group.kind], None, length=rounds)[0]
     elements = y.internal.elements | {group.kind: states}
     return Phase(y.state, y.work, InternalState(y.internal.radiation, elements))
+
+
+def begun(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
+    """Phase at the start of a run: sampled controllers have taken their first sample."""
+    if not event_count(model):
+        return y
+    now = Now(t, formulation.kinematics(present(model, y.internal), t, y.state).motion, y.internal)
+    elements = dict(y.internal.elements)
+    for group in model.effects:
+        if group.kind in elements:
+            elements[group.kind] = group.begun(model, now)
+    return Phase(y.state, y.work, InternalState(y.internal.radiation, elements))
+
+
+def next_due(model: Model, t: Array, y: Phase) -> Array:
+    """The next time at which an event is known to happen [s]; infinite: none is."""
+    times = [due for group in model.effects if (due := group.due(y.internal)) is not None]
+    later = [jnp.where(due > t, due, jnp.inf) for due in times]
+    return jnp.min(jnp.stack(later)) if later else jnp.asarray(jnp.inf)
 
 
 def drive_power(

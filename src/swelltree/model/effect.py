@@ -144,6 +144,9 @@ class Effect:
         """Forces u it asks of the actuators on strokes: their number and u of each."""
         return ()
 
+    def check_sea(self, waves: RealisedSea) -> None:
+        """Warn of, or refuse, a sea that it was not made for."""
+
     def in_sea(self, model: Model, waves: RealisedSea) -> Effect:
         """The same effect, prepared for a realised sea."""
         return self
@@ -318,6 +321,19 @@ class Effect:
     def switched(self, model: Model, now: Now, hit: Array) -> Array:
         """States of its own after the events of which `hit` is true."""
         raise NotImplementedError
+
+    def due(self, internal: InternalState) -> Array | None:
+        """The next time at which one of its events happens, where that is known ahead [s]."""
+        return None
+
+    @property
+    def takes_samples(self) -> bool:
+        """Do all its events happen at times that are known ahead? Static."""
+        return False
+
+    def begun(self, model: Model, now: Now) -> Array | None:
+        """Its internal states at the start of a run, where events may happen at once."""
+        return now.states(self)
 
     def switching(self) -> str:
         """Its first element that switches at events, in words; empty: none."""

@@ -50,6 +50,8 @@ class Problem:
             before and after ``settle``, which saves one evaluation per step.
         event: ``event(args, t, y) -> (k,)``, values whose fall through zero is an event, or None.
         switch: ``switch(args, t, y, hit) -> y``, applied at an event; hit (k,) says which.
+        due: ``due(args, t, y) -> t``, the next time at which an event is known to happen [s], or
+            None. Steps end there; an event whose value is zero at the end of a step is at it.
         block: a linear part of y, or None.
         in_step: ``in_step(args, t, y, h) -> args``, what the stages of a step from (t, y) get, or
             None.
@@ -62,6 +64,7 @@ class Problem:
     settle_changes_rate: bool = True
     event: Callable[[Tree, Array, Tree], Array] | None = None
     switch: Callable[[Tree, Array, Tree, Array], Tree] | None = None
+    due: Callable[[Tree, Array, Tree], Array] | None = None
     block: LinearBlock | None = None
     in_step: Callable[[Tree, Array, Tree, Array], Tree] | None = None
 

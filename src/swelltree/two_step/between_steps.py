@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from swelltree.engine.arrays import Array
-from swelltree.engine.backend import jax
+from swelltree.engine.backend import jax, jnp
 from swelltree.model.effect import Now
 from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import Motion, forward
@@ -63,7 +65,11 @@ def after_events(
         return after
     internal = InternalState(after.chi, after.elements)
     phase = model, after.t, after.q, u / setup.h, after.work, internal
-    values = form.events.values(*phase)
+    # of winches alone: controllers have taken their samples
+    rows = np.concatenate(
+        [np.full(e.event_count, e.winches is not None) for e in model.effects if e.event_count]
+    )
+    values = jnp.where(rows, form.events.values(*phase), 1.0)
 
     def regridded() -> StepperState:
         q, s, work, elements = form.events.switched(*phase, values < 0.0)
@@ -87,7 +93,10 @@ def _noted(model: Model, after: StepperState, values: Array) -> Log:
     """The log with the elements that were split and merged."""
     log, first, numbers = after.log, 0, winch_numbers(model)
     for effect in model.effects:
-        if effect.event_count and effect.winches is not None:
+        if effect.event_count and effect.winches is None:
+            first += effect.event_count
+        elif effect.event_count:
+            assert effect.winches is not None
             for k, name in enumerate(effect.winches.names):
                 length = after.elements[effect.kind][k, 0]
                 for what in (SPLIT, MERGE):

@@ -10,6 +10,7 @@ from swelltree.two_step.between_steps import after_events
 from swelltree.two_step.finish import finished
 from swelltree.two_step.inside import search_inside
 from swelltree.two_step.instant import Step, step_from
+from swelltree.two_step.sampled_control import sampled
 from swelltree.two_step.samples import Sample
 from swelltree.two_step.solve.newton import Iterate, search
 from swelltree.two_step.state import Form, Setup, StepperState
@@ -27,6 +28,7 @@ def advance(
     solve = polished if form.differentiable else search_inside if inside else search
     solution = solve(step)
     after, sample = finished(step, solution)
+    after = sampled(model, setup.h, after)
     return after_events(model, form, setup, step.size.split(solution.at.x)[0], after), sample
 
 

@@ -5,7 +5,6 @@ import pytest
 
 import swelltree as sw
 from made_hydro import A_INF, MASS, STIFFNESS, excitation, heaving_float, memory, vessel
-from swelltree.compiler.corners import functions_of_time
 from swelltree.engine.arrays import namespace
 from swelltree.studies.control import linear_control, nonlinear
 from swelltree.studies.control.search import best_of_starts
@@ -493,14 +492,6 @@ def test_controllers_in_time_come_near_the_optimum_and_mpc_keeps_its_limits():
     assert np.abs(run.position.sel(body="float", dof="Heave").values).max() < 0.303
     assert 0.95 * best.attrs["mean_power"] < power < 1.005 * best.attrs["mean_power"]
     assert mpc.solves > 25 * 29
-
-
-def test_nobody_asks_a_law_that_remembers_ahead_of_the_run():
-    """Sampled beforehand it would decide the whole run from the motion at the start."""
-    bare = sw.compile(float_system(), heaving_float(), fit={"error": 1e-3})
-    under, mpc = sw.with_mpc(bare, WAVE, "pto", force_max=1e5)
-    assert functions_of_time(under) == []
-    assert mpc.solves == 0
 
 
 def test_mpc_refuses_a_pto_with_a_damper_of_its_own(model):

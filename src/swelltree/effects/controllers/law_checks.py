@@ -77,12 +77,84 @@ def check_law(name: str, law: Callable[..., Array], measures: int, drives: int) 
         raise SwelltreeError(wrong_size(name, law, value.size, drives))
 
 
+def count_surfaces(name: str, surfaces: Callable[..., Array], asked: int) -> int:
+    """Trace the surfaces of a law once: how many there are.
+
+    Args:
+        name: of the controller.
+        surfaces: function of t and what the law is asked with.
+        asked: length of the latter.
+    """
+    from swelltree.engine.backend import jax, jnp
+
+    like = jax.ShapeDtypeStruct((), float), jax.ShapeDtypeStruct((asked,), float)
+    try:
+        found = jax.eval_shape(lambda t, y: jnp.ravel(jnp.asarray(surfaces(t, y), float)), *like)
+    except Exception as error:
+        raise SwelltreeError(
+            f"controller '{name}': surfaces, {where_of(surfaces, error)}, fails with "
+            f"{type(error).__name__}: {_short(error)}. Write it with jax.numpy."
+        ) from None
+    if found.size == 0:
+        raise SwelltreeError(f"controller '{name}': surfaces gives no value. Return one or more.")
+    return int(found.size)
+
+
 def wrong_size(name: str, law: Callable[..., Array], size: int, drives: int) -> str:
     """A law with too many or too few values."""
     return (
         f"controller '{name}': the law gives {size} values but drives {drives} elements "
         f"({where_of(law)}). Return one value for each."
     )
+
+
+MEMORY = (
+    "It remembers something that time stepping does not know of, while steps are tried, rejected "
+    "and observed again. Give what it remembers as states=[...] of the Controller, with "
+    "sample_time=... for a sampled law or surfaces=... for a law that jumps"
+)
+
+
+class Asked:
+    """Questions to a plain law and its answers, spread over a run, to be asked again after it."""
+
+    MANY = 32
+
+    def __init__(self) -> None:
+        self.faults: list[str] = []  # what went wrong in a call from a program
+        self.forget()
+
+    def forget(self) -> None:
+        """No question yet."""
+        self.kept: list[tuple[float, np.ndarray, np.ndarray]] = []
+        self.stride, self.number = 1, 0
+
+    def keep(self, t: float, y: np.ndarray, u: np.ndarray) -> None:
+        """One question; when there are many, every second one is given up."""
+        if self.number % self.stride == 0:
+            self.kept.append((t, y, u))
+            if len(self.kept) > self.MANY:
+                self.kept, self.stride = self.kept[::2], 2 * self.stride
+        self.number += 1
+
+    def check(self, name: str, law: Callable[[float, np.ndarray], Numbers], count: int) -> None:
+        """Ask all again, the last first, and refuse other answers; then forget them.
+
+        Args:
+            name: of the controller.
+            law: u(t, y).
+            count: of its values.
+        """
+        kept = self.kept[::-1]
+        self.forget()
+        for t, y, before in kept:
+            again = plain_values(name, law, count, np.asarray(t), y)
+            if not np.allclose(again, before, rtol=1e-9, atol=1e-12):
+                raise SwelltreeError(
+                    f"controller '{name}': {where_of(law)} gave {before.tolist()} at t = {t:.6g} s "
+                    f"with y = {np.round(y, 6).tolist()}, and {again.tolist()} when asked the same "
+                    f"again. {MEMORY}."
+                )
 
 
 def _short(error: BaseException) -> str:
@@ -96,6 +168,8 @@ def plain_values(
     """Values of a law in plain Python; every fault as a sentence."""
     try:
         value = law(float(t), np.array(y))
+    except SwelltreeError:
+        raise
     except Exception as error:
         raise SwelltreeError(
             f"controller '{name}': {where_of(law, error)} fails at t = {float(t):.6g} s with "

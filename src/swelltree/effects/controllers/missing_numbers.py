@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Callable, Iterable
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.effects.controllers.controllers import PlainLaw, controllers_of, measured
+from swelltree.effects.controllers.controllers import Controllers, PlainLaw, asked_of
 from swelltree.effects.controllers.law_checks import where_of
 from swelltree.engine.arrays import Array, namespace
 from swelltree.engine.backend import jax
@@ -26,10 +27,13 @@ def not_finite(model: Model, moments: Iterable[Now]) -> str:
         model: with controllers.
         moments: where to ask, `Now`, in their order; not looked at without traced laws.
     """
-    laws = [c for c in controllers_of(model) if not isinstance(c.law, PlainLaw)]
-    for now in moments if laws else ():
-        for controller in laws:
-            y = measured(model, now, controller)
+    effect = model.effect(Controllers) or Controllers(())
+    traced = [not isinstance(c.law, PlainLaw) for c in effect.controllers]
+    for now in moments if any(traced) else ():
+        for controller, x in compress(
+            zip(effect.controllers, effect.parts(now.internal), strict=True), traced
+        ):
+            y = asked_of(model, now, controller, x)
             t = namespace(y).asarray(now.t)
             u = np.asarray(controller.law(t, y), dtype=float).reshape(-1)
             if not np.isfinite(u).all():

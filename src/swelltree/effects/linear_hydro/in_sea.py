@@ -60,6 +60,8 @@ def in_waves(
             f"wave 'gridded': the field ends at {waves.end:g} s, but the run lasts "
             f"{duration:g} s. Give a longer field or a shorter duration."
         )
+    for group in model.effects:
+        group.check_sea(waves)
     felt = any(group.uses_sea for group in model.effects)
     if felt:
         groups = tuple(group.in_sea(model, waves) for group in model.effects)

@@ -139,6 +139,8 @@ class Attempts:
             target = jnp.maximum(target, options.free_until)
         starting = (carry.step == 0.0) if self.adaptive else jnp.zeros((), bool)
         corner = jnp.min(jnp.where(options.corners > carry.t, options.corners, jnp.inf))
+        if self.problem.due is not None:
+            corner = jnp.minimum(corner, stop(self.problem.due(self.args, carry.t, carry.y)))
         cornered = corner <= target
         target = jnp.minimum(corner, target)
         remaining = target - carry.t
@@ -193,7 +195,8 @@ class Attempts:
         # an event within the step? then a shorter one, until the event is at its end
         beyond = stop(problem.event(self.args, plan.t_new, tried.y))
         hit = events.falls(plan.before, beyond)
-        overstepped = accepted & hit.any() & (plan.h > events.width(carry.t))
+        inside = (hit & (beyond < 0.0)).any()  # a value of zero: the event is at the end
+        overstepped = accepted & inside & (plan.h > events.width(carry.t))
         return Checked(finite, error, accepted & ~overstepped, overstepped, hit, beyond)
 
     def _ended(self, carry: Carry, plan: Planned, tried: Tree, checked: Checked) -> Ended:
@@ -214,7 +217,8 @@ class Attempts:
         if checked.hit is not None:
             assert problem.switch is not None
             switched = accepted & checked.hit.any()
-            y = choose(switched, problem.switch(args, t_new, y, checked.hit), y)
+            hit, switch = checked.hit, problem.switch
+            y = jax.lax.cond(switched, lambda y: switch(args, t_new, y, hit), lambda y: y, y)
             passed = switched | (accepted & (t_new >= crossing))
             crossing = jnp.where(passed, jnp.inf, crossing)
             crossing = jnp.where(checked.overstepped, t_new, crossing)

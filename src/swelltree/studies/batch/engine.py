@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from swelltree.effects.controllers.controllers import controllers_of
 from swelltree.effects.linear_hydro.hydro import POINTS_PER_PERIOD
 from swelltree.engine.machine.many_cases.summaries import Kept, Wanted
 from swelltree.formulations import Formulation
@@ -108,6 +109,8 @@ def own_steps(plan: Plan) -> str:
         return "dynamic lines and contacts are stepped by the two-step scheme"
     if kept_step(plan.model) is not None:
         return "radiation='convolution' keeps the velocities of its own steps"
+    if any(controller.preview is not None for controller in controllers_of(plan.model)):
+        return "a controller knows its own sea ahead"
     if coupled_effect(plan.model) is not None:
         return "flows that are solved for have a step of their own"
     return ""

@@ -19,7 +19,7 @@ from swelltree.engine.backend import jax, jnp, on_first_choice
 from swelltree.engine.machine.shapes import shapes_of as shapes_of_results
 from swelltree.engine.trees import mapped
 from swelltree.formulations import Formulation
-from swelltree.formulations.equations import Phase, event_count, observe, start_phase
+from swelltree.formulations.equations import Phase, begun, event_count, observe, start_phase
 from swelltree.model.model import Model, Pose
 from swelltree.results.channels import chosen, finished_now
 from swelltree.solvers.solution import Code, describe
@@ -155,7 +155,12 @@ def maker_of(plan: Plan, sums_step: float | None = None) -> CaseMaker:
         plan.model,
         plan.end,
         prepare=lambda model: with_exact_memory(model, step),
-        start=lambda model: first_phase(model, plan.formulation, plan.start),
+        start=lambda model: begun(
+            model,
+            plan.formulation,
+            np.zeros(()),
+            first_phase(model, plan.formulation, plan.start),
+        ),
         sums_step=sums_step,
         datum=lambda model, phase: _datum(plan, model, phase),
     )

@@ -14,6 +14,7 @@ from swelltree.engine.remembered import Remembered
 from swelltree.formulations import Formulation
 from swelltree.model.model import Model
 from swelltree.model.signals import Constant
+from swelltree.results.sea import sea_text
 from swelltree.studies.control.linear import Port, look_in
 from swelltree.studies.control.linear_control import linear_control
 from swelltree.studies.control.linearity import looks_linear
@@ -130,6 +131,7 @@ class ControlStudy:
             "method": method,
             "radiation": period.radiation,
             "bound" if straight else "linear_bound": bound,
+            "wave_components": "" if period.waves is None else sea_text(period.waves),
             "clipped": " ".join(str(k) for k in port.clipped),
         }
         dataset = control_dataset(self.free.layout, self.ports, port.omega, solution, about)

@@ -12,12 +12,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.effects.controllers.controllers import CompiledController, PlainLaw, with_controller
+from swelltree.effects.controllers.controllers import (
+    CompiledController,
+    PlainLaw,
+    with_controller,
+    with_expected_sea,
+)
+from swelltree.effects.controllers.expected_sea import ExpectedSea
 from swelltree.effects.controllers.law_checks import check_law
 from swelltree.engine.arrays import Array, namespace
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
 from swelltree.model.signals import Sinusoids
+from swelltree.results.sea import sea_of
 from swelltree.studies.control.linear import look_in, wave_rates
 from swelltree.studies.control.machines import freed
 from swelltree.studies.control.ports import Ports, find_ports, with_signals
@@ -57,7 +64,9 @@ def _with_law(model: Model, ports: Ports, law: Law, *, plain: bool = False) -> M
         return law(t, y - zero)
 
     driven = PlainLaw(from_zero, len(ports.place), ports.names[0]) if plain else from_zero
-    return with_controller(model, CompiledController(driven, measures, ports.place))
+    model = with_controller(model, CompiledController(driven, measures, ports.place))
+    expected = getattr(law, "expected", None)
+    return model if expected is None else with_expected_sea(model, expected)
 
 
 def damping_law(damping: float) -> Law:
@@ -141,6 +150,7 @@ def tracking_law(
         F = xp.clip(forward(t) - gain * (y[1] - target(t)), -force_max, force_max)
         return (F + c * y[1] + k * y[0])[None]
 
+    law.expected = ExpectedSea.of(f"tracking_law of pto '{pto}'", waves)  # type: ignore[attr-defined]
     return law
 
 
@@ -160,4 +170,9 @@ def replayed(model: Model, result: xr.Dataset, ramp: float = 0.0) -> Model:
         signals.append(
             Sinusoids(k, u[1:].real, u[1:].imag, np.array(u[0].real), np.array(float(ramp)))
         )
-    return with_signals(freed(model, ports.place), ports, signals)
+    driven = with_signals(freed(model, ports.place), ports, signals)
+    waves = sea_of(result)
+    if waves is None:
+        return driven
+    who = f"the force of optimal_control on pto '{ports.names[0]}'"
+    return with_expected_sea(driven, ExpectedSea.of(who, waves))

@@ -15,24 +15,28 @@ within the force limit, and within the stroke limit as far as the force allows.
 
 from __future__ import annotations
 
-import threading
+import functools
 from collections.abc import Sequence
 
 import numpy as np
 
-from swelltree.engine.arrays import Tree
+from swelltree.effects.controllers.controllers import (
+    CompiledController,
+    PlainLaw,
+    with_controller,
+)
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
 from swelltree.solvers.programming.quadratic import solve_quadratic
 from swelltree.spatial.linear_steps import first_order_hold
-from swelltree.studies.control.laws import _with_law
 from swelltree.studies.control.linear import rest_strokes
 from swelltree.studies.control.machines import freed
 from swelltree.studies.control.ports import Ports, find_ports, port_rows
 from swelltree.studies.linear.linearise import linear_model
 from swelltree.studies.seas import linear_waves
-from swelltree.system.errors import SwelltreeError
-from swelltree.waves.sea import AnySea
+from swelltree.system.errors import SwelltreeError, listed
+from swelltree.waves.airy import Components
+from swelltree.waves.sea import AnySea, RealisedSea
 from swelltree.waves.spectral_lines import synthesised
 
 SOFT = 1e3  # price of leaving the stroke limit, in units of the typical work
@@ -63,17 +67,19 @@ class Plant:
 
 
 class Mpc:
-    """The controller: a law u(t, y) that remembers what it decided.
+    """The controller: a function of time, of what is measured, of its states and of a preview.
 
-    Between samples the force runs linearly from one decided value to the next, which was
-    decided a sample ahead. Decisions are kept, so that results can be looked at after the run; for
-    a second run from the same start call `forget` first.
+    It remembers nothing: estimate and decided forces are states of the run, and the sea ahead is
+    that of the run. Between samples the force runs linearly from one decided value to the next,
+    which was decided a sample ahead.
+
+    Args:
+        solves: quadratic programs solved so far, in all runs.
     """
 
     def __init__(
         self,
         model: Model,
-        sea: AnySea,
         ports: Ports,
         *,
         sample: float,
@@ -81,45 +87,59 @@ class Mpc:
         force_max: float,
         stroke_max: float,
         noise: float,
-        case: int | str,
     ) -> None:
         self.sample, self.horizon = sample, horizon
         self.force_max, self.stroke_max = force_max, stroke_max
-        self.ports, p = ports, len(ports)
+        self.ports = ports
         self.plant = plant = Plant(model, ports, sample)
-        self.excitation = self._preview(model, sea, case)
+        if plant.linear.excitation.by_data is None:
+            raise SwelltreeError("mpc: the model has no hydro data. Compile with hydro=...")
         rest = rest_strokes(model, chosen_formulation("path_matrix"), ports, plant.linear.at.state)
         self.rest = np.concatenate([rest, 0.0 * rest])
         self.gain = self._kalman(noise)
         self._predictor()
-        self.lock = threading.Lock()
-        self.forget(p)
-
-    def forget(self, p: int | None = None) -> None:
-        """Back to the state before the first sample."""
-        p = len(self.ports) if p is None else p
-        self.forces: list[np.ndarray] = [np.zeros(p)]  # at t = 0, sample, 2 sample, ...
-        self.z = np.zeros(len(self.plant.A))
-        self.begin: np.ndarray | None = None
         self.solves = 0
 
-    def _preview(self, model: Model, sea: AnySea, case: int | str) -> Tree:
-        """Excitation in the free directions at times, known ahead."""
-        waves = linear_waves("mpc", model, sea, case)
+    @property
+    def states(self) -> tuple[str, ...]:
+        """Names of what is part of the run: the estimate, the forces before and now."""
+        estimate = (f"estimate{k}" for k in range(len(self.plant.A)))
+        forces = (f"{word}_{name}" for word in ("last", "force") for name in self.ports.names)
+        return *estimate, *forces
+
+    def preview(self, sea: RealisedSea | None) -> np.ndarray:
+        """Waves as the controller gets them: ramp, then frequencies and complex forces.
+
+        Args:
+            sea: of the run, or forecast; None: still water.
+        """
+        n = self.plant.E0.shape[1]
+        if sea is None:
+            return np.zeros(1)
+        if not isinstance(sea, Components) or not sea.is_known:
+            raise SwelltreeError(
+                "mpc works on linear waves whose numbers are known, and the sea of this run is not "
+                "such a sea. Use RegularWave(...) or IrregularSea(...) outside of jit and grad, or "
+                "give with_mpc a forecast."
+            )
         linear = self.plant.linear
-        if linear.excitation.by_data is None:
-            raise SwelltreeError("mpc: the model has no hydro data. Compile with hydro=...")
-        inside = linear.excitation.by_data.in_band(waves)
-        w = np.asarray(waves.omega)[inside]
-        F = linear.excitation(w, np.asarray(waves.beta)[inside])
-        F = F * np.asarray(waves.complex_amplitude)[inside][:, None] @ linear.to_bodies
-        ramp = float(waves.ramp)
+        assert linear.excitation.by_data is not None
+        inside = linear.excitation.by_data.in_band(sea)
+        w = np.asarray(sea.omega)[inside]
+        F = linear.excitation(w, np.asarray(sea.beta)[inside])
+        F = F * np.asarray(sea.complex_amplitude)[inside][:, None] @ linear.to_bodies
+        assert F.shape == (len(w), n)
+        parts = np.array([float(sea.ramp)]), w, F.real.reshape(-1), F.imag.reshape(-1)
+        return np.concatenate(parts)
 
-        def at(times: np.ndarray) -> np.ndarray:
-            grown = np.clip(times / ramp, 0.0, 1.0) if ramp > 0 else np.ones_like(times)
-            return 0.5 * (1.0 - np.cos(np.pi * grown))[:, None] * synthesised(times, w, F)
-
-        return at
+    def excitation(self, times: np.ndarray, known: np.ndarray) -> np.ndarray:
+        """Excitation in the free directions at times, from a preview."""
+        n = self.plant.E0.shape[1]
+        count = (len(known) - 1) // (1 + 2 * n)
+        ramp, w, F = known[0], known[1 : 1 + count], known[1 + count :].reshape(2, count, n)
+        grown = np.clip(times / ramp, 0.0, 1.0) if ramp > 0 else np.ones_like(times)
+        envelope = 0.5 * (1.0 - np.cos(np.pi * grown))[:, None]
+        return envelope * synthesised(times, w, F[0] + 1j * F[1])
 
     def _kalman(self, noise: float) -> np.ndarray:
         """Constant gain of the estimator; process noise enters like the forces."""
@@ -166,10 +186,15 @@ class Mpc:
         self.scale = float(value.max())
         self.hessian = (vector * np.maximum(value, LEAST * self.scale)) @ vector.T
 
-    def plan(self, k: int, z: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """Forces at the next samples, (horizon, p), from the estimate z and the force u now."""
+    def plan(self, f: np.ndarray, z: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """Forces at the next samples, (horizon, p).
+
+        Args:
+            f: excitation now and at these samples.
+            z: estimate now.
+            u: force now.
+        """
         H, p = self.horizon, len(self.ports)
-        f = self.excitation(self.sample * (k + np.arange(H + 1)))
         x0 = (self.plant.C @ z)[:p]
         unforced = (
             self.free @ z + self.now @ u + np.einsum("jphn,hn->jp", self.pushed, f)
@@ -211,30 +236,23 @@ class Mpc:
         best = solution.x[:n] if np.isfinite(solution.x).all() else np.zeros(n)
         return np.clip(s * best, -self.force_max, self.force_max).reshape(H, p)
 
-    def decide(self, y: np.ndarray) -> None:
-        """Next sample: estimate, plan, remember the first force of the plan."""
-        k = len(self.forces) - 1
-        if k > 0:
-            f = self.excitation(self.sample * np.array([k - 1.0, float(k)]))
-            plant = self.plant
-            self.z = plant.A @ self.z + plant.B0 @ self.forces[k - 1] + plant.B1 @ self.forces[k]
-            self.z = self.z + plant.E0 @ f[0] + plant.E1 @ f[1]
-        measured = y - self.rest
-        self.z = self.z + self.gain @ (measured - self.plant.C @ self.z)
-        self.forces.append(self.plan(k, self.z, self.forces[k])[0])
+    def __call__(self, t: float, asked: np.ndarray) -> np.ndarray:
+        """The force of this sample, its slope towards the next one, and the next states.
 
-    def __call__(self, t: float, y: np.ndarray) -> np.ndarray:
-        """The law in plain Python: nobody may ask it ahead of the run, for it remembers."""
-        with self.lock:
-            k = int(np.floor(t / self.sample + 1e-9))
-            if t == 0.0 and self.begin is not None and np.abs(self.begin - y).max() > 1e-9:
-                self.forget()  # another start: a new run
-            if t == 0.0:
-                self.begin = y
-            while len(self.forces) < k + 2:
-                self.decide(y)
-            part = t / self.sample - k
-            return (1.0 - part) * self.forces[k] + part * self.forces[k + 1]
+        Args:
+            t: a multiple of the sample [s].
+            asked: strokes and rates, states, and the preview of a sea.
+        """
+        p, n = len(self.ports), len(self.plant.A)
+        y, z, last, now, known = np.split(asked, np.cumsum([2 * p, n, p, p]))
+        k = round(t / self.sample)
+        f = self.excitation(self.sample * (k + np.arange(-1, self.horizon + 1)), known)
+        plant = self.plant
+        if k > 0:
+            z = plant.A @ z + plant.B0 @ last + plant.B1 @ now + plant.E0 @ f[0] + plant.E1 @ f[1]
+        z = z + self.gain @ (y - self.rest - plant.C @ z)
+        ahead = self.plan(f[1:], z, now)[0]
+        return np.concatenate([now, (ahead - now) / self.sample, z, now, ahead])
 
 
 def with_mpc(
@@ -248,15 +266,17 @@ def with_mpc(
     horizon: float | None = None,
     noise: float = 1e-4,
     case: int | str = 0,
+    forecast: AnySea | None = None,
 ) -> tuple[Model, Mpc]:
     """The model under linear model predictive control, and the controller itself.
 
-    Run it with `simulate(..., solver="rk4", step=...)`, a fraction of the sample, and with the
-    same sea, whose excitation the controller knows ahead.
+    It is a sampled `Controller`: its estimate and its decisions are part of a run, and every run,
+    also of a batch or a campaign, has those of its own. It knows the excitation of the sea of the
+    run ahead, whichever sea that is, or that of a forecast.
 
     Args:
         model: compiled with radiation="state_space".
-        sea: the sea of the run.
+        sea: a sea like those of the runs, by whose peak period sample and horizon are chosen.
         pto: name or names of PTOs without damping and stiffness of their own; the law of a
             machine gives way to the controller.
         force_max: largest force [N, N m]; never exceeded.
@@ -265,6 +285,7 @@ def with_mpc(
         horizon: how far ahead is planned [s]; one and a half peak periods if not given.
         noise: standard deviation of the measured strokes and rates [m, m/s].
         case: number or name of the run.
+        forecast: the sea that the controller expects in place of that of the run.
     """
     ports = find_ports(model, pto)
     model = freed(model, ports.place)
@@ -280,13 +301,39 @@ def with_mpc(
     length = 1.5 * peak if horizon is None else horizon
     mpc = Mpc(
         model,
-        waves,
         ports,
         sample=sample,
         horizon=max(2, int(np.ceil(length / sample))),
         force_max=force_max,
         stroke_max=stroke_max,
         noise=noise,
-        case=case,
     )
-    return _with_law(model, ports, mpc, plain=True), mpc
+    expected = None if forecast is None else linear_waves("mpc", model, forecast, case)
+    return _sampled(model, ports, mpc, expected), mpc
+
+
+def _sampled(model: Model, ports: Ports, mpc: Mpc, forecast: Components | None) -> Model:
+    """The model with the controller on it."""
+    p, states = len(ports), mpc.states
+    zero = np.concatenate([ports.zero, 0.0 * ports.zero])
+
+    @functools.wraps(mpc)  # whose name and line messages tell
+    def from_zero(t: float, asked: np.ndarray) -> np.ndarray:
+        return mpc(t, np.concatenate([asked[: 2 * p] - zero, asked[2 * p :]]))
+
+    def preview(sea: RealisedSea | None) -> np.ndarray:
+        return mpc.preview(sea if forecast is None else forecast)
+
+    controller = CompiledController(
+        PlainLaw(from_zero, 2 * p + len(states), ports.names[0]),
+        tuple(("stroke", i, is_rate) for is_rate in (False, True) for i in ports.place),
+        ports.place,
+        name=f"mpc of {listed(ports.names)}",
+        states=states,
+        start=tuple(np.zeros(()) for _ in states),
+        sample_time=np.array(mpc.sample),
+        ramps=True,
+        preview=preview,
+        data=preview(None),
+    )
+    return with_controller(model, controller)

@@ -20,8 +20,10 @@ from swelltree.engine.trees import mapped
 from swelltree.formulations import Formulation, State
 from swelltree.formulations.equations import (
     Phase,
+    begun,
     event_count,
     event_values,
+    next_due,
     observe,
     rates,
     resolved,
@@ -91,6 +93,7 @@ def problem(
         settle_changes_rate=matters,
         event=event if eventful else None,
         switch=switch if eventful else None,
+        due=next_due if eventful else None,
         block=LinearBlock(
             memory_of, with_memory, exact_stages_of, matrix_of, ports_of, partners_of
         ),
@@ -180,7 +183,7 @@ class SmoothStepper(Stepper):
         if task.goes_on:
             like = start_carry(0.0, start_phase(model, how), events=event_count(model))
             return end_of(task.start, model, self.coordinates, like)
-        y = first_phase(model, how, task.start)
+        y = begun(task.model, how, np.zeros(()), first_phase(model, how, task.start))
         return start_carry(0.0, y, events=event_count(model))
 
     def advance(self, state: Carry, times: np.ndarray) -> tuple[Carry, Tree]:
@@ -343,7 +346,7 @@ def smooth_traced(task: Task, max_steps: int) -> dict[str, Array]:
     stepper, model, how = smooth_stepper(task), task.model, task.formulation
     if task.solver == "rk4":
         model = with_exact_memory(model, stepper.step)
-    y = first_phase(task.still, how, task.start)
+    y = begun(model, how, np.zeros(()), first_phase(task.still, how, task.start))
     carry, samples = integrate(
         problem_of(model, how),
         model,

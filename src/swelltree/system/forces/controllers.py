@@ -6,12 +6,12 @@ from typing import Annotated, ClassVar, NamedTuple
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.describe import Description, description
-from swelltree.system.errors import shown
+from swelltree.system.errors import shown, suggest
 from swelltree.system.forces.own_effects import as_parameters
 from swelltree.system.forces.signals import Function
 from swelltree.system.named_values import NamedValues
 from swelltree.system.read_as import Converted
-from swelltree.system.values import Flag, Name, Names
+from swelltree.system.values import Flag, Name, Names, Number
 
 
 class Measure(NamedTuple):
@@ -67,11 +67,21 @@ class Controller(Description):
             its rotations only as rates), "pto.stroke", "pto.rate" and "pto.force" of every PTO;
             the force is without what this controller itself gives, with all else.
         drives: names of the SpringDamper, JointForce and PTO elements whose u the law gives.
-        law: function u(t, y) -> one value for each driven element, or "module:name".
+        law: function u(t, y) -> one value for each driven element, or "module:name". With states it
+            is law(t, y, x) -> (u, x'): with a sample time x' are the states of the next sample,
+            with surfaces those after a crossing, else their rates.
         gains: numbers that the law takes by name, u(t, y, gain=...): {"gain": 2e4}; numbers of the
             description, which can be varied without compiling again.
         plain: the law is plain Python that JAX cannot trace: called back from the time stepper,
-            some 0.1 ms for each evaluation, with derivatives by differences.
+            some 0.1 ms for each evaluation, with derivatives by differences. It is a function: what
+            it must remember are its states.
+        states: names of what the law remembers: ["integral"]. They are part of the run: every
+            run begins with those of start.
+        start: values of the states at the start, {"integral": 0.0}; zero if not given.
+        sample_time: time between samples [s]; the law is asked at 0, sample_time,
+            2 sample_time, ... and its u is held in between. Without it the law acts continuously.
+        surfaces: function of t, y and, with states, x (or "module:name") whose values pass
+            through zero where the law jumps. Steps end there, and states change there only.
     """
 
     kind: ClassVar[str] = "controller"
@@ -81,8 +91,13 @@ class Controller(Description):
     law: Function
     gains: Gains = ()
     plain: Flag = False
+    states: Names = ()
+    start: Gains = ()
+    sample_time: Number | None = None
+    surfaces: Function | None = None
 
     def __post_init__(self) -> None:
+        self._check_memory()
         if not self.drives:
             raise self.fail("drives is empty. Name at least one SpringDamper, JointForce or PTO.")
         if len(set(self.drives)) != len(self.drives):
@@ -93,11 +108,32 @@ class Controller(Description):
             except ValueError as error:
                 raise self.fail(f"measure {error}") from None
 
+    def _check_memory(self) -> None:
+        if len(set(self.states)) != len(self.states):
+            raise self.fail("states names one twice. Name each once.")
+        for name, _ in self.start:
+            if name not in self.states:
+                raise self.fail(
+                    f"start has a value for '{name}', which is not one of the states."
+                    f"{suggest(name, self.states)} Name it in states."
+                )
+        if self.sample_time is not None and not self.sample_time > 0.0:
+            raise self.fail(
+                f"sample_time {self.sample_time:g} s is not positive. Give the time between "
+                "samples, or leave it out."
+            )
+        if self.sample_time is not None and self.surfaces is not None:
+            raise self.fail(
+                "a sampled law jumps at its samples only and has no surfaces. Leave out "
+                "sample_time or surfaces."
+            )
+
     def table(self) -> NamedValues:
         """This item as a TOML table."""
         table = super().table()
-        if self.gains:
-            table["gains"] = dict(self.gains)
+        for name in ("gains", "start"):
+            if pairs := getattr(self, name):
+                table[name] = dict(pairs)
         return table
 
 

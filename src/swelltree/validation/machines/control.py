@@ -7,10 +7,21 @@ from pathlib import Path
 import numpy as np
 
 from swelltree.compiler.compile import compile as compile_system
+from swelltree.engine.arrays import Array
 from swelltree.hydro.readers.read import read_hydro
 from swelltree.model.model import Model
 from swelltree.studies.control.optimal_control import optimal_control
-from swelltree.system import WORLD, Body, LinearPto, RegularWave, Slider, System
+from swelltree.studies.time.simulate import simulate
+from swelltree.system import (
+    WORLD,
+    Body,
+    Controller,
+    JointForce,
+    LinearPto,
+    RegularWave,
+    Slider,
+    System,
+)
 from swelltree.validation.table import Check, case
 from swelltree.validation.waters.hydro_sphere import water_of
 
@@ -29,6 +40,48 @@ def wavebot(folder: Path) -> Model:
     pto = LinearPto("pto", joint="heave")
     system = System("wavebot", [body], [slider], ptos=[pto], water=water_of(data))
     return compile_system(system, hydro=data, radiation="none")
+
+
+SAMPLE, KP, KI = 0.25, 6.0, 1.5  # s, N s/m, N/m: of the sampled controller
+CART, DRAG = 2.0, 0.4  # kg, N s/m
+
+
+def held_pi(t: Array, y: Array, x: Array) -> tuple[Array, Array]:
+    """A PI controller of the speed, with the integral as its state."""
+    return -KP * y - KI * x, x + SAMPLE * y
+
+
+@case("control", "sampled_control", source="matrix exponentials from sample to sample")
+def sampled_control() -> list[Check]:
+    """A cart under a PI controller of its speed that is sampled four times a second."""
+    from scipy.linalg import expm
+
+    body = Body("cart", mass=CART, inertia=(1.0,) * 3)
+    system = System(
+        "cart",
+        [body],
+        [Slider("rail", WORLD, body, axis="x", velocity=1.0)],
+        [JointForce("motor", "rail", damping=DRAG)],
+        controllers=[
+            Controller(
+                "pi",
+                ("rail.Surge.rate",),
+                ("motor",),
+                law=held_pi,
+                states=("integral",),
+                sample_time=SAMPLE,
+            )
+        ],
+    )
+    run = simulate(compile_system(system), duration=10.0, output_step=SAMPLE, progress=False)
+    over = expm(SAMPLE * np.array([[0, 1, 0], [0, -DRAG / CART, 1 / CART], [0, 0, 0.0]]))
+    z, integral, exact = np.array([0.0, 1.0]), 0.0, []
+    for _ in run.time:
+        exact.append(z[0])
+        u, integral = -KP * z[1] - KI * integral, integral + SAMPLE * z[1]
+        z = (over @ np.array([*z, u]))[:2]
+    off = float(np.abs(run.joint_coordinate.values[:, 0] - exact).max())
+    return [Check("position over 40 samples", off, 1e-8, "m", "tolerance of the solver")]
 
 
 @case("control", "conjugate_limit", source="WAMIT and closed forms", needs="opt_conjugate_limit")

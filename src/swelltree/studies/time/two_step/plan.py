@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from swelltree.effects.controllers.controllers import controllers_of
 from swelltree.engine.arrays import Array
 from swelltree.model.model import Model
 from swelltree.model.solved import fixed_step
@@ -55,11 +56,22 @@ def plan(task: Task) -> Plan:
     if wanted is None:
         wanted = min(default_step(task.model, task.waves), longest_step(task.model, task.times))
     wanted = min(wanted, longest, fixed_step(task.model) or wanted)
+    every = sample_times(task.model)
     for effect in task.model.effects:
-        effect.check_step(wanted if step is None else step)
+        if not (effect.takes_samples and step is None):
+            effect.check_step(wanted if step is None else step)
     refuse_fast_winches(task.model, wanted, task.times)
     given = step if step is not None and step <= longest else None
-    return Plan(form, *grid(task.times - task.begin, wanted, given))
+    times = task.times - task.begin
+    if given is None and every:
+        wanted = grid(np.union1d(times, every), wanted)[0]
+    return Plan(form, *grid(times, wanted, given if not every else wanted))
+
+
+def sample_times(model: Model) -> list[float]:
+    """Those of sampled controllers [s]."""
+    known = (controller.sample_time for controller in controllers_of(model))
+    return [float(every) for every in known if every is not None]
 
 
 def form_of_task(task: Task) -> Form:
@@ -81,7 +93,8 @@ def refuse_what_jumps(model: Model) -> None:
             "contacts. Compile with radiation='state_space'."
         )
     for effect in model.effects:
-        if effect.switching() and not effect.switches_between_steps:
+        between = effect.switches_between_steps or effect.takes_samples
+        if effect.switching() and not between:
             raise SwelltreeError(
                 f"{effect.switching()} switches at events, which the two-step scheme of dynamic "
                 "lines and contacts does not look for. Use lines with model='quasi_static' and "

@@ -39,6 +39,7 @@ from swelltree.two_step.run import (
     run_state,
     single_step,
 )
+from swelltree.two_step.sampled_control import sampled
 from swelltree.two_step.samples import Sample
 from swelltree.two_step.solve.rescue import rescued, why
 from swelltree.two_step.start import Wrenches, at_rest, set_up, wrenches_one_by_one
@@ -94,6 +95,7 @@ class TwoStepStepper(Stepper):
         word = usual if task.start is None else task.start
         self.engine(task.times)  # its program serves the start too
         given = first_state(task.model, form, self.plan.step, self.width, word, self.wrenches)
+        given = sampled(task.model, np.asarray(self.plan.step), given, begins=True)
         derivatives = derivatives_at(task.model, self.wrenches)(given)
         setup = set_up(task.model, form, self.plan.step, derivatives)
         single = single_step(form, self.width)

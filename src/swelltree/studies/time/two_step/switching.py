@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from swelltree.engine.arrays import Array
 from swelltree.formulations.base import Phase, State
-from swelltree.formulations.equations import event_count, event_values, switched
+from swelltree.formulations.equations import event_values, switched
 from swelltree.formulations.path_matrix import PathMatrix
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
@@ -50,4 +50,5 @@ def _phase(model: Model, q: Array, s: Array, work: Array, internal: InternalStat
 
 def with_events(model: Model, form: Form) -> Form:
     """The form with the events of the model, where it has some."""
-    return replace(form, events=TreeEvents()) if event_count(model) else form
+    winds = any(effect.event_count and effect.winches is not None for effect in model.effects)
+    return replace(form, events=TreeEvents()) if winds else form
