@@ -21,6 +21,7 @@ from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 if TYPE_CHECKING:
     import xarray as xr
+    from rich.console import Console
 
     from swelltree.model.model import Model
     from swelltree.system.casefile.case import Case
@@ -263,6 +264,9 @@ def sweep(
     check: Annotated[
         bool, typer.Option("--check", help="Read it, make its outermost cases, and run nothing.")
     ] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Compare the store with its checksums, run nothing.")
+    ] = False,
     replay: Annotated[
         str | None, typer.Option(metavar="CASE", help="Run only this case, and write its replay.")
     ] = None,
@@ -276,6 +280,9 @@ def sweep(
     from swelltree.campaigns.file import load_campaign
 
     console = Console(soft_wrap=True, highlight=False, markup=False)
+    folder = Path("out") / campaign.stem if out is None else out
+    if verify:
+        raise typer.Exit(_verify(campaign if campaign.is_dir() else folder, console))
     loaded = load_campaign(campaign)
     if device is not None:
         loaded = replace(loaded, device=device)
@@ -287,7 +294,6 @@ def sweep(
         for what, why in refused.items():
             console.print(f"the case with {what} cannot be run: {why}")
         raise typer.Exit(2 if refused else 0)
-    folder = Path("out") / campaign.stem if out is None else out
     if replay is not None:
         from swelltree.views.report import write_report
 
@@ -319,6 +325,22 @@ def sweep(
     if report:
         console.print(f"open: {write_campaign_page(folder)}")
     raise typer.Exit(int(failed > 0))
+
+
+def _verify(folder: Path, console: Console) -> int:
+    """Compare all of a store with its checksums; 1 if something is damaged."""
+    from swelltree.campaigns.store import Store
+
+    store = Store(folder)
+    about = store.about()
+    blocks = -(-int(about["cases"]) // int(about["lanes"]))
+    count, damage = store.verify()
+    for text in damage:
+        console.print(text)
+    console.print(f"{count} of {blocks} blocks are whole")
+    if damage:
+        console.print(f"make the others again with: {store.repair()}")
+    return int(bool(damage))
 
 
 def write_campaign_page(folder: Path) -> Path:
