@@ -255,8 +255,14 @@ def sweep(
         int | None, typer.Option(help="Processes; 0: this one.  [default: one per core]")
     ] = None,
     scheduler: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler: tcp://host:8786.")
+        str | None, typer.Option(help="Address of a Dask scheduler: tls://host:8786.")
     ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option(help="Its certificate, from `swelltree certificate`.")
+    ] = None,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Take a scheduler without a certificate.")
+    ] = False,
     device: Annotated[
         str | None, typer.Option(help="cpu, gpu, jax or auto, in place of the file's.")
     ] = None,
@@ -313,10 +319,14 @@ def sweep(
             workers=workers,
             scheduler=scheduler,
             progress=progress,
+            certificate=certificate,
+            insecure=insecure,
         )
     except KeyboardInterrupt:
         given = {"--out": out, "--workers": workers, "--scheduler": scheduler}
+        given["--certificate"] = certificate
         words = [word for name, x in given.items() if x is not None for word in (name, str(x))]
+        words += ["--insecure"] if insecure else []
         again = shlex.join(["swelltree", "sweep", str(campaign), *words, "--resume"])
         console.print(f"stopped; continue with: {again}")
         raise
@@ -325,6 +335,16 @@ def sweep(
     if report:
         console.print(f"open: {write_campaign_page(folder)}")
     raise typer.Exit(int(failed > 0))
+
+
+@app.command()
+def certificate(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="To be made; only you may read it.")],
+) -> None:
+    """Make the certificate of a cluster: its holders, and nobody else, may run code on it."""
+    from swelltree.campaigns.security import write_certificate
+
+    typer.echo(f"written: {write_certificate(file)}")
 
 
 def _verify(folder: Path, console: Console) -> int:
