@@ -21,6 +21,7 @@ from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 if TYPE_CHECKING:
     import xarray as xr
+    from rich.console import Console
 
     from swelltree.model.model import Model
     from swelltree.system.casefile.case import Case
@@ -254,14 +255,23 @@ def sweep(
         int | None, typer.Option(help="Processes; 0: this one.  [default: one per core]")
     ] = None,
     scheduler: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler: tcp://host:8786.")
+        str | None, typer.Option(help="Address of a Dask scheduler: tls://host:8786.")
     ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option(help="Its certificate, from `swelltree certificate`.")
+    ] = None,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Take a scheduler without a certificate.")
+    ] = False,
     device: Annotated[
         str | None, typer.Option(help="cpu, gpu, jax or auto, in place of the file's.")
     ] = None,
     report: Annotated[bool, typer.Option(help="Also write a page to look at.")] = True,
     check: Annotated[
         bool, typer.Option("--check", help="Read it, make its outermost cases, and run nothing.")
+    ] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Compare the store with its checksums, run nothing.")
     ] = False,
     replay: Annotated[
         str | None, typer.Option(metavar="CASE", help="Run only this case, and write its replay.")
@@ -276,6 +286,9 @@ def sweep(
     from swelltree.campaigns.file import load_campaign
 
     console = Console(soft_wrap=True, highlight=False, markup=False)
+    folder = Path("out") / campaign.stem if out is None else out
+    if verify:
+        raise typer.Exit(_verify(campaign if campaign.is_dir() else folder, console))
     loaded = load_campaign(campaign)
     if device is not None:
         loaded = replace(loaded, device=device)
@@ -287,7 +300,6 @@ def sweep(
         for what, why in refused.items():
             console.print(f"the case with {what} cannot be run: {why}")
         raise typer.Exit(2 if refused else 0)
-    folder = Path("out") / campaign.stem if out is None else out
     if replay is not None:
         from swelltree.views.report import write_report
 
@@ -307,10 +319,14 @@ def sweep(
             workers=workers,
             scheduler=scheduler,
             progress=progress,
+            certificate=certificate,
+            insecure=insecure,
         )
     except KeyboardInterrupt:
         given = {"--out": out, "--workers": workers, "--scheduler": scheduler}
+        given["--certificate"] = certificate
         words = [word for name, x in given.items() if x is not None for word in (name, str(x))]
+        words += ["--insecure"] if insecure else []
         again = shlex.join(["swelltree", "sweep", str(campaign), *words, "--resume"])
         console.print(f"stopped; continue with: {again}")
         raise
@@ -319,6 +335,32 @@ def sweep(
     if report:
         console.print(f"open: {write_campaign_page(folder)}")
     raise typer.Exit(int(failed > 0))
+
+
+@app.command()
+def certificate(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="To be made; only you may read it.")],
+) -> None:
+    """Make the certificate of a cluster: its holders, and nobody else, may run code on it."""
+    from swelltree.campaigns.security import write_certificate
+
+    typer.echo(f"written: {write_certificate(file)}")
+
+
+def _verify(folder: Path, console: Console) -> int:
+    """Compare all of a store with its checksums; 1 if something is damaged."""
+    from swelltree.campaigns.store import Store
+
+    store = Store(folder)
+    about = store.about()
+    blocks = -(-int(about["cases"]) // int(about["lanes"]))
+    count, damage = store.verify()
+    for text in damage:
+        console.print(text)
+    console.print(f"{count} of {blocks} blocks are whole")
+    if damage:
+        console.print(f"make the others again with: {store.repair()}")
+    return int(bool(damage))
 
 
 def write_campaign_page(folder: Path) -> Path:

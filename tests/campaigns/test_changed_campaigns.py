@@ -124,7 +124,7 @@ def test_another_version_is_told_and_kept_apart(begun, tmp_path, monkeypatch):
     folder = tmp_path / "store"
     shutil.copytree(begun, folder)
     about = json.loads((folder / "campaign.json").read_text())
-    (folder / "campaign.json").write_text(json.dumps(about | {"code": "0" * 16}))
+    (folder / "campaign.json").write_text(json.dumps(stores.signed(about | {"code": "0" * 16})))
     monkeypatch.setattr(stores, "code", lambda: "1" * 16)
     with pytest.warns(sw.SwelltreeWarning, match="begun with another version .swelltree 0"):
         short().run(folder, resume=True, workers=0)

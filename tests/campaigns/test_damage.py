@@ -2,13 +2,17 @@
 
 import json
 import shutil
+import warnings
+from collections import Counter
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import swelltree as sw
 from made_campaign import small_campaign
 from swelltree.campaigns.store import Store
+from swelltree.cli import app
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +55,8 @@ def test_an_index_that_is_json_but_no_index_makes_its_block_missing(whole, tmp_p
     file = folder / "index" / "000001.json"
     file.write_text(json.dumps(change(json.loads(file.read_text()))))
     assert sorted(Store(folder).entries(3)) == [0, 2]
-    assert sw.open_campaign(folder).attrs["cases_missing"] == 4
+    with pytest.warns(sw.SwelltreeWarning, match="block 1 is damaged, and its cases count as miss"):
+        assert sw.open_campaign(folder).attrs["cases_missing"] == 4
 
 
 def test_a_block_whose_index_was_changed_is_run_again(whole, tmp_path):
@@ -101,3 +106,129 @@ def test_a_file_in_the_place_of_the_numbers_gives_way(whole, tmp_path):
     (folder / "results.zarr").write_text("x")
     result = small_campaign().run(folder, resume=True, workers=0, progress=False)
     assert result.attrs["cases_done"] == 12
+
+
+def flipped(file, rng):
+    """One bit of a file turned over."""
+    content = bytearray(file.read_bytes())
+    at = int(rng.integers(len(content)))
+    content[at] ^= 1 << int(rng.integers(8))
+    file.write_bytes(content)
+    return content
+
+
+def files_of(folder):
+    """All that a store is read from."""
+    parts = [folder / "campaign.json", *(folder / "index").glob("*.json")]
+    return sorted(parts + [p for p in (folder / "results.zarr").rglob("*") if p.is_file()])
+
+
+def fate_of_a_flip(folder, file, rng, right):
+    """What reading a store with one flipped bit came to."""
+    before = file.read_bytes()
+    flipped(file, rng)
+    try:
+        with warnings.catch_warnings(record=True):
+            warnings.simplefilter("always")
+            result = sw.open_campaign(folder).load()
+    except sw.SwelltreeError as error:
+        return "message" if str(folder) in str(error) else f"no path in: {error}"
+    finally:
+        file.write_bytes(before)
+    done = (result["state"] == "done").values
+    for name, x in right.data_vars.items():
+        if x.dtype.kind == "f":
+            # a case that counts as done has its numbers; others are gaps
+            got, want = result[name].values, x.values
+            mask = done.reshape(done.shape + (1,) * (got.ndim - done.ndim))
+            if not np.array_equal(
+                np.where(mask, got, 0.0), np.where(mask, want, 0.0), equal_nan=True
+            ):
+                return f"other numbers of '{name}'"
+    for name, x in right.coords.items():
+        if not np.array_equal(x.values, result[name].values):
+            return f"other labels '{name}'"
+    return "same" if result.attrs["cases_missing"] == 0 else "missing"
+
+
+def fates_of_flips(folder, count, seed):
+    rng = np.random.default_rng(seed)
+    right = sw.open_campaign(folder).load()
+    chunks = [file for file in files_of(folder) if "c" in file.parts]
+    others = [file for file in files_of(folder) if "c" not in file.parts]
+    fates = Counter()
+    for k in range(count):
+        file = rng.choice(chunks if k % 2 else others)
+        fates[fate_of_a_flip(folder, file, rng, right)] += 1
+    return fates
+
+
+def check_fates(fates):
+    # a flip in a checksum's own name, or in white space, changes nothing that is read
+    assert set(fates) <= {"message", "missing", "same"}, fates
+    assert fates["same"] <= 0.02 * fates.total()
+    assert fates["message"] > 0.4 * fates.total()
+
+
+def test_a_flipped_bit_is_never_read_as_a_number(whole, tmp_path):
+    folder = tmp_path / "store"
+    shutil.copytree(whole, folder)
+    check_fates(fates_of_flips(folder, 60, seed=36))
+
+
+@pytest.mark.slow
+def test_five_thousand_flipped_bits_are_never_read_as_numbers(whole, tmp_path):
+    folder = tmp_path / "store"
+    shutil.copytree(whole, folder)
+    check_fates(fates_of_flips(folder, 5000, seed=37))
+
+
+def test_damage_names_the_block_and_resuming_repairs_it(whole, tmp_path):
+    folder = tmp_path / "store"
+    shutil.copytree(whole, folder)
+    file = next(
+        p for p in (folder / "results.zarr" / "position" / "c" / "1").rglob("*") if p.is_file()
+    )
+    flipped(file, np.random.default_rng(2))
+    opened = sw.open_campaign(folder)
+    assert opened.attrs["cases_done"] == 12
+    rest = opened["position"].isel(seed=0)
+    with pytest.raises(
+        sw.SwelltreeError, match=r"block 1 of the results is damaged.*sweep .*--resume"
+    ):
+        rest.load()
+    count, found = Store(folder).verify()
+    assert (count, found) == (2, ["block 1 is damaged"])
+    result = small_campaign().run(folder, resume=True, workers=0, progress=False)
+    assert np.array_equal(result["position"], sw.open_campaign(whole)["position"], equal_nan=True)
+    assert Store(folder).verify() == (3, [])
+
+
+def test_verify_is_a_command_with_an_exit_code(whole, tmp_path):
+    folder = tmp_path / "store"
+    shutil.copytree(whole, folder)
+    run = CliRunner().invoke(app, ["sweep", str(folder), "--verify"])
+    assert run.exit_code == 0
+    assert "3 of 3 blocks are whole" in run.output
+    (folder / "index" / "000002.json").write_text("{}")
+    flipped(
+        folder / "results.zarr" / "position" / "c" / "0" / "0" / "0" / "0", np.random.default_rng(1)
+    )
+    run = CliRunner().invoke(app, ["sweep", "any.toml", "--out", str(folder), "--verify"])
+    assert run.exit_code == 1
+    assert "block 0 is damaged" in run.output
+    assert "block 2 is damaged" in run.output
+    assert "--resume" in run.output
+    with pytest.warns(sw.SwelltreeWarning, match="block 2 is damaged, and its cases count as miss"):
+        sw.open_campaign(folder)
+
+
+def test_labels_with_a_flipped_bit_are_told_by_verify(whole, tmp_path):
+    folder = tmp_path / "store"
+    shutil.copytree(whole, folder)
+    flipped(folder / "results.zarr" / "statistic" / "zarr.json", np.random.default_rng(5))
+    assert Store(folder).verify()[1] == [
+        "'results.zarr/statistic/zarr.json', labels of the results, is damaged"
+    ]
+    with pytest.raises(sw.SwelltreeError, match="--resume, which makes it again"):
+        sw.open_campaign(folder)

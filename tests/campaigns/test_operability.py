@@ -1,10 +1,13 @@
 """Operability of the cases of a campaign: the same limits, judged by what the store keeps."""
 
+import json
+
 import numpy as np
 import pytest
 
 import swelltree as sw
 from made_campaign import SEA, float_model, small_campaign
+from swelltree.campaigns.store import signed
 
 LIMITS = [
     {"channel": "position", "body": "float", "dof": "Heave", "limit": 0.5},
@@ -42,7 +45,8 @@ def test_cases_that_failed_or_are_missing_are_neither(store, tmp_path):
     folder = tmp_path / "store"
     shutil.copytree(store, folder)
     index = folder / "index" / "000000.json"
-    index.write_text(index.read_text().replace('"state": "done"', '"state": "failed"', 1))
+    entry = json.loads(index.read_text().replace('"state": "done"', '"state": "failed"', 1))
+    index.write_text(json.dumps(signed(entry)))
     with pytest.warns(sw.SwelltreeWarning, match=r"1 of 4 cases have no result .* Hs = 1, Tp = 6"):
         table = sw.operability(sw.open_campaign(folder), limits=LIMITS)
     assert table["state"].values[0, 0] == "failed"

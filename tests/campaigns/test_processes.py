@@ -20,6 +20,7 @@ import swelltree as sw
 from made_campaign import small_campaign
 from swelltree.campaigns import campaign as campaigns
 from swelltree.campaigns import pool, quiet, work
+from swelltree.campaigns.security import read_certificate, write_certificate
 
 TESTS = str(Path(__file__).parents[1])
 DRIVER = """
@@ -59,12 +60,13 @@ def test_two_processes_of_which_one_is_killed_give_the_same_bits(tmp_path):
 
     campaign = small_campaign(lanes=2)
     here = campaign.run(tmp_path / "here", workers=0)
-    killed = []
+    killed, addresses = [], []
 
     def kill():
         # the first process that finished something
         wait_for(lambda: blocks(tmp_path / "two") >= 1)
         for cluster in list(LocalCluster._instances):
+            addresses.extend([cluster.scheduler_address, *cluster.scheduler_info["workers"]])
             for worker in cluster.workers.values():
                 if worker.pid and not killed:
                     os.kill(worker.pid, signal.SIGKILL)
@@ -75,6 +77,9 @@ def test_two_processes_of_which_one_is_killed_give_the_same_bits(tmp_path):
     two = campaign.run(tmp_path / "two", workers=2)
     hand.join()
     assert killed
+    assert len(addresses) == 3
+    assert all(address.startswith("tls://127.0.0.1:") for address in addresses)
+    assert "PYTHONSAFEPATH" not in os.environ  # as before
     assert two.attrs["cases_done"] == 12
     assert equal(here, two)
 
@@ -167,13 +172,20 @@ def test_twenty_interruptions_lose_nothing_and_run_nothing_twice(tmp_path):
     assert equal(result, campaign.run(tmp_path / "whole", workers=0))
 
 
+def tls(folder):
+    """How a scheduler or a worker is given the certificate of a cluster."""
+    file = str(folder / "cluster.pem")
+    return ["--tls-ca-file", file, "--tls-cert", file, "--tls-key", file]
+
+
 @contextlib.contextmanager
 def cluster_elsewhere(folder, workers):
     """A scheduler and workers that are processes of their own: its address and all of them."""
     file = folder / "scheduler.json"
     python, quiet = [sys.executable, "-m"], {"stderr": subprocess.DEVNULL}
-    ours = ["--scheduler-file", str(file), "--no-dashboard"]
-    here = ["--host", "127.0.0.1", "--port", "0"]
+    ours = ["--scheduler-file", str(file), "--no-dashboard", *tls(folder)]
+    here = ["--host", "127.0.0.1", "--port", "0", "--protocol", "tls"]
+    write_certificate(folder / "cluster.pem")
     scheduler = [*python, "distributed.cli.dask_scheduler", *ours, *here]
     processes = [subprocess.Popen(scheduler, **quiet)]
     worker = [*python, "distributed.cli.dask_worker", *ours, "--nthreads", "1"]
@@ -185,7 +197,8 @@ def cluster_elsewhere(folder, workers):
         wait_for(lambda: file.exists() and file.read_text().endswith("}"))
         address = json.loads(file.read_text())["address"]
         if workers:
-            with distributed.Client(address) as client:
+            security = read_certificate(folder / "cluster.pem")
+            with distributed.Client(address, security=security) as client:
                 client.wait_for_workers(workers, timeout=120)
         yield address, processes
     finally:
@@ -198,7 +211,9 @@ def cluster_elsewhere(folder, workers):
 def test_workers_of_a_scheduler_elsewhere_give_the_same_bits(tmp_path):
     campaign = small_campaign(lanes=2)
     with cluster_elsewhere(tmp_path, workers=3) as (address, _):
-        far = campaign.run(tmp_path / "far", scheduler=address)
+        far = campaign.run(
+            tmp_path / "far", scheduler=address, certificate=tmp_path / "cluster.pem"
+        )
     assert equal(far, campaign.run(tmp_path / "here", workers=0))
 
 
@@ -208,7 +223,7 @@ def test_workers_that_come_late_are_waited_for_and_used(tmp_path):
     campaign, folder = small_campaign(lanes=1, duration=200.0), tmp_path / "store"
     with cluster_elsewhere(tmp_path, workers=0) as (address, processes):
         worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1"]
-        alone = [*worker, "--no-nanny", "--local-directory", str(tmp_path)]
+        alone = [*worker, *tls(tmp_path), "--no-nanny", "--local-directory", str(tmp_path)]
 
         def come():
             time.sleep(3.0)
@@ -219,7 +234,7 @@ def test_workers_that_come_late_are_waited_for_and_used(tmp_path):
         hand = threading.Thread(target=come)
         hand.start()
         with pytest.warns(sw.SwelltreeWarning, match="has no workers yet; waiting for the first"):
-            late = campaign.run(folder, scheduler=address)
+            late = campaign.run(folder, scheduler=address, certificate=tmp_path / "cluster.pem")
         hand.join()
     assert equal(late, campaign.run(tmp_path / "here", workers=0))
 
@@ -284,7 +299,7 @@ def test_a_scheduler_without_workers_is_told_once_and_so_is_their_return():
     cluster, said, there = object.__new__(pool.Cluster), [], {}
     cluster._client = SimpleNamespace(status="running", nthreads=lambda: there)
     cluster._scheduler, cluster._say, cluster._left = "tcp://a:1", said.append, False
-    cluster._jobs = dict.fromkeys("abc")
+    cluster._jobs, cluster._certificate = dict.fromkeys("abc"), None
     cluster._workers = 1
 
     def looked(times):
@@ -292,7 +307,9 @@ def test_a_scheduler_without_workers_is_told_once_and_so_is_their_return():
             cluster._counted = -pool.COUNTED
             cluster._tell_whether_left()
 
-    gone = "scheduler 'tcp://a:1' has no workers any more since .*; 3 blocks wait .* Start some: d"
+    gone = (
+        "scheduler 'tcp://a:1' has no workers any more since .*; 3 blocks wait .* Start some: .*d"
+    )
     with pytest.warns(sw.SwelltreeWarning, match=gone) as told:
         looked(2)
     assert len(told) == 1
@@ -309,16 +326,14 @@ def test_a_scheduler_that_goes_before_a_worker_came_is_told():
     def wait(count):
         raise OSError("Timed out")
 
-    cluster, closed = object.__new__(pool.Cluster), []
-    cluster._client = SimpleNamespace(
-        nthreads=dict, wait_for_workers=wait, close=lambda timeout: closed.append(timeout)
-    )
+    cluster = object.__new__(pool.Cluster)
+    cluster._client = SimpleNamespace(nthreads=dict, wait_for_workers=wait)
+    cluster._certificate = None
     with (
         pytest.warns(sw.SwelltreeWarning, match="has no workers yet"),
         pytest.raises(sw.SwelltreeError, match="the Dask scheduler is gone"),
     ):
         cluster._wait_for_workers("tcp://a:1")
-    assert closed
 
 
 def test_a_scheduler_that_goes_while_it_is_asked_is_told():
@@ -346,13 +361,13 @@ def test_workers_that_all_die_are_told_and_their_successors_finish(tmp_path, cap
             there = blocks(folder)
             time.sleep(2.0 * pool.COUNTED)
             assert blocks(folder) <= there + 1
-            alone = [*worker, "--no-nanny", "--local-directory", str(tmp_path)]
+            alone = [*worker, *tls(tmp_path), "--no-nanny", "--local-directory", str(tmp_path)]
             processes.append(subprocess.Popen(alone, stderr=subprocess.DEVNULL))
 
         hand = threading.Thread(target=kill_and_follow)
         hand.start()
         with pytest.warns(sw.SwelltreeWarning, match="has no workers any more since") as told:
-            result = campaign.run(folder, scheduler=address)
+            result = campaign.run(folder, scheduler=address, certificate=tmp_path / "cluster.pem")
         hand.join()
     assert sum("no workers any more" in str(one.message) for one in told) == 1
     assert capfd.readouterr().err.count("has workers again; going on") == 1
@@ -368,7 +383,7 @@ def test_the_keyboard_stops_a_driver_that_waits_for_workers(tmp_path):
             tests=TESTS,
             changes="lanes=1, duration=400.0",
             folder=str(folder),
-            workers=f"None, scheduler={address!r}",
+            workers=f"None, scheduler={address!r}, certificate={str(tmp_path / 'cluster.pem')!r}",
         )
         command = [sys.executable, "-c", code]
         driver = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -395,7 +410,7 @@ def test_a_killed_scheduler_is_told_and_only_what_is_missing_is_run(tmp_path):
         hand = threading.Thread(target=kill)
         hand.start()
         with pytest.raises(sw.SwelltreeError, match=r"scheduler is gone.*continue with --resume"):
-            campaign.run(folder, scheduler=address)
+            campaign.run(folder, scheduler=address, certificate=tmp_path / "cluster.pem")
         hand.join()
     there = {f: f.stat().st_mtime_ns for f in (folder / "index").glob("*.json")}
     assert 1 <= len(there) < 12
@@ -410,12 +425,12 @@ def test_a_scheduler_that_is_not_there_is_told(tmp_path, monkeypatch):
 
     true = distributed.Client
 
-    def quick(address, timeout=None):
-        return true(address, timeout=1)
+    def quick(address, timeout=None, security=None):
+        return true(address, timeout=1, security=security)
 
     monkeypatch.setattr(distributed, "Client", quick)
     with pytest.raises(sw.SwelltreeError, match=r"scheduler 'tcp://127.0.0.1:9' does not answer"):
-        small_campaign().run(tmp_path / "store", scheduler="tcp://127.0.0.1:9")
+        small_campaign().run(tmp_path / "store", scheduler="tcp://127.0.0.1:9", insecure=True)
 
 
 def test_a_negative_number_of_processes_is_told(tmp_path):

@@ -1,5 +1,6 @@
 """State-space radiation: stable, passive, within its stated error."""
 
+import os
 import warnings
 from pathlib import Path
 
@@ -451,3 +452,40 @@ def test_a_result_with_nan_is_not_kept_and_a_sealed_one_is_not_used(tmp_path, mo
         cache.store("bem", "a", {"x": np.array([1.0, np.nan])})
         assert cache.load("bem", "a") is not None
     assert cache.load("bem", "a") is None
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="no permissions of this kind")
+@pytest.mark.parametrize("whose", ["group", "another user", "folder", "link", "pipe"])
+def test_a_result_that_others_could_have_written_is_not_used(tmp_path, monkeypatch, whose):
+    """The seal is right each time: only who may write to it is not."""
+    monkeypatch.setenv("SWELLTREE_CACHE_DIR", str(tmp_path))
+    key = "a" * 64
+    cache.store("bem", key, {"x": np.arange(3.0)})
+    file = tmp_path / "bem" / f"{key}.npz"
+    assert file.stat().st_mode & 0o077 == 0
+    np.testing.assert_array_equal(cache.load("bem", key)["x"], np.arange(3.0))
+    if whose == "group":
+        file.chmod(0o660)
+    elif whose == "folder":
+        file.parent.chmod(0o770)
+    elif whose == "another user":
+        if os.getuid() != 0:
+            pytest.skip("only root can give files away")
+        os.chown(file, 65534, 65534)
+    else:
+        file.rename(tmp_path / "elsewhere")
+        if whose == "link":
+            file.symlink_to(tmp_path / "elsewhere")
+        else:
+            os.mkfifo(file)
+    assert cache.load("bem", key) is None
+
+
+def test_results_that_nobody_used_for_months_go(tmp_path, monkeypatch):
+    monkeypatch.setenv("SWELLTREE_CACHE_DIR", str(tmp_path))
+    cache.store("bem", "a" * 64, {"x": np.arange(3.0)})
+    file = tmp_path / "bem" / f"{'a' * 64}.npz"
+    os.utime(file, (1.0, 1.0))
+    (tmp_path / "bem" / ".cleaned").unlink()
+    cache.store("bem", "b" * 64, {"x": np.arange(3.0)})
+    assert not file.exists()

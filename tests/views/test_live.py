@@ -5,6 +5,7 @@ import http.client
 import http.server
 import json
 import os
+import random
 import shutil
 import socket
 import sys
@@ -23,6 +24,7 @@ from support import ROOT
 from swelltree.views.live.frames import Frames
 from swelltree.views.live.page import live_page
 from swelltree.views.live.running import Running
+from swelltree.views.live.server import Allowance, Server
 from swelltree.views.live.sliders import all_names, changes_of, chosen_sliders, read_slider
 from swelltree.views.live.view import study_options
 
@@ -283,6 +285,158 @@ def test_pausing_speed_and_bad_wishes(model):
         running.stop()
 
 
+HUGE = "9" * 401
+HOSTILE = [
+    f'{{"speed": {HUGE}}}',
+    '{"speed": 1e999}',
+    '{"speed": 1e-300}',
+    '{"speed": true}',
+    f'{{"set": {{"{DAMPING}": {HUGE}}}}}',
+    f'{{"set": {{"{DAMPING}": -{HUGE}}}}}',
+    f'{{"set": {{"{DAMPING}": NaN}}}}',
+    f'{{"add": "bodies.bob.com[{"1" * 5000}]"}}',
+    f'{{"add": "bodies.bob.com[{"1" * 150}]"}}',
+    f'{{"add": "{"[1" * 100}"}}',
+    f'{{"add": "{"ptos.pto.damping" * 900}"}}',
+    f'{{"trace": "{"x." * 7000}"}}',
+    '{"trace": {"a": 1}}',
+    '{"add": 3}',
+    '{"add": "ptos.pto.damping=1e999:2"}',
+    '{"add": "sea.__class__"}',
+    '{"add": "sea.spectrum.__init__"}',
+    '{"trace": "__class__"}',
+    '{"set": [1]}',
+    "[" * 8000,
+    "1" * 5000,
+    "nothing",
+    "",
+]
+
+
+def test_hostile_messages_are_answered_or_ignored_and_the_run_goes_on(model):
+    """Each was sent by a page; three of them ended the view, one held it for 20 s."""
+    run = sw.stepper(model, SEA, solver="rk4", step=0.05, keep=10)
+    told = []
+    running = Running(run, chosen_sliders(run, [DAMPING]), frames_of(run), told.append)
+    server = Server("page", running.ask)
+    running.start()
+    try:
+        with SocketOfAPage(server) as page:
+            for text in HOSTILE:
+                page.send(text)
+            page.send('{"pause": true}')
+            until(lambda: told and told[-1]["paused"])
+        assert running.alive
+        assert 0.001 <= running.speed <= 1000.0
+        assert all(abs(x) < 1e9 for x in running.values.values())
+        assert len(running.sliders) <= 3
+    finally:
+        running.stop()
+        server.close()
+
+
+def mutated(rng):
+    """A message of a page with something wrong in it."""
+    seed = [*HOSTILE, '{"pause": false}', '{"speed": 2}', '{"reset": 1}', '{"trace": "bob.Heave"}']
+    seed += [f'{{"set": {{"{DAMPING}": 1e5}}}}', '{"add": "sea.spectrum.Hs=0:4"}']
+    text = bytearray(rng.choice(seed).encode())
+    for _ in range(rng.randint(0, 4)):
+        at = rng.randrange(len(text) + 1)
+        part = rng.choice([b'"', b"{", b"[", b"9" * 50, b":", b"null", b"\\ud800", b"-", b".."])
+        text[at : at + rng.randint(0, 3)] = part
+    return text.decode(errors="replace")
+
+
+@pytest.mark.slow
+def test_thousands_of_mutated_messages_do_not_end_a_view(model):
+    rng = random.Random(36)
+    run = sw.stepper(model, SEA, solver="rk4", step=0.05, keep=10)
+    told = []
+    running = Running(run, chosen_sliders(run, [DAMPING]), frames_of(run), told.append)
+    running.start()
+    server = Server("page", running.ask)
+    try:
+        for _ in range(100):
+            with SocketOfAPage(server) as page:
+                for _ in range(50):
+                    page.send(mutated(rng))
+                count = len(told)
+                page.send('{"speed": 1}')
+            until(lambda count=count: len(told) > count)
+            assert running.alive
+            assert json.dumps(told[-1], allow_nan=False)
+    finally:
+        running.stop()
+        server.close()
+
+
+def test_a_failing_step_pauses_the_run_and_says_why(model, monkeypatch):
+    run = sw.stepper(model, SEA, solver="rk4", step=0.05, keep=10)
+    told = []
+    running = Running(run, chosen_sliders(run, [DAMPING]), frames_of(run), told.append)
+    monkeypatch.setattr(type(run), "step", lambda *_: 1 / 0)
+    running.start()
+    try:
+        until(lambda: told and told[-1]["paused"])
+        assert "ZeroDivisionError" in told[-1]["message"]
+        assert running.alive
+    finally:
+        running.stop()
+
+
+def test_a_page_that_sends_without_end_is_held_back():
+    allowance = Allowance(rate=5.0)
+    assert sum(allowance.take() for _ in range(1000)) in (5, 6)
+
+
+def test_wishes_that_nobody_fetches_take_no_memory(model):
+    run = sw.stepper(model, SEA, solver="rk4", step=0.05, keep=10)
+    running = Running(run, {}, frames_of(run), lambda _: None)
+    for _ in range(5000):
+        running.ask({"pause": True})
+    assert running._asked.qsize() == 1000
+
+
+class SocketOfAPage:
+    """What a browser does: ask for the socket, send frames, and take what comes."""
+
+    def __init__(self, server):
+        self.server = server
+
+    def __enter__(self):
+        self.wire = socket.create_connection(("127.0.0.1", self.server.port), timeout=10)
+        host = self.server.hosts[0]
+        head = {
+            "Host": host,
+            "Upgrade": "websocket",
+            "Connection": "Upgrade",
+            "Sec-WebSocket-Version": "13",
+            "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+            "Origin": f"http://{host}",
+        }
+        lines = [f"GET {self.server.path}socket HTTP/1.1", *(f"{k}: {v}" for k, v in head.items())]
+        self.wire.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+        assert b" 101 " in self.wire.recv(4000).partition(b"\r\n")[0]
+        threading.Thread(target=self._drain, daemon=True).start()
+        return self
+
+    def _drain(self):
+        with contextlib.suppress(OSError):
+            while self.wire.recv(65536):
+                pass
+
+    def send(self, text):
+        content = text.encode()
+        size = len(content)
+        lengths = bytes([128 | size]) if size < 126 else b"\xfe" + size.to_bytes(2, "big")
+        self.wire.sendall(b"\x81" + lengths + bytes(4) + content)  # a mask of zeros
+
+    def __exit__(self, *_):
+        time.sleep(0.1)  # what was sent arrives
+        self.wire.shutdown(socket.SHUT_RDWR)
+        self.wire.close()
+
+
 def test_units_of_traces(run):
     frames = frames_of(run)
     assert frames.unit("bob.Heave") == "m"
@@ -306,6 +460,22 @@ def response(view, path=None, method="GET", **headers):
         connection.putheader(key.replace("_", "-"), value)
     connection.endheaders()
     return connection.getresponse()
+
+
+def raw(view, *lines):
+    """The answer to what no library would send."""
+    with socket.create_connection(("127.0.0.1", urlsplit(view.url).port), timeout=5) as wire:
+        wire.sendall("\r\n".join([*lines, "", ""]).encode())
+        return wire.recv(4000)
+
+
+def test_the_server_has_so_many_connections_and_no_more(view, monkeypatch):
+    monkeypatch.setattr("swelltree.views.live.server.MAX_CONNECTIONS", 8)
+    place = ("127.0.0.1", urlsplit(view.url).port)
+    with contextlib.ExitStack() as stack:
+        wires = [stack.enter_context(socket.create_connection(place, timeout=5)) for _ in range(12)]
+        assert wires[-1].recv(10) == b""  # ended at once
+    until(lambda: response(view).status == 200)
 
 
 def handshake(view, path=None, **headers):
@@ -337,6 +507,8 @@ def test_strangers_are_turned_away(view):
     for path in ("/", "/x/", own[:-1], own[:-2] + "/", own.swapcase(), "/../etc/passwd", own + "x"):
         assert response(view, path).status == 404, path
     assert response(view, method="POST").status == 405
+    two = raw(view, f"GET {own} HTTP/1.1", *(2 * [f"Host: 127.0.0.1:{urlsplit(view.url).port}"]))
+    assert two.split()[1] in (b"400", b"403")
     assert handshake(view).status == 101
     assert handshake(view, Origin="http://evil.example").status == 403
     assert handshake(view, Origin="null").status == 403

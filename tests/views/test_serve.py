@@ -1,6 +1,9 @@
 """The server: one page, this machine only."""
 
+import contextlib
 import http.client
+import socket
+import threading
 from urllib.parse import urlsplit
 
 import pytest
@@ -84,3 +87,44 @@ def test_the_port_can_be_chosen(served):
         assert ask(again) == (200, "<p>again</p>")
     finally:
         again.close()
+
+
+def raw(served, text, most=4000):
+    with socket.create_connection(("127.0.0.1", urlsplit(served.url).port), timeout=5) as wire:
+        wire.sendall(text.encode())
+        return wire.recv(most)
+
+
+def test_two_names_of_one_machine_are_one_too_many(served):
+    place = urlsplit(served.url)
+    host = f"Host: 127.0.0.1:{place.port}\r\n"
+    assert raw(served, f"GET {place.path} HTTP/1.1\r\n{host}\r\n").split()[1] == b"200"
+    assert raw(served, f"GET {place.path} HTTP/1.1\r\n{host}{host}\r\n").split()[1] == b"403"
+    assert raw(served, f"GET {place.path} HTTP/1.0\r\n\r\n").split()[1] == b"403"
+
+
+def test_connections_that_say_nothing_give_way(monkeypatch):
+    monkeypatch.setattr("swelltree.views.serve.MAX_CONNECTIONS", 4)
+    page = serve("<p>hello</p>")
+    place = ("127.0.0.1", urlsplit(page.url).port)
+    threads = threading.active_count()
+    try:
+        with contextlib.ExitStack() as stack:
+            wires = [stack.enter_context(socket.create_connection(place)) for _ in range(20)]
+            assert ask(page) == (200, "<p>hello</p>")
+            wires[0].settimeout(5)
+            assert wires[0].recv(10) == b""  # the oldest went
+            assert threading.active_count() <= threads + 5
+    finally:
+        page.close()
+
+
+def test_a_browser_that_does_not_ask_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr("swelltree.views.serve.PATIENCE", 0.2)
+    page = serve("<p>hello</p>")
+    try:
+        with socket.create_connection(("127.0.0.1", urlsplit(page.url).port), timeout=20) as wire:
+            wire.sendall(b"GET / HT")
+            assert wire.recv(10) == b""
+    finally:
+        page.close()

@@ -27,6 +27,7 @@ from swelltree.campaigns.opened import open_campaign
 from swelltree.campaigns.pool import Job, cases_per_block, open_pool
 from swelltree.campaigns.progress import Progress
 from swelltree.campaigns.sea_states import sea_states
+from swelltree.campaigns.security import scheduler_security
 from swelltree.campaigns.store import Store
 from swelltree.campaigns.table import CaseTable, case_id, case_table, check_table
 from swelltree.campaigns.vary import Vary
@@ -162,6 +163,8 @@ class Campaign:
         workers: int | None = None,
         scheduler: str | None = None,
         progress: bool = True,
+        certificate: str | Path | None = None,
+        insecure: bool = False,
     ) -> xr.Dataset:
         """Run all cases that the store does not have, and open it.
 
@@ -171,8 +174,12 @@ class Campaign:
             retry_failed: go on with it, and run cases that failed again, each three times at most:
                 after a repair of what they met, a fuller memory or a new version.
             workers: processes on this machine; one per core by default, 0 for this process.
-            scheduler: address of a Dask scheduler, tcp://host:port.
+            scheduler: address of a Dask scheduler, tls://host:port.
             progress: show a progress bar; where stderr is no terminal, a line a minute at most.
+            certificate: file of mode 600 that the scheduler and its workers have, too, made by
+                `swelltree certificate`.
+            insecure: take a scheduler without a certificate (tcp://), which runs the code of
+                anybody who reaches it: for networks of one's own.
         """
         check_numbers(self.name, seconds={}, counts={"workers": (workers, 0)})
         store, table = Store(given_path(folder, "store")), self.table
@@ -186,6 +193,13 @@ class Campaign:
                 f"workers {workers} are processes of this machine, and scheduler '{scheduler}' has "
                 "its own. Give one of them."
             )
+        if scheduler is None and (certificate is not None or insecure):
+            raise SwelltreeError(
+                "certificate and insecure belong to a scheduler elsewhere; processes of this "
+                "machine have a certificate of their own. Give a scheduler, or leave them out."
+            )
+        if scheduler is not None:
+            scheduler_security(scheduler, certificate, insecure)
         with made_folder(store.folder), DriverLock(store.folder):
             with each_told_once() as told:
                 processes = 0 if workers == 0 else None if scheduler else workers or cores()
@@ -193,7 +207,9 @@ class Campaign:
                 blank = blank_block(planned, tuple(self.reduce))
                 check_dims(table, blank)
                 store.create(self._about(table, planned, lanes), blank)
-            how = (retry_failed, workers, scheduler, progress)
+            where: NamedValues = {"workers": workers, "scheduler": scheduler}
+            where |= {"certificate": certificate, "insecure": insecure}
+            how = (retry_failed, where, progress)
             self._drive(store, table, planned, lanes, blank, told, *how)
         result = open_campaign(folder)
         failed = int(result.attrs["cases_failed"])
@@ -317,8 +333,7 @@ class Campaign:
         blank: xr.Dataset,
         told: set[str],
         retry_failed: bool,
-        workers: int | None,
-        scheduler: str | None,
+        where: NamedValues,
         progress: bool,
     ) -> None:
         """Blocks that are missing, and cases of others that are run again."""
@@ -355,9 +370,8 @@ class Campaign:
                 planned,
                 tuple(self.reduce),
                 len(missing) + len(again),
-                workers=workers,
-                scheduler=scheduler,
                 say=bar.say,
+                **where,
             )
             with pool:
                 driver.run(pool, jobs())

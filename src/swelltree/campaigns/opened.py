@@ -6,14 +6,15 @@ not part of the table (sea states that do not occur) are gaps; `state` says whic
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.campaigns.store import RESULTS, Store
+from swelltree.campaigns.store import PARTS, RESULTS, Store, sum_of
 from swelltree.engine.arrays import Tree
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.system.files.given_paths import given_path
 from swelltree.system.named_values import NamedValues
 
@@ -67,11 +68,13 @@ def open_cases(folder: str | Path) -> xr.Dataset:
     count, lanes = int(about["cases"]), int(about["lanes"])
     blocks = -(-count // lanes)
     entries = store.entries(blocks, thorough=False)
+    warn_damaged(store, blocks, entries)
     try:
-        data = xr.open_zarr(Path(folder) / RESULTS, chunks={}, consolidated=False)
+        source = checked_chunks(store, about.get(PARTS, {}), entries)
+        data = xr.open_zarr(source, chunks={}, consolidated=False)
         # labels as those of single results
         texts = {n: x.load().astype(object) for n, x in data.coords.items() if x.dtype.kind == "T"}
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError, TypeError) as error:
         raise SwelltreeError(
             f"'{Path(folder) / RESULTS}' cannot be read ({error}). Continue the campaign with "
             "--resume, which makes it again."
@@ -109,6 +112,55 @@ def open_cases(folder: str | Path) -> xr.Dataset:
         for state in ("done", "failed", "missing")
     }
     return result.assign_coords(case=np.arange(count)).assign_attrs(about["attrs"] | counts)
+
+
+def warn_damaged(store: Store, blocks: int, entries: dict[int, Tree]) -> None:
+    """A warning where blocks were written and are not whole any more."""
+    bad = [block for block in range(blocks) if block not in entries and store.has_index(block)]
+    if bad:
+        which = ", ".join(map(str, bad[:8])) + (" ..." if len(bad) > 8 else "")
+        warnings.warn(
+            f"'{store.folder}': block {which} is damaged, and its cases count as missing. "
+            f"Run them again with {store.repair()}",
+            SwelltreeWarning,
+            stacklevel=4,
+        )
+
+
+def checked_chunks(store: Store, parts: NamedValues, entries: dict[int, Tree]) -> Tree:
+    """The arrays of a store for Zarr, each file compared with its checksum when it is read.
+
+    Args:
+        store: the campaign.
+        parts: size and checksum of files that describe and label arrays.
+        entries: index of the blocks that are there; chunks of others are not read.
+    """
+    from zarr.storage import LocalStore, WrapperStore
+
+    ours = {name for entry in entries.values() for name in entry["chunks"]}
+
+    class Checked(WrapperStore[LocalStore]):
+        """Reads, and raises where a checksum is wrong."""
+
+        async def get(self, key: str, prototype: Tree, byte_range: Tree = None) -> Tree:
+            name, _, place = key.partition("/c/")
+            block = int(place.partition("/")[0]) if place and name in ours else None
+            if block is not None and block not in entries:
+                return None  # begun, not finished
+            content = await super().get(key, prototype, byte_range)
+            kept = parts.get(key) if block is None else entries[block]["chunks"].get(name)
+            if kept is None or byte_range is not None:
+                return content
+            found = None if content is None else content.to_bytes()
+            if found is not None and sum_of(found) == kept:
+                return content
+            where = "the labels" if block is None else f"block {block}"
+            raise SwelltreeError(
+                f"'{store.folder}': {where} of the results is damaged: '{RESULTS}/{key}' is not "
+                f"what was written. Run {store.repair()}, which makes it again."
+            )
+
+    return Checked(LocalStore(store.folder / RESULTS, read_only=True))
 
 
 def _log(entries: dict[int, Tree], block: int, lanes: int, count: int) -> list[NamedValues]:

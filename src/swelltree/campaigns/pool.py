@@ -6,12 +6,17 @@ died comes back as an error, like one that raised.
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from swelltree.campaigns.security import scheduler_security, temporary_security, worker_command
 from swelltree.campaigns.work import Block, UnfitProcess, one_thread, packed, run_block, run_here
 from swelltree.engine.arrays import Tree
 from swelltree.engine.cores import cores
@@ -25,6 +30,7 @@ AHEAD = 3  # jobs per process that wait
 BLOCK = 32  # cases of a process with one core, at most: what is cut off is run again
 SHARES = 4  # blocks for each process at least, where there are cases enough: none waits long
 COUNTED = 5.0  # s between looks at how many processes there are
+SAFE_PATH = "PYTHONSAFEPATH"  # Python does not look for modules in the current folder
 LOOKED = 1.0  # s between looks at a cluster that sends nothing
 
 
@@ -110,6 +116,8 @@ class Cluster(Pool):
         scheduler: address of one that runs already.
         retries: how often the cluster itself begins a job again whose process died.
         say: tells the user.
+        certificate: file that the scheduler and its workers have, too.
+        insecure: take a scheduler without one.
     """
 
     def __init__(
@@ -120,31 +128,55 @@ class Cluster(Pool):
         scheduler: str | None = None,
         retries: int = 1,
         say: Callable[[str], None] = print,
+        certificate: str | Path | None = None,
+        insecure: bool = False,
     ) -> None:
         dask, distributed = dask_cluster()
-        self._cluster, self._scheduler, self._say = None, scheduler, say
-        if scheduler is None:
-            settings: NamedValues = {
-                "distributed.nanny.pre-spawn-environ": one_thread(),
-                "distributed.scheduler.allowed-failures": retries,
-                "distributed.worker.preload": ["swelltree.campaigns.quiet"],
-            }
-            with dask.config.set(settings):
-                self._cluster = distributed.LocalCluster(
-                    n_workers=workers,
-                    threads_per_worker=1,
-                    processes=True,
-                    dashboard_address=":0" if has_dashboard() else None,
-                    silence_logs=40,
-                )
-            self._client = distributed.Client(self._cluster)
-        else:
-            self._client = connected(distributed, scheduler)
-        self._workers, self._counted, self._left = workers, -COUNTED, False
-        self._wait_for_workers(scheduler)
-        self._content = self._sent(packed(planned, names))
+        self._cluster: Tree = None
+        self._client: Tree = None
+        self._scheduler, self._say = scheduler, say
+        self._certificate = certificate
+        self._ending = ExitStack()
         self._jobs: dict[str, Job] = {}
-        self._ended = distributed.as_completed()
+        try:
+            if scheduler is None:
+                self._start(dask, distributed, workers, retries)
+            else:
+                security = scheduler_security(scheduler, certificate, insecure)
+                self._client = connected(distributed, scheduler, security)
+            self._ended = distributed.as_completed()
+            self._workers, self._counted, self._left = workers, -COUNTED, False
+            self._wait_for_workers(scheduler)
+            self._content = self._sent(packed(planned, names))
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self, dask: Tree, distributed: Tree, workers: int, retries: int) -> None:
+        """Processes of this machine, which nobody else can reach."""
+        security = temporary_security()
+        # no modules from the current folder; taken back at the end, as Dask does not
+        own = {SAFE_PATH: "1", **one_thread()}
+        self._ending.enter_context(kept_environment(own))
+        # Dask puts this folder in front of the path of each process
+        scratch = self._ending.enter_context(TemporaryDirectory(prefix="swelltree-"))
+        settings: NamedValues = {
+            "distributed.nanny.pre-spawn-environ": own,
+            "distributed.scheduler.allowed-failures": retries,
+            "distributed.worker.preload": ["swelltree.campaigns.quiet"],
+        }
+        with dask.config.set(settings):
+            self._cluster = distributed.LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address="127.0.0.1:0" if has_dashboard() else None,
+                silence_logs=40,
+                protocol="tls://",
+                security=security,
+                local_directory=scratch,
+            )
+        self._client = distributed.Client(self._cluster)
 
     @property
     def room(self) -> int:
@@ -171,19 +203,15 @@ class Cluster(Pool):
         if scheduler is None or self._client.nthreads():
             return
         warnings.warn(
-            f"scheduler '{scheduler}' has no workers yet; waiting for the first. Start some: dask "
-            f"worker {scheduler} --nthreads 1.",
+            f"scheduler '{scheduler}' has no workers yet; waiting for the first. Start some: "
+            f"{worker_command(scheduler, self._certificate)}.",
             SwelltreeWarning,
             stacklevel=2,
         )
         try:
             self._client.wait_for_workers(1)
         except OSError:
-            self._client.close(timeout=5)
             raise self._gone() from None
-        except BaseException:
-            self._client.close(timeout=5)
-            raise
 
     def _sent(self, content: bytes) -> Tree:
         """The model as a result of the cluster, which it makes again where its owners die."""
@@ -239,8 +267,8 @@ class Cluster(Pool):
         warnings.warn(
             f"scheduler '{self._scheduler}' has no workers any more since "
             f"{time.strftime('%H:%M:%S')}; {len(self._jobs)} blocks wait for some. Start some: "
-            f"dask worker {self._scheduler} --nthreads 1; or stop with Ctrl-C and continue with "
-            "--resume.",
+            f"{worker_command(str(self._scheduler), self._certificate)}; or stop with Ctrl-C and "
+            "continue with --resume.",
             SwelltreeWarning,
             stacklevel=2,
         )
@@ -253,25 +281,44 @@ class Cluster(Pool):
 
     def close(self) -> None:
         """Let go of the jobs, and end the processes that were started here."""
-        self._client.cancel(list(self._ended.futures), force=True)
-        self._client.close(timeout=5)
+        if self._client is not None:
+            if self._jobs:
+                self._client.cancel(list(self._ended.futures), force=True)
+            self._client.close(timeout=5)
         if self._cluster is not None:
             self._cluster.close(timeout=10)
+        self._ending.close()
 
 
-def connected(distributed: Tree, scheduler: str) -> Tree:
+@contextmanager
+def kept_environment(changes: dict[str, str]) -> Iterator[None]:
+    """Environment variables for processes that are started now, taken back at the end."""
+    before = {name: os.environ.get(name) for name in changes}
+    os.environ.update(changes)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def connected(distributed: Tree, scheduler: str, security: Tree | None = None) -> Tree:
     """A client of a scheduler that runs already.
 
     Args:
         distributed: the package.
         scheduler: its address.
+        security: what it is reached with.
     """
     try:
-        return distributed.Client(scheduler, timeout=20)
+        return distributed.Client(scheduler, timeout=20, security=security)
     except (OSError, TimeoutError, ValueError) as error:
         raise SwelltreeError(
-            f"scheduler '{scheduler}' does not answer ({error}). Start one with `dask scheduler`, "
-            "and give its address: tcp://host:8786."
+            f"scheduler '{scheduler}' does not answer ({error}). Start one with `dask scheduler` "
+            "and its certificate, and give its address: tls://host:8786."
         ) from None
 
 
@@ -317,6 +364,8 @@ def open_pool(
     workers: int | None,
     scheduler: str | None,
     say: Callable[[str], None],
+    certificate: str | Path | None = None,
+    insecure: bool = False,
 ) -> Pool:
     """The pool that was asked for.
 
@@ -328,6 +377,8 @@ def open_pool(
             device than the CPU is fed by one: this, or another where some are asked for.
         scheduler: address of a Dask scheduler.
         say: tells the user.
+        certificate: file that the scheduler has, too.
+        insecure: take a scheduler without one.
     """
     one_device = planned.plan.device != "cpu"
     usual = 0 if one_device else cores()
@@ -336,7 +387,8 @@ def open_pool(
         return Here(planned, names)
     if one_device:
         count = 1
-    pool = Cluster(planned, names, count, scheduler, say=say)
+    secured: NamedValues = {"certificate": certificate, "insecure": insecure}
+    pool = Cluster(planned, names, count, scheduler, say=say, **secured)
     if pool.dashboard:
         say(f"dashboard: {pool.dashboard}")
     return pool

@@ -6,12 +6,15 @@
 
 A block counts as finished when its index file is there and its chunks have the sizes and checksums
 that it names. Whatever was cut off, lost or changed makes a block missing, and it is run again.
+Checksums are CRC-32: of every chunk, of the index file itself, of `campaign.json`, and there of the
+labels and descriptions of the arrays. They find damage, not a forger.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import json
+import shlex
 import shutil
 import zlib
 from pathlib import Path
@@ -32,6 +35,8 @@ ABOUT, RESULTS, INDEX = "campaign.json", "results.zarr", "index"
 LAYOUT = 1  # of the store
 STATES = ("done", "failed")  # of a case that was run
 KEPT = ("name", "key", "cases", "lanes", "dims", "columns", "place", "attrs")  # of ABOUT, at least
+SUM = "checksum"  # of the other entries of a JSON file; files of earlier versions have none
+PARTS = "parts"  # of ABOUT: size and checksum of each file that describes arrays or labels them
 
 
 class Store:
@@ -60,12 +65,14 @@ class Store:
             lost = [name for name in ("layout", *KEPT) if name not in there]
             if lost:
                 raise ValueError(f"it has no {listed(lost)}")
+            if not _is_sound(about):
+                raise ValueError("its checksum is wrong: it was changed or damaged")
         except FileNotFoundError:
             raise SwelltreeError(
                 f"'{self.folder}' holds no campaign: '{ABOUT}' is not there. Check the path, or "
                 "run the campaign."
             ) from None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise SwelltreeError(
                 f"'{path}' cannot be read ({error}). Run the campaign into another folder."
             ) from None
@@ -88,8 +95,11 @@ class Store:
             self._make_arrays(template, int(about["cases"]), int(about["lanes"]))
         except OSError as error:
             raise self._unwritable(self.folder / RESULTS, error) from None
-        if not self.exists:
-            write_whole(self.folder / ABOUT, json.dumps({"layout": LAYOUT, **about}, indent=1))
+        parts = self._parts(template)
+        old = self.about() if self.exists else {"layout": LAYOUT, **about}
+        if not self.exists or old.get(PARTS) != parts:
+            text = json.dumps(signed(old | {PARTS: parts}), indent=1)
+            write_whole(self.folder / ABOUT, text)
 
     def _make_arrays(self, template: xr.Dataset, cases: int, lanes: int) -> None:
         import dask.array as da
@@ -125,6 +135,15 @@ class Store:
                 old.parent.mkdir(parents=True, exist_ok=True)
                 file.replace(old)
         shutil.rmtree(fresh)
+
+    def _parts(self, template: xr.Dataset) -> NamedValues:
+        """Size and checksum of each file that is not part of a block, by path in the arrays."""
+        arrays = self.folder / RESULTS
+        labels = [str(name) for name in template.coords if name != "case"]
+        described = ["zarr.json", *(f"{name}/zarr.json" for name in template.data_vars)]
+        files = [file for name in labels for file in (arrays / name).rglob("*") if file.is_file()]
+        files += [arrays / name for name in described]
+        return {f.relative_to(arrays).as_posix(): sum_of(f.read_bytes()) for f in sorted(files)}
 
     @property
     def variables(self) -> NamedValues:
@@ -168,8 +187,7 @@ class Store:
         except OSError as error:
             raise self._unwritable(self.folder / RESULTS, error) from None
         entry = {"block": block, "first": first, "code": code(), "chunks": sums, "cases": cases}
-        text = json.dumps(entry)
-        write_whole(self._index(block), text)
+        write_whole(self._index(block), json.dumps(signed(entry)))
 
     def _unwritable(self, path: Path, error: OSError) -> SwelltreeError:
         if is_full(error):
@@ -187,16 +205,19 @@ class Store:
         return self.folder.joinpath(RESULTS, name, "c", str(block), *["0"] * dims)
 
     def _sum(self, name: str, block: int) -> list[int]:
-        content = self._chunk(name, block).read_bytes()
-        return [len(content), zlib.crc32(content)]
+        return sum_of(self._chunk(name, block).read_bytes())
 
     def entry(self, block: int) -> NamedValues | None:
         """The index of a block, None where there is none that can be read."""
         try:
             entry = json.loads(self._index(block).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return None
         return entry if _is_entry(entry) and entry["block"] == block else None
+
+    def has_index(self, block: int) -> bool:
+        """Whether there is an index of a block, whole or not."""
+        return self._index(block).exists()
 
     def is_whole(self, block: int, entry: NamedValues | None, *, thorough: bool = True) -> bool:
         """Whether a block's chunks are those that its index names.
@@ -230,6 +251,30 @@ class Store:
             if entry is not None and self.is_whole(block, entry, thorough=thorough)
         }
 
+    def repair(self) -> str:
+        """The command that runs again what is missing or damaged."""
+        return shlex.join(["swelltree", "sweep", "CAMPAIGN", "--out", str(self.folder), "--resume"])
+
+    def verify(self) -> tuple[int, list[str]]:
+        """Read all of it: how many blocks are whole, and a message for each damage."""
+        about = self.about()
+        found = []
+        for name, kept in about.get(PARTS, {}).items():
+            try:
+                is_kept = sum_of((self.folder / RESULTS / name).read_bytes()) == kept
+            except OSError:
+                is_kept = False
+            if not is_kept:
+                found.append(f"'{RESULTS}/{name}', labels of the results, is damaged")
+        if found:
+            return 0, found
+        blocks = range(-(-int(about["cases"]) // int(about["lanes"])))
+        whole = self.entries(len(blocks))
+        for block in blocks:
+            if block not in whole and self.has_index(block):
+                found.append(f"block {block} is damaged")
+        return len(whole), found
+
 
 def need_packages() -> None:
     """A sentence where the packages of the extra are not installed."""
@@ -247,13 +292,36 @@ def _is_entry(entry: Tree) -> bool:
         return False
     sums, cases = entry["chunks"], entry["cases"]
     return (
-        isinstance(sums, dict)
+        _is_sound(entry)
+        and isinstance(sums, dict)
         and len(sums) > 0
         and all(isinstance(pair, list) and len(pair) == 2 for pair in sums.values())
         and isinstance(cases, list)
         and all(isinstance(case, dict) and case.get("state") in STATES for case in cases)
         and all(isinstance(case.get("id"), str) for case in cases)
     )
+
+
+def sum_of(content: bytes) -> list[int]:
+    """Size and checksum of a file."""
+    return [len(content), zlib.crc32(content)]
+
+
+def _own_sum(entries: NamedValues) -> int:
+    """Checksum of what a JSON file says, without the checksum."""
+    rest = {key: value for key, value in entries.items() if key != SUM}
+    return zlib.crc32(json.dumps(rest, sort_keys=True).encode())
+
+
+def signed(entries: NamedValues) -> NamedValues:
+    """What a JSON file says with its checksum."""
+    plain = json.loads(json.dumps(entries))  # as it will be read
+    return plain | {SUM: _own_sum(plain)}
+
+
+def _is_sound(entries: NamedValues) -> bool:
+    """Whether the content of a JSON file is what was written."""
+    return SUM not in entries or entries[SUM] == _own_sum(entries)
 
 
 def _same(a: Path, b: Path) -> bool:

@@ -1,24 +1,32 @@
-"""Results kept in the user's cache folder, found again by what they were computed from."""
+"""Results kept in the user's cache folder, found again by what they were computed from.
+
+The rule of all caches (`engine.machine.cache`): files of the user alone, named by what they were
+made from, with a hash of name and content that is compared before they are used.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
 
 from swelltree.engine.backend import cache_folder
+from swelltree.engine.machine.cache import clean_seldom, private_bytes, private_folder
 from swelltree.system.files.whole_files import whole
 from swelltree.system.named_values import NamedValues
 
+LARGEST = 1_000_000_000  # bytes of one result
+ENTRIES = r"[0-9a-f]{64}\.npz"  # names of files
 SEAL = "seal"  # name of the entry that tells a file of ours from any other
 
 
 def kept_folder(kind: str) -> Path | None:
-    """Folder of a kind of results beside the compiled programs; None where nothing is kept."""
-    folder = cache_folder()
-    return None if folder is None else folder / kind
+    """Folder of a kind of results beside the compiled programs; None where none may be used."""
+    return private_folder(cache_folder(), kind)
 
 
 def content_key(*parts: object) -> str:
@@ -40,13 +48,16 @@ def content_key(*parts: object) -> str:
 def load(kind: str, key: str) -> dict[str, np.ndarray] | None:
     """Arrays and notes of a result, or None.
 
-    A file that is damaged, of foreign content or with values that are no numbers counts as none.
+    A file that is damaged, of foreign content or with values that are no numbers counts as none; so
+    does one that belongs to another user, or that others may write to.
     """
     folder = kept_folder(kind)
-    if folder is None:
+    content = None if folder is None else private_bytes(folder / f"{key}.npz", LARGEST)
+    if content is None:
         return None
     try:
-        with np.load(folder / f"{key}.npz", allow_pickle=False) as file:
+        with warnings.catch_warnings(), np.load(io.BytesIO(content), allow_pickle=False) as file:
+            warnings.simplefilter("ignore")  # of damaged headers
             result = {name: file[name] for name in file.files}
     except Exception:  # missing, cut short or foreign: compute anew
         return None
@@ -57,15 +68,16 @@ def load(kind: str, key: str) -> dict[str, np.ndarray] | None:
 
 def store(kind: str, key: str, arrays: dict[str, np.ndarray]) -> None:
     """Keep a result, whole or not at all; a folder that cannot be written is no mistake."""
-    folder = kept_folder(kind)
-    if folder is None or _has_nan(arrays):
+    folder = None if _has_nan(arrays) else kept_folder(kind)
+    if folder is None:
         return
     arrays = {name: np.asarray(x) for name, x in arrays.items()}
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         with whole(folder / f"{key}.npz") as temporary, temporary.open("wb") as file:
+            temporary.chmod(0o600)
             sealed: NamedValues = arrays | {SEAL: np.array(_seal(key, arrays))}
             np.savez_compressed(file, **sealed)
+        clean_seldom(folder, ENTRIES)
     except OSError:
         return
 

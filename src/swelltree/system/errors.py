@@ -34,8 +34,8 @@ def suggest(name: object, known: Iterable[str]) -> str:
         name: what the user wrote.
         known: the names that exist.
     """
-    if not isinstance(name, str):
-        return ""
+    if not isinstance(name, str) or len(name) > MAX_NAME:
+        return ""  # the time of a comparison grows with the square of its length
     # compare without regard to capitals, answer with the true spelling
     spelling = {word.lower(): word for word in known}
     near = difflib.get_close_matches(name.lower(), list(spelling), n=1, cutoff=0.6)
@@ -48,7 +48,21 @@ def shown(value: object) -> str:
     return label if isinstance(label, str) else " ".join(_short.repr(value).split())
 
 
-_short = reprlib.Repr()
+MAX_NAME = 200  # letters of a name that is compared with others
+
+
+class _Short(reprlib.Repr):
+    """Short texts of values, whatever they are."""
+
+    def repr_int(self, x: int, level: int) -> str:
+        """Python refuses to write integers of thousands of digits."""
+        if x.bit_length() > MAX_BITS:
+            return f"an integer of about {int(x.bit_length() * 0.30103) + 1} digits"
+        return super().repr_int(x, level)
+
+
+MAX_BITS = 4096
+_short = _Short()
 _short.maxstring = 60
 
 

@@ -8,7 +8,9 @@ to show the page in no frame.
 
 from __future__ import annotations
 
+import contextlib
 import secrets
+import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
@@ -32,6 +34,45 @@ GUARDS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+
+
+MAX_CONNECTIONS = 32  # at the same time; the one that took longest gives way to another
+PATIENCE = 10.0  # s that a browser may take to ask, and to take what it is given
+
+
+class Bounded(ThreadingHTTPServer):
+    """A server with so many connections and no more."""
+
+    daemon_threads = True
+
+    def __init__(
+        self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler], most: int
+    ) -> None:
+        super().__init__(address, handler)
+        self._most = most
+        self._open: dict[socket.socket, None] = {}  # in the order in which they came
+        self._lock = threading.Lock()
+
+    def process_request(self, request: socket.socket, client_address: object) -> None:
+        """Take a connection; the oldest goes where there are too many."""
+        with self._lock:
+            self._open[request] = None
+            oldest = next(iter(self._open)) if len(self._open) > self._most else None
+        if oldest is not None:
+            with contextlib.suppress(OSError):
+                oldest.shutdown(socket.SHUT_RDWR)  # its thread ends
+            with self._lock:
+                self._open.pop(oldest, None)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: socket.socket) -> None:
+        """A connection ends."""
+        with self._lock:
+            self._open.pop(request, None)
+        super().shutdown_request(request)
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A connection that broke is nobody's mistake here."""
 
 
 class Served:
@@ -92,6 +133,7 @@ def serve(text: str, port: int = 0) -> Served:
 
         server_version = "swelltree"
         sys_version = ""
+        timeout = PATIENCE
 
         def do_GET(self) -> None:
             if self._start():
@@ -103,7 +145,8 @@ def serve(text: str, port: int = 0) -> Served:
         def _start(self) -> bool:
             # a page of the internet that points its name here is turned away
             port = served_port
-            if self.headers.get("Host", "") not in (f"{HOST}:{port}", f"localhost:{port}"):
+            names = self.headers.get_all("Host", [])
+            if len(names) != 1 or names[0] not in (f"{HOST}:{port}", f"localhost:{port}"):
                 self.send_error(403)
                 return False
             # as long in coming for a token that is nearly right
@@ -126,7 +169,7 @@ def serve(text: str, port: int = 0) -> Served:
             pass
 
     try:
-        server = ThreadingHTTPServer((HOST, port), Handler)
+        server = Bounded((HOST, port), Handler, MAX_CONNECTIONS)
     except (OSError, OverflowError) as error:
         raise port_refused(port, error) from None
     served_port = server.server_port

@@ -100,6 +100,13 @@ def test_link_and_pipe_in_the_place_of_an_entry_are_not_followed(folder, compile
     assert folder.stat().st_mode & 0o077 == 0
 
 
+def test_code_under_the_name_of_another_program_is_not_read(tmp_path):
+    cache.write(tmp_path, "a" * 64, b"code of a")
+    assert cache.read(tmp_path, "a" * 64) == b"code of a"
+    (tmp_path / ("a" * 64)).rename(tmp_path / ("b" * 64))
+    assert cache.read(tmp_path, "b" * 64) is None
+
+
 def test_entries_differ_with_everything_they_depend_on():
     names = {cache.entry_name(*parts) for parts in (("a", "b"), ("ab", ""), ("a", "c"), ("b", "a"))}
     assert len(names) == 4

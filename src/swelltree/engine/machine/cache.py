@@ -1,7 +1,11 @@
-"""Object code kept on disk, in a folder of the user's alone.
+"""Caches on disk, in folders of the user's alone: object code, and the rule for all others.
+
+One rule: the folder and each file in it belong to the user and nobody else may write to them, an
+entry is named by the hash of what it was made from, and it holds a hash of this name and of its
+content, which is compared before anything of it is used. `hydro.cache` keeps to it, too.
 
 An entry is named by the hash of all that the code depends on: the text it is compiled from, LLVM's
-version, the processor and its features. It holds the hash of its own content. What is broken, is
+version, the processor and its features. What is broken, is
 not the user's own or could have been written by others is not read but made again. Entries are
 put in place whole, so that processes may share them. What was not used for long goes, and the
 oldest where all together are too large. The folder of XLA's programs is kept likewise.
@@ -18,7 +22,7 @@ import time
 from hashlib import sha256
 from pathlib import Path
 
-MARK = b"swelltree object 1\n"
+MARK = b"swelltree object 2\n"
 LARGEST = 64_000_000  # bytes of one entry
 MOST = 1_000_000_000  # bytes of all
 KEPT_FREE = 0.2  # of these, after some had to go
@@ -59,27 +63,42 @@ def private_folder(base: Path | None, name: str = "machine") -> Path | None:
     return folder if stat.S_ISDIR(status.st_mode) and _is_private(status) else None
 
 
-def read(folder: Path | None, name: str) -> bytes | None:
-    """Code of an entry; None where there is none that can be trusted."""
-    if folder is None:
-        return None
+def private_bytes(path: Path, largest: int) -> bytes | None:
+    """A file of the user's own; None for links, pipes, what others may write to, or is too large.
+
+    Args:
+        path: of the file.
+        largest: bytes that are read.
+    """
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     flags |= getattr(os, "O_NONBLOCK", 0)  # a pipe in its place must not be waited for
     try:
-        with os.fdopen(os.open(folder / name, flags), "rb") as file:
+        with os.fdopen(os.open(path, flags), "rb") as file:
             status = os.fstat(file.fileno())
-            whole = stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST
+            whole = stat.S_ISREG(status.st_mode) and status.st_size <= largest
             if not (whole and _is_private(status)):
                 return None
-            content = file.read(LARGEST)
+            content = file.read(largest)
         if time.time() - status.st_mtime > DAY:
-            os.utime(folder / name)  # it was used
+            os.utime(path)  # it was used
     except OSError:
+        return None
+    return content
+
+
+def read(folder: Path | None, name: str) -> bytes | None:
+    """Code of an entry; None where there is none that can be trusted."""
+    content = None if folder is None else private_bytes(folder / name, LARGEST)
+    if content is None:
         return None
     head = len(MARK) + 32
     code = content[head:]
-    right = content[: len(MARK)] == MARK and content[len(MARK) : head] == sha256(code).digest()
+    right = content[: len(MARK)] == MARK and content[len(MARK) : head] == _digest(name, code)
     return code if right else None
+
+
+def _digest(name: str, code: bytes) -> bytes:
+    return sha256(name.encode() + b"\n" + code).digest()
 
 
 def write(folder: Path | None, name: str, code: bytes) -> None:
@@ -90,7 +109,7 @@ def write(folder: Path | None, name: str, code: bytes) -> None:
     try:
         handle, temporary = tempfile.mkstemp(dir=folder, prefix=NEW)  # only the user's
         with os.fdopen(handle, "wb") as file:
-            file.write(MARK + sha256(code).digest() + code)
+            file.write(MARK + _digest(name, code) + code)
         os.replace(temporary, folder / name)
         clean_seldom(folder)
     except OSError:

@@ -6,6 +6,7 @@ step is as long as some hundredths of a second of the clock allow.
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 import time
@@ -21,6 +22,9 @@ from swelltree.views.live.sliders import FORCES, Slider, all_names, changes_of, 
 STEP = 0.04  # s of the clock: a step, and what lies between two messages to pages
 LONGEST = 0.25  # s of the run between two samples
 FASTEST = 1000.0  # times the clock: as fast as the machine can
+MAX_NAME = 200  # letters of a name that a page sends
+MAX_SLIDERS, MAX_TRACES = 200, 50  # that pages can add
+MAX_WISHES = 1000  # that wait; more are ignored
 BEHIND = 0.3  # s of the clock that a slow machine may fall behind and catch up again
 
 
@@ -47,7 +51,7 @@ class Running:
         self.speed, self.paused, self.message = speed, False, ""
         self.values = {name: slider.value for name, slider in sliders.items()}
         self.frames = frames
-        self._asked: queue.Queue[object] = queue.Queue()
+        self._asked: queue.Queue[object] = queue.Queue(MAX_WISHES)
         self._ends, self._woken = threading.Event(), threading.Event()
         self._given_forces: dict[str, float] = {}
         self._steps: list[tuple[float, float]] = []  # clock and time of the run, lately
@@ -74,8 +78,9 @@ class Running:
         self._thread.join(seconds)
 
     def ask(self, wish: object) -> None:
-        """Something that a page wants; done between two steps."""
-        self._asked.put(wish)
+        """Something that a page wants; done between two steps, ignored where too much waits."""
+        with contextlib.suppress(queue.Full):
+            self._asked.put_nowait(wish)
         self._woken.set()
 
     # --- the thread ------------------------------------------------------------------------
@@ -107,8 +112,8 @@ class Running:
             duration = fixed * max(1, round(duration / fixed))
         try:
             self.run.step(duration, self._given_forces)
-        except SwelltreeError as error:
-            self.paused, self.message = True, str(error)
+        except Exception as error:  # the run halts, the view does not
+            self.paused, self.message = True, said(error)
             return
         self.frames.sample()
         now = time.monotonic()
@@ -131,20 +136,28 @@ class Running:
     def _try(self, action: Callable[[], None]) -> None:
         try:
             action()
-        except SwelltreeError as error:
-            self.message = str(error)
+        except Exception as error:  # whatever a page sent, the view goes on
+            self.message = said(error)
 
     def _do(self, wish: object) -> dict[str, float]:
         """One wish; values of sliders are collected."""
         if not isinstance(wish, dict) or not isinstance(wish.get("set", {}), dict):
             raise SwelltreeError("a page sent what is no message.")
+        names = [*wish.get("set", {}), wish.get("add", ""), wish.get("trace", "")]
+        if any(not isinstance(name, str) or len(name) > MAX_NAME for name in names):
+            raise SwelltreeError(f"a page sent a name that is not a text of {MAX_NAME} letters.")
+        if len(self.sliders) >= MAX_SLIDERS and "add" in wish:
+            raise SwelltreeError(f"there are {MAX_SLIDERS} sliders already.")
+        if len(self.frames.traces) >= MAX_TRACES and "trace" in wish:
+            raise SwelltreeError(f"there are {MAX_TRACES} traces already.")
         if "pause" in wish:
             self.paused, self.message = bool(wish["pause"]), ""
         if "reset" in wish:
             self._reset()
         speed = wish.get("speed")
         if isinstance(speed, int | float) and speed > 0.0:
-            self.speed, self._steps = min(float(speed), FASTEST), []
+            # never so slow that a step takes a thousand seconds of the clock
+            self.speed, self._steps = float(min(max(speed, 1.0 / FASTEST), FASTEST)), []
         if "add" in wish:
             slider = read_slider(self.run, str(wish["add"]))
             self.sliders[slider.name], self.values[slider.name] = slider, slider.value
@@ -206,3 +219,9 @@ class Running:
             return None
         (wall, begun), (now, time_now) = self._steps[0], self._steps[-1]
         return round((time_now - begun) / max(now - wall, 1e-9), 2)
+
+
+def said(error: Exception) -> str:
+    """What pages are told of an error."""
+    text = str(error) if isinstance(error, SwelltreeError) else f"{type(error).__name__}: {error}"
+    return text[:1000]

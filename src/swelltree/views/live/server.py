@@ -12,6 +12,7 @@ import asyncio
 import json
 import secrets
 import threading
+import time
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
@@ -28,7 +29,11 @@ from swelltree.views.serve import GUARDS, HOST, port_refused
 
 # pages that may show the view in a frame: notebooks of this machine, which are told the token
 NOTEBOOKS = "http://localhost:* http://127.0.0.1:*"
-LARGEST = 65_536  # bytes of a message from a page
+LARGEST = 16_384  # bytes of a message from a page; a longer one ends its connection
+MAX_RATE = 200.0  # messages of a page in a second; more are ignored
+MAX_PAGES = 32  # that look on at the same time
+MAX_CONNECTIONS = 64
+PATIENCE = 10.0  # s that a browser may take to ask
 
 
 @runtime_checkable
@@ -82,7 +87,13 @@ class Server:
 
     def _serve(self, ready: threading.Event) -> None:
         asyncio.set_event_loop(self._loop)
-        self._server = tornado.httpserver.HTTPServer(self._app)
+        self._server = Bounded(
+            self._app,
+            idle_connection_timeout=PATIENCE,
+            body_timeout=PATIENCE,
+            max_header_size=LARGEST,
+            max_body_size=LARGEST,
+        )
         self._server.add_socket(self._socket)
         self._loop.call_soon(ready.set)
         self._loop.run_forever()
@@ -126,6 +137,34 @@ class Server:
         self._loop.close()
 
 
+class Bounded(tornado.httpserver.HTTPServer):
+    """A server with so many connections and no more, beside the sockets of pages."""
+
+    def handle_stream(self, stream: tornado.iostream.IOStream, address: tuple) -> None:
+        """Take a connection, or end it."""
+        if len(self._connections) >= MAX_CONNECTIONS:
+            stream.close()
+            return
+        super().handle_stream(stream, address)
+
+
+class Allowance:
+    """How many messages a page may send: as many as in a second at once, then at a rate."""
+
+    def __init__(self, rate: float = MAX_RATE) -> None:
+        self._rate, self._left, self._at = rate, rate, time.monotonic()
+
+    def take(self) -> bool:
+        """May one more come?"""
+        now = time.monotonic()
+        self._left = min(self._rate, self._left + (now - self._at) * self._rate)
+        self._at = now
+        if self._left < 1.0:
+            return False
+        self._left -= 1.0
+        return True
+
+
 def _application(
     server: Server, text: str, ask: Callable[[object], None]
 ) -> tornado.web.Application:
@@ -142,7 +181,8 @@ def _application(
 
     def refuse_strangers(handler: tornado.web.RequestHandler) -> None:
         # a page of the internet that points its name here is turned away
-        if handler.request.host not in server.hosts:
+        names = handler.request.headers.get_list("Host")
+        if len(names) != 1 or names[0] not in server.hosts:
             raise tornado.web.HTTPError(403)
 
     class Guarded(tornado.web.RequestHandler):
@@ -179,6 +219,8 @@ def _application(
             wanted = f"{server.path}socket"
             if not secrets.compare_digest(self.request.path.encode(), wanted.encode()):
                 raise tornado.web.HTTPError(404)
+            if server.watched >= MAX_PAGES:
+                raise tornado.web.HTTPError(503)
 
         def check_origin(self, origin: str) -> bool:
             return origin in tuple(f"http://{host}" for host in server.hosts)
@@ -186,12 +228,15 @@ def _application(
         def initialize(self) -> None:
             self.waiting: NamedValues = {}
             self.busy = False
+            self.allowance = Allowance()
 
         def open(self, *_: str, **__: str) -> None:
             self.set_nodelay(True)
             server.joined(self)
 
         def on_message(self, message: str | bytes) -> None:
+            if not self.allowance.take():
+                return
             try:
                 ask(json.loads(message))
             except (ValueError, RecursionError):

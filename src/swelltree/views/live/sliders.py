@@ -26,7 +26,7 @@ SEEDS = 99.0
 OF_SEAS = ("spectrum.Hs", "spectrum.Tp", "height", "amplitude", "period", "seed")
 OF_TABLES = {"ptos": ("damping", "stiffness"), "lines": ("rest_length",)}
 MOST = 14  # sliders that are made where none is asked for
-PLACE = re.compile(r"(.+?)((?:\[\d+\])+)")
+PLACE = re.compile(r"([^\[\]]+)((?:\[\d{1,9}\])+)")
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,10 @@ class Slider:
 
     def checked(self, value: object) -> float:
         """A value that came from a page, within the ends."""
-        if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or value != value or abs(value) == np.inf:
             raise SwelltreeError(f"slider '{self.name}': {shown(value)} is no number.")
-        value = min(max(float(value), self.low), self.high)
+        value = float(min(max(value, self.low), self.high))  # of any size before it is a float
         return float(round(value)) if self.whole else value
 
 
