@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -50,7 +51,7 @@ class DataLines:
                 return index, words[0].strip("\"'")
         raise self.fail(len(self), f"expected '<value> {name}'.")
 
-    def described(self, kind: type[T], **values: Any) -> T:
+    def described(self, kind: Callable[..., T], **values: object) -> T:
         """A description of what the file holds, or the error about it."""
         try:
             return kind(**{key: _plain(value) for key, value in values.items()})
