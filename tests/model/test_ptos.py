@@ -266,3 +266,13 @@ def test_derivative_of_delivered_energy_is_the_difference():
     both = jax.jit(lambda gain: jax.jvp(delivered, (gain,), (1.0,)))
     difference = (both(1e-9 + step)[0] - both(1e-9 - step)[0]) / (2 * step)
     assert float(both(1e-9)[1]) == pytest.approx(float(difference), rel=1e-5)
+
+
+def test_a_spring_beside_a_limited_machine_is_told():
+    body = sw.Body("buoy", 1e3, (1.0, 1.0, 1.0))
+    rail = sw.Slider("rail", sw.WORLD, body)
+    how = {"joint": "rail", "damping": 1e4, "force_limit": 1e5}
+    for stiffness, told in ((4e4, True), (0.0, False)):
+        pto = sw.LinearPto("pto", stiffness=stiffness, **how)
+        model = sw.compile(sw.System("s", [body], [rail], ptos=[pto]))
+        assert any("force_limit 100000 bounds the force" in note for note in model.report) == told

@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 import swelltree as sw
-from made_buoy import buoy_run
+from made_buoy import buoy_model, buoy_run
 from swelltree.model.layout import DOFS
 from swelltree.results.angles import unwrapped
 from swelltree.results.statistics import NAMES, of_samples, time_weights
@@ -171,3 +171,35 @@ def test_a_window_that_holds_nothing_is_refused():
         sw.statistics(data, start=7.0)
     with pytest.raises(sw.SwelltreeError, match="no dimension 'time'"):
         sw.statistics(data.isel(time=0))
+
+
+def test_powers_have_no_gaussian_maximum():
+    table = sw.statistics(buoy_run())
+    power = table["absorbed_power"]
+    assert np.isnan(power.sel(statistic="mpm").values).all()
+    assert "power is not Gaussian" in power.attrs["mpm"]
+    assert np.isfinite(power.sel(statistic="max").values).all()
+    assert np.isfinite(table["pto_force"].sel(statistic="mpm").values).all()
+    # and no batch gives one
+    wave = sw.RegularWave(amplitude=0.5, period=4.0, ramp=4.0)
+    batch = sw.simulate_batch(buoy_model(), [wave] * 2, duration=8.0, output_step=0.2, step=0.1)
+    assert np.isnan(batch["absorbed_power"].sel(statistic="mpm").values).all()
+    assert np.isfinite(batch["displacement"].sel(statistic="mpm", dof="Heave").values).all()
+
+
+def test_statistics_of_a_run_that_diverged_say_so():
+    """Pushed beyond the speed that counts as a motion."""
+    bob = sw.Body("bob", 1.0, (1.0, 1.0, 1.0))
+    rail = sw.Slider("rail", sw.WORLD, bob, axis="x")
+    push = sw.AppliedForce("push", bob.at(), force=(1e5, 0.0, 0.0))
+    model = sw.compile(sw.System("run", [bob], [rail], [push]))
+    with pytest.warns(sw.SwelltreeWarning):
+        run = sw.simulate(model, duration=20.0, output_step=0.1)
+    assert run.attrs["result"] != "success"
+    with pytest.warns(sw.SwelltreeWarning, match="the run did not reach its end"):
+        table = sw.statistics(run)
+    assert table.attrs["ended"] == run.attrs["message"]
+    with pytest.warns(sw.SwelltreeWarning, match="the run did not reach its end"):
+        one = sw.statistics(run["displacement"])
+    assert one.attrs["ended"] == run.attrs["message"]
+    assert "ended" not in sw.statistics(buoy_run()).attrs

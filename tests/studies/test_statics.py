@@ -41,7 +41,8 @@ def test_mode_of_a_hung_mass_has_period_and_damping_of_the_oscillator(formulatio
     omega, zeta = np.sqrt(120.0 / 3.0), 6.0 / (2 * np.sqrt(120.0 * 3.0))
     assert float(found.natural_frequency[0]) == pytest.approx(omega, rel=1e-9)
     assert float(found.damping_ratio[0]) == pytest.approx(zeta, rel=1e-9)
-    assert float(found.natural_period[0]) == pytest.approx(
+    assert float(found.natural_period[0]) == pytest.approx(2 * np.pi / omega, rel=1e-9)
+    assert float(found.damped_period[0]) == pytest.approx(
         2 * np.pi / (omega * np.sqrt(1 - zeta**2)), rel=1e-9
     )
     assert float(found.shape_real.sel(mode=1, body="mass", dof="Heave")) == pytest.approx(1.0)

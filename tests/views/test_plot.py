@@ -177,7 +177,7 @@ def test_rao_plots_show_the_freedoms_that_move_and_no_empty_panel():
         {
             "rao": (("omega", "wave_direction", "body", "dof"), motion),
             "coordinate_rao": (("omega", "wave_direction", "coordinate"), joints),
-            "capture_width": (("omega", "wave_direction", "element"), np.zeros((12, 1, 1))),
+            "capture_width": (("omega", "wave_direction", "pto"), np.zeros((12, 1, 1))),
         },
         coords={
             "omega": omega,

@@ -9,6 +9,7 @@ import pytest
 
 import swelltree as sw
 from support import refdata
+from swelltree.system.waters.seas import as_sea
 from swelltree.waves import spectra
 from swelltree.waves.components import bins
 from swelltree.waves.measured import from_record, without_small
@@ -334,3 +335,26 @@ def test_records_at_even_times_are_what_every_time_gives(ramp, first):
     # every other sample a little late: not even, and not taken for it
     late = even + 1e-6 * (np.arange(5000) % 2)
     assert np.array_equal(elevation_record(waves, late), elevation(waves, late))
+
+
+@pytest.mark.parametrize(
+    "sea",
+    [
+        sw.RegularWave(amplitude=1.0, period=8.0),
+        sw.StreamFunctionWave(2.0, period=8.0),
+        sw.IrregularSea(sw.Jonswap(2.0, 8.0)),
+        sw.FocusedWave(sw.Jonswap(2.0, 8.0), 3.0),
+        sw.MeasuredWave([0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 0.0, -1.0]),
+    ],
+    ids=lambda sea: sea.type,
+)
+def test_a_heading_in_degrees_is_that_in_radians(sea):
+    turned = sea.replace(beta_deg=-35.0)
+    assert turned == sea.replace(beta=math.radians(-35.0))
+    assert turned.replace(ramp=5.0).beta == turned.beta
+    assert turned.replace(beta=0.2).beta == 0.2
+    with pytest.raises(sw.SwelltreeError, match=r"beta 0.2 rad and beta_deg 30.0 do not agree"):
+        sea.replace(beta=0.2).replace(beta=0.2, beta_deg=30.0)
+    # as a table of a case file
+    table = {k: v for k, v in sea.table().items() if k != "beta"} | {"beta_deg": 15}
+    assert as_sea(table).beta == pytest.approx(math.radians(15.0))

@@ -15,7 +15,7 @@ from swelltree.compiler.elements import build_effects, build_sensors
 from swelltree.compiler.frame_checks import refuse_pointless_rods, refuse_turned_over, whole_turns
 from swelltree.compiler.massless import check_mass
 from swelltree.compiler.redundancy import Redundancy, find_redundancy
-from swelltree.compiler.table_notes import table_notes
+from swelltree.compiler.table_notes import limit_notes, table_notes
 from swelltree.effects.drag.build import viscous_notes, with_added_mass
 from swelltree.effects.hulls.build import (
     build_hulls,
@@ -291,7 +291,8 @@ def _started(
         surplus=result.surplus,
         redundant=bool(result.report),
     )
-    return model.noted(*before, *table_notes(system), *notes, *floating), free
+    notes = [*table_notes(system), *limit_notes(system), *notes]
+    return model.noted(*before, *notes, *floating), free
 
 
 def _described_pose(system: System, layout: Layout) -> Pose:

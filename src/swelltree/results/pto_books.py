@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swelltree.results.statistics import statistics
+from swelltree.results.statistics import statistic
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -16,7 +16,7 @@ def mean_books(dataset: xr.Dataset) -> list[tuple[str, float, float, float]]:
     Over the window of `statistics`, as everywhere.
     """
     channels = ("absorbed_power", "delivered_power", "pto_losses")
-    means = [statistics(dataset[name]).sel(statistic="mean").values for name in channels]
+    means = [statistic(dataset[name], "mean") for name in channels]
     return [
         (str(name), *(float(mean[i]) for mean in means))  # type: ignore[misc]
         for i, name in enumerate(dataset["pto"].values)

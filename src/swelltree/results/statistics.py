@@ -6,6 +6,8 @@ most probable largest amplitude of a narrow-banded Gaussian channel is (Longuet-
 .. math:: \sigma \sqrt{2 \ln N}
 
 It is a number to compare with, not a fit: a channel that is far from Gaussian has other extremes.
+Powers are products of force and velocity, with a long tail on one side: they have no such number
+(`swelltree.most_probable_maximum` fits one to their peaks).
 
 Means are over time, not over samples. Everything is taken over one window, from the end of the
 sea's ramp to the end of the run; the time axis of a result keeps the ramp, so that each of its
@@ -14,13 +16,14 @@ variables knows it.
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from swelltree.engine.arrays import Array
 from swelltree.results.angles import unwrapped
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -35,15 +38,37 @@ ABOUT = {
     "min": "least",
     "max": "greatest",
     "crossings": "upward crossings of the mean",
-    "mpm": "most probable maximum of a Gaussian channel (Rayleigh), mean + std sqrt(2 ln N)",
+    "mpm": "most probable maximum of a Gaussian channel (Rayleigh), mean + std sqrt(2 ln N); "
+    "not of powers",
 }
+
+
+NO_MPM = "not given: power is not Gaussian; fit the peaks with most_probable_maximum"
+
+
+def is_power(units: object) -> bool:
+    """Is a channel a power, whose extremes are not those of a Gaussian one?"""
+    return str(units) in ("W", "W/m^2")
+
+
+def without_mpm(values: xr.DataArray) -> xr.DataArray:
+    """Statistics of a power: no most probable maximum, and the reason in the attributes."""
+    if not is_power(values.attrs.get("units")):
+        return values
+    return values.where(values["statistic"] != "mpm").assign_attrs(values.attrs, mpm=NO_MPM)
+
+
+def ended_early(dataset: xr.Dataset | xr.DataArray) -> str:
+    """Why a run ended before its time, empty where it did not."""
+    return str(dataset["time"].attrs.get("ended", ""))
 
 
 def statistics(dataset: Sampled, start: float | None = None) -> Sampled:
     """Statistics of every channel in time, with `statistic` instead of the dimension `time`.
 
     Angles are taken without jumps: a body that turns on and on has a growing yaw. The attribute
-    `statistics_from` says where the window begins.
+    `statistics_from` says where the window begins. Those of a run that diverged or stopped early
+    are warned of, and say so in their attribute `ended`.
 
     Args:
         dataset: a result in time, or one of its variables.
@@ -60,6 +85,14 @@ def statistics(dataset: Sampled, start: float | None = None) -> Sampled:
         raise SwelltreeError(
             f"statistics: start {first:g} s lies after the last sample, {last:g} s. Give less."
         )
+    ended = ended_early(dataset)
+    early = {"ended": ended} if ended else {}
+    if ended:
+        warnings.warn(
+            f"statistics: the run did not reach its end, these are of what there is: {ended}",
+            SwelltreeWarning,
+            stacklevel=2,
+        )
     weights = time_weights(dataset.coords["time"].values[kept], period_of(dataset))
 
     def of(values: xr.DataArray) -> xr.DataArray:
@@ -70,8 +103,8 @@ def statistics(dataset: Sampled, start: float | None = None) -> Sampled:
             input_core_dims=[["time"], ["time"]],
             output_core_dims=[["statistic"]],
         )
-        about = values.attrs | {"statistics_from": first}
-        return result.assign_coords(statistic=list(NAMES)).assign_attrs(about)
+        about = values.attrs | {"statistics_from": first} | early
+        return without_mpm(result.assign_coords(statistic=list(NAMES)).assign_attrs(about))
 
     if isinstance(dataset, xr.DataArray):
         return of(dataset)
@@ -80,12 +113,14 @@ def statistics(dataset: Sampled, start: float | None = None) -> Sampled:
         for name, values in dataset.data_vars.items()
         if "time" in values.dims and values.dtype.kind == "f"
     }
-    return xr.Dataset(result, attrs={"statistics_from": first})
+    return xr.Dataset(result, attrs={"statistics_from": first} | early)
 
 
 def statistic(values: xr.DataArray, name: str) -> np.ndarray:
-    """One statistic of a variable, over the window of all statistics."""
-    return statistics(values).sel(statistic=name).values
+    """One statistic of a variable, over the window of all statistics; tables say how it ended."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SwelltreeWarning)
+        return statistics(values).sel(statistic=name).values
 
 
 def of_samples(values: np.ndarray, weights: np.ndarray) -> np.ndarray:

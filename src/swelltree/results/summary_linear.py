@@ -55,9 +55,7 @@ def response_tables(dataset: xr.Dataset, style: NamedValues) -> list[RenderableT
     parts = [_motion_table("standard deviation", dataset, deviation, style, "")]
     power = [
         f"{name} {float(value):.4g} W"
-        for name, value in zip(
-            dataset["element"].values, dataset["absorbed_power"].values, strict=True
-        )
+        for name, value in zip(dataset["pto"].values, dataset["absorbed_power"].values, strict=True)
         if value
     ]
     return parts + ([Text("mean absorbed power: " + ", ".join(power))] if power else [])

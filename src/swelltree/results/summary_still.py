@@ -55,7 +55,7 @@ def mode_tables(dataset: xr.Dataset, style: NamedValues) -> list[RenderableType]
     if not dataset.sizes["mode"]:
         return [Text("no modes: nothing moves, lines are taken at rest", style="dim")]
     table = Table(title="modes", **style)
-    headings = ("mode", "damped period\ns", "undamped frequency\nrad/s", "damping\nof critical")
+    headings = ("mode", "natural period\ns", "damped period\ns", "damping\nof critical")
     for heading in headings:
         table.add_column(heading, justify="right")
     table.add_column("moves most\nby energy", style="cyan")
@@ -63,13 +63,11 @@ def mode_tables(dataset: xr.Dataset, style: NamedValues) -> list[RenderableType]
     for i, mode in enumerate(dataset["mode"].values):
         body, dof = np.unravel_index(share[i].argmax(), share[i].shape)
         most = f"{dataset['body'].values[body]} {dataset['dof'].values[dof]}"
-        columns = ("natural_period", "natural_frequency", "damping_ratio")
-        numbers = [float(dataset[name].values[i]) for name in columns]
-        period, frequency, damping = numbers
+        columns = ("natural_period", "damped_period", "damping_ratio")
+        *periods, damping = (float(dataset[name].values[i]) for name in columns)
         table.add_row(
             str(mode),
-            f"{period:.4g}" if np.isfinite(period) else "-",
-            f"{frequency:.4g}",
+            *(f"{period:.4g}" if np.isfinite(period) else "-" for period in periods),
             f"{damping:.4f}" if abs(damping) > 5e-5 else "-",
             most,
         )

@@ -13,7 +13,14 @@ import numpy as np
 
 from swelltree.results.angles import turning, unwrapped
 from swelltree.results.displacement import motion_name
-from swelltree.results.statistics import of_samples, period_of, settled, time_weights, window_text
+from swelltree.results.statistics import (
+    is_power,
+    of_samples,
+    period_of,
+    settled,
+    time_weights,
+    window_text,
+)
 from swelltree.system.named_values import NamedValues
 from swelltree.views.pack import Blocks
 from swelltree.views.scene import COLORS, segment_tension, stride, times
@@ -180,6 +187,8 @@ class Channels:
             if factor != 1.0:
                 column *= factor
             numbers = of_samples(column[self.kept], self.weights)
+            if is_power(about["unit"]):
+                numbers[-1] = np.nan  # it has no Gaussian extremes
             self.rows.append(
                 about | {"unit": unit, "variable": name, "stats": [_digits(x) for x in numbers]}
             )

@@ -106,8 +106,8 @@ def rao_data(dataset: xr.Dataset, blocks: Blocks) -> NamedValues:
         "peak": int(size[1:-1].argmax() + 1) if len(omega) > 2 else 0,
     }
     if "capture_width" in dataset:
-        width = dataset["capture_width"].transpose("wave_direction", "element", "omega").values
-        names = [str(name) for name in dataset["element"].values]
+        width = dataset["capture_width"].transpose("wave_direction", "pto", "omega").values
+        names = [str(name) for name in dataset["pto"].values]
         data["capture"] = [
             [
                 {"label": name, "values": _digits(row)}
@@ -122,7 +122,7 @@ def rao_data(dataset: xr.Dataset, blocks: Blocks) -> NamedValues:
 def modes_data(dataset: xr.Dataset, blocks: Blocks) -> NamedValues:
     """Modes of a `modes` result: shapes and periods."""
     shape = np.stack([dataset["shape_real"].values, dataset["shape_imag"].values], axis=-1)
-    period, damping = dataset["natural_period"].values, dataset["damping_ratio"].values
+    period, damping = dataset["damped_period"].values, dataset["damping_ratio"].values
     return {
         "bodies": [str(name) for name in dataset["body"].values],
         "shape": blocks.add(shape.reshape(len(shape), -1)),

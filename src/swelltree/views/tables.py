@@ -134,8 +134,9 @@ def statistics_card(statistics: NamedValues) -> str:
     rest = [row for row in moving if not _matters(row)]
     about = (
         f"Samples {statistics['window']}. Significant: 2 standard deviations (amplitude). "
-        "MPM: most probable maximum of a Gaussian channel (Rayleigh), mean + std √(2 ln N). "
-        "Positions are from the first sample."
+        "MPM: most probable maximum of a Gaussian channel (Rayleigh), mean + std √(2 ln N); not of "
+        "powers, which are not Gaussian. "
+        "Motions are displacements from the datum of the run."
     )
     content = f'<p class="about">{escape(about)}</p>' + lines(first or rest)
     if first and rest:
@@ -275,12 +276,12 @@ def modes_card(dataset: xr.Dataset) -> str:
                 str(mode),
                 *(
                     short(float(dataset[name].values[i]))
-                    for name in ("natural_period", "natural_frequency", "damping_ratio")
+                    for name in ("natural_period", "damped_period", "damping_ratio")
                 ),
                 f"{dataset['body'].values[body]} {dataset['dof'].values[dof]}",
             ]
         )
-    heads = ["mode", "damped period [s]", "undamped frequency [rad/s]", "damping [of critical]"]
+    heads = ["mode", "natural period [s]", "damped period [s]", "damping [of critical]"]
     about = (
         f"Added mass {dataset.attrs.get('added_mass', '?')}. What moves most has the largest share "
         "of the kinetic energy."

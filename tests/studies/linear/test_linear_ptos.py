@@ -36,7 +36,7 @@ def test_rao_takes_machines_by_their_slope_and_says_so(data):
     heave = excitation(omega) / D
     assert np.allclose(found["rao"].sel(dof="Heave").values[:, 0, 0], heave, rtol=1e-5)
     for name, damping in c.items():
-        power = found["absorbed_power"].sel(element=name).values[:, 0]
+        power = found["absorbed_power"].sel(pto=name).values[:, 0]
         assert np.allclose(power, 0.5 * damping * np.abs(omega * heave) ** 2, rtol=1e-5)
     assert "pto 'oil': its valves count as a damper" in found.attrs["report"]
     assert "pto 'generator'" not in found.attrs["report"]

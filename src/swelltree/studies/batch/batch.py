@@ -21,7 +21,7 @@ from swelltree.results.angles import turning_entries
 from swelltree.results.cases.dataset import dataset_of_cases
 from swelltree.results.cases.reductions import ENDINGS, MOST_PEAKS, check_reductions, reduced
 from swelltree.results.fatigue import EXPONENTS, equivalent_of_damage
-from swelltree.results.statistics import of_summaries, settled_time, time_weights
+from swelltree.results.statistics import of_summaries, settled_time, time_weights, without_mpm
 from swelltree.studies.batch.cases import BatchCase, batch_cases, ramp_of_case
 from swelltree.studies.batch.engine import Engine, Outcome, Plan, Summary
 from swelltree.studies.batch.engines import chosen_engine
@@ -340,6 +340,7 @@ def _put_statistics(
     for name, kept in summary.values.items():
         *five, change = np.moveaxis(kept.statistics, -1, 0)
         result[name] = (form[name].dims, of_summaries(*five), form[name].attrs)
+        result[name] = without_mpm(result[name])
         turns = np.broadcast_to(turning_entries(form[name].isel(case=0, statistic=0)), change.shape)
         fast |= (turns & (change > TURNED)).reshape(len(cases), -1).any(1)
     again = np.flatnonzero(fast)

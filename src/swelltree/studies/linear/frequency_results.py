@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from swelltree.effects.strokes.stroke_forces import stroke_forces
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
 from swelltree.studies.linear.linear_model import LinearModel
@@ -40,6 +41,13 @@ def damper_power(linear: LinearModel, w: np.ndarray, y: np.ndarray) -> np.ndarra
     return 0.5 * linear.elements.damping * rate**2
 
 
+def pto_rows(linear: LinearModel) -> list[int]:
+    """Which of the elements are power take-offs."""
+    forces = stroke_forces(linear.at.model)
+    names = [forces.names[k] for k in forces.ptos]
+    return [k for k, name in enumerate(linear.elements.names) if name in names]
+
+
 def wave_power(model: Model, w: np.ndarray, a: np.ndarray) -> float:
     """Power of waves per metre of crest [W/m]."""
     water = model.water
@@ -48,7 +56,7 @@ def wave_power(model: Model, w: np.ndarray, a: np.ndarray) -> float:
 
 
 def labels_of(linear: LinearModel) -> NamedValues:
-    """Coordinates of results: bodies and their headings, dofs, joint coordinates, elements."""
+    """Coordinates of results: bodies, headings, dofs, joint coordinates, elements, PTOs."""
     layout = linear.at.model.layout
     order = [layout.bodies.index(name) for name in layout.described]
     about = {"units": "rad", "long_name": "yaw of the body at the equilibrium", "frame": "world"}
@@ -58,6 +66,7 @@ def labels_of(linear: LinearModel) -> NamedValues:
         "coordinate": list(layout.dof_labels),
         "heading": ("body", np.asarray(linear.at.heading)[order], about),
         "element": list(linear.elements.names),
+        "pto": [linear.elements.names[k] for k in pto_rows(linear)],
     }
 
 

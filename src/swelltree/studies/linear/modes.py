@@ -57,7 +57,8 @@ def modes(
     """Natural periods, damping ratios and mode shapes about the state of rest.
 
     Returns a dataset with dimension `mode`, slowest oscillation first, then the modes that do
-    not oscillate. Inside `jit`, `grad` or `vmap` it gives what `modes_traced` gives.
+    not oscillate: `natural_frequency` and `natural_period` are undamped, `damped_period` is that of
+    the motion. Inside `jit`, `grad` or `vmap` it gives what `modes_traced` gives.
 
     Args:
         model: from `compile`.
@@ -163,7 +164,8 @@ def _to_dataset(
     omega = np.abs(lam)
     with np.errstate(divide="ignore", invalid="ignore"):
         damping = np.where(omega > 0, -decay / omega, 0.0)
-        period = np.where(swing > 0, 2 * np.pi / np.abs(swing), np.inf)
+        damped = np.where(swing > 0, 2 * np.pi / np.abs(swing), np.inf)
+        natural = np.where(swing > 0, 2 * np.pi / omega, np.inf)
     attrs = {
         "study": "modes",
         "formulation": linear.at.formulation.name,
@@ -179,7 +181,15 @@ def _to_dataset(
         ),
         "natural_period": (
             "mode",
-            period,
+            natural,
+            {
+                "units": "s",
+                "long_name": "undamped natural period, 2 pi / |eigenvalue|; infinite without swing",
+            },
+        ),
+        "damped_period": (
+            "mode",
+            damped,
             {"units": "s", "long_name": "period of the damped swing, 2 pi / Im(eigenvalue)"},
         ),
         "damping_ratio": ("mode", damping, {"units": "1"}),

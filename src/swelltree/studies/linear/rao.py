@@ -29,6 +29,7 @@ from swelltree.studies.linear.frequency_results import (
     body_motion,
     damper_power,
     labels_of,
+    pto_rows,
     water_attributes,
 )
 from swelltree.studies.linear.linear_model import LinearModel
@@ -69,7 +70,7 @@ def rao(
     Returns a dataset: `rao` (omega, wave_direction, body, dof) complex, per metre of wave
     amplitude, displacements of the reference points in the axes of each body's heading at the
     equilibrium (roll and pitch are about the vessel's own axes); `coordinate_rao`; `absorbed_power`
-    of every damper per square metre of amplitude, and `capture_width`.
+    and `capture_width` of every PTO, per square metre of amplitude; `damper_power` of all dampers.
 
     Args:
         model: compiled with hydro data, or with members or bodies that feel waves without them.
@@ -114,6 +115,7 @@ def _to_dataset(
     model = linear.at.model
     water, X = model.water, body_motion(linear, y)
     power = damper_power(linear, w, y)
+    absorbed = power[..., pto_rows(linear)]
     k = dispersion(w, water.depth, water.g)
     flux = 0.5 * water.rho * water.g * group_speed(w, k, water.depth)
     both = ("omega", "wave_direction")
@@ -133,13 +135,21 @@ def _to_dataset(
             {"units": "m/m, rad/m", "long_name": "joint coordinate", "frame": "joint axes"},
         ),
         "absorbed_power": (
-            (*both, "element"),
-            power,
+            (*both, "pto"),
+            absorbed,
             {"units": "W/m^2", "long_name": "mean absorbed power per square metre of amplitude"},
         ),
-        "capture_width": (
+        "damper_power": (
             (*both, "element"),
-            power / flux[:, None, None],
+            power,
+            {
+                "units": "W/m^2",
+                "long_name": "mean power of all dampers per square metre of amplitude",
+            },
+        ),
+        "capture_width": (
+            (*both, "pto"),
+            absorbed / flux[:, None, None],
             {"units": "m", "long_name": "absorbed power over wave power per metre of crest"},
         ),
     }

@@ -22,6 +22,7 @@ from swelltree.studies.linear.frequency_results import (
     damper_power,
     described_order,
     labels_of,
+    pto_rows,
     wave_power,
 )
 from swelltree.studies.linear.linear_model import LinearModel
@@ -55,7 +56,7 @@ def response(
     `coordinate_deviation`, the variance by component (`variance`, over `component` with its
     `omega`) and the response `spectrum`, divided by the band of the sea's spectrum that each
     component stands for (not a number for a regular wave, which has none); `absorbed_power`
-    (element) [W] and `capture_width` [m].
+    (pto) [W] and `capture_width` [m], and `damper_power` of all dampers (element) [W].
 
     Args:
         model: compiled with hydro data.
@@ -96,6 +97,7 @@ def _to_dataset(linear: LinearModel, waves: Waves, y: np.ndarray, attrs: NamedVa
     rate = w[:, None, None] * np.abs(described_order(linear, y @ linear.to_bodies.T))
     joints = 0.5 * np.abs(y @ linear.to_coordinates.T) ** 2
     power = damper_power(linear, w, y).sum(axis=0)
+    absorbed = power[pto_rows(linear)]
     motion = {
         "units": "m, rad",
         "long_name": "standard deviation of displacement",
@@ -116,10 +118,15 @@ def _to_dataset(linear: LinearModel, waves: Waves, y: np.ndarray, attrs: NamedVa
         ),
         "coordinate_deviation": ("coordinate", np.sqrt(joints.sum(0)), joint),
         "variance": (("component", "body", "dof"), variance, squared),
-        "absorbed_power": ("element", power, {"units": "W", "long_name": "mean absorbed power"}),
-        "capture_width": (
+        "absorbed_power": ("pto", absorbed, {"units": "W", "long_name": "mean absorbed power"}),
+        "damper_power": (
             "element",
-            power / wave_power(linear.at.model, w, a),
+            power,
+            {"units": "W", "long_name": "mean power of all dampers, PTOs or not"},
+        ),
+        "capture_width": (
+            "pto",
+            absorbed / wave_power(linear.at.model, w, a),
             {"units": "m", "long_name": "absorbed power over wave power per metre of crest"},
         ),
     }

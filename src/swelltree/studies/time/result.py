@@ -91,6 +91,9 @@ def _labelled(
     datum, source = task.datum_at(float(run.times[0]), first)
     model = task.model.replace(datum=datum)
     result = to_dataset(model, run.times, channels, attrs, near, kept, surface, source)
+    if run.code is not Code.SUCCESS:
+        # on the axis, so that every variable taken out of the result knows it
+        result["time"].attrs["ended"] = run.message
     tell_of_winches(task.model, result)
     return result
 

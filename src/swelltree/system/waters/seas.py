@@ -1,10 +1,11 @@
 """Seas: what the free surface does far from the bodies, as descriptions.
 
-A heading `beta` is the direction the wave travels towards, counter-clockwise from +x [rad]. A
-phase shifts the crest: eta = Re[a exp(i(k.x - omega t + phase))]. Every sea has a `ramp`, the
-time over which it grows from still water to its full height [s].
+A heading `beta` is the direction the wave travels towards, counter-clockwise from +x [rad];
+`beta_deg` gives it in degrees. A phase shifts the crest: eta = Re[a exp(i(k.x - omega t + phase))].
+Every sea has a `ramp`, the time over which it grows from still water to its full height [s].
 """
 
+import dataclasses
 import itertools
 import math
 import os
@@ -75,6 +76,8 @@ class Sea(Description):
             for field in changes
             if PARTNER.get(field) in getattr(self, "__dataclass_fields__", {})
         }
+        if changes.get("beta_deg") is not None and "beta" not in changes:
+            partners["beta"] = 0.0
         return super().replace(**{**partners, **changes})
 
     def table(self) -> NamedValues:
@@ -118,6 +121,20 @@ class Sea(Description):
         assert kept is not None
         object.__setattr__(self, inside, kept)
         object.__setattr__(self, outside, 2 * kept if outside == "height" else 2 * math.pi / kept)
+
+    def settle_heading(self) -> None:
+        """A heading in degrees is turned into radians, and only these are kept."""
+        degrees: Any = getattr(self, "beta_deg", None)
+        if degrees is None:
+            return
+        beta, found = getattr(self, "beta", 0.0), degrees * (math.pi / 180.0)
+        known = not (is_traced(beta) or is_traced(degrees))
+        if known and beta != 0.0 and abs(beta - found) > 1e-12 * abs(beta):
+            raise self.fail(
+                f"beta {beta} rad and beta_deg {degrees} do not agree. Give one of them."
+            )
+        object.__setattr__(self, "beta", found)
+        object.__setattr__(self, "beta_deg", None)
 
     def check_components(self, count: int) -> None:
         """So many components that they fit into memory and end in a day."""
@@ -165,6 +182,7 @@ class RegularWave(Sea):
         height: from trough to crest [m].
         period: [s].
         ramp: [s].
+        beta_deg: heading in degrees, in place of beta.
     """
 
     type: ClassVar[str] = "regular"
@@ -175,8 +193,10 @@ class RegularWave(Sea):
     height: SeaNumber | None = None
     period: SeaNumber | None = None
     ramp: Number = 0.0
+    beta_deg: SeaNumber | None = dataclasses.field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
+        self.settle_heading()
         self.settle_pair("height", " m", " m")
         self.settle_pair("period", " s", " rad/s")
         self.check_ramp()
@@ -194,6 +214,7 @@ class StreamFunctionWave(Sea):
         period: [s].
         order: number of harmonics; as many as are needed by default.
         ramp: [s].
+        beta_deg: heading in degrees, in place of beta.
     """
 
     type: ClassVar[str] = "stream_function"
@@ -204,8 +225,10 @@ class StreamFunctionWave(Sea):
     period: Number | None = None
     order: Count | None = None
     ramp: Number = 0.0
+    beta_deg: Number | None = dataclasses.field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
+        self.settle_heading()
         self.check_positive(height=(self.height, " m"))
         self.settle_pair("period", " s", " rad/s")
         if self.order is not None and not 1 <= self.order <= 100:
@@ -231,6 +254,7 @@ class IrregularSea(Sea):
         spacing: of the frequencies: "equal_energy" or "equal".
         jitter: move each frequency within its bin at random, so that the sea does not repeat.
         ramp: [s].
+        beta_deg: heading in degrees, in place of beta.
     """
 
     type: ClassVar[str] = "irregular"
@@ -245,8 +269,10 @@ class IrregularSea(Sea):
     spacing: Spacing = "equal_energy"
     jitter: Flag = True
     ramp: Number = 0.0
+    beta_deg: SeaNumber | None = dataclasses.field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
+        self.settle_heading()
         if self.components < 1:
             raise self.fail("components 0 makes no sea. Give about 200, or StillWater().")
         self.check_components(self.components)
@@ -273,6 +299,7 @@ class FocusedWave(Sea):
         omega_min: lower end of the band [rad/s].
         omega_max: upper end [rad/s].
         ramp: [s].
+        beta_deg: heading in degrees, in place of beta.
     """
 
     type: ClassVar[str] = "focused"
@@ -286,8 +313,10 @@ class FocusedWave(Sea):
     omega_min: Number | None = None
     omega_max: Number | None = None
     ramp: Number = 0.0
+    beta_deg: SeaNumber | None = dataclasses.field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
+        self.settle_heading()
         self.check_positive(amplitude=(self.amplitude, " m"), components=(self.components, ""))
         self.check_components(self.components)
         if isinstance(self.spectrum, DirectionalTable):
@@ -310,6 +339,7 @@ class MeasuredWave(Sea):
         omega_min: lower end of the band [rad/s]; by default nothing is left out.
         omega_max: upper end [rad/s]; by default the highest frequency the samples can tell.
         ramp: [s].
+        beta_deg: heading in degrees, in place of beta.
     """
 
     type: ClassVar[str] = "measured"
@@ -322,8 +352,10 @@ class MeasuredWave(Sea):
     omega_min: Number | None = None
     omega_max: Number | None = None
     ramp: Number = 0.0
+    beta_deg: Number | None = dataclasses.field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
+        self.settle_heading()
         rows = (self.time is not None, self.elevation is not None)
         if (self.file is None) != all(rows) or any(rows) != all(rows):
             raise self.fail("give either time and elevation, or a file.")

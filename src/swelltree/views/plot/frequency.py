@@ -109,8 +109,8 @@ def _rao_panels(dataset: xr.Dataset) -> list[Panel]:
         mine = [k for k in without_free(labels) if labels[k].endswith(TURNS) == turns]
         curves = _moving((labels[k].replace("__", " "), factor * joints[:, k]) for k in mine)
         panels.append((title, unit, curves))
-    width = dataset["capture_width"].transpose("omega", "element").values
-    names = [str(name) for name in dataset["element"].values]
+    width = dataset["capture_width"].transpose("omega", "pto").values
+    names = [str(name) for name in dataset["pto"].values]
     panels.append(("Capture width", "m", _moving(zip(names, width.T, strict=True))))
     return [panel for panel in panels if panel[2]]
 
