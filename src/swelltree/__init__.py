@@ -109,6 +109,10 @@ __all__ = sorted([*_MODULE_OF, *_ROOMS])  # pyright: ignore[reportUnsupportedDun
 def __getattr__(name: str) -> object:
     import importlib
 
+    if name == "__version__":
+        from swelltree.engine.contents import installed_version
+
+        return installed_version("swelltree")
     if name in _ROOMS:
         return importlib.import_module(f"swelltree.{name}")
     if name not in _MODULE_OF:

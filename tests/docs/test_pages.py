@@ -6,7 +6,7 @@ import re
 import pytest
 
 import swelltree as sw
-from support import ROOT, refdata
+from support import ROOT
 from swelltree.system import loads
 
 
@@ -38,15 +38,9 @@ SLOW = {
     "docs/how-to/optimal_control.md",
     "docs/how-to/bem.md",
     "docs/how-to/cables.md",
-    "docs/how-to/from_wecsim.md",
     "docs/how-to/from_moordyn.md",
     "docs/how-to/from_orcaflex.md",
     "docs/how-to/from_wecopttool.md",
-}
-# pages that read files of other codes
-NEED = {
-    "docs/how-to/from_wecsim.md": "wecsim_inputs",
-    "docs/how-to/from_wecopttool.md": "opt_conjugate_limit",
 }
 TEXTS = sorted(
     path.relative_to(ROOT).as_posix()
@@ -65,9 +59,7 @@ def test_slow_pages_exist():
     [pytest.param(page, marks=pytest.mark.slow) if page in SLOW else page for page in PAGES],
 )
 def test_python_blocks_run_in_order(page, tmp_path, monkeypatch):
-    if page in NEED:
-        refdata(NEED[page])  # or skipped
-        monkeypatch.setenv("SWELLTREE_REFDATA", str(refdata().resolve()))
+    monkeypatch.delenv("SWELLTREE_REFDATA", raising=False)  # no page needs files of other codes
     monkeypatch.chdir(tmp_path)  # pages may write files
     names: dict[str, object] = {}
     for block in blocks(page, "python"):

@@ -1,5 +1,7 @@
 """A result is labelled: names, units, frames, order of the bodies."""
 
+import importlib.metadata
+
 import numpy as np
 import pytest
 
@@ -118,3 +120,7 @@ def test_summary_names_every_body_and_the_work_of_every_element(run):
     text = console.export_text()
     for word in ("tip", "arm", "rope", "brake", "wind", "lift__Heave drive", "residual", "deg"):
         assert word in text, word
+
+
+def test_the_package_knows_its_version():
+    assert sw.__version__ == importlib.metadata.version("swelltree")
