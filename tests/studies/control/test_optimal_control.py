@@ -89,7 +89,7 @@ def test_limits_at_more_harmonics_never_cost_power(model):
 
 def test_rate_and_copper_losses(model):
     free = search(model, WAVE, "pto")
-    slow = search(model, WAVE, "pto", rate_max=6e4)
+    slow = search(model, WAVE, "pto", force_rate_max=6e4)
     rate = np.gradient(slow.force.values[:, 0], slow.time.values)
     assert np.abs(rate).max() < 1.001 * 6e4
     assert slow.attrs["mean_power"] < free.attrs["mean_power"]
@@ -99,6 +99,47 @@ def test_rate_and_copper_losses(model):
     Y = 1 / Z
     expected = abs(Y * F) ** 2 / (8 * (Y.real + 1e-6))
     assert lossy.attrs["electrical_power"] == pytest.approx(expected, rel=1e-4)
+
+
+def test_velocity_and_peak_power_are_limited(model):
+    free = search(model, WAVE, "pto")
+    limits = {"velocity_max": 0.4, "power_max": 1.6e4}
+    both = search(model, WAVE, "pto", **limits)
+    assert np.abs(free.rate.values).max() > 0.42
+    assert np.abs(free.absorbed_power.values).max() > 2e4
+    assert np.abs(both.rate.values).max() < 1.001 * 0.4
+    assert np.abs(both.absorbed_power.values).max() < 1.001 * 1.6e4
+    assert both.attrs["passive_power"] < both.attrs["mean_power"] < free.attrs["mean_power"]
+    slow = search(model, WAVE, "pto", velocity_max=0.4)
+    assert both.attrs["mean_power"] < slow.attrs["mean_power"]
+
+
+def test_the_former_rate_max_is_refused_with_both_names(model):
+    with pytest.raises(SwelltreeError, match=r"Give force_rate_max for dF/dt .* or velocity_max"):
+        search(model, WAVE, "pto", rate_max=6e4)
+
+
+def test_limits_that_no_damper_keeps_are_reported(model):
+    """Half the stroke of the free float takes half the wave's force, a damper 0.87 of it."""
+    Z, F = impedance(OMEGA)
+    limits = {"stroke_max": 0.5 * abs(F) / abs(OMEGA * Z), "force_max": 0.7 * abs(F)}
+    found = search(model, WAVE, "pto", **limits)
+    assert np.isnan(found.attrs["passive_power"])
+    assert "No plain damper keeps the limits" in found.attrs["report"]
+
+
+def test_an_optimum_whose_run_fails_has_no_mean_power(model, monkeypatch):
+    """Unlimited barges: 1.94 MW with 8e9 N m, of which no run could be made."""
+
+    def fails(*args, **options):
+        raise SwelltreeError("time stepping stopped at t = 3 s.")
+
+    monkeypatch.setattr("swelltree.studies.time.simulate.simulate", fails)
+    found = sw.optimal_control(model, WAVE, "pto", radiation="state_space")
+    assert np.isnan(found.attrs["mean_power"])
+    assert np.isnan(found.attrs["electrical_power"])
+    assert found.attrs["search_power"] == pytest.approx(found.attrs["bound"], rel=1e-6)
+    assert "failed: time stepping stopped at t = 3 s." in found.attrs["report"]
 
 
 def test_a_machine_with_losses_motors_less(model):
@@ -119,7 +160,10 @@ def test_losses_and_limits_together_are_found_quickly(model):
     free = search(model, WAVE, "pto", **limits)
     by_hand = np.where(free.absorbed_power > 0, 0.6, 1 / 0.6) * free.absorbed_power.values
     assert found.attrs["electrical_power"] > by_hand.sum(axis=1).mean()
-    assert found.attrs["electrical_power"] > found.attrs["passive_power"]
+    assert found.attrs["electrical_power"] > found.attrs["passive_electrical_power"]
+    # a damper loses what the machine loses: it absorbs the more
+    damper = found.attrs["passive_power"]
+    assert found.attrs["passive_electrical_power"] == pytest.approx(0.6 * damper, rel=1e-9)
 
 
 @pytest.mark.parametrize("limits", [{}, {"force_max": 1e5, "stroke_max": 0.3}])

@@ -1,4 +1,4 @@
-"""Quantities of driven elements that can be limited: force, stroke, rate of the force, power."""
+"""Quantities of driven elements that can be limited: force, stroke, their rates, power."""
 
 from __future__ import annotations
 
@@ -155,6 +155,18 @@ class Stroke(_Series):
         return rest.compliance[port], float(rest.stroke[port])
 
 
+class Velocity(_Series):
+    """Rate of the stroke or angle; zero at rest."""
+
+    units = ("m/s", "rad/s")
+
+    def series(self, response: Response) -> tuple[np.ndarray, np.ndarray]:
+        return response.rate, response.d_rate
+
+    def weights_of(self, weights: Weights) -> np.ndarray:
+        return weights.rate
+
+
 class Power(Limited):
     """Power that an element takes: minus the product of force and rate."""
 
@@ -190,3 +202,4 @@ class Power(Limited):
 
 
 FORCE, STROKE, FORCE_RATE, POWER = Force(), Stroke(), ForceRate(), Power()
+VELOCITY = Velocity()

@@ -10,7 +10,14 @@ import numpy as np
 from swelltree.solvers.programming.quadratic import smallest_excess
 from swelltree.solvers.programming.sequential import Point
 from swelltree.studies.control.goal import ControlProgram, Limit
-from swelltree.studies.control.limited import FORCE, FORCE_RATE, POWER, STROKE, AtRest
+from swelltree.studies.control.limited import (
+    FORCE,
+    FORCE_RATE,
+    POWER,
+    STROKE,
+    VELOCITY,
+    AtRest,
+)
 from swelltree.studies.control.ports import Ports
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.system.named_values import NamedValues
@@ -18,9 +25,10 @@ from swelltree.system.named_values import NamedValues
 QUANTITIES = {
     "force_max": FORCE,
     "stroke_max": STROKE,
-    "rate_max": FORCE_RATE,
+    "force_rate_max": FORCE_RATE,
+    "velocity_max": VELOCITY,
     "power_min": POWER,
-    "power_limit": POWER,
+    "power_max": POWER,
 }
 LimitLike = float | Sequence[float] | Mapping[str, float | Sequence[float]] | None
 

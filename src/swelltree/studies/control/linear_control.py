@@ -18,7 +18,7 @@ from swelltree.studies.control.linear import (
     wave_forces,
     wave_rates,
 )
-from swelltree.studies.control.passive import best_damper
+from swelltree.studies.control.passive import best_damper, no_damper
 from swelltree.studies.control.search import (
     Asked,
     ControlSolution,
@@ -64,7 +64,7 @@ def linear_control(
 
     bare = np.abs(1.0 / np.maximum(np.abs(np.einsum("kii->ki", port.mobility)), 1e-300))
     lead = int((np.abs(alone) ** 2).sum(axis=1).argmax())
-    best = (np.nan, np.full(len(port.ports), np.nan))
+    best = no_damper(len(port.ports))
     if asked.compare:
         best = best_damper(passive, goal, port.omega, bare[lead])
     response = optimum.point.response  # pyright: ignore[reportAttributeAccessIssue]

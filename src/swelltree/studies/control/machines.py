@@ -86,7 +86,7 @@ def machine_limits(model: Model, names: tuple[str, ...], place: Place) -> NamedV
         ends = float(forces.stops.lower[i]) - zero, float(forces.stops.upper[i]) - zero
         if np.isfinite(ends).any():
             stroke[name] = ends
-    return {"force_max": force, "stroke_max": stroke, "power_limit": power}
+    return {"force_max": force, "stroke_max": stroke, "power_max": power}
 
 
 def off_the_stops(

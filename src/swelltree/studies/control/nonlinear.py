@@ -27,7 +27,7 @@ from swelltree.studies.control.linear import (
 )
 from swelltree.studies.control.machines import with_damping, with_tips
 from swelltree.studies.control.nodes import DrivenNodes, Solved
-from swelltree.studies.control.passive import best_damper
+from swelltree.studies.control.passive import best_damper, no_damper
 from swelltree.studies.control.search import (
     Asked,
     ControlSolution,
@@ -40,7 +40,7 @@ from swelltree.studies.control.series import Response
 from swelltree.studies.linear.linear_model import LinearModel
 from swelltree.studies.periodic.problem import Period
 from swelltree.studies.periodic.set_up import PeriodAsked, check_periodic, set_up
-from swelltree.studies.periodic.solve import at_rest, pins
+from swelltree.studies.periodic.solve import all_pins, at_rest
 from swelltree.system.errors import SwelltreeError
 from swelltree.waves.airy import Components
 
@@ -171,7 +171,7 @@ def nonlinear_control(
     final = reduced.motion_of(program.force_scale * optimum.z)
     assert final is not None
     bodies = _bodies(how, reduced, final)
-    passive = (np.nan, np.full(len(ports), np.nan))
+    passive = no_damper(len(ports))
     if asked.compare:
         passive = _passive(reduced, goal, port, alone)
     notes = [reduced.nodes.slower()]
@@ -188,7 +188,7 @@ def nonlinear_control(
 def _pinned(how: Formulation, period: Period) -> Period:
     """The problem with pins in the directions that nothing holds in the mean."""
     jacobians, _ = at_rest(how, period)
-    directions, equations = pins(jacobians[:, : len(jacobians)])
+    directions, equations, _ = all_pins(how, period, jacobians[:, : len(jacobians)])
     return replace(period, pinned=directions, unbalanced=equations)
 
 

@@ -47,8 +47,10 @@ def optimal_control(
     *,
     force_max: LimitLike = None,
     stroke_max: LimitLike = None,
-    rate_max: LimitLike = None,
+    velocity_max: LimitLike = None,
+    force_rate_max: LimitLike = None,
     power_min: LimitLike = None,
+    power_max: LimitLike = None,
     efficiency: float = 1.0,
     copper_loss: float | Mapping[str, float] = 0.0,
     harmonics: int | None = None,
@@ -65,6 +67,7 @@ def optimal_control(
     max_iterations: int = 100,
     case: int | str | Sequence[int | str] = 0,
     provenance: NamedValues | None = None,
+    rate_max: LimitLike = None,
 ) -> xr.Dataset:
     """Periodic PTO forces of greatest mean power in a periodic sea, within limits.
 
@@ -72,9 +75,12 @@ def optimal_control(
     power are those of F. The result has `force`, `control` (u), `stroke`, `rate`,
     `absorbed_power`, `electrical_power` over one period, their harmonics, the motion of the
     bodies, the multipliers of the limits, and as attributes the mean powers, the best plain
-    damper within the same limits, and the KKT residual. `replayed_power` is the mean power of the
-    same force in a run in time. Linear models have a `bound` that no force passes; of others there
-    is `linear_bound`, that of the model linearised at rest, which they may pass.
+    damper within the same limits, and the KKT residual. `mean_power`, `bound` and `passive_power`
+    are absorbed, `electrical_power` and `passive_electrical_power` are what losses leave of it.
+    `replayed_power` is the mean power of the same force in a run in time; where that run fails,
+    `mean_power` is not a number and the search's own value is `search_power`. Linear models have a
+    `bound` that no force passes; of others there is `linear_bound`, that of the model linearised
+    at rest, which they may pass.
 
     Args:
         model: from `compile`, with hydro data.
@@ -82,12 +88,15 @@ def optimal_control(
         pto: name or names of the PTOs driven; all plain ones, or all machines where there are no
             others, if not given. The law of a machine gives way to u; spring and stops stay.
         force_max: largest size of F [N, N m]; a number, a pair (low, high), or a dict by PTO.
-            Where it is not given, force_limit and power_limit of a machine hold.
+            Where it is not given, force_limit of a machine holds.
         stroke_max: largest stroke from its zero [m, rad], likewise. Where it is not given, the
             stops of a machine are not touched; np.inf lets them be.
-        rate_max: largest rate of F [N/s], likewise.
+        velocity_max: largest rate of the stroke [m/s, rad/s], likewise.
+        force_rate_max: largest rate of F [N/s, N m/s], likewise.
         power_min: least absorbed power at any time [W]; zero: the PTO never motors, but for
             0.05 % of the typical power.
+        power_max: largest size of the absorbed power at any time [W], likewise. Where it is not
+            given, power_limit of a machine holds.
         efficiency: of the machine, P_e = eta P when it generates and P / eta when it motors.
         copper_loss: R of a loss R F^2 [W/N^2]; a number or a dict by PTO.
         harmonics: N of the series; fifteen, or three times the highest component of the sea, if
@@ -106,15 +115,24 @@ def optimal_control(
         max_iterations: of the search.
         case: number or name of the run; a list of them shares one problem.
         provenance: attributes added to the result.
+        rate_max: the former name of force_rate_max; refused.
     """
+    if rate_max is not None:
+        raise SwelltreeError(
+            f"rate_max {rate_max}: rates of force and stroke have names of their own. Give "
+            "force_rate_max for dF/dt [N/s], which rate_max was, or velocity_max for the rate of "
+            "the stroke [m/s]."
+        )
     check_traced("optimal_control", model, sea)
     _check(method, efficiency, radiation)
     ports = find_ports(model, pto)
     given = {
         "force_max": force_max,
         "stroke_max": stroke_max,
-        "rate_max": rate_max,
+        "velocity_max": velocity_max,
+        "force_rate_max": force_rate_max,
         "power_min": power_min,
+        "power_max": power_max,
     }
     of_machines = machine_limits(model, ports.names, ports.place)
     asked = Asked(
@@ -162,7 +180,7 @@ def _joined(results: list[Tree], cases: list[Tree]) -> xr.Dataset:
     import xarray as xr
 
     numbers = ("mean_power", "electrical_power", "passive_power", "kkt_residual")
-    more = ("bound", "linear_bound", "replayed_power")
+    more = ("bound", "linear_bound", "replayed_power", "passive_electrical_power")
     numbers = (*numbers, *(name for name in more if name in results[0].attrs))
     parts = []
     for result in results:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,11 +14,28 @@ SPAN = np.logspace(-3, 3, 49)  # of the size of the impedance
 ZOOM = 4  # rounds of refinement
 
 
-def power_of(goal: Goal, response: Response) -> float:
-    """Mean electrical power of a response."""
+class Passive(NamedTuple):
+    """The best dampers; not numbers where there are none."""
+
+    power: float  # absorbed, mean [W]
+    electrical: float  # what losses leave of it [W]
+    damping: np.ndarray  # (p,)
+
+
+def no_damper(count: int) -> Passive:
+    """What is known where none was found or sought."""
+    return Passive(np.nan, np.nan, np.full(count, np.nan))
+
+
+def powers_of(goal: Goal, response: Response) -> tuple[float, float]:
+    """Mean absorbed and electrical power of a response."""
     count = 16 * ((len(response.force) - 1) // 2)
     F, v = sampled(response.force, count), sampled(response.rate, count)
-    return float(electrical(goal, -F * v, F).sum(axis=1).mean())
+    absorbed = -F * v
+    return (
+        float(absorbed.sum(axis=1).mean()),
+        float(electrical(goal, absorbed, F).sum(axis=1).mean()),
+    )
 
 
 def within(goal: Goal, omega: float, response: Response) -> bool:
@@ -36,8 +54,8 @@ def best_damper(
     omega: float,
     size: np.ndarray,
     span: np.ndarray = SPAN,
-) -> tuple[float, np.ndarray]:
-    """Mean power and dampings of the best dampers within the limits; NaN when none is.
+) -> Passive:
+    """The dampers of most electrical power within the limits; NaN when none is.
 
     Args:
         respond: dampings (p,) -> Response.
@@ -47,24 +65,24 @@ def best_damper(
         span: factors tried first, the same for all elements.
     """
 
-    def power(c: np.ndarray) -> float:
+    def powers(c: np.ndarray) -> tuple[float, float]:
         response = respond(c)
         if response is None or not within(goal, omega, response):
-            return -np.inf
-        return power_of(goal, response)
+            return -np.inf, -np.inf
+        return powers_of(goal, response)
 
-    tried = [(power(factor * size), factor * size) for factor in span]
-    best, c = max(tried, key=lambda pair: pair[0])
-    if not np.isfinite(best):
-        return np.nan, np.full(len(size), np.nan)
+    tried = [(powers(factor * size), factor * size) for factor in span]
+    best, c = max(tried, key=lambda pair: pair[0][1])
+    if not np.isfinite(best[1]):
+        return no_damper(len(size))
     ratio = span[1] / span[0]
     for _ in range(ZOOM):
         for i in range(len(size)):
             for factor in ratio ** np.linspace(-1.0, 1.0, 9):
                 new = c.copy()
                 new[i] *= factor
-                value = power(new)
-                if value > best:
+                value = powers(new)
+                if value[1] > best[1]:
                     best, c = value, new
         ratio = ratio**0.25
-    return best, c
+    return Passive(*best, c)

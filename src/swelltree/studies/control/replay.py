@@ -32,6 +32,9 @@ def replayed_powers(
 ) -> tuple[dict[str, float], str]:
     """Mean power of the last periods in time, as attributes, and a sentence where it is another.
 
+    Where the run fails, the power of the search is not that of a motion: it is given as
+    `search_power`, and the mean powers are not numbers.
+
     Args:
         model: as given to `optimal_control`.
         result: of it.
@@ -46,7 +49,14 @@ def replayed_powers(
     try:
         powers, restless = _powers(model, result, waves, period)
     except SwelltreeError as error:
-        return none, f"Not replayed in time: {error}"
+        found = {"search_power": float(result.attrs["mean_power"])}
+        no_power = {"mean_power": np.nan, "electrical_power": np.nan}
+        said = (
+            f"The run in time under the force that was found failed: {error} The power of the "
+            f"search, {found['search_power']:.4g} W, is not that of a motion and is not given as "
+            "mean_power. Limit force, stroke or velocity."
+        )
+        return none | found | no_power, said
     power, change = powers[-1], abs(powers[-1] - powers[-2])
     wanted = float(result.attrs["mean_power"])
     said = ""

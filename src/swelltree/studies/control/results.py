@@ -86,7 +86,7 @@ def control_dataset(
         ),
         "passive_damping": (
             "pto",
-            solution.passive[1],
+            solution.passive.damping,
             {"long_name": "best damper", "units": "N s/m"},
         ),
         "multiplier": (
@@ -112,7 +112,8 @@ def control_dataset(
         "harmonics": n,
         "mean_power": float(absorbed.sum(axis=1).mean()),
         "electrical_power": float(delivered.sum(axis=1).mean()),
-        "passive_power": solution.passive[0],
+        "passive_power": solution.passive.power,
+        "passive_electrical_power": solution.passive.electrical,
         "kkt_residual": optimum.kkt,
         "leak": max(float(over), 0.0),
         "iterations": len(optimum.history),

@@ -13,6 +13,7 @@ from swelltree.studies.control.goal import ControlProgram, Goal
 from swelltree.studies.control.limited import AtRest
 from swelltree.studies.control.limits import why_not
 from swelltree.studies.control.linear import Port
+from swelltree.studies.control.passive import Passive
 from swelltree.studies.control.series import Response
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.named_values import NamedValues
@@ -43,7 +44,7 @@ class ControlSolution:
     optimum: Optimum
     program: ControlProgram
     goal: Goal
-    passive: tuple[float, np.ndarray]
+    passive: Passive
     bodies: np.ndarray  # (N + 1, 6N) complex displacements from rest
     search_cpu: float  # s
     notes: tuple[str, ...] = ()

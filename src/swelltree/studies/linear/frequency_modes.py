@@ -16,6 +16,7 @@ import numpy as np
 from swelltree.effects.linear_hydro.radiation import RadiationData
 from swelltree.engine.arrays import Array, Tree, pytree
 from swelltree.engine.backend import jax, jnp
+from swelltree.studies.linear.internal_block import InternalBlock
 from swelltree.studies.linear.linear_model import LinearModel
 
 CONTINUED = 20  # steps from the mode of the model to that in the water
@@ -42,10 +43,9 @@ class Matrices:
         return self.mass + T.T @ added_mass @ T, self.damping + T.T @ damping @ T
 
 
-def spectrum(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def spectrum(A: np.ndarray, f: int) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues of a state matrix, swinging ones (one of each pair) first, and shapes (f, m)."""
     values, vectors = np.linalg.eig(A)
-    f = A.shape[0] // 2
     size = np.abs(values)
     values = np.where(size < STILL * max(size.max(initial=0.0), 1e-300), 0.0, values)
     swing = np.imag(values)
@@ -54,20 +54,31 @@ def spectrum(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values[keep], vectors[:f, keep]
 
 
-def state_matrix(matrices: Matrices, dA: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """State matrix of (y, y') with that much more added mass and damping."""
+def state_matrix(
+    matrices: Matrices, dA: np.ndarray, B: np.ndarray, inner: InternalBlock | None = None
+) -> np.ndarray:
+    """State matrix of (y, y') and internal states, with more added mass and damping."""
     M, C = matrices.in_water(dA, B)
     lower = -np.linalg.solve(M, np.concatenate([matrices.stiffness, C], axis=1))
     upper = np.concatenate([np.zeros_like(M), np.eye(len(M))], axis=1)
-    return np.concatenate([upper, lower])
+    A = np.concatenate([upper, lower])
+    return A if inner is None else inner.around(A, M)
 
 
-def modes_in_water(matrices: Matrices, data: RadiationData) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues and shapes (f, m), each with the added mass and damping of its frequency."""
+def modes_in_water(
+    matrices: Matrices, data: RadiationData, inner: InternalBlock | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues and shapes (f, m), each with the added mass and damping of its frequency.
+
+    Args:
+        matrices: of the model.
+        data: radiation.
+        inner: internal states of effects.
+    """
 
     def at(omega: float, share: float) -> tuple[np.ndarray, np.ndarray]:
         dA, B = data.near(omega)
-        return spectrum(state_matrix(matrices, share * dA, share * B))
+        return spectrum(state_matrix(matrices, share * dA, share * B, inner), len(matrices.mass))
 
     def swinging(omega: float, share: float) -> tuple[np.ndarray, np.ndarray]:
         values, shapes = at(omega, share)

@@ -27,6 +27,7 @@ from swelltree.engine.arrays import Array, namespace
 from swelltree.formulations import Formulation, State
 from swelltree.model.effect import LinearElements
 from swelltree.model.model import Model
+from swelltree.studies.linear.internal_block import internal_block
 
 if TYPE_CHECKING:
     from swelltree.studies.linear.excitation import Excitation
@@ -51,7 +52,7 @@ class OperatingPoint:
 
 @dataclass(frozen=True)
 class FirstOrder:
-    """x' = A x + push f with x = (y, y', chi) and f the forces on the free directions."""
+    """x' = A x + push f with x = (y, y', chi, z) and f the forces on the free directions."""
 
     A: Float[np.ndarray, "s s"]
     push: Float[np.ndarray, "s f"]
@@ -156,8 +157,8 @@ class LinearModel:
         return xp.concatenate([upper, _solved(M, lower)])
 
     def first_order(self) -> FirstOrder:
-        """With the states of the radiation memory."""
-        memory, f = self.radiation.states, self.free
+        """With the states of the radiation memory, then those of effects (`internal_block`)."""
+        memory, f, inner = self.radiation.states, self.free, internal_block(self.at)
         k = 0 if memory is None else memory.order
         A, push = np.zeros((2 * f + k, 2 * f + k)), np.zeros((2 * f + k, f))
         A[: 2 * f, : 2 * f] = self.state_matrix()
@@ -166,7 +167,12 @@ class LinearModel:
             A[f : 2 * f, 2 * f :] = -push[f : 2 * f] @ self.to_data.T @ np.asarray(memory.C)
             A[2 * f :, f : 2 * f] = np.asarray(memory.B) @ self.to_data
             A[2 * f :, 2 * f :] = np.asarray(memory.A)
-        return FirstOrder(A, push)
+        if inner is None or not inner.names:
+            return FirstOrder(A, push)
+        right = np.concatenate([push @ inner.F, inner.A])
+        left = np.concatenate([A, np.pad(inner.B, ((0, 0), (0, k)))])
+        A = np.concatenate([left, right], axis=1)
+        return FirstOrder(A, np.pad(push, ((0, len(inner.A)), (0, 0))))
 
     def in_directions(self, change: Float[np.ndarray, "f f"]) -> LinearModel:
         """The same in other free directions z, y = change z."""

@@ -7,6 +7,7 @@ data are those of each mode's own frequency (`frequency_modes`).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -29,8 +30,10 @@ from swelltree.studies.linear.frequency_modes import (
     traced_eigenvalues,
 )
 from swelltree.studies.linear.frequency_results import HEADING
+from swelltree.studies.linear.internal_block import internal_block
 from swelltree.studies.linear.linear_model import LinearModel, OperatingPoint
 from swelltree.studies.linear.linearise import linear_model, resting_motion, traced_model
+from swelltree.studies.linear.signals import held_states
 from swelltree.studies.rest.relax import check_no_drums
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.named_values import NamedValues
@@ -55,6 +58,9 @@ def modes(
     provenance: NamedValues | None = None,
 ) -> xr.Dataset:
     """Natural periods, damping ratios and mode shapes about the state of rest.
+
+    Internal states of effects (oil, flywheels, lags, states of controllers) are part of the modes;
+    `report` names those that are held.
 
     Returns a dataset with dimension `mode`, slowest oscillation first, then the modes that do
     not oscillate: `natural_frequency` and `natural_period` are undamped, `damped_period` is that of
@@ -87,14 +93,17 @@ def modes(
         raise SwelltreeError(
             "modes: the linearised equations are not finite. Check the state with equilibrium()."
         )
-    data = linear.radiation.data
+    data, inner = linear.radiation.data, internal_block(linear.at)
     if data is not None:
-        lam, shapes = modes_in_water(Matrices.of(linear), data)
+        lam, shapes = modes_in_water(Matrices.of(linear), data, inner)
         which = ADDED_MASS["frequency"]
     else:
-        lam, shapes = spectrum(linear.state_matrix())
+        A = linear.state_matrix()
+        A = A if inner is None else inner.around(A, linear.whole_mass)
+        lam, shapes = spectrum(A, linear.free)
         which = ADDED_MASS["infinite"] if model.hydro is not None else "of the model; no hydro data"
     attrs = {"added_mass": which} | (provenance or {})
+    linear = replace(linear, notes=(*linear.notes, *held_states(inner)))
     return _to_dataset(linear, lam, linear.to_displacements @ shapes, attrs)
 
 
@@ -109,7 +118,7 @@ def modes_traced(
     """Eigenvalues inside `jit`, `grad` or `vmap`.
 
     Returns `eigenvalue` (all of them, unsorted) and `state_matrix` (with the added mass of the
-    model, without radiation). Arguments as in `modes`.
+    model, without radiation). Internal states of effects are held. Arguments as in `modes`.
     """
     model, source = _prepared(model, added_mass)
     how = chosen_formulation(formulation)

@@ -14,6 +14,7 @@ from swelltree.engine.arrays import Tree
 from swelltree.formulations import Formulation
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
+from swelltree.studies.linear.internal_block import InternalBlock, internal_block
 from swelltree.studies.linear.linear_model import FirstOrder, LinearModel
 from swelltree.studies.linear.linearise import linear_model
 from swelltree.system.errors import SwelltreeError, listed, suggest
@@ -43,25 +44,30 @@ def state_names(linear: LinearModel) -> tuple[str, ...]:
     # the rows that are one are the velocities that serve as free directions
     free = [names[int(np.abs(Z - unit).max(axis=1).argmin())] for unit in np.eye(linear.free)]
     memory = linear.radiation.states
-    k = 0 if memory is None else memory.order
+    k, inner = 0 if memory is None else memory.order, internal_block(linear.at)
     return (
         *free,
         *(f"{name}__rate" for name in free),
         *(f"radiation__{i + 1}" for i in range(k)),
+        *(() if inner is None else inner.names),
+    )
+
+
+def held_states(inner: InternalBlock | None) -> tuple[str, ...]:
+    """Which internal states a linear model holds still, in words."""
+    if inner is None or not inner.held:
+        return ()
+    return (
+        f"States of the elements of kind {listed(inner.held)} that do not change with small "
+        "motions are held at their values at rest.",
     )
 
 
 def left_out(model: Model) -> tuple[str, ...]:
     """What the linear model leaves out."""
     groups = model.effects
-    kept = [group.word for group in groups if group.internal_start() is not None]
     dragged = [group.word for group in groups if group.without_drag() is not group]
     notes = [STATIC_LINES] if STATIC_LINES in model.report else []
-    if kept:
-        notes.append(
-            f"states of the elements of kind {listed(kept)} are held at their values at rest, "
-            "as in rao."
-        )
     if dragged:
         notes.append(
             f"drag ({listed(dragged)}) is linearised about rest, where it has a slope only in a "

@@ -14,7 +14,9 @@ from swelltree.model.model import Model
 from swelltree.solvers.linear_reduction import minimal, reduced, split_unrestrained, zero_order_hold
 from swelltree.studies.control.report import unrestrained_sentence
 from swelltree.studies.given import study_of_model
+from swelltree.studies.linear.internal_block import internal_block
 from swelltree.studies.linear.signals import (
+    held_states,
     input_rows,
     left_out,
     model_with_states,
@@ -41,7 +43,10 @@ def state_space(
     step: float | None = None,
     name: str | None = None,
 ) -> StateSpace:
-    """The model about its state of rest as a `control.StateSpace`, radiation states included.
+    """The model about its state of rest as a `control.StateSpace`, all states included.
+
+    States are positions and rates of the free directions, those of the radiation, and internal
+    states of effects: oil, flywheels, lags, states of controllers.
 
     Signals keep their names, with "__" for the dot, which python-control does not allow:
     "hinge.Pitch.rate" becomes `hinge__Pitch__rate`. All are deviations from rest. The attribute
@@ -75,7 +80,7 @@ def state_space(
     out, C, D = output_rows(linear, outputs, into, rows)
     first = linear.first_order()
     A, B, states = first.A, first.push @ rows.T, state_names(linear)
-    notes = [*linear.notes, *left_out(linear.at.model)]
+    notes = [*linear.notes, *left_out(linear.at.model), *held_states(internal_block(linear.at))]
     if reduce_to_minimal:
         before = A.shape[0]
         A, B, C = minimal(A, B, C)

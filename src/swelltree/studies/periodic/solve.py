@@ -17,13 +17,14 @@ import numpy as np
 from swelltree.formulations import Formulation
 from swelltree.solvers.solution import Code
 from swelltree.studies.periodic.nodes import Nodes, Values, at_node, points_of
-from swelltree.studies.periodic.problem import Period, preconditioned, scaled, sizes
+from swelltree.studies.periodic.problem import Period, flat, preconditioned, scaled, sizes
 
 DENSE = 400  # unknowns up to which the whole Jacobian is formed
 SHORTEST = 2.0**-7  # least part of a Newton step
 SMALLEST = 1e-3  # least step of the continuation in wave height
 LINEAR = 1e-4  # relative accuracy of GMRES; further steps make up for it
 SOFT = 1e-9  # of the largest singular value: nothing holds this direction
+PROBES = 6  # motions at which rates of internal states are compared
 SLOW = 0.25  # of the step before: steps that shrink less need new slopes
 
 
@@ -63,6 +64,53 @@ def pins(R0: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
+def conserved(how: Formulation, period: Period) -> np.ndarray:
+    """Sums of internal states that nothing changes, such as the oil of a closed circuit, (c, u).
+
+    Their rates cancel at rest and at motions drawn at random. Of the mean equations of these states
+    one is then missing for each, and the sum itself keeps its value at the start.
+    """
+    n, m, k = sizes(how, period)
+    u = n + m + k
+    if not k:
+        return np.zeros((0, u))
+    still, draw = scaled(period, 0.0).bare(), np.random.default_rng(0)
+    where = np.zeros((PROBES, 3 * u))
+    scale = np.ones(u)
+    scale[n + m :] = 1e-3 * np.maximum(np.abs(np.asarray(flat(period.internal))), 1e-3)
+    where[1:, : 2 * u] = draw.normal(size=(PROBES - 1, 2 * u)) * np.tile(0.3 * scale, 2)
+    points = points_of(at_node, how)
+    slopes = points.jacobians(still, np.zeros(PROBES), where)[1][0][:, n + m :]
+    slopes[:, :, u + n + m : 2 * u] = 0.0  # the rates themselves
+    rows = np.swapaxes(slopes, 0, 1).reshape(k, -1)
+    rows = rows[:, np.isfinite(rows).all(axis=0)]
+    size = np.abs(rows).max(axis=1)
+    moving = np.flatnonzero(size > 0.0)
+    if not moving.size or not rows.size:
+        return np.zeros((0, u))
+    column = np.abs(rows[moving]).max(axis=0)
+    rows = rows[moving][:, column > 0.0] / column[column > 0.0]
+    U, singular, _ = np.linalg.svd(rows, full_matrices=True)
+    rank = int((singular > SOFT * singular.max()).sum())
+    out = np.zeros((len(moving) - rank, u))
+    out[:, n + m + moving] = U[:, rank:].T
+    return out
+
+
+def all_pins(
+    how: Formulation, period: Period, R0: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Directions and equations of `pins`, conserved sums first, and how many these are."""
+    sums = conserved(how, period)
+    directions, equations = pins(with_pins(np.array(R0), *_sized(R0, sums)))
+    return np.concatenate([sums, directions]), np.concatenate([sums, equations]), len(sums)
+
+
+def _sized(R0: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pins whose size compares with that of their equations."""
+    return max(np.abs(R0).max(initial=0.0), 1e-300) * sums, sums
+
+
 def with_pins(Z: np.ndarray, directions: np.ndarray, equations: np.ndarray) -> np.ndarray:
     """The mean equations with pins in place of those that cannot be balanced."""
     for direction, equation in zip(directions, equations, strict=True):
@@ -75,7 +123,7 @@ def with_impedance(how: Formulation, period: Period) -> Period:
     jacobians, P = at_rest(how, period)
     u, n = len(jacobians), period.rest.s.shape[0]
     R0, R1, R2 = (jacobians[:, k * u : (k + 1) * u] for k in range(3))
-    directions, equations = pins(R0)
+    directions, equations, _ = all_pins(how, period, R0)
     N, omega = period.basis.harmonics, float(period.basis.omega)
     s = 1j * omega * np.arange(N + 1)[:, None, None]
     Z = R0 + s * R1 + s * s * R2
@@ -150,7 +198,7 @@ def newton(
     else:
         # the slopes at rest tell what nothing holds
         jacobians, _ = at_rest(how, period)
-        directions, equations = pins(jacobians[:, : Y.shape[1]])
+        directions, equations, _ = all_pins(how, period, jacobians[:, : Y.shape[1]])
         period = replace(period, pinned=directions, unbalanced=equations)
     solution = _newton(how, period, Y, tol, max_iterations)
     if solution.code is Code.SUCCESS:

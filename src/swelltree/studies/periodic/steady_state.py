@@ -43,7 +43,7 @@ from swelltree.studies.periodic.set_up import (
     period_of,
     set_up,
 )
-from swelltree.studies.periodic.smoothing import STEPS, sharp_forces, smoother
+from swelltree.studies.periodic.smoothing import continued, has_clutch, sharp_forces
 from swelltree.studies.periodic.solve import PeriodicSolution, newton
 from swelltree.studies.seas import realised, with_elevation
 from swelltree.studies.traced import check_traced
@@ -131,13 +131,13 @@ def steady_state(
         )
     with one_thread():
         solution = newton(how, periodic, Y, tol, max_iterations)
-        if solution.code is not Code.SUCCESS and sharp_forces(model):
+        if solution.code is not Code.SUCCESS and (sharp_forces(model) or has_clutch(model)):
+
+            def search(model: Model, Y: np.ndarray) -> PeriodicSolution:
+                return newton(how, problem(model), Y, tol, max_iterations)
+
             # from smoother forces to those of the model
-            for factor in STEPS:
-                solution = newton(how, problem(smoother(model, factor)), Y, tol, max_iterations)
-                if solution.code is not Code.SUCCESS:
-                    break
-                Y = solution.Y
+            solution = continued(search, model, Y)
     periodic = solution.period
     if solution.code is not Code.SUCCESS:
         raise_faults(model)
@@ -234,7 +234,10 @@ def _to_dataset(
     channels = _observer(how)(nodes.bare, nodes.time, y, y_rate, mu)
     labelled = periodic.model.with_effect(KnownRadiation(np.zeros((model.layout.n_bodies, 6))))
     left_out = truncation_error(nodes if fine is periodic else Nodes(how, fine), solution.Y)
-    names = [_pin_name(how, model, d) for d in np.asarray(periodic.pinned)]
+    pinned = np.asarray(periodic.pinned)
+    # sums of internal states that are conserved are held by themselves
+    moves = np.abs(pinned[:, : nodes.n]).max(axis=1, initial=0.0) > 0.0
+    names = [_pin_name(how, model, d) for d in pinned[moves]]
     attrs = {
         "study": "steady_state",
         "formulation": how.name,
@@ -251,7 +254,7 @@ def _to_dataset(
         "engine": nodes.points.engine,
         "pinned": "; ".join(
             f"{name} held at its start, mean force {force:.4g} N left"
-            for name, force in zip(names, off, strict=True)
+            for name, force in zip(names, off[moves], strict=True)
         ),
     }
     for name in ("work",):

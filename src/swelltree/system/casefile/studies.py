@@ -254,7 +254,15 @@ class SteadyStateStudy(Study):
         self.check_positive(harmonics=(self.harmonics, ""))
 
 
-LIMITS = ("force_max", "stroke_max", "rate_max", "power_min", "copper_loss")
+LIMITS = (
+    "force_max",
+    "stroke_max",
+    "velocity_max",
+    "force_rate_max",
+    "power_min",
+    "power_max",
+    "copper_loss",
+)
 
 
 @description
@@ -267,8 +275,10 @@ class OptimalControlStudy(Study):
         pto: names of the power take-offs that are driven; all by default.
         force_max: largest force [N, N m]: a number, a pair, or a table by name.
         stroke_max: largest stroke [m, rad], likewise.
-        rate_max: largest rate [m/s, rad/s], likewise.
+        velocity_max: largest rate of the stroke [m/s, rad/s], likewise.
+        force_rate_max: largest rate of the force [N/s, N m/s], likewise.
         power_min: lowest instantaneous power [W], likewise.
+        power_max: largest size of the instantaneous power [W], likewise.
         efficiency: of the conversion.
         copper_loss: [W per N^2], a number or a table by name.
         harmonics: of the period; as many as the sea needs by default.
@@ -292,8 +302,10 @@ class OptimalControlStudy(Study):
     pto: Names = None
     force_max: Limit = None
     stroke_max: Limit = None
-    rate_max: Limit = None
+    velocity_max: Limit = None
+    force_rate_max: Limit = None
     power_min: Limit = None
+    power_max: Limit = None
     efficiency: Number = 1.0
     copper_loss: Limit = 0.0
     harmonics: int | None = None

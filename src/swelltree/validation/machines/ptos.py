@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from swelltree.compiler.compile import compile as compile_system
-from swelltree.system import LatchingPto, LinearPto
+from swelltree.studies.periodic.steady_state import steady_state
+from swelltree.system import HydraulicPto, LatchingPto, LinearPto
 from swelltree.validation.machines.pto_systems import (
     DAMPING,
     MASS,
@@ -35,6 +36,32 @@ def books() -> list[Check]:
     oil = result["pto_oil_total"].sel(pto=["hydraulic", "relieved"]).values
     change = float(np.abs(oil / oil[0] - 1.0).max())
     return [*checks, Check("oil", change, 1e-12, "of all oil", "rounding")]
+
+
+@case("pto", "periodic_oil", source="run in time until it repeats; conservation of oil")
+def periodic_oil() -> list[Check]:
+    """A closed hydraulic circuit in `steady_state`: the oil is that of the start."""
+    period = 2 * np.pi / OMEGA
+    ram = {
+        "kind": HydraulicPto,
+        "piston_area": 0.02,
+        "precharge": 3e6,
+        "start_pressure": 4e6,
+        "gas_volume": 0.3,
+        "low_gas_volume": 0.4,
+        "motor_gain": 2e-9,
+        "smoothing_velocity": 0.2,
+    }
+    model = compile_system(bank({"ram": ram}))
+    found = steady_state(model, period=period, harmonics=15)
+    last = run(model, 40 * period, period / 50).isel(time=slice(-51, -1))
+    of_run = float(last["pto_oil_total"][0, 0])
+    oil = float(np.abs(found["pto_oil_total"].values / of_run - 1.0).max())
+    power = float(found["absorbed_power"].mean() / last["absorbed_power"].mean())
+    return [
+        Check("oil", oil, 1e-9, "of all oil", "rounding and tolerance of Newton"),
+        Check("power over that of the run", power, 1e-3, "", "fifteen harmonics", reference=1.0),
+    ]
 
 
 @case("pto", "latch_times", source="closed form of an oscillator held at its ends")

@@ -1,0 +1,63 @@
+"""Steady states with internal states: conserved oil, clutches that engage over a small slip."""
+
+import numpy as np
+import pytest
+
+import swelltree as sw
+
+OMEGA = 0.785
+PERIOD = 2 * np.pi / OMEGA
+
+
+def buoy(pto):
+    body = sw.Body("buoy", mass=3.8e5, inertia=(1e5, 1e5, 1e5))
+    water = sw.JointForce("water", "guide", stiffness=8e5, damping=1e5)
+    push = sw.AppliedForce("wave", body, force=(0, 0, sw.Harmonic(5.5e5, OMEGA)))
+    rail = sw.Slider("guide", sw.WORLD, body, axis="z")
+    still = sw.Water(g=0.0)
+    return sw.compile(sw.System("buoy", [body], [rail], [water, push], ptos=[pto], water=still))
+
+
+def late(model, periods):
+    run = sw.simulate(model, duration=periods * PERIOD, output_step=PERIOD / 50)
+    return run.isel(time=slice(-51, -1))
+
+
+@pytest.mark.parametrize("low", [0.4, 1.0])
+def test_the_oil_of_a_closed_circuit_is_conserved(low):
+    """The mean pressure was kept in place of the oil: 0.148 m3 became 0.103 m3."""
+    model = buoy(
+        sw.HydraulicPto(
+            "ram",
+            joint="guide",
+            piston_area=0.02,
+            precharge=3e6,
+            start_pressure=4e6,
+            gas_volume=0.3,
+            low_pressure=1e6,
+            low_gas_volume=low,
+            motor_gain=2e-9,
+            smoothing_velocity=0.2,
+        )
+    )
+    found = sw.steady_state(model, period=PERIOD, harmonics=15)
+    run = late(model, 40)
+    oil = found.pto_oil_total.values
+    np.testing.assert_allclose(oil, float(run.pto_oil_total[0, 0]), rtol=1e-9)
+    assert found.attrs["pinned"] == ""  # nothing of the guide is held
+    # fifteen harmonics of a force with corners
+    mean = float(found.absorbed_power.mean())
+    assert mean == pytest.approx(float(run.absorbed_power.mean()), rel=1e-4)
+
+
+def test_a_rectifier_with_its_usual_clutch_has_a_steady_state():
+    """Newton found none with any number of harmonics, but with clutch_damping=50."""
+    pto = sw.MechanicalRectifierPto(
+        "rectifier", joint="guide", ratio=5.0, inertia=2000.0, generator_damping=800.0
+    )
+    model = buoy(pto)
+    found = sw.steady_state(model, period=PERIOD, harmonics=25)
+    # the clutch engages within a hundredth of a period
+    assert float(found.absorbed_power.mean()) == pytest.approx(
+        float(late(model, 40).absorbed_power.mean()), rel=0.01
+    )
