@@ -150,3 +150,33 @@ def test_data_without_what_a_report_needs_get_a_sentence():
     data = sw.gallery.hinge_barge().hydro  # statics left out
     with pytest.raises(sw.SwelltreeError, match=r"have no 'displaced_volume', so they cannot be"):
         sw.hydro_report(data)
+
+
+def test_resonance_of_water_between_bodies_is_not_an_irregular_frequency():
+    """Gaps of 5 m between barges resonate at 1.04 rad/s; a jump of one body alone is reported."""
+    data = sw.read_hydro(sw.gallery.barges().file, check=False)
+    assert "irregular" not in codes(data)
+    B, A = data["radiation_damping"].copy(deep=True), data["added_mass"].copy(deep=True)
+    here = {"influenced_dof": "barge1__Surge", "radiating_dof": "barge1__Surge"}
+    row = int(np.argmin(np.abs(data["omega"].values - 0.6)))
+    for values, part in ((A, -0.3), (B, 0.6)):
+        near = values.loc[here]
+        near[{"omega": row}] = float(near[row]) + part * float(abs(near[np.isfinite(near)]).max())
+    assert "irregular" in codes(data.assign(radiation_damping=B, added_mass=A))
+
+
+def test_degrees_of_freedom_that_joints_hold_are_not_judged():
+    """Barges that pitch and heave: most findings were about sway, roll and yaw, which are held."""
+    data = sw.read_hydro(sw.gallery.tank().file, check=False)
+    free = [
+        f"{body}__{dof}" for body in ("barge1", "barge2") for dof in ("Surge", "Heave", "Pitch")
+    ]
+    every, some = ({x.code for x in hydro_report(data, dofs)} for dofs in (None, free))
+    assert {"symmetry", "passivity"} <= every
+    assert not {"symmetry", "passivity"} & some
+
+
+@pytest.mark.parametrize("name", ["barges", "oswec", "spar", "sphere", "tank"])
+def test_data_of_the_gallery_pass_our_own_checks(name):
+    model = getattr(sw.gallery, name)().model(radiation="none")
+    assert [text for text in model.report if text.startswith("hydro data")] == []

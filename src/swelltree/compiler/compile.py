@@ -26,6 +26,7 @@ from swelltree.effects.hulls.build import (
 from swelltree.effects.linear_hydro.build import (
     HydroOptions,
     build_hydro,
+    moving_dofs,
     wet_bodies,
     with_fitted_memory,
     with_rotation_centers,
@@ -55,7 +56,7 @@ from swelltree.model.currents import compile_current, compile_wind
 from swelltree.model.effect import Now
 from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.kinematics import Pose
-from swelltree.model.layout import Layout
+from swelltree.model.layout import DOFS, Layout
 from swelltree.model.model import Model, Start
 from swelltree.model.present import present
 from swelltree.model.rows import Drives
@@ -192,7 +193,6 @@ def _with_placed_data(
     wet_bodies(system, hydro)
     check_usable(hydro)
     there, moved = placed(system, hydro)
-    moved += warnings_about(there, "hydro data", ("frequencies",))
     return with_rotation_centers(system, there), there, moved
 
 
@@ -245,6 +245,10 @@ def _with_hydro(
     """The model with linear hydrodynamics from data, and notes on these."""
     mean = _described_pose(system, model.layout)
     loads, added, told_by_data = build_hydro(system, model, mean, hydro, how)
+    moves = moving_dofs(model)
+    labels = [f"{body}__{dof}" for body in model.layout.bodies for dof in DOFS]
+    free = [label for label, there in zip(labels, moves, strict=True) if there]
+    told_by_data = [*warnings_about(hydro, "hydro data", ("frequencies",), free), *told_by_data]
     model = model.with_effect(loads).replace(added_mass=added)
     if how.frame == "yaw":
         model = model.with_effect(FollowingFrame(mean, np.array(how.yaw_time)))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swelltree.hydro.report import RESIDUALS
+
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -14,6 +16,8 @@ KEPT = (
     "added_mass",
     "radiation_damping",
     "excitation_force",
+    "haskind_residual",
+    "far_field_residual",
     "hydrostatic_stiffness",
     "inertia_matrix",
     "center_of_mass",
@@ -31,6 +35,8 @@ def write(data: xr.Dataset, path: Path) -> None:
     import xarray as xr
 
     data = data[list(KEPT)]
+    for name in RESIDUALS:
+        data[name] = data[name].round(4).astype("float32")
     force = data["excitation_force"]
     parts = xr.concat([force.real, force.imag], dim="complex").astype("float32")
     data = data.assign(excitation_force=parts.assign_attrs(force.attrs))
@@ -42,5 +48,6 @@ def write(data: xr.Dataset, path: Path) -> None:
         small = np.abs(values.values) < 1e-7 * size[:, None] * size[None, :]
         data[name] = values.copy(data=np.where(small, 0.0, values.values)).astype("float32")
     packed = {"zlib": True, "complevel": 9, "shuffle": True}
-    encoding = dict.fromkeys(("added_mass", "radiation_damping", "excitation_force"), packed)
+    names = ("added_mass", "radiation_damping", "excitation_force", *RESIDUALS)
+    encoding = dict.fromkeys(names, packed)
     data.to_netcdf(path, engine="h5netcdf", encoding=encoding)

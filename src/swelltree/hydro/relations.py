@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
+SHARED = 0.5  # of the jump of a damping: that of its coupling with another body
+RESIDUAL = 0.05  # of a relation that data satisfy: more is reported
+
+
 @dataclass
 class Table:
     """Plain arrays of complete data at finite frequencies, for the checks."""
@@ -77,11 +81,16 @@ class Table:
     @property
     def group_velocity(self) -> np.ndarray:
         """Of the waves [m/s]."""
-        k, h = self.wavenumber, self.depth
-        if not np.isfinite(h):
-            return 0.5 * self.omega / k
-        x = np.minimum(2 * k * h, 300.0)
-        return 0.5 * self.omega / k * (1 + x / np.sinh(x))
+        return group_velocity(self.omega, self.wavenumber, self.depth)
+
+
+def group_velocity(omega: np.ndarray, wavenumber: np.ndarray, depth: float) -> np.ndarray:
+    """Group velocity of waves [m/s]."""
+    k = wavenumber
+    if not np.isfinite(depth):
+        return 0.5 * omega / k
+    x = np.minimum(2 * k * depth, 300.0)
+    return 0.5 * omega / k * (1 + x / np.sinh(x))
 
 
 def table_of(data: xr.Dataset) -> Table:
@@ -244,12 +253,35 @@ def outliers(values: np.ndarray, share: float) -> np.ndarray:
         values: (omega, freedom).
         share: of the largest value, spikes aside.
     """
-    half = 2 if values.shape[0] < 100 else 5
-    padded = np.pad(values, ((half, half), (0, 0)), mode="edge")
-    windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1, axis=0)
-    middle = np.median(windows, axis=-1)
+    middle, half = _middle(values)
     rest = np.abs(values - middle)
     rest[:half] = rest[-half:] = 0.0  # one-sided there
     # wide peaks leave a little everywhere; a spike stands out from that
     usual = np.median(rest, axis=0)
     return (rest > share * np.abs(middle).max(axis=0)) & (rest > 10 * usual)
+
+
+def _middle(values: np.ndarray) -> tuple[np.ndarray, int]:
+    """Median of the neighbours of every value (omega, ...), and how many on each side."""
+    half = 2 if values.shape[0] < 100 else 5
+    padded = np.pad(values, ((half, half), (0, 0)), mode="edge")
+    windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1, axis=0)
+    return np.median(windows, axis=-1), half
+
+
+def shared_jumps(table: Table) -> np.ndarray:
+    """Where a jump of the damping is shared by two bodies, (omega, dof) bool.
+
+    Water between bodies resonates with all of them: the jump couples them as much as it damps each
+    one. An irregular frequency is that of the inside of one body and couples nothing.
+    """
+    n = len(table.dofs)
+    flat = table.damping.reshape(-1, n * n)
+    jump = np.abs(flat - _middle(flat)[0]).reshape(table.damping.shape)
+    scale = table.scale(table.damping)
+    jump /= scale[:, None] * scale[None]
+    own = np.diagonal(jump, axis1=1, axis2=2)[:, :, None]
+    coupling = np.divide(jump, own, out=np.zeros_like(jump), where=own > 1e-9)
+    bodies = np.array([split_label(dof)[0] for dof in table.dofs])
+    other = bodies[:, None] != bodies[None, :]
+    return np.where(other, coupling, 0.0).max(axis=2) > SHARED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -130,6 +130,7 @@ class BodyOrder:
                 f"hydro data hold the freedom '{unknown[0]}', which is not one of the six rigid "
                 "ones of a body. Leave generalised modes out with .sel(...)."
             )
+        self.labels = labels
         self.take = [label for label in labels if label in have]
         self.place = np.array([labels.index(label) for label in self.take], dtype=int)
         self.size = len(labels)
@@ -159,6 +160,16 @@ class BodyOrder:
         return out @ self.J
 
 
+def _warn_of_missing(order: BodyOrder, wet: Sequence[str], moves: np.ndarray) -> None:
+    """Bodies that move in a degree of freedom that their data do not have."""
+    names = [label for label, there in zip(order.labels, moves, strict=True) if there]
+    missing = [x for x in names if x not in order.take and x.rpartition("__")[0] in wet]
+    if missing:
+        text = f"hydro data have no {listed(missing)}, in which the joints let the body move: no "
+        text += "water acts there. Compute them too, see dofs of run_bem."
+        warnings.warn(text, SwelltreeWarning, stacklevel=4)
+
+
 def build_hydro(
     system: System, model: Model, mean: Pose, data: xr.Dataset, options: HydroOptions
 ) -> tuple[Hydro, np.ndarray, list[str]]:
@@ -185,6 +196,7 @@ def build_hydro(
             if np.isfinite(center).all():
                 shift[name] = center - mean.p[layout.bodies.index(name)]
     order = BodyOrder(layout, data, shift)
+    _warn_of_missing(order, wet, moving_dofs(model))
     table = _table(order, data, mean, system.water)
     if not options.coupling:
         table = _uncoupled(layout, table)
@@ -413,7 +425,7 @@ def fit_memory(
     live = np.flatnonzero(moves & (size > 1e-9 * size.max(initial=0.0)))
     if live.size == 0:
         none = np.zeros_like(apart.added_mass_inf)
-        return None, none, "radiation: the data have no damping, so there is no memory."
+        return None, none, _no_memory(moves, size)
     given = {"omega_max": _end_of_damping(table, live)} | options
     asked = float(given.pop("error", FIRST))
     W = shared_out(apart.radiation_damping, T, live)
@@ -523,6 +535,18 @@ def _most_states(dofs: int) -> int:
     return max(PER_FREEDOM * dofs, 40)
 
 
+def _no_memory(moves: np.ndarray, size: np.ndarray) -> str:
+    """Why there is no radiation memory."""
+    if not moves.any():
+        return "radiation: the joints hold all bodies of the data, so there is no memory."
+    if size.any():
+        return (
+            "radiation: the data have no damping in the directions in which their bodies can "
+            "move, so there is no memory."
+        )
+    return "radiation: the data have no damping, so there is no memory."
+
+
 def kernel_memory(table: Table, moves: np.ndarray, step: float) -> tuple[Convolution | None, str]:
     """The kernel at multiples of half a step, on the dofs that move and radiate."""
     from swelltree.hydro.radiation.damping_band import damping_scale
@@ -534,7 +558,7 @@ def kernel_memory(table: Table, moves: np.ndarray, step: float) -> tuple[Convolu
     size = np.abs(table.radiation_damping).max(axis=(0, 2))
     live = np.flatnonzero(moves & (size > 1e-9 * size.max(initial=0.0)))
     if live.size == 0:
-        return None, "radiation: the data have no damping, so there is no memory."
+        return None, _no_memory(moves, size)
     omega, A, B = (np.asarray(x) for x in (table.omega, table.added_mass, table.radiation_damping))
     A, B = A[:, live][:, :, live], B[:, live][:, :, live]
     off = jumps(omega, A, B, damping_scale(B))

@@ -14,6 +14,7 @@ import numpy as np
 
 from swelltree.engine.arrays import Array
 from swelltree.hydro.bem.solve import Solved
+from swelltree.hydro.dataset import DOFS, body_names, split_label
 from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
@@ -46,8 +47,9 @@ def with_errors(
     report: NamedValues = {"panels": [int(sum(counts)) for _, _, counts, _ in levels]}
     rows = np.isin(data["omega"].values, common)
     # moments are compared with forces by the size of the bodies
-    sizes = np.cbrt(data["displaced_volume"].values)
-    lengths = np.concatenate([[1.0, 1.0, 1.0, size, size, size] for size in sizes])
+    sizes = dict(zip(body_names(data), np.cbrt(data["displaced_volume"].values), strict=True))
+    split = [split_label(label) for label in data["influenced_dof"].values]
+    lengths = np.array([sizes[body] if dof in DOFS[3:] else 1.0 for body, dof in split])
     for name, parts in NAMES.items():
         values: list[Array] = [
             sum(getattr(s, part)[np.isin(s.omega, common)] for part in parts) for s in solved

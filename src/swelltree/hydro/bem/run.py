@@ -34,7 +34,7 @@ from swelltree.hydro.bem.solve import (
     import_capytaine,
     solve,
 )
-from swelltree.hydro.report import warnings_about
+from swelltree.hydro.report import residual_findings, warnings_about
 from swelltree.system.bodies.body import Body
 from swelltree.system.bodies.hulls import MeshFile, PanelHull
 from swelltree.system.bodies.mesh_files import mesh_notes
@@ -51,7 +51,7 @@ from swelltree.system.waters.water import Water
 if TYPE_CHECKING:
     import xarray as xr
 
-VERSION = 4  # to be raised when the computation changes
+VERSION = 5  # to be raised when the computation changes
 COARSER = (1.0, np.sqrt(2.0), 2.0)  # panel sizes of a refinement study, the result's first
 FINER = (1.0, 0.5)  # mesh files can only be divided
 
@@ -68,6 +68,15 @@ class _Job:
     green: str
     method: str
     cache: bool
+    dofs: tuple[str, ...] = DOFS
+
+    def center(self, body: Body) -> np.ndarray:
+        """Of the rotations that are solved [m], (3,).
+
+        All six degrees of freedom are carried over to the reference point afterwards, which may
+        move with the mass; some of them are solved about it.
+        """
+        return _above(body) if self.dofs == DOFS else reference_in_world(body)
 
 
 def run_bem(
@@ -75,6 +84,7 @@ def run_bem(
     omega: Sequence[float] | np.ndarray,
     wave_direction: Sequence[float] | np.ndarray | float = (0.0,),
     *,
+    dofs: Sequence[str] | None = None,
     lid: bool = True,
     green: str = "auto",
     method: str = METHOD,
@@ -96,6 +106,8 @@ def run_bem(
         system: bodies with hulls take part; the others are dry.
         omega: frequencies [rad/s].
         wave_direction: directions the waves travel towards [rad].
+        dofs: degrees of freedom of every body to solve, such as ["Heave"]; all six if not given.
+            The water does not act in the others: the joints must hold them.
         lid: close the hulls inside at the waterline, against irregular frequencies.
         green: "auto", "delhommeau", "delhommeau_legacy" (the fits of NEMOH in finite depth) or
             "liang_wu_noblesse" (deep water). "auto" takes the last for thin bodies in deep water,
@@ -120,7 +132,12 @@ def run_bem(
             f"run_bem: there is no method {method!r}. Give 'direct' or 'indirect'."
         )
     job = _job(system, omega, wave_direction, lid, green, method, cache)
+    job = replace(job, dofs=_chosen_dofs(dofs))
     check_drift(drift, len(job.bodies))
+    if drift != "none" and job.dofs != DOFS:
+        raise SwelltreeError(
+            f"run_bem: drift='{drift}' needs all six degrees of freedom. Leave dofs out."
+        )
     scales = (1.0,)
     if refine:
         files = any(isinstance(p, PanelHull) for body in job.bodies for p in body.hull.parts)
@@ -135,8 +152,26 @@ def run_bem(
     if drift != "none":
         with _threads(threads):
             data = with_mean_drift(data, _wetted(job), job.water, job.lid, drift)
+    for finding in residual_findings(data):
+        warnings.warn(f"run_bem: {finding.sentence}", SwelltreeWarning, stacklevel=2)
     notes = [data.attrs["notes"], *warnings_about(data, "run_bem", ("frequencies", "nan"))]
     return data.assign_attrs(notes="\n".join(notes))
+
+
+def _chosen_dofs(dofs: Sequence[str] | None) -> tuple[str, ...]:
+    """Degrees of freedom in their usual order."""
+    if dofs is None:
+        return DOFS
+    asked = [dofs] if isinstance(dofs, str) else list(dofs)
+    for name in asked:
+        if name not in DOFS:
+            raise SwelltreeError(
+                f"run_bem: dofs holds {name!r}.{suggest(name, DOFS)} The choices are "
+                f"{listed(DOFS)}."
+            )
+    if not asked:
+        raise SwelltreeError("run_bem: dofs is empty. Give at least one, such as ['Heave'].")
+    return tuple(name for name in DOFS if name in asked)
 
 
 def _wetted(job: _Job) -> Wetted:
@@ -175,6 +210,7 @@ def bem_of_case(
         case.system,
         spec.frequencies,
         spec.wave_direction,
+        dofs=spec.dofs,
         lid=spec.lid,
         green=spec.green,
         refine=spec.refine,
@@ -235,7 +271,7 @@ def _level(
         for b, f in zip(job.bodies, files, strict=True)
         if not f
     }
-    points = [_above(body) for body in job.bodies]
+    points = [job.center(body) for body in job.bodies]
     parts: list[object] = [scale if any(files) else None]
     for body, point in zip(job.bodies, points, strict=True):
         parts += [body.name, point]
@@ -245,7 +281,9 @@ def _level(
             parts += [body.hull.table(), body.rotation_matrix]
             parts += [*_file_bytes(body), *mesh_notes(body.hull)]
     parts += [job.omega, job.directions, job.water.rho, job.water.g, str(job.water.depth)]
-    key = kept.content_key(VERSION, _capytaine_version(), *parts, job.lid, job.green, job.method)
+    key = kept.content_key(
+        VERSION, _capytaine_version(), *parts, job.lid, job.green, job.method, *job.dofs
+    )
     result = kept.load("bem", key) if job.cache else None
     if result is not None:
         for _ in job.omega:
@@ -253,7 +291,7 @@ def _level(
         solved, wet, counts = _unpack(result)
         for text in json.loads(str(result.get("said", "[]"))):
             warnings.warn(text, SwelltreeWarning, stacklevel=4)
-        return _about_references(solved, job.bodies), wet, counts, key
+        return _about_references(solved, job), wet, counts, key
     import_capytaine()
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
@@ -266,7 +304,7 @@ def _level(
         said = [str(one.message) for one in heard if one.category is SwelltreeWarning]
         packed = _pack(solved, wet, counts) | {"said": np.array(json.dumps(said))}
         kept.store("bem", key, packed)
-    return _about_references(solved, job.bodies), wet, counts, key
+    return _about_references(solved, job), wet, counts, key
 
 
 def _solved(
@@ -285,7 +323,7 @@ def _solved(
     check_apart(ordered)
     wet = wet_panels(ordered, notes)
     bodies = [
-        Wetted(body.name, panels[body.name], point, wet[body.name])
+        Wetted(body.name, panels[body.name], point, wet[body.name], job.dofs)
         for body, point in zip(job.bodies, points, strict=True)
     ]
     thin = any(is_thin(body) for body in job.bodies)
@@ -312,8 +350,11 @@ def _above(body: Body) -> np.ndarray:
     return np.array([body.position[0], body.position[1], 0.0])
 
 
-def _about_references(solved: Solved, bodies: tuple[Body, ...]) -> Solved:
+def _about_references(solved: Solved, job: _Job) -> Solved:
     """Coefficients about the reference points: xi at the solved point is T xi at the reference."""
+    if job.dofs != DOFS:
+        return solved
+    bodies = job.bodies
     n = len(bodies)
     T = np.eye(6 * n)
     for i, body in enumerate(bodies):
@@ -391,9 +432,11 @@ def _dataset(
     FK, D = solved.froude_krylov, solved.diffraction
     # long waves only lift the water level: the force is that of the hydrostatics
     still = solved.omega == 0.0
-    FK = np.where(still[:, None, None], stiffness[:, 2::6].sum(1), FK)
+    rows = np.array([6 * i + DOFS.index(dof) for i in range(n) for dof in job.dofs])
+    FK = np.where(still[:, None, None], stiffness[rows, 2::6].sum(1), FK)
+    stiffness, inertia = (values[np.ix_(rows, rows)] for values in (stiffness, inertia))
     axes = np.array([body.rotation_matrix for body in job.bodies])
-    labels = np.array([f"{b.name}__{dof}" for b in job.bodies for dof in DOFS], dtype=object)
+    labels = np.array([f"{b.name}__{dof}" for b in job.bodies for dof in job.dofs], dtype=object)
     radiation = ("omega", "influenced_dof", "radiating_dof")
     force = ("omega", "wave_direction", "influenced_dof")
     matrix = ("influenced_dof", "radiating_dof")
@@ -404,6 +447,8 @@ def _dataset(
         "excitation_force": (force, FK + D, per_m),
         "Froude_Krylov_force": (force, FK, per_m),
         "diffraction_force": (force, D, per_m),
+        "haskind_residual": (("omega", "influenced_dof"), solved.haskind, "1"),
+        "far_field_residual": (("omega", "influenced_dof"), solved.far_field, "1"),
         "hydrostatic_stiffness": (matrix, stiffness, "N/m, N, N m"),
         "inertia_matrix": (matrix, inertia, kg),
         "center_of_mass": (("body", "xyz"), com, "m"),

@@ -11,6 +11,7 @@ from swelltree.system.errors import listed, shown, suggest
 from swelltree.system.named_values import NamedValues
 from swelltree.system.read_as import Converted, ReadAs
 from swelltree.system.values import (
+    DOFS,
     Flag,
     Number,
     Numbers,
@@ -109,6 +110,17 @@ def _as_count(value: object) -> object:
     return int(number)
 
 
+def _as_dofs(value: object) -> object:
+    if value is None:
+        return None
+    names = as_names(value)
+    wrong = [name for name in names if name not in DOFS]
+    if wrong or not names:
+        which = f"{shown(wrong[0])} is not one.{suggest(wrong[0], DOFS)} " if wrong else ""
+        raise ValueError(f"{which}Give degrees of freedom: {listed(DOFS)}.")
+    return tuple(name for name in DOFS if name in names)
+
+
 def _as_source(value: object) -> object:
     if value is not None and not (isinstance(value, str) and value == "capytaine"):
         raise ValueError(f"{shown(value)} is not a source. Give 'capytaine', or a file instead.")
@@ -150,6 +162,7 @@ class HydroSpec(Description):
         gaps: what becomes of frequencies at which values are missing: "error", "interpolate"
             between their neighbours, or "drop" them.
         wave_direction_deg: directions the waves travel towards [degrees].
+        dofs: degrees of freedom of every body that the BEM run solves; all six if not given.
         lid: close the hulls inside at the waterline against irregular frequencies.
         green: Green function, see `run_bem`.
         refine: true to compare with larger panels and estimate the error, "extrapolate" to
@@ -178,6 +191,11 @@ class HydroSpec(Description):
     ] = None
     gaps: Annotated[str, *one_of(GAPS, "way to treat gaps")] = "error"
     wave_direction_deg: Numbers = (0.0,)
+    dofs: Annotated[
+        Converted[tuple[str, ...] | None],
+        BeforeValidator(_as_dofs),
+        WithJsonSchema({"type": "array", "items": {"enum": list(DOFS)}, "minItems": 1}),
+    ] = None
     lid: Flag = True
     green: Annotated[str, BeforeValidator(_as_green), WithJsonSchema({"enum": list(GREEN)})] = (
         "auto"

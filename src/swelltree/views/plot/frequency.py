@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swelltree.hydro.relations import RESIDUAL
 from swelltree.results.statistics import settled
 from swelltree.system.errors import SwelltreeError, suggest
 from swelltree.system.named_values import NamedValues
@@ -17,11 +18,16 @@ from swelltree.views.plot.time import panels_of
 
 if TYPE_CHECKING:
     import xarray as xr
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MOST_LINES = 12
 FREQUENCY = "frequency [rad/s]"
 TURNS = ("Roll", "Pitch", "Yaw")
+LABELS = {
+    "haskind_residual": "excitation (Haskind)",
+    "far_field_residual": "damping (far field)",
+}
 STILL = 1e-4  # m/m, deg/m, m: less is rounding of the data
 
 
@@ -125,6 +131,8 @@ def hydro(
 ) -> Figure:
     """Added mass, damping and memory of one freedom: data, kernel K(t), and the fit to them.
 
+    Data of `run_bem` also show their residuals: how much they contradict themselves.
+
     Args:
         data: from `read_hydro` or `run_bem`.
         dof: "body__Heave"; the first body's heave if not given.
@@ -151,7 +159,9 @@ def hydro(
     if fit:
         options = fit if isinstance(fit, dict) else {}
         model = fit_radiation(omega, A, B, infinite_added_mass(data), **options)
-    fig, axes = figure(3, 1, 8.6, 7.2, sharex=False)
+    shown = [name for name in LABELS if name in rows]
+    count = 4 if shown else 3
+    fig, axes = figure(count, 1, 8.6, 2.4 * count, sharex=False)
     fine = np.linspace(max(omega[0], 1e-3), omega[-1], 400)
     panels = ((A, "Added mass A", "kg, kg m²"), (B, "Radiation damping B", "N s/m, N m s"))
     for n, (values, title, unit) in enumerate(panels):
@@ -172,4 +182,19 @@ def hydro(
     heading(ax, "Memory K(t)", "N/m, N m")
     legend(ax, 2, columns=3)
     below(ax, "time since the motion [s]")
+    if shown:
+        _residuals(axes[3, 0], rows, chosen, shown)
     return fig
+
+
+def _residuals(ax: Axes, rows: xr.Dataset, dof: str, names: list[str]) -> None:
+    """How much the data of a degree of freedom contradict themselves, by frequency."""
+    for n, name in enumerate(names):
+        values = 100.0 * rows[name].sel(influenced_dof=dof).values
+        ax.plot(rows["omega"], values, style(n), color=color(n), marker="o", markersize=3.2)
+        ax.lines[-1].set_label(LABELS[name])
+    ax.axhline(100.0 * RESIDUAL, color="0.5", linewidth=0.9, linestyle=":")
+    ax.set_ylim(bottom=0.0)
+    heading(ax, f"Residuals: {dof.replace('__', ' ')}", "%")
+    legend(ax, len(names), columns=1)
+    below(ax, FREQUENCY)
