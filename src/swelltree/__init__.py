@@ -56,6 +56,7 @@ _NAMES = {
     "swelltree.effects.linear_hydro.drift.spectrum": "slow_force_spectrum",
     "swelltree.model.model": "Model",
     "swelltree.model.effect": "Effect Loads",
+    "swelltree.effects.weak_scatterer.coefficients": "weak_scatterer_coefficients",
     "swelltree.effects.own_effect": "effect body_point wrench_at",
     "swelltree.studies.time.simulate": "simulate simulate_traced",
     "swelltree.studies.time.stepped.stepper": "stepper",

@@ -6,6 +6,7 @@ import pytest
 import swelltree as sw
 from swelltree.effects.weak_scatterer.effect import WeakScatterers
 from swelltree.effects.weak_scatterer.incident.linear import linear_waves
+from swelltree.effects.weak_scatterer.incident.of_sea import main_frequency
 from swelltree.effects.weak_scatterer.motion.stand_ins import Rail
 from swelltree.effects.weak_scatterer.motion.stepping import run, simulation
 from swelltree.engine.backend import jax, jnp
@@ -269,3 +270,59 @@ def test_body_pushed_out_of_the_water_ends_the_run_with_a_sentence():
         run = sw.simulate(model, duration=3.0, output_step=0.3)
     assert run.attrs["result"] == "not_finite"
     assert run.position.sel(body="ball", dof="Heave").values[-1] > -2.0
+
+
+def test_waves_that_the_free_surface_cannot_carry_are_refused_or_warned_of():
+    """Every component counts; a spacing of 0.8 wavelengths ran and radiated nothing."""
+    model = sw.compile(ball_on_a_rail())
+    effect = model.effect(WeakScatterers)
+    omega = np.sqrt(2 * np.pi * WATER.g / 2.0)  # waves of 2 m on a spacing of 1.6 m
+    with pytest.raises(sw.SwelltreeError, match=r"waves of 2 m are 1\.2 times the spacing 1\.6 m"):
+        effect.in_sea(model, realise(sw.RegularWave(0.01, omega=omega), WATER))
+    with pytest.raises(sw.SwelltreeError, match=r"Give a spacing of at most 0\.25 m"):
+        effect.in_sea(model, realise(sw.RegularWave(0.01, omega=omega), WATER))
+    steep = sw.StreamFunctionWave(height=0.05, omega=omega)
+    with pytest.raises(sw.SwelltreeError, match="the mesh does not carry them"):
+        effect.in_sea(model, realise(steep, WATER))
+    # the peak of a sea is long enough, its tail is not; components of equal energy
+    sea = sw.IrregularSea(sw.Jonswap(Hs=0.1, Tp=2.8), components=40, seed=3)
+    with pytest.warns(sw.SwelltreeWarning, match="shorter than 6 spacings"):
+        inside = effect.in_sea(model, realise(sea, WATER))
+    assert inside.given_step == pytest.approx(0.15)
+    assert main_frequency(realise(sea, WATER)) == pytest.approx(2 * np.pi / 2.8, rel=0.08)
+
+
+def test_hulls_have_enough_panels_whatever_the_spacing():
+    """Hulls were as coarse as the water around them: 15 vertices on half a hemisphere."""
+    wide = sw.compile(ball_on_a_rail(panel_size=None)).effect(WeakScatterers).scene.boundary
+    assert 70 < wide.bodies[0] < 130  # on half of the sphere
+    fine = ball_on_a_rail(panel_size=None, spacing=0.3, far_spacing=3.0, radius=13.0)
+    assert sw.compile(fine).effect(WeakScatterers).scene.boundary.bodies[0] >= wide.bodies[0]
+
+
+def of_hull(hull, position=(0.0, 0.0, 0.0), depth=6.0, **options):
+    body = sw.Body("thing", position=position, mass=100.0, inertia=(9, 9, 9), hull=hull)
+    tank = sw.WeakScatterer("sea", **({"radius": 9.0, "spacing": 0.8, "levels": 1} | options))
+    slide = sw.Slider("rail", sw.WORLD.at(*position), body, axis="z")
+    return sw.System("one", [body], [slide], [tank], water=sw.Water(depth=depth))
+
+
+def test_bodies_that_cannot_be_meshed_are_told_what_to_do():
+    dry = of_hull(sw.Sphere(0.5, offset=(0, 0, 0.8)))
+    with pytest.raises(sw.SwelltreeError, match=r"is dry: its lowest .* Name it in crossing"):
+        sw.compile(dry)
+    one = sw.Box(length=3.0, width=0.6, height=1.0, draft=0.5, offset=(0.0, 1.0, 0.0))
+    two = one.replace(offset=(0.0, -1.0, 0.0))
+    with pytest.raises(sw.SwelltreeError, match=r"in 2 separate waterlines.* join them with Weld"):
+        sw.compile(of_hull(sw.Union((one, two))))
+
+
+def test_round_hull_near_the_seabed_gets_panels_that_do_not_reach_through_it():
+    """A ball of 1 m was refused in 1.05 m of water: flat panels of its volume stick out."""
+    ball = sw.Sphere(1.0)
+    scene = sw.compile(of_hull(ball, depth=1.05)).effect(WeakScatterers).scene
+    assert float(scene.shells[0].points[..., 2].min()) > -1.05
+    with pytest.raises(sw.SwelltreeError, match=r"Give a panel_size of at most 0\.\d+ m"):
+        sw.compile(of_hull(ball, depth=1.05, panel_size=0.8))
+    with pytest.raises(sw.SwelltreeError, match=r"the bottom lies at z = -0\.9 m"):
+        sw.compile(of_hull(ball, depth=0.9))

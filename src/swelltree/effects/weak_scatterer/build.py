@@ -27,16 +27,28 @@ from swelltree.engine.arrays import Tree
 from swelltree.engine.backend import jax, jnp
 from swelltree.model.build_layout import pose_of
 from swelltree.model.layout import Layout
-from swelltree.system import System
+from swelltree.system import Body, System
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.forces.weak_scatterer import WeakScatterer
 
+PANELS = 200  # of a hull under water, where no size is given
 
-def build_weak_scatterers(system: System, layout: Layout) -> WeakScatterers | None:
-    """The effect; None if none is described."""
+
+def build_weak_scatterers(
+    system: System, layout: Layout, finer: float = 1.0
+) -> WeakScatterers | None:
+    """The effect; None if none is described.
+
+    Args:
+        system: as described.
+        layout: of the model.
+        finer: sizes of all triangles are divided by this.
+    """
     water = described_scatterer(system)
     if water is None:
         return None
+    if finer != 1.0:
+        water = _finer(water, finer)
     if system.current is not None:
         raise water.fail(
             "its flow does not know the current of the system. Leave the current out, or give "
@@ -44,7 +56,7 @@ def build_weak_scatterers(system: System, layout: Layout) -> WeakScatterers | No
         )
     names = described_bodies(system)
     size = water.spacing if water.panel_size is None else water.panel_size
-    floaters = [_floater(system, name, size, water.symmetric) for name in names]
+    floaters = [_floater(system, name, water, finer) for name in names]
     tank = _tank(system, water, floaters)
     beach = water.beach
     if beach is None:
@@ -75,6 +87,7 @@ def build_weak_scatterers(system: System, layout: Layout) -> WeakScatterers | No
         geometry=water.geometry,
         coupling=water.coupling,
         tank_radius=water.radius,
+        tank_spacing=water.spacing,
         given_step=water.step,
         given_beach=water.beach is not None,
         mesher=mesher,
@@ -123,18 +136,68 @@ def _mesher(system: System, water: WeakScatterer, tank: Tank, beach: float, size
         raise water.fail(str(error)) from None
 
 
-def _floater(system: System, name: str, size: float, half: bool) -> Floater:
+def panel_size(surface: Surface, spacing: float, finer: float = 1.0) -> float:
+    """Side of panels with which a hull has some 200 of them under water [m].
+
+    Args:
+        surface: its mesh in the world.
+        spacing: of the free surface; panels are not larger [m].
+        finer: sizes are divided by this.
+    """
+    area = np.linalg.norm(surface.area_vectors, axis=1)
+    under = surface.vertices[surface.triangles, 2].mean(1) < 0.0
+    wet = float(area[under].sum()) or float(area.sum())
+    return min(spacing, math.sqrt(wet / PANELS) / finer)
+
+
+def _finer(water: WeakScatterer, factor: float) -> WeakScatterer:
+    """With spacings, and the panels that are given, so much finer."""
+    sizes = ("spacing", "far_spacing", "panel_size")
+    given = {name: getattr(water, name) for name in sizes}
+    given["far_spacing"] = given["far_spacing"] or 0.1 * water.radius
+    divided = {name: value / factor for name, value in given.items() if value is not None}
+    return water.replace(**divided, levels=round(water.levels * factor), step=None)
+
+
+def _floater(system: System, name: str, water: WeakScatterer, finer: float = 1.0) -> Floater:
     """A body with its mesh about the reference point."""
-    body = system.body(name)
+    body, half, size = system.body(name), water.symmetric, water.panel_size
     p, R = pose_of(system, name)
-    surface = hull_mesh(body, size)
     place = tuple((p + R @ np.array(body.reference)).tolist())
+    if size is None:
+        size = water.spacing
+        if not water.crossing:
+            size = panel_size(hull_mesh(body, size).moved(place, R), size, finer)
+    size = _above_the_bottom(system, water, body, (place, R), size)
+    surface = hull_mesh(body, size)
     z = surface.moved(place, R).vertices[:, 2]
     pierces = bool(z.min() < 0.0 < z.max())
     if half:
         _check_symmetric(name, surface, p, R)
         surface = surface if pierces else surface.half()
     return Floater(name, surface, place, R, size if pierces else None)
+
+
+def _above_the_bottom(
+    system: System, water: WeakScatterer, body: Body, place: tuple[Tree, np.ndarray], size: float
+) -> float:
+    """Size of panels with which a round hull, swelled to its volume, stays above the seabed [m].
+
+    The size stays where that is not the matter.
+    """
+    bottom = -system.water.depth
+    if hull_mesh(body, size).moved(*place).vertices[:, 2].min() > bottom:
+        return size
+    for finer in size / 1.4 ** np.arange(1, 7):
+        if hull_mesh(body, finer).moved(*place).vertices[:, 2].min() > bottom:
+            if water.panel_size is None:
+                return float(finer)
+            raise water.fail(
+                f"body '{body.name}': flat panels of {size:.3g} m are swelled to the volume of "
+                f"its hull and reach through the seabed at z = {bottom:g} m. Give a panel_size of "
+                f"at most {finer:.2g} m."
+            )
+    return size
 
 
 def _check_symmetric(name: str, surface: Surface, p: np.ndarray, R: np.ndarray) -> None:

@@ -24,7 +24,11 @@ from swelltree.effects.weak_scatterer.energy import (
 )
 from swelltree.effects.weak_scatterer.in_multibody import monolithic, schur
 from swelltree.effects.weak_scatterer.incident.interface import Still
-from swelltree.effects.weak_scatterer.incident.of_sea import incident_of, main_frequency
+from swelltree.effects.weak_scatterer.incident.of_sea import (
+    check_spacing,
+    incident_of,
+    main_frequency,
+)
 from swelltree.effects.weak_scatterer.masses import masses
 from swelltree.effects.weak_scatterer.motion.crossing import dry_weight, plan_quality
 from swelltree.effects.weak_scatterer.motion.hydrodynamics import (
@@ -78,8 +82,8 @@ class Solution:
 
 
 @pytree(
-    "names", "bodies", "geometry", "coupling", "tank_radius", "given_step", "given_beach", "mesher",
-    "iterated", "single",
+    "names", "bodies", "geometry", "coupling", "tank_radius", "tank_spacing", "given_step",
+    "given_beach", "mesher", "iterated", "single",
 )  # fmt: skip
 class WeakScatterers(Effect):
     """Bodies in a tank of water.
@@ -94,6 +98,7 @@ class WeakScatterers(Effect):
         geometry: "full", "mid" or "start".
         coupling: "schur" or "monolithic".
         tank_radius: [m].
+        tank_spacing: of the free surface over the bodies [m].
         given_step: time step, None: from the waves [s].
         given_beach: the beach was given; else it is what waves of their frequency want.
         mesher: makes the scene anew where bodies cross the surface; None: the scene stays.
@@ -158,6 +163,7 @@ class WeakScatterers(Effect):
     geometry: str
     coupling: str
     tank_radius: float
+    tank_spacing: float
     given_step: float | None
     given_beach: bool
     mesher: Mesher | None = None
@@ -187,6 +193,7 @@ class WeakScatterers(Effect):
         """The same in a realised sea, which must fit the tank and the mode."""
         name = self.names[0]
         wave = incident_of(name, waves, model, self.scene, self.tank_radius)
+        check_spacing(name, waves, model, self.tank_spacing)
         scene, calm = self.scene, self.calm
         if not self.given_beach:
             usual = longest_wave(self.tank_radius, scene.g)
@@ -377,7 +384,8 @@ class WeakScatterers(Effect):
         if self.scene.shells:
             return (
                 "Weak scatterers: a hull that pierces the surface may have left the water or gone "
-                "under it. Lower the waves, give the hull more freeboard, or a smaller step."
+                "under it. Name its body in crossing if it shall, else check its mass, lower the "
+                "waves, or give the hull more freeboard or a smaller step."
             )
         return (
             "Weak scatterers: a body under water may have come to the surface or to the bottom. "

@@ -8,9 +8,11 @@ With the conditions of the mean free surface
 
 .. math:: \dot E = -D - P - \tfrac12\rho g \oint \eta^2\, w\cdot n\, ds
 
-with the power P of the dynamic pressure on bodies and what moving waterlines sweep over (`swept`),
-so that in still water the books close within the error of the mesh. In waves E is that of the
-perturbation alone, and the exchange with the incident wave is what is missing.
+with the power P of the dynamic pressure on bodies up to the incident surface, and what moving
+waterlines sweep over (`swept`). The linear surface loses the water that is swept over, and does
+not gain the work of the pressure in the strip above it (`strip`): both are in the term of the
+waterline, so that in still water the books close within the error of the mesh. In waves E is that
+of the perturbation alone, and the exchange with the incident wave is what is missing.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from swelltree.effects.weak_scatterer.motion.hydrodynamics import (
     Water,
 )
 from swelltree.effects.weak_scatterer.motion.scene import Scene, vertices_at
+from swelltree.effects.weak_scatterer.motion.strip import strip_wrench
 from swelltree.effects.weak_scatterer.swept import swept
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jnp
@@ -36,7 +39,8 @@ class Energies(NamedTuple):
     Args:
         fluid: kinetic, and of the elevation [J].
         beach: what the beach takes [W].
-        waterline: of the energy of the elevation, what moving waterlines sweep over [W].
+        waterline: of the energy of the elevation, what moving waterlines sweep over, less the
+            power of the strip above them on bodies [W].
         smoothing: what smoothing takes around them [W].
     """
 
@@ -79,12 +83,13 @@ def fluid_energies(
     both = 2.0 if scene.boundary.mirrors.symmetric else 1.0
     half = 0.5 * both * scene.rho
     covered = swept(scene, wave, t, state.eta, bodies, lambda height: scene.g * height**2)
+    above = (strip_wrench(scene, wave, t, state.eta, bodies) * bodies.velocity).sum()
     smooth_phi, smooth_eta = (rate[top] for rate in water.surface.smoothing)
     smoothed = _integral(area, smooth_phi, q) + scene.g * _integral(area, smooth_eta, eta)
     return Energies(
         fluid=half * (kinetic + potential),
         beach=both * scene.rho * taken,
-        waterline=half * covered,
+        waterline=half * covered - above,
         smoothing=both * scene.rho * smoothed,
     )
 

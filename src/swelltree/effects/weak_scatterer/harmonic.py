@@ -8,18 +8,19 @@ those of steps and of the coupling, and can be compared with frequency-domain da
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Complex, Float
 
 from swelltree.effects.weak_scatterer.incident.interface import Still
-from swelltree.effects.weak_scatterer.motion.bodies import wetted
+from swelltree.effects.weak_scatterer.motion.bodies import Wetted, wetted
 from swelltree.effects.weak_scatterer.motion.hydrodynamics import unit_fluxes, wrench_operator
 from swelltree.effects.weak_scatterer.motion.scene import Scene, vertices_at
-from swelltree.effects.weak_scatterer.problem.assembly import assemble
+from swelltree.effects.weak_scatterer.problem.assembly import RULE, assemble
 from swelltree.engine.backend import jitted
-from swelltree.waves.dispersion import depth_decay, dispersion
+from swelltree.waves.dispersion import depth_decay, dispersion, group_speed
 
 assembled = jitted(assemble)
 
@@ -30,7 +31,7 @@ class Harmonic(NamedTuple):
     Args:
         added_mass: [kg, kg m, kg m^2].
         radiation_damping: [N s/m, N s, N m s].
-        excitation_force: for a wave along x of one metre, phase at the origin [N/m, N m/m].
+        excitation_force: for a wave of one metre, phase at the origin [N/m, N m/m].
     """
 
     added_mass: Float[np.ndarray, "dofs dofs"]
@@ -38,37 +39,132 @@ class Harmonic(NamedTuple):
     excitation_force: Complex[np.ndarray, " dofs"]
 
 
-def harmonic(scene: Scene, omega: float, depth: float) -> Harmonic:
+class HarmonicFlow(NamedTuple):
+    """The flow behind the coefficients, for unit velocities of all bodies and for the wave.
+
+    Args:
+        coefficients: of these bodies.
+        potential: of the perturbation at the vertices of hulls; the wave is the last column.
+        flux: of the perturbation at the corners of their triangles, likewise.
+        wet: triangles of hulls.
+        scene: the water.
+        omega: [rad/s].
+        depth: of the incident wave [m].
+        heading: of the wave [rad].
+    """
+
+    coefficients: Harmonic
+    potential: Complex[np.ndarray, "wet columns"]
+    flux: Complex[np.ndarray, "corners columns"]
+    wet: Wetted
+    scene: Scene
+    omega: float
+    depth: float
+    heading: float
+
+
+def harmonic(scene: Scene, omega: float, depth: float, heading: float = 0.0) -> Harmonic:
+    """Coefficients of the linear mode at a frequency; arguments as `harmonic_flow`."""
+    return harmonic_flow(scene, omega, depth, heading).coefficients
+
+
+def harmonic_flow(scene: Scene, omega: float, depth: float, heading: float = 0.0) -> HarmonicFlow:
     """Solve the linear mode at a frequency.
 
     Args:
         scene: the water and its bodies in their mean places; its beach as in a run.
         omega: [rad/s].
         depth: of the water of the incident wave, infinite allowed [m].
+        heading: that the wave travels towards, from x to y; along x in half a tank [rad].
     """
     boundary, top = scene.boundary, scene.boundary.surface
+    scene = replace(scene, wavy=False, moving=False)
     x = vertices_at(scene, Still(), 0.0, scene.mean_position, scene.mean_rotation)
     wet = wetted(scene, x[boundary.wet], scene.mean_position)
     matrices = assembled(boundary, x)
     A = np.asarray(matrices.dipole, complex)
     ratio = (np.asarray(scene.beach) - 1j * omega) ** 2 / scene.g
     A[:, :top] += np.asarray(matrices.surface) * ratio
-    phi_I, U = _wave(scene, np.asarray(x[boundary.wet]), omega, depth)
+    phi_I, U = _wave(scene, np.asarray(x[boundary.wet]), omega, depth, heading)
     tri = np.asarray(boundary.wet_triangles)
     scattered = -np.einsum("tx,tcx->tc", np.asarray(wet.normal), U[tri]).reshape(-1, 1)
     flux = np.concatenate([np.asarray(unit_fluxes(scene, wet)), scattered], 1)
     phi = np.linalg.solve(A, np.asarray(matrices.per_flux) @ flux)[np.asarray(boundary.wet)]
-    phi[:, -1] += phi_I
-    wrench = np.asarray(wrench_operator(scene, wet)) @ (-1j * omega * phi)
+    whole = phi.copy()
+    whole[:, -1] += phi_I
+    wrench = np.asarray(wrench_operator(scene, wet)) @ (-1j * omega * whole)
     # of unit velocities: -(B - i omega A)
     impedance = -wrench[:, :-1]
-    return Harmonic(-impedance.imag / omega, impedance.real, wrench[:, -1])
+    found = Harmonic(-impedance.imag / omega, impedance.real, wrench[:, -1])
+    return HarmonicFlow(found, phi, flux, wet, scene, omega, depth, heading)
 
 
-def _wave(scene: Scene, x: np.ndarray, omega: float, depth: float) -> tuple[np.ndarray, np.ndarray]:
-    """Potential and velocity of an Airy wave of one metre along x."""
+def mean_drift(flow: HarmonicFlow, velocity: Complex[np.ndarray, " dofs"]) -> np.ndarray:
+    r"""Mean horizontal force on all bodies together in a wave of one metre, from the far field.
+
+    Waves of the amplitude :math:`a(\theta)/\sqrt r` leave the bodies, and what they do not carry
+    away of the energy that is taken from the incident wave is absorbed by the bodies (Maruo 1960):
+
+    .. math:: F = \tfrac12\rho g \frac{c_g}{c}\left[\int |a|^2 (e_\beta - e_\theta)\,d\theta
+        + \sigma e_\beta\right],
+
+    with the absorbed power over the energy flux of the wave, :math:`\sigma`, from the forces that
+    the water does work with. Second order in the amplitude; it needs no pressure on hulls.
+
+    Args:
+        flow: solved.
+        velocity: complex, of all bodies per metre of amplitude [m/s, rad/s per m].
+
+    Returns:
+        along x and y [N/m^2].
+    """
+    scene, omega = flow.scene, flow.omega
+    k = float(dispersion(omega, flow.depth, scene.g))
+    turn = 2.0 * np.pi * np.arange(360) / 360
+    out = np.stack([np.cos(turn), np.sin(turn)], -1)
+    along = np.array([np.cos(flow.heading), np.sin(flow.heading)])
+    each = np.concatenate([velocity, [1.0]])
+    a = _far_field(flow, k, out, flow.potential @ each, flow.flux @ each)
+    flat = 1.0 / omega * float(group_speed(omega, k, flow.depth)) * k  # c_g / c
+    A, B, F = flow.coefficients
+    force = F + (1j * omega * A - B) @ velocity
+    power = 0.5 * float((force @ velocity.conj()).real)
+    scattered = ((along - out) * (np.abs(a) ** 2)[:, None]).mean(0) * 2.0 * np.pi
+    return 0.5 * scene.rho * scene.g * flat * scattered + power * k / omega * along
+
+
+def _far_field(
+    flow: HarmonicFlow, k: float, out: np.ndarray, phi: np.ndarray, flux: np.ndarray
+) -> np.ndarray:
+    """Amplitude of the waves in all directions times the root of the distance, per metre."""
+    scene, wet, omega = flow.scene, flow.wet, flow.omega
+    corner, area, normal = (np.asarray(x) for x in (wet.corner, wet.area, wet.normal))
+    at = np.einsum("pc,tcx->tpx", RULE, corner)
+    even, odd = depth_decay(k, at[..., 2], flow.depth)
+    q = np.einsum("pc,tc->tp", RULE, flux.reshape(-1, 3))
+    f = np.einsum("pc,tc->tp", RULE, phi[np.asarray(scene.boundary.wet_triangles)])
+    weight = area[:, None] / 3.0
+    total = 0.0
+    for side in [1.0, -1.0] if scene.boundary.mirrors.symmetric else [1.0]:
+        # a wave that runs towards the body along each direction, at the place of every point
+        kx = -k * out * [1.0, side]
+        phase = np.exp(1j * np.einsum("dx,tpx->dtp", kx, at[..., :2]))
+        slope = 1j * np.einsum("dx,tx->dt", kx, normal[:, :2])
+        kernel = (q * even - f * k * odd * normal[:, 2:]) * weight
+        total = total + np.einsum("tp,dtp->d", kernel, phase)
+        total = total - np.einsum("dt,tp,dtp->d", slope, f * even * weight, phase)
+    nu, d = omega**2 / scene.g, flow.depth
+    per = k if np.isinf(d) else k**2 / (d * (k**2 - nu**2) + nu)
+    return omega / scene.g * per / 2.0 * np.sqrt(2.0 / (np.pi * k)) * total
+
+
+def _wave(
+    scene: Scene, x: np.ndarray, omega: float, depth: float, heading: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Potential and velocity of an Airy wave of one metre."""
     k = float(dispersion(omega, depth, scene.g))
+    along = np.array([np.cos(heading), np.sin(heading)])
     even, odd = depth_decay(k, x[:, 2], depth)
-    phase = -1j * scene.g / omega * np.exp(1j * k * x[:, 0])
+    phase = -1j * scene.g / omega * np.exp(1j * k * x[:, :2] @ along)
     phi = phase * even
-    return phi, np.stack([1j * k * phi, 0.0 * phi, k * phase * odd], -1)
+    return phi, np.concatenate([1j * k * phi[:, None] * along, (k * phase * odd)[:, None]], 1)

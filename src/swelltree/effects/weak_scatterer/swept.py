@@ -17,6 +17,7 @@ from collections.abc import Callable
 from swelltree.effects.weak_scatterer.incident.interface import Incident
 from swelltree.effects.weak_scatterer.motion.hydrodynamics import Bodies, plan_velocity
 from swelltree.effects.weak_scatterer.motion.scene import Scene, vertices_at
+from swelltree.effects.weak_scatterer.motion.strip import swept_weights, waterlines
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jnp
 
@@ -42,17 +43,8 @@ def swept(
     vertex_velocity = plan_velocity(scene, wave, t, bodies)
     if vertex_velocity is None:
         return jnp.zeros(())
-    boundary = scene.boundary
     place = vertices_at(scene, wave, t, bodies.position, bodies.rotation)[:, :2]
-    faces = boundary.triangles[boundary.on_bodies]
-    # the side opposite to a corner, from its first end to its second along the hull
-    first, second = jnp.roll(faces, -1, axis=1), jnp.roll(faces, -2, axis=1)
-    along = place[second] - place[first]
-    out = jnp.stack([along[..., 1], -along[..., 0]], -1)
-    top = boundary.surface
-    ends = [jnp.where(end < top, end, 0) for end in (first, second)]
-    (e1, w1), (e2, w2) = ((eta[end], (vertex_velocity[end] * out).sum(-1)) for end in ends)
-    # Simpson's rule is exact for squares of linear elevations times linear velocities
-    middle = of(0.5 * (e1 + e2)) * 0.5 * (w1 + w2)
-    each = (of(e1) * w1 + 4.0 * middle + of(e2) * w2) / 6.0
-    return (boundary.waterline * each).sum()
+    lines = waterlines(scene, place)
+    one, two = eta[lines.first], eta[lines.second]
+    c = swept_weights(lines, (of(one), of(two), of(0.5 * (one + two))), len(eta))
+    return (c * vertex_velocity).sum()

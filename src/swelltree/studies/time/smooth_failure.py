@@ -54,11 +54,14 @@ def failure(model: Model, how: Formulation, last: Carry, code: Code) -> tuple[Co
     speed = np.abs(np.asarray(kin.motion.v)).max(axis=1)
     body = model.layout.bodies[int(np.nanargmax(np.where(np.isnan(speed), np.inf, speed)))]
     law = not_finite(model, _moments(model, how, last, when))
+    elements = phase.internal.elements
+    reasons = [e.why_stopped(elements[e.kind]) for e in model.effects if e.kind in elements]
+    reasons = [why for why in reasons if why]
+    if reasons and code is Code.NOT_FINITE:
+        # what an effect knows is better than advice in general
+        sentence = f"time stepping stopped at t = {when:.6g} s: a number is not finite."
     sentence += f" Look at body '{body}', which moves fastest there."
-    for effect in model.effects:
-        if effect.kind in phase.internal.elements:
-            why = effect.why_stopped(phase.internal.elements[effect.kind])
-            sentence += f" {why}" * bool(why)
+    sentence = " ".join([sentence, *reasons])
     return code, sentence + (f" {law}" * bool(law))
 
 

@@ -58,7 +58,8 @@ class WeakScatterer(Force):
             hull if not given. Others may have hydro data or none.
         far_spacing: at the rim [m]; a tenth of the radius if not given.
         fine: radius of the part with the spacing over the bodies [m].
-        panel_size: side of the triangles of hulls [m]; the spacing if not given.
+        panel_size: side of the triangles of hulls [m]; if not given such that each hull has some
+            200 panels under water and none is larger than the spacing (with crossing: the spacing).
         depth: of the tank [m]; that of the water if not given, and its radius in deep water.
         levels: steps of its wall from the surface to the bottom.
         center: x and y of its middle [m]; that of the bodies if not given.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from swelltree.effects.weak_scatterer.incident.steep import steep_wave
 from swelltree.effects.weak_scatterer.motion.scene import Scene
 from swelltree.engine.backend import is_traced
 from swelltree.model.model import Model
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 from swelltree.waves.airy import Components
 from swelltree.waves.dispersion import dispersion
 from swelltree.waves.gridded import GridWaves
@@ -21,16 +22,22 @@ from swelltree.waves.sea import RealisedSea
 from swelltree.waves.stream_function import StreamWave, highest
 
 HALF_PLANE = 1e-9  # sine of a heading that is along x
+COARSE, TOO_COARSE = 6.0, 3.0  # lengths of a wave over the spacing: less is warned of, refused
+PART, LARGE_PART = 0.05, 0.2  # of the energy of a sea, in such waves
 
 
 def main_frequency(waves: RealisedSea) -> float:
-    """Frequency with most of the energy [rad/s]."""
+    """Frequency that half of the energy lies below [rad/s]."""
     if isinstance(waves, GridWaves):
         return grid_frequency(waves)
     omega = np.atleast_1d(np.asarray(waves.omega))
     if isinstance(waves, StreamWave):
         return float(omega[0])
-    return float(omega[int(np.argmax(np.asarray(waves.amplitude)))])
+    # components of equal energy have no largest one
+    energy = np.asarray(waves.amplitude, float) ** 2
+    order = np.argsort(omega)
+    at = np.searchsorted(np.cumsum(energy[order]), 0.5 * energy.sum())
+    return float(omega[order[min(at, len(omega) - 1)]])
 
 
 def incident_of(
@@ -97,6 +104,55 @@ def _check_length(item: str, length: float, radius: float) -> None:
             f"{item}: radius {radius:g} m is shorter than the wavelength {length:.4g} m, so that "
             f"its beach would reflect. Give a radius of at least {1.5 * length:.3g} m."
         )
+
+
+def check_spacing(name: str, waves: RealisedSea, model: Model, spacing: float) -> None:
+    """Every component that matters must be long beside the spacing of the free surface.
+
+    Waves of fewer than six spacings are damped and slowed by the mesh, those of fewer than three
+    are not radiated at all.
+
+    Args:
+        name: of the weak scatterer, for messages.
+        waves: realised.
+        model: whose water it is.
+        spacing: of the free surface over the bodies [m].
+    """
+    if isinstance(waves, GridWaves):
+        omega, energy = np.array([grid_frequency(waves)]), np.ones(1)
+    else:
+        omega = np.atleast_1d(np.asarray(waves.omega, float))[: 1 if _steady(waves) else None]
+        energy = np.ones(1) if _steady(waves) else np.asarray(waves.amplitude, float) ** 2
+    if not energy.sum() > 0.0:
+        return
+    k = np.asarray(dispersion(omega, float(model.water.depth), float(model.water.g)))
+    length = 2.0 * math.pi / k
+    # the length that a twentieth of the energy is shorter than
+    order = np.argsort(length)
+    at = order[np.searchsorted(np.cumsum(energy[order]), PART * energy.sum())]
+    shortest = float(length[at])
+    for limit, largest in ((TOO_COARSE, LARGE_PART), (COARSE, PART)):
+        part = float(energy[length < limit * spacing].sum() / energy.sum())
+        if part <= largest:
+            continue
+        what = (
+            f"force '{name}': waves of {shortest:.3g} m are {shortest / spacing:.2g} times the "
+            f"spacing {spacing:.3g} m of the free surface, and {100 * part:.2g} % of the energy of "
+            f"the sea is in waves shorter than {limit:g} spacings"
+        )
+        give = f"Give a spacing of at most {shortest / 8:.2g} m"
+        if limit == TOO_COARSE:
+            raise SwelltreeError(f"{what}: the mesh does not carry them. {give}.")
+        warnings.warn(
+            f"{what}: their radiation comes out too small. {give}, or cut the spectrum.",
+            SwelltreeWarning,
+            stacklevel=2,
+        )
+        return
+
+
+def _steady(waves: RealisedSea) -> bool:
+    return isinstance(waves, StreamWave)
 
 
 def _check_steepness(item: str, waves: Components, scene: Scene) -> None:

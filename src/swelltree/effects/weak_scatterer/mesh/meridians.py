@@ -57,8 +57,10 @@ class Meridians:
             knuckle = np.where(sharp, np.minimum(self.knuckle, 0.9 * wet), share * wet)
         # finer towards edges, around which the water runs fast, and towards the waterline, whose
         # place on a straight piece is wrong by its bulge
-        low = knuckle[:, None] * (graded(bottom, False, True)[:-1] if bottom else np.zeros(0))
-        part = graded(rings - bottom, bottom > 0, True)
+        low = knuckle[:, None] * (
+            graded(bottom, False, True, edge=True)[:-1] if bottom else np.zeros(0)
+        )
+        part = graded(rings - bottom, bottom > 0, True, edge=bottom > 0)
         side = (wet - knuckle)[:, None]
         high = knuckle[:, None] + side * part[:-1]
         rest = (self.arc[:, -1] - wet)[:, None]

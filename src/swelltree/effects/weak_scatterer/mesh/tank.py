@@ -89,6 +89,12 @@ class Tank:
                 f"body '{name}' reaches from z = {low:.4g} m to {high:.4g} m and does not pierce "
                 "the surface. Leave meridians out, or move the body."
             )
+        if not pierces and low >= 0.0:
+            raise SwelltreeError(
+                f"body '{name}' is dry: its lowest point lies at z = {low:.4g} m. Name it in "
+                f"crossing=('{name}',) if it comes into the water, leave it out of bodies if it "
+                "does not, or lower it."
+            )
         if not pierces and high >= 0.0:
             raise SwelltreeError(
                 f"body '{name}' reaches up to z = {high:.4g} m. Give meridians for a body that "

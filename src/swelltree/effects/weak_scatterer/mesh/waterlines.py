@@ -6,6 +6,8 @@ import itertools
 import math
 
 import numpy as np
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
 
 from swelltree.effects.weak_scatterer.mesh.graded import graded
 from swelltree.effects.weak_scatterer.mesh.surface import Surface
@@ -31,6 +33,13 @@ def still_waterline(name: str, placed: Surface) -> np.ndarray:
     a, b = edges[side[edges[:, 0]] != side[edges[:, 1]]].T
     if not len(a):
         raise SwelltreeError(f"body '{name}' does not pierce the surface. Move the body.")
+    count = _pieces(placed.triangles, np.stack([a, b], 1), side)
+    if count > 1:
+        raise SwelltreeError(
+            f"body '{name}': the still water cuts its hull in {count} separate waterlines, and a "
+            "WeakScatterer meshes one around each body. Describe each hull or column as a body of "
+            "its own and join them with Weld, or use hydro data (run_bem)."
+        )
     part = np.clip(z[a] / (z[a] - z[b]), 0.0, 1.0)[:, None]
     points = (placed.vertices[a] * (1 - part) + placed.vertices[b] * part)[:, :2]
     middle = 0.5 * (points.min(0) + points.max(0))
@@ -38,6 +47,18 @@ def still_waterline(name: str, placed: Surface) -> np.ndarray:
     points = points[order]
     apart = np.linalg.norm(points - np.roll(points, 1, axis=0), axis=1) > 10 * tiny
     return points[apart]
+
+
+def _pieces(triangles: np.ndarray, cut: np.ndarray, side: np.ndarray) -> int:
+    """Number of closed lines that edges which are cut belong to, each crossed by two triangles."""
+    number = {edge: k for k, edge in enumerate(map(tuple, cut.tolist()))}
+    pairs = []
+    for triangle in triangles[np.ptp(side[triangles], axis=1) > 0].tolist():
+        ends = [tuple(sorted((triangle[i], triangle[(i + 1) % 3]))) for i in range(3)]
+        pairs.append([number[edge] for edge in ends if edge in number])
+    first, second = np.array(pairs).T
+    graph = coo_matrix((np.ones(len(first)), (first, second)), shape=(len(cut), len(cut)))
+    return int(connected_components(graph, directed=False)[0])
 
 
 def meeting_angles(line: np.ndarray, middle: np.ndarray, size: float, half: bool) -> np.ndarray:

@@ -27,6 +27,7 @@ from swelltree.effects.weak_scatterer.motion.bodies import (
 )
 from swelltree.effects.weak_scatterer.motion.free_surface import SurfaceRates, surface_rates
 from swelltree.effects.weak_scatterer.motion.scene import Scene, vertices_at
+from swelltree.effects.weak_scatterer.motion.strip import strip_wrench
 from swelltree.effects.weak_scatterer.problem.assembly import (
     FixedBlocks,
     Matrices,
@@ -200,7 +201,8 @@ def evaluate(
         per_acceleration=unit_fluxes(scene, wet),
         wrench_of=wrench_operator(scene, wet),
         known=pressure_wrench(scene, wet, known_pressure(scene, wet, known, phi)).reshape(-1)
-        + buoyancy(scene, wave, t, bodies).reshape(-1),
+        + buoyancy(scene, wave, t, bodies).reshape(-1)
+        + strip_wrench(scene, wave, t, water.eta, bodies).reshape(-1),
         surface_rate=rates.fixed_potential,
     )
     sources = matrices.per_flux
