@@ -64,7 +64,7 @@ from swelltree.model.signals import compile_signal, drives_at
 from swelltree.model.start_motion import start_motion
 from swelltree.model.values.described import Described
 from swelltree.system import System
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, shown
 from swelltree.system.joints.joint import Joint
 from swelltree.system.named_values import NamedValues
 from swelltree.system.units import tell_units
@@ -135,6 +135,11 @@ def compile(
     which constraints are redundant.
     """
     given, options = system, {key: value for key, value in locals().items() if key != "system"}
+    if not isinstance(system, System):
+        raise SwelltreeError(
+            f"compile: {shown(system)} is not a System. Give swelltree.System(name, bodies, "
+            "joints); of a case file it is swelltree.load(path).system."
+        )
     hulls = nonlinear_bodies(system, nonlinear, stretching)
     with_data = () if hydro is None else wet_bodies(system, hydro)
     refuse_carried_twice(system, {"nonlinear hull forces": hulls, "hydro data": with_data})

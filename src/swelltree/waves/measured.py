@@ -6,14 +6,13 @@ import dataclasses
 import gzip
 import io
 import math
-import warnings
 import zlib
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError, warn_user
 from swelltree.system.files.given_paths import given_path
 from swelltree.system.files.numbers import is_number, to_number
 from swelltree.system.waters.seas import MOST_COMPONENTS, MeasuredWave
@@ -114,11 +113,9 @@ def measured(sea: MeasuredWave, water: AnyWater) -> Components:
             f"{sea.omega_min or 0:.4g} to {sea.omega_max or math.inf:.4g} rad/s. Widen the band."
         )
     if result.residual > LOUD:
-        warnings.warn(
+        warn_user(
             f"{sea.label}: its components miss {100 * result.residual:.3g} % of the record (rms). "
-            "Widen the band if that matters.",
-            SwelltreeWarning,
-            stacklevel=4,
+            "Widen the band if that matters."
         )
     return result
 

@@ -34,7 +34,7 @@ from swelltree.studies.given import study_of_model
 from swelltree.studies.seas import realised
 from swelltree.studies.time.output_step import output_times
 from swelltree.studies.time.task import TWO_STEP, chosen_solver, kept_step
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
+from swelltree.system.errors import SwelltreeError, listed, suggest, warn_user
 from swelltree.system.named_values import NamedValues
 from swelltree.system.waters.seas import Sea
 
@@ -209,7 +209,7 @@ def plan_batch(
     attrs["device"] = plan.device
     attrs |= {"formulation": how.name, "duration": float(times[-1]), "output_step": longest}
     if engine.one_at_a_time or (wanted == "gpu" and not engine.is_gpu):
-        warnings.warn(f"cases are run by {why}", SwelltreeWarning, stacklevel=3)
+        warn_user(f"cases are run by {why}")
     if step is None and ours:
         found = chosen_step(engine, plan, list(cases), tolerance)
         plan = replace(plan, step=found.step)
@@ -241,11 +241,9 @@ def reduced_block(
     try:
         return _by_engine(planned, cases, names, first)
     except NotFlattenedError as error:  # the engine was chosen by the first of all cases
-        warnings.warn(
+        warn_user(
             f"{len(cases)} cases cannot be run as the first ones are, by {planned.engine.name} "
-            f"({error}); they are run one by one",
-            SwelltreeWarning,
-            stacklevel=2,
+            f"({error}); they are run one by one"
         )
         return _by_engine(planned._replace(engine=OneByOne()), cases, names, first)
 
@@ -428,9 +426,7 @@ def _tell_failures(result: xr.Dataset) -> None:
     messages = [(k, str(m)) for k, m in enumerate(result["message"].values) if m]
     if messages:
         k, text = messages[0]
-        warnings.warn(
+        warn_user(
             f"{len(messages)} of {result.sizes['case']} cases have no result. The first, case {k}, "
-            f"says: {text}",
-            SwelltreeWarning,
-            stacklevel=4,
+            f"says: {text}"
         )
