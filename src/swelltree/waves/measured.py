@@ -95,6 +95,34 @@ def _unpacked(path: str | Path, content: bytes) -> bytes:
     return plain
 
 
+def recorded(sea: MeasuredWave) -> tuple[np.ndarray, np.ndarray]:
+    """Time [s] and elevation [m] of a record."""
+    if sea.file is not None:
+        return read_record(sea.file)
+    return np.array(sea.time), np.array(sea.elevation)
+
+
+def check_inside(sea: MeasuredWave, begin: float, end: float) -> None:
+    """Refuse a run outside the times of a record, unless it is to be repeated there.
+
+    Args:
+        sea: MeasuredWave(...).
+        begin: of the run [s].
+        end: of the run [s].
+    """
+    if sea.outside == "repeat":
+        return
+    time, _ = recorded(sea)
+    # the series goes on for one step
+    step = (time[-1] - time[0]) / (len(time) - 1)
+    if begin < time[0] - step or end > time[-1] + step:
+        raise sea.fail(
+            f"the record holds {time[0]:.6g} to {time[-1]:.6g} s, but the run goes from "
+            f"{begin:.6g} to {end:.6g} s. Shift its times, shorten the run, or give "
+            "outside='repeat'."
+        )
+
+
 def measured(sea: MeasuredWave, water: AnyWater) -> Components:
     """Components that reproduce a record at its place.
 
@@ -102,10 +130,7 @@ def measured(sea: MeasuredWave, water: AnyWater) -> Components:
         sea: MeasuredWave(...).
         water: depth and g.
     """
-    if sea.file is not None:
-        time, eta = read_record(sea.file)
-    else:
-        time, eta = np.array(sea.time), np.array(sea.elevation)
+    time, eta = recorded(sea)
     result = from_record(time, eta, water, sea.x, sea.y, sea.beta, sea.omega_min, sea.omega_max)
     if not len(result):
         raise sea.fail(

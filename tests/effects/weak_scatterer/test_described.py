@@ -1,5 +1,7 @@
 """Weak scatterers as users describe them: in a system, in case files, in runs."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -269,3 +271,14 @@ def test_body_pushed_out_of_the_water_ends_the_run_with_a_sentence():
         run = sw.simulate(model, duration=3.0, output_step=0.3)
     assert run.attrs["result"] == "not_finite"
     assert run.position.sel(body="ball", dof="Heave").values[-1] > -2.0
+
+
+def test_a_free_surface_too_coarse_for_the_wave_says_how_many_elements_it_has():
+    model = sw.compile(ball_on_a_rail())
+    effect = model.effect(WeakScatterers)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        effect.in_sea(model, realise(WAVE, WATER))
+    short = sw.RegularWave(amplitude=0.01, omega=5.0)
+    with pytest.warns(sw.SwelltreeWarning, match=r"has [\d.]+ elements of .* m in a wave of 2.46"):
+        effect.in_sea(model, realise(short, WATER))

@@ -52,13 +52,15 @@ from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import Motion, Pose
 from swelltree.model.model import Model
 from swelltree.spatial.rotations import about_axis
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, warn_user
+from swelltree.waves.dispersion import dispersion
 from swelltree.waves.sea import RealisedSea
 
 if TYPE_CHECKING:
     from swelltree.formulations.base import Formulation, Kinematics
 
 STEPS_PER_PERIOD = 30
+PER_WAVE = 5.0  # elements of the free surface in a wave, at least
 # terms of the books beside its own
 BEACH, WATERLINE, SMOOTHING, MESHES = "beach", "waterline", "smoothing", "meshes"
 prepared_once = jitted(prepare)
@@ -188,6 +190,14 @@ class WeakScatterers(Effect):
         name = self.names[0]
         wave = incident_of(name, waves, model, self.scene, self.tank_radius)
         scene, calm = self.scene, self.calm
+        length = 2.0 * math.pi / float(dispersion(main_frequency(waves), scene.depth, scene.g))
+        side = scene.usual_side(0.5 * self.tank_radius)
+        if length < PER_WAVE * side:
+            warn_user(
+                f"force '{name}': its free surface has {length / side:.2g} elements of {side:.3g} "
+                f"m in a wave of {length:.4g} m, too few to carry it. Give spacing and far_spacing "
+                f"of at most {length / PER_WAVE:.3g} m."
+            )
         if not self.given_beach:
             usual = longest_wave(self.tank_radius, scene.g)
             now, before = (

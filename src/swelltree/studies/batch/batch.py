@@ -31,7 +31,7 @@ from swelltree.studies.batch.one_by_one import OneByOne
 from swelltree.studies.batch.steps import chosen_step, estimated_step, precision_error
 from swelltree.studies.batch.two_step.starts import shared_step
 from swelltree.studies.given import study_of_model
-from swelltree.studies.seas import realised
+from swelltree.studies.seas import check_times, realised
 from swelltree.studies.time.output_step import output_times
 from swelltree.studies.time.task import TWO_STEP, chosen_solver, kept_step
 from swelltree.system.errors import SwelltreeError, listed, suggest, warn_user
@@ -178,6 +178,9 @@ def plan_batch(
     first = cases[0]
     waves = None if first.sea is None else realised(model, first.sea, first.case)
     times = output_times(model, waves, duration, output_step, None, kept_step(model))
+    check_times(first.sea, waves, 0.0, float(times[-1]))
+    for sea in {id(case.sea): case.sea for case in cases}.values():
+        check_times(sea, None, 0.0, float(times[-1]))
     if step is not None and not step > 0:
         raise SwelltreeError(f"step {step} s is not positive. Give more than zero.")
     longest = float(np.diff(times).max())

@@ -33,6 +33,8 @@ from swelltree.system.waters.spectra import DirectionalTable, SpectrumLike, Spre
 _spacing = one_of(("equal_energy", "equal"), "spacing")
 _amplitudes = one_of(("deterministic", "rayleigh"), "choice of amplitudes")
 Spacing = Annotated[str, _spacing[0], _spacing[1]]
+_outside = one_of(("refuse", "repeat"), "outside")
+Outside = Annotated[str, _outside[0], _outside[1]]
 Amplitudes = Annotated[str, _amplitudes[0], _amplitudes[1]]
 Text = Annotated[str, BeforeValidator(as_text)]
 _interpolation = one_of(("linear", "cubic"), "interpolation")
@@ -310,6 +312,8 @@ class MeasuredWave(Sea):
         omega_min: lower end of the band [rad/s]; by default nothing is left out.
         omega_max: upper end [rad/s]; by default the highest frequency the samples can tell.
         ramp: [s].
+        outside: "refuse" runs outside the times of the record, or "repeat": its components go on
+            there, with a period of its length, a tenth longer with a band.
     """
 
     type: ClassVar[str] = "measured"
@@ -322,6 +326,7 @@ class MeasuredWave(Sea):
     omega_min: Number | None = None
     omega_max: Number | None = None
     ramp: Number = 0.0
+    outside: Outside = "refuse"
 
     def __post_init__(self) -> None:
         rows = (self.time is not None, self.elevation is not None)

@@ -86,6 +86,14 @@ class Scene:
         corners = still[np.asarray(self.boundary.triangles)[: self.boundary.surface_triangles]]
         return float(np.linalg.norm(corners - np.roll(corners, 1, 1), axis=2).min())
 
+    def usual_side(self, radius: float) -> float:
+        """Median side of the triangles of the free surface within a radius of the middle [m]."""
+        still = np.asarray(self.still)
+        corners = still[np.asarray(self.boundary.triangles)[: self.boundary.surface_triangles]]
+        away = np.linalg.norm(corners.mean(axis=1)[:, :2] - self.tank_center, axis=1)
+        sides = np.linalg.norm(corners - np.roll(corners, 1, 1), axis=2)
+        return float(np.median(sides[away <= max(radius, float(away.min()))]))
+
     @property
     def tank_center(self) -> np.ndarray:
         """Middle of the tank in plan (2,) [m]."""
