@@ -16,6 +16,7 @@ from swelltree.compiler.frame_checks import refuse_pointless_rods, refuse_turned
 from swelltree.compiler.massless import check_mass
 from swelltree.compiler.redundancy import Redundancy, find_redundancy
 from swelltree.compiler.table_notes import table_notes
+from swelltree.compiler.unfelt import unfelt_notes
 from swelltree.effects.drag.build import viscous_notes, with_added_mass
 from swelltree.effects.hulls.build import (
     build_hulls,
@@ -296,6 +297,7 @@ def _started(
         surplus=result.surplus,
         redundant=bool(result.report),
     )
+    notes = [*notes, *unfelt_notes(system, model)]
     return model.noted(*before, *table_notes(system), *notes, *floating), free
 
 
