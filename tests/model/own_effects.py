@@ -63,3 +63,32 @@ class Broken(sw.Effect):
 
     def loads(self, model, now):
         return sw.Loads(now.nothing)
+
+
+@sw.effect
+class Choosing(sw.Effect):
+    """An if on a state: numpy lets it pass, a compiled program cannot."""
+
+    name: str
+    body: str
+
+    def loads(self, model, now):
+        _, seen = sw.body_point(model, now, self.body)
+        force = jnp.zeros(3)
+        if seen.velocity[2] > 0.0:
+            force = jnp.ones(3)
+        return sw.Loads(sw.wrench_at(model, now, self.body, force))
+
+
+@sw.effect
+class ChoosingRate(Propeller):
+    """The same in the rate of its state."""
+
+    name: str
+    body: str
+    asked: float
+    lag: float
+
+    def internal_rate(self, model, now):
+        state = now.states(self)
+        return state if state[0] > 0.0 else -state

@@ -1,12 +1,14 @@
 """A user's own effect is one like all others: in every study, formulation and form of stepping."""
 
+import inspect
+
 import jax
 import numpy as np
 import pytest
 
 import swelltree as sw
 from made_hydro import heaving_float
-from model.own_effects import Broken, Crooked, Propeller, Tether
+from model.own_effects import Broken, Choosing, ChoosingRate, Crooked, Propeller, Tether
 
 RNG = np.random.default_rng(4)
 K, C = 3.0e4, 2.0e3
@@ -161,6 +163,21 @@ MISTAKES = {
     "fails": (
         lambda: sw.compile(floating(sw.OwnEffect("t", Broken))),
         r"own_effects.py, line \d+\) fails with AttributeError",
+    ),
+    "if on a state": (
+        lambda: sw.compile(floating(sw.OwnEffect("t", Choosing, {"body": "b"}))),
+        r"effect 't': law 'Choosing.loads' \(own_effects.py, line \d+\) asks for the number of a "
+        r"state .* jnp.where",
+    ),
+    "if in a rate": (
+        lambda: sw.compile(
+            floating(sw.OwnEffect("t", ChoosingRate, {"body": "b", "asked": 1.0, "lag": 2.0}))
+        ),
+        r"law 'ChoosingRate.internal_rate' \(own_effects.py, line \d+\) .* jnp.where",
+    ),
+    "no system": (
+        lambda: inspect.unwrap(sw.compile)(sw.Body("b", 1.0, (1.0,) * 3)),
+        r"compile: body 'b' is not a System\. Give swelltree.System",
     ),
     "parameter": (
         lambda: sw.OwnEffect("t", Tether, {"body": None}),

@@ -13,7 +13,7 @@ import numpy as np
 
 from swelltree.campaigns.vary import Vary
 from swelltree.engine.contents import hashed, versions
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, shown
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, shown, warn_user
 from swelltree.system.named_values import NamedValues
 from swelltree.system.values import as_number, row_of
 
@@ -58,7 +58,7 @@ def each_told_once() -> Iterator[set[str]]:
     for one in told.values():
         if issubclass(one.category, SwelltreeWarning):
             sentences.add(str(one.message))
-            warnings.warn(str(one.message), one.category, stacklevel=4)
+            warn_user(str(one.message), one.category)
         else:
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
 
@@ -147,10 +147,8 @@ def tell_version(folder: Path, about: NamedValues) -> None:
     """
     if about.get("code", code()) != code():
         version = about["attrs"].get("swelltree_version", "unknown")
-        warnings.warn(
+        warn_user(
             f"'{folder}' was begun with another version (swelltree {version}, or of Python, JAX, "
             "numpy, scipy or llvmlite): cases that run now may differ from those that are there. "
-            "Name another folder where that matters; the index tells them apart by `code`.",
-            SwelltreeWarning,
-            stacklevel=5,
+            "Name another folder where that matters; the index tells them apart by `code`."
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -40,7 +39,7 @@ from swelltree.studies.batch.cases import CaseMaker
 from swelltree.studies.given import check_model
 from swelltree.studies.time.simulate import simulate
 from swelltree.system.casefile.studies import STARTS
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
+from swelltree.system.errors import SwelltreeError, listed, suggest, warn_user
 from swelltree.system.files.given_paths import given_path
 from swelltree.system.named_values import NamedValues
 from swelltree.system.waters.seas import Sea
@@ -216,11 +215,7 @@ class Campaign:
         if failed:
             bad = result["message"].values
             first = next(str(text) for text in bad.ravel() if text)
-            warnings.warn(
-                f"{failed} of {len(table)} cases failed. The first says: {first}",
-                SwelltreeWarning,
-                stacklevel=2,
-            )
+            warn_user(f"{failed} of {len(table)} cases failed. The first says: {first}")
         return result
 
     def replay(self, case: str) -> xr.Dataset:
@@ -277,11 +272,9 @@ class Campaign:
             tell_version(store.folder, about)
             block, device = int(about["lanes"]), attrs.get("device", "cpu")
             if self.device not in ("auto", device):
-                warnings.warn(
+                warn_user(
                     f"'{store.folder}' was begun with device '{device}' and goes on with it, so "
-                    "that all its cases are alike. Name another folder for the other.",
-                    SwelltreeWarning,
-                    stacklevel=3,
+                    "that all its cases are alike. Name another folder for the other."
                 )
             # what is left of a store of a graphics processor may have to fit elsewhere
             lanes = None if device == "gpu" else block

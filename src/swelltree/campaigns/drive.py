@@ -6,7 +6,6 @@ its own lane; a case that still fails is recorded with its sentence, and the oth
 
 from __future__ import annotations
 
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterable
 
@@ -15,7 +14,7 @@ import numpy as np
 from swelltree.campaigns.pool import Done, Job, Pool
 from swelltree.campaigns.store import Store
 from swelltree.campaigns.work import Block, UnfitProcess
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError, warn_user
 from swelltree.system.named_values import NamedValues
 
 MOST_RETRIED = 3  # times that a case which failed is run again
@@ -154,7 +153,7 @@ class Driver:
         for text in texts:
             if text not in self.warned:
                 self.warned.add(text)
-                warnings.warn(text, SwelltreeWarning, stacklevel=2)
+                warn_user(text)
 
     def write(self, block: int, lanes: Lanes) -> None:
         """Put a whole block into the store."""

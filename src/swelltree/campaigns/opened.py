@@ -6,7 +6,6 @@ not part of the table (sea states that do not occur) are gaps; `state` says whic
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from swelltree.campaigns.store import PARTS, RESULTS, Store, sum_of
 from swelltree.engine.arrays import Tree
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError, warn_user
 from swelltree.system.files.given_paths import given_path
 from swelltree.system.named_values import NamedValues
 
@@ -119,11 +118,9 @@ def warn_damaged(store: Store, blocks: int, entries: dict[int, Tree]) -> None:
     bad = [block for block in range(blocks) if block not in entries and store.has_index(block)]
     if bad:
         which = ", ".join(map(str, bad[:8])) + (" ..." if len(bad) > 8 else "")
-        warnings.warn(
+        warn_user(
             f"'{store.folder}': block {which} is damaged, and its cases count as missing. "
-            f"Run them again with {store.repair()}",
-            SwelltreeWarning,
-            stacklevel=4,
+            f"Run them again with {store.repair()}"
         )
 
 

@@ -23,7 +23,7 @@ from swelltree.engine.cores import cores
 from swelltree.engine.machine.native import lane_width
 from swelltree.studies.batch.batch import BatchPlan
 from swelltree.studies.batch.cases import BatchCase
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError, warn_user
 from swelltree.system.named_values import NamedValues
 
 AHEAD = 3  # jobs per process that wait
@@ -202,11 +202,9 @@ class Cluster(Pool):
         """Until there is one: jobs of a queue may begin hours after they were asked for."""
         if scheduler is None or self._client.nthreads():
             return
-        warnings.warn(
+        warn_user(
             f"scheduler '{scheduler}' has no workers yet; waiting for the first. Start some: "
-            f"{worker_command(scheduler, self._certificate)}.",
-            SwelltreeWarning,
-            stacklevel=2,
+            f"{worker_command(scheduler, self._certificate)}."
         )
         try:
             self._client.wait_for_workers(1)
@@ -264,13 +262,11 @@ class Cluster(Pool):
         if not self._left:
             self._say(f"scheduler '{self._scheduler}' has workers again; going on.")
             return
-        warnings.warn(
+        warn_user(
             f"scheduler '{self._scheduler}' has no workers any more since "
             f"{time.strftime('%H:%M:%S')}; {len(self._jobs)} blocks wait for some. Start some: "
             f"{worker_command(str(self._scheduler), self._certificate)}; or stop with Ctrl-C and "
-            "continue with --resume.",
-            SwelltreeWarning,
-            stacklevel=2,
+            "continue with --resume."
         )
 
     def _gone(self) -> SwelltreeError:

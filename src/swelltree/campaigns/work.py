@@ -21,7 +21,7 @@ from swelltree.engine.machine.many_cases import cuda
 from swelltree.studies.batch.batch import BatchPlan, reduced_block
 from swelltree.studies.batch.cases import BatchCase
 from swelltree.studies.batch.engines import chosen_engine
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning, warn_user
 
 
 class Block(NamedTuple):
@@ -134,12 +134,10 @@ def runnable_here(planned: BatchPlan, case: BatchCase) -> BatchPlan:
     why = cuda.device()
     if not isinstance(why, str):
         return planned
-    warnings.warn(
+    warn_user(
         f"some cases are run by lanes of the CPU: {why}. Their numbers differ by rounding and by "
         "the grid of wave loads, about 1e-6. Give workers with a graphics processor, or device "
-        "'cpu', for the same bits everywhere.",
-        SwelltreeWarning,
-        stacklevel=2,
+        "'cpu', for the same bits everywhere."
     )
     return on_cpu(planned, case)
 

@@ -16,6 +16,7 @@ from swelltree.compiler.frame_checks import refuse_pointless_rods, refuse_turned
 from swelltree.compiler.massless import check_mass
 from swelltree.compiler.redundancy import Redundancy, find_redundancy
 from swelltree.compiler.table_notes import limit_notes, table_notes
+from swelltree.compiler.unfelt import unfelt_notes
 from swelltree.effects.drag.build import viscous_notes, with_added_mass
 from swelltree.effects.hulls.build import (
     build_hulls,
@@ -65,7 +66,7 @@ from swelltree.model.signals import compile_signal, drives_at
 from swelltree.model.start_motion import start_motion
 from swelltree.model.values.described import Described
 from swelltree.system import System
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, shown
 from swelltree.system.joints.joint import Joint
 from swelltree.system.named_values import NamedValues
 from swelltree.system.units import tell_units
@@ -136,6 +137,11 @@ def compile(
     which constraints are redundant.
     """
     given, options = system, {key: value for key, value in locals().items() if key != "system"}
+    if not isinstance(system, System):
+        raise SwelltreeError(
+            f"compile: {shown(system)} is not a System. Give swelltree.System(name, bodies, "
+            "joints); of a case file it is swelltree.load(path).system."
+        )
     hulls = nonlinear_bodies(system, nonlinear, stretching)
     with_data = () if hydro is None else wet_bodies(system, hydro)
     refuse_carried_twice(system, {"nonlinear hull forces": hulls, "hydro data": with_data})
@@ -295,7 +301,7 @@ def _started(
         surplus=result.surplus,
         redundant=bool(result.report),
     )
-    notes = [*table_notes(system), *limit_notes(system), *notes]
+    notes = [*table_notes(system), *limit_notes(system), *notes, *unfelt_notes(system, model)]
     return model.noted(*before, *notes, *floating), free
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from swelltree.model.signals import compile_signal
 from swelltree.system import System
 from swelltree.system.describe import Description
-from swelltree.system.errors import SwelltreeWarning
+from swelltree.system.errors import warn_user
 from swelltree.system.forces.signals import Table
 
 PER_PIECE = 20  # points that a piece is looked at
@@ -65,5 +64,5 @@ def _sentence(label: str, field: str, table: Table) -> str:
         f"{said}, which swings from {drawn.min():.4g} to {drawn.max():.4g}, beyond its values "
         f"{low:.4g} to {high:.4g}. Give interpolation={others}, or more rows."
     )
-    warnings.warn(said, SwelltreeWarning, stacklevel=5)
+    warn_user(said)
     return said

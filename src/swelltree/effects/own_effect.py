@@ -19,7 +19,7 @@ from typing import TypeVar, dataclass_transform, get_type_hints
 
 import numpy as np
 
-from swelltree.effects.controllers.law_checks import where_of
+from swelltree.effects.controllers.law_checks import TRACED, untraceable, where_of
 from swelltree.engine.arrays import Array, Tree, namespace, pytree
 from swelltree.model.effect import Effect, Now
 from swelltree.model.model import Model
@@ -121,6 +121,29 @@ def check_own_effects(model: Model, now: Now) -> None:
                 f"{what}: {where_of(type(each).loads)} gives a wrench that is not finite at the "
                 "start. Return numbers."
             )
+        _check_traceable(model, each, now, what)
+
+
+def _check_traceable(model: Model, each: Effect, now: Now, what: str) -> None:
+    """Trace an own effect once: what numpy lets pass, such as an if on a state, may not compile."""
+    from swelltree.engine.backend import jax
+
+    asked = [(type(each).loads, lambda now: each.loads(model, now).wrench)]
+    if type(each).internal_rate is not Effect.internal_rate:
+        asked.append((type(each).internal_rate, lambda now: each.internal_rate(model, now)))
+    for method, ask in asked:
+        try:
+            jax.eval_shape(
+                lambda t, motion, internal, ask=ask: ask(Now(t, motion, internal)),
+                now.t,
+                now.motion,
+                now.internal,
+            )
+        except untraceable() as error:
+            raise SwelltreeError(
+                f"{what}: {where_of(method, error)} asks for the number of a state while it is "
+                f"compiled. {TRACED}."
+            ) from None
 
 
 def body_point(

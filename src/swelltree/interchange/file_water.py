@@ -6,13 +6,12 @@ their own anchors.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from swelltree.interchange.mooring_file import MooringFile
 from swelltree.interchange.tables import PointRow, RodRow, Three
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError, warn_user
 from swelltree.system.lines.seabed import depth_under
 
 IN_THE_WORLD = ("fixed", "pinned", "coupled", "coupledpinned", "free")
@@ -55,7 +54,7 @@ def _with_depth_of_anchors(file: MooringFile) -> MooringFile:
         f"the file does not tell the depth of the water: {depth:g} m are taken, that of its "
         "anchors. Give depth=... where it is another."
     )
-    warnings.warn(f"{file.path.name}: {note}", SwelltreeWarning, stacklevel=5)
+    warn_user(f"{file.path.name}: {note}")
     return replace(file, water=file.water.replace(depth=depth), notes=(*file.notes, note))
 
 

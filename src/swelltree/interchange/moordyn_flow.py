@@ -7,7 +7,6 @@ the input file; MoorDyn-F names a file with a wave record and a current profile.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -16,7 +15,7 @@ import numpy as np
 from swelltree.interchange.moordyn_tables import DataLines, find_file
 from swelltree.interchange.sections import Place, TextRow
 from swelltree.system import CurrentGrid, MeasuredWave, RegularWave, SeaOf
-from swelltree.system.errors import SwelltreeWarning, listed
+from swelltree.system.errors import listed, warn_user
 from swelltree.system.files.numbers import to_number
 from swelltree.system.waters.currents import Current
 from swelltree.system.waters.seas import Sea
@@ -55,7 +54,7 @@ def read_flow(place: Place, row: TextRow) -> Flow:
     name, read = table[kind]
     if find_file(place, name) is None:
         text = f"line {row.number}: {row.words[1]} {kind} needs '{name}', which is not there."
-        warnings.warn(f"{place.path.name}, {text}", SwelltreeWarning, stacklevel=6)
+        warn_user(f"{place.path.name}, {text}")
         return Flow(notes=(text,))
     found = read(DataLines(place, row, name))
     return Flow(sea=found) if isinstance(found, Sea) else Flow(current=found)

@@ -6,7 +6,6 @@ points. Clamped ends become fixed rods without length.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
@@ -36,7 +35,7 @@ from swelltree.system import (
     Rod,
     System,
 )
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError, warn_user
 from swelltree.system.forces.viscous import QuadraticDrag
 from swelltree.system.six import dense
 from swelltree.system.topology import WORLD_NAME
@@ -75,7 +74,7 @@ def _tell_what_stays_behind(system: System) -> None:
     if system.current is not None:
         left.append("the current is left out; give it to MoorDyn in its own file")
     for text in left:
-        warnings.warn(f"write_moordyn: {text}.", SwelltreeWarning, stacklevel=4)
+        warn_user(f"write_moordyn: {text}.")
 
 
 class _Tables:

@@ -8,7 +8,6 @@ are those of the world with everything as described, those on a body of the file
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -44,9 +43,9 @@ from swelltree.system import (
     Section,
     SubsetJoint,
     SwelltreeError,
-    SwelltreeWarning,
 )
 from swelltree.system.bodies.frames import euler_deg_matrix
+from swelltree.system.errors import warn_user
 from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
@@ -412,4 +411,4 @@ class Parts:
             made["moorings"].append(LinearDamping(f"{name}_damping", body, damping))
 
     def _warn(self, text: str) -> None:
-        warnings.warn(f"{self.file.path.name}: {text}", SwelltreeWarning, stacklevel=2)
+        warn_user(f"{self.file.path.name}: {text}")

@@ -110,6 +110,8 @@ class Effect:
 
     kind: ClassVar[str]  # key of its internal states, prefix of its channels
     uses_sea: ClassVar[bool] = False  # asks `model.sea` for the motion of the water
+    feels_current: ClassVar[bool] = False  # its loads depend on the current
+    feels_wind: ClassVar[bool] = False  # its loads depend on the wind
     adds_excitation: ClassVar[bool] = False  # wave forces that hydro data do not hold
     moors: ClassVar[bool] = False  # its wrench at rest belongs to the moorings
     begins_at_rest: ClassVar[bool] = False  # runs start from equilibrium unless asked otherwise

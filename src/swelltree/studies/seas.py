@@ -11,14 +11,49 @@ import xarray as xr
 from swelltree.model.model import Model
 from swelltree.results.dataset import Labelled
 from swelltree.results.sea import sea_quantities, sea_text
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, warn_user
+from swelltree.system.waters.seas import MeasuredWave, SeaOf
 from swelltree.waves.airy import Components
+from swelltree.waves.measured import check_inside
 from swelltree.waves.sea import AnySea, RealisedSea, elevation_record, realise
 
 
 def realised(model: Model, sea: AnySea, case: int | str) -> RealisedSea:
     """A described sea in the model's water."""
     return sea if isinstance(sea, RealisedSea) else realise(sea, model.water, case)
+
+
+def check_times(sea: AnySea | None, waves: RealisedSea | None, begin: float, end: float) -> None:
+    """A record must hold the times of a run, and a random sea should not repeat itself in it.
+
+    Args:
+        sea: as it was given.
+        waves: the same realised, where it is.
+        begin: of the run [s].
+        end: of the run [s].
+    """
+    records = [train for train in trains_of(sea) if isinstance(train, MeasuredWave)]
+    for record in records:
+        check_inside(record, begin, end)
+    if records or not isinstance(waves, Components) or not waves.is_known:
+        return
+    period, omega = float(waves.repeat_period), np.asarray(waves.omega)
+    if omega.size > 1 and np.ptp(omega) > 0.0 and period < (end - begin) * (1.0 - 1e-6):
+        warn_user(
+            f"the sea repeats itself after {period:.4g} s, {(end - begin) / period:.3g} times in a "
+            f"run of {end - begin:.4g} s: its frequencies are multiples of "
+            f"{2.0 * np.pi / period:.4g} rad/s. Give spacing='equal_energy', jitter=True or at "
+            f"least {int(np.ceil(omega.size * (end - begin) / period))} components."
+        )
+
+
+def trains_of(sea: object) -> list[object]:
+    """The wave trains of a described sea, itself where it is one."""
+    return (
+        [each for train in sea.trains for each in trains_of(train)]
+        if isinstance(sea, SeaOf)
+        else [sea]
+    )
 
 
 def linear_waves(study: str, model: Model, sea: AnySea, case: int | str) -> Components:

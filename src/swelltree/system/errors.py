@@ -2,6 +2,8 @@
 
 import difflib
 import reprlib
+import sys
+import warnings
 from collections.abc import Iterable
 
 LONGEST_SENTENCE = 500  # letters
@@ -25,6 +27,25 @@ def error_in_file(sentence: str) -> SwelltreeError:
 
 class SwelltreeWarning(UserWarning):
     """Input that is allowed but is probably not what was meant."""
+
+
+# what may stand between the package and the line of the user
+WRAPPERS = ("swelltree", "jaxtyping", "pydantic", "functools", "contextlib", "threadpoolctl", "jax")
+
+
+def warn_user(message: Warning | str, category: type[Warning] = SwelltreeWarning) -> None:
+    """Warn with the line outside of the package that led here.
+
+    Args:
+        message: which item, which value, what to do.
+        category: of the warning.
+    """
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in WRAPPERS:
+            break
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 def suggest(name: object, known: Iterable[str]) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import warnings
 
-from swelltree.system.errors import SwelltreeWarning
+from swelltree.system.errors import warn_user
 
 LARGEST_ANGLE = 2.0 * math.pi + 1e-6  # rad: nobody gives a heading beyond a turn
 LIGHTEST = 100.0  # kg/m^3: no liquid is lighter
@@ -20,15 +19,9 @@ def tell_units(heading: float, rho: float, who: str) -> None:
         who: where they were given, to begin the sentence.
     """
     if abs(heading) > LARGEST_ANGLE:
-        warnings.warn(
+        warn_user(
             f"{who}: a heading of {heading:.4g} rad is more than a turn and looks like degrees. "
-            f"Give {math.radians(heading):.4g} rad for {heading:.4g} degrees.",
-            SwelltreeWarning,
-            stacklevel=4,
+            f"Give {math.radians(heading):.4g} rad for {heading:.4g} degrees."
         )
     if 0.0 < rho < LIGHTEST:
-        warnings.warn(
-            f"{who}: a density of {rho:.4g} kg/m^3 looks like t/m^3. Give Water(rho=1025.0).",
-            SwelltreeWarning,
-            stacklevel=4,
-        )
+        warn_user(f"{who}: a density of {rho:.4g} kg/m^3 looks like t/m^3. Give Water(rho=1025.0).")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from swelltree.engine.arrays import Array, known, namespace
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError, warn_user
 from swelltree.system.units import tell_units
 from swelltree.system.waters import seas
 from swelltree.system.waters.spectra import DirectionalTable
@@ -72,12 +71,10 @@ def tell_breaking(sea: Sea, waves: Components, water: AnyWater) -> None:
     steepness = height * mean / (2.0 * math.pi)
     if steepness > limit:
         what = "height" if one else "significant height"
-        warnings.warn(
+        warn_user(
             f"{sea.label}: a {what} of {height:.4g} m on a length of {2 * math.pi / mean:.4g} m is "
             f"a steepness of {steepness:.3g}; waves break at about {limit:.3g}. Give a lower or "
-            "longer wave.",
-            SwelltreeWarning,
-            stacklevel=3,
+            "longer wave."
         )
 
 
@@ -297,11 +294,9 @@ def bins(sea: IrregularSea | FocusedWave, g: Array, jitter: Array | None) -> Bin
         )
     band_given = sea.omega_min is not None or sea.omega_max is not None
     if band_given and known(share) and share < 0.95:
-        warnings.warn(
+        warn_user(
             f"{sea.label}: the band from {low:.4g} to {high:.4g} rad/s holds {100 * share:.3g} % "
-            "of the energy of the spectrum; the rest is left out.",
-            SwelltreeWarning,
-            stacklevel=4,
+            "of the energy of the spectrum; the rest is left out."
         )
     kept = whole * share if band_given else whole
     n = sea.components

@@ -6,14 +6,13 @@ import dataclasses
 import gzip
 import io
 import math
-import warnings
 import zlib
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError, warn_user
 from swelltree.system.files.given_paths import given_path
 from swelltree.system.files.numbers import is_number, to_number
 from swelltree.system.waters.seas import MOST_COMPONENTS, MeasuredWave
@@ -96,6 +95,34 @@ def _unpacked(path: str | Path, content: bytes) -> bytes:
     return plain
 
 
+def recorded(sea: MeasuredWave) -> tuple[np.ndarray, np.ndarray]:
+    """Time [s] and elevation [m] of a record."""
+    if sea.file is not None:
+        return read_record(sea.file)
+    return np.array(sea.time), np.array(sea.elevation)
+
+
+def check_inside(sea: MeasuredWave, begin: float, end: float) -> None:
+    """Refuse a run outside the times of a record, unless it is to be repeated there.
+
+    Args:
+        sea: MeasuredWave(...).
+        begin: of the run [s].
+        end: of the run [s].
+    """
+    if sea.outside == "repeat":
+        return
+    time, _ = recorded(sea)
+    # the series goes on for one step
+    step = (time[-1] - time[0]) / (len(time) - 1)
+    if begin < time[0] - step or end > time[-1] + step:
+        raise sea.fail(
+            f"the record holds {time[0]:.6g} to {time[-1]:.6g} s, but the run goes from "
+            f"{begin:.6g} to {end:.6g} s. Shift its times, shorten the run, or give "
+            "outside='repeat'."
+        )
+
+
 def measured(sea: MeasuredWave, water: AnyWater) -> Components:
     """Components that reproduce a record at its place.
 
@@ -103,10 +130,7 @@ def measured(sea: MeasuredWave, water: AnyWater) -> Components:
         sea: MeasuredWave(...).
         water: depth and g.
     """
-    if sea.file is not None:
-        time, eta = read_record(sea.file)
-    else:
-        time, eta = np.array(sea.time), np.array(sea.elevation)
+    time, eta = recorded(sea)
     result = from_record(time, eta, water, sea.x, sea.y, sea.beta, sea.omega_min, sea.omega_max)
     if not len(result):
         raise sea.fail(
@@ -114,11 +138,9 @@ def measured(sea: MeasuredWave, water: AnyWater) -> Components:
             f"{sea.omega_min or 0:.4g} to {sea.omega_max or math.inf:.4g} rad/s. Widen the band."
         )
     if result.residual > LOUD:
-        warnings.warn(
+        warn_user(
             f"{sea.label}: its components miss {100 * result.residual:.3g} % of the record (rms). "
-            "Widen the band if that matters.",
-            SwelltreeWarning,
-            stacklevel=4,
+            "Widen the band if that matters."
         )
     return result
 

@@ -222,3 +222,23 @@ def test_a_hull_pitched_against_the_data_of_a_file_has_its_buoyancy_elsewhere():
         pytest.raises(SwelltreeError, match=words),
     ):
         sw.compile(system(barge(hull=deep, rotation_deg=(0.0, 17.0, 0.0))), made)
+
+
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("lift", [-2.5, 2.0])
+def test_a_sphere_above_or_below_its_data_is_never_taken_silently(lift, free):
+    """Data of a file: refused without a hull, with one the number is in a warning."""
+    device = sw.gallery.sphere()
+    data, (ball,) = device.hydro, device.system.bodies
+    there = ball.replace(position=(0.0, 0.0, ball.position[2] + lift))
+    joint = (
+        sw.Free("free", sw.WORLD, there)
+        if free
+        else sw.Slider("heave", sw.WORLD.at(*there.position), there, axis="z")
+    )
+    moved = sw.System("moved", (there,), (joint,), water=device.system.water)
+    with pytest.warns(SwelltreeWarning, match=rf"z = {ball.position[2] + lift:g} m, in the hydro"):
+        sw.compile(moved, data, radiation="none")
+    bare = moved.replace(bodies=(there.replace(hull=None),))
+    with pytest.raises(sw.SwelltreeError, match="its draft is not that of the data"):
+        sw.compile(bare, data, radiation="none")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
-from swelltree.system.errors import SwelltreeWarning
+from swelltree.system.errors import warn_user
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import RealisedSea
 
@@ -34,12 +33,10 @@ class ExpectedSea:
     def check(self, waves: RealisedSea) -> None:
         """Warn where a run has another sea."""
         if not self.is_same(waves):
-            warnings.warn(
+            warn_user(
                 f"{self.who} was made for another sea than that of this run, and its forces do "
                 "not fit these waves. Make it anew for this sea, or use with_mpc, which takes the "
-                "sea of the run.",
-                SwelltreeWarning,
-                stacklevel=2,
+                "sea of the run."
             )
 
     def is_same(self, waves: RealisedSea) -> bool:

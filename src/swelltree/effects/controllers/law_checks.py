@@ -12,7 +12,8 @@ import numpy as np
 from swelltree.engine.arrays import Array, Numbers, Tree
 from swelltree.system.errors import SwelltreeError
 
-PLAIN = "Use jax.numpy and where in place of numpy and if, or give the controller plain=True."
+TRACED = "Use jax.numpy and where in place of numpy and if: jnp.where(condition, a, b)"
+PLAIN = f"{TRACED}, or give the controller plain=True."
 
 
 def where_of(law: Callable[..., Array], error: BaseException | None = None) -> str:
@@ -30,6 +31,18 @@ def where_of(law: Callable[..., Array], error: BaseException | None = None) -> s
         if frame.filename == code.co_filename:
             line = frame.lineno or line
     return f"law '{name}' ({Path(code.co_filename).name}, line {line})"
+
+
+def untraceable() -> tuple[type[Exception], ...]:
+    """Errors of code that asks for numbers while it is traced."""
+    from swelltree.engine.backend import jax
+
+    return (
+        jax.errors.TracerArrayConversionError,
+        jax.errors.TracerBoolConversionError,
+        jax.errors.ConcretizationTypeError,
+        jax.errors.TracerIntegerConversionError,
+    )
 
 
 def check_law(name: str, law: Callable[..., Array], measures: int, drives: int) -> None:
@@ -53,17 +66,11 @@ def check_law(name: str, law: Callable[..., Array], measures: int, drives: int) 
         return jnp.asarray(value, dtype=float)
 
     like = jax.ShapeDtypeStruct((), float), jax.ShapeDtypeStruct((measures,), float)
-    untraceable = (
-        jax.errors.TracerArrayConversionError,
-        jax.errors.TracerBoolConversionError,
-        jax.errors.ConcretizationTypeError,
-        jax.errors.TracerIntegerConversionError,
-    )
     try:
         value = jax.eval_shape(once, *like)
     except SwelltreeError:
         raise
-    except untraceable as error:
+    except untraceable() as error:
         raise SwelltreeError(
             f"controller '{name}': {where_of(law, error)} asks for numbers while it is compiled. "
             f"{PLAIN}"

@@ -33,6 +33,7 @@ class BodyDrags(Effect):
 
     kind: ClassVar[str] = "body_drag"
     uses_sea: ClassVar[bool] = True
+    feels_current: ClassVar[bool] = True
     adds_excitation: ClassVar[bool] = True
 
     point: Array  # (e, 3) centre of pressure from the reference point, body axes

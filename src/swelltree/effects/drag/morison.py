@@ -43,6 +43,7 @@ class MorisonMembers(Effect):
 
     kind: ClassVar[str] = "morison"
     uses_sea: ClassVar[bool] = True
+    feels_current: ClassVar[bool] = True
     adds_excitation: ClassVar[bool] = True
 
     point: Array  # (k, 3) where it acts, from the reference point, body axes

@@ -33,6 +33,11 @@ class QuadraticDrags(Effect):
     def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
         return {"quadratic_drag": ("quadratic_drag", self.names, "quadratic drag")}
 
+    @property
+    def feels_current(self) -> bool:  # pyright: ignore
+        """Is a body damped against the water, not against the ground alone?"""
+        return any(felt != "ground" for felt in self.felt)
+
     def loads(self, model: Model, now: Now) -> Loads:
         """Wrenches and their power."""
         body = np.array(self.body)

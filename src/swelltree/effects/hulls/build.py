@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,7 +16,7 @@ from swelltree.system.bodies.body import DISPLACEMENT, Body
 from swelltree.system.bodies.hull_panels import hull_panels
 from swelltree.system.bodies.mesh_files import mesh_notes
 from swelltree.system.bodies.panels import Panels
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
+from swelltree.system.errors import SwelltreeError, listed, suggest, warn_user
 from swelltree.system.waters.water import Water
 from swelltree.waves.airy import STRETCHINGS
 from swelltree.waves.dispersion import depth_decay, dispersion
@@ -61,7 +60,7 @@ def closed_panels(body: Body) -> Panels:
     """The whole surface of a body's hull in body axes; a hull with a hole is refused."""
     panels = hull_panels(body.hull, true_sections=True).moved(body.hull_origin)
     for text in mesh_notes(body.hull):
-        warnings.warn(f"body '{body.name}': {text}", SwelltreeWarning, stacklevel=4)
+        warn_user(f"body '{body.name}': {text}")
     triangles = panels.triangles
     normal = 0.5 * np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     surface = np.linalg.norm(normal, axis=1).sum()

@@ -62,6 +62,7 @@ class Immersions(Effect):
 
     kind: ClassVar[str] = "immersion"
     uses_sea: ClassVar[bool] = True
+    feels_current: ClassVar[bool] = True
     is_sudden: ClassVar[bool] = True
     adds_excitation: ClassVar[bool] = True
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,7 +24,7 @@ from swelltree.model.tree import moved_positions, tree_blocks, velocity_matrix
 from swelltree.spatial.resolvent import partners_in
 from swelltree.system import System
 from swelltree.system.bodies.hulls import Hull, PanelHull
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
+from swelltree.system.errors import SwelltreeError, listed, suggest, warn_user
 from swelltree.system.named_values import NamedValues
 from swelltree.system.waters.radiation import FRAMES, RADIATION
 from swelltree.system.waters.water import Water
@@ -167,7 +166,7 @@ def _warn_of_missing(order: BodyOrder, wet: Sequence[str], moves: np.ndarray) ->
     if missing:
         text = f"hydro data have no {listed(missing)}, in which the joints let the body move: no "
         text += "water acts there. Compute them too, see dofs of run_bem."
-        warnings.warn(text, SwelltreeWarning, stacklevel=4)
+        warn_user(text)
 
 
 def build_hydro(
@@ -450,7 +449,7 @@ def fit_memory(
             "radiation='convolution', allow a larger max_order or error, or give data at more "
             "frequencies."
         )
-        warnings.warn(missed, SwelltreeWarning, stacklevel=4)
+        warn_user(missed)
         sentence = f"{sentence} {missed}"
     notes = [n for n in fit.notes if "left out" in n]
     memory = Memory(fit.A, fit.B @ W.T, W @ fit.C, partner=partners_in(fit.A))

@@ -7,7 +7,6 @@ draft or trim, or another distance between bodies, are other data.
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy as np
 from swelltree.hydro.frames import shift, turn
 from swelltree.system import System
 from swelltree.system.bodies.body import Body
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError, warn_user
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -121,12 +120,19 @@ def _by_mass(body: Body, data: xr.Dataset, size: float, about_z: np.ndarray) -> 
     theirs = about_z @ theirs
     ours = np.array(body.position) + body.rotation_matrix @ np.array(body.com)
     offset = ours - theirs
-    if abs(offset[2]) > ELSEWHERE * _height(body, data, size) and not _at_its_draft(body, data):
-        raise SwelltreeError(
+    if abs(offset[2]) > ELSEWHERE * _height(body, data, size):
+        if not _at_its_draft(body, data):
+            raise SwelltreeError(
+                f"body '{body.name}': its centre of mass is at z = {ours[2]:.4g} m, in the hydro "
+                f"data at z = {theirs[2]:.4g} m: its draft is not that of the data. Describe the "
+                "body where they were made, or compute data there; where only its load is "
+                "another, give its hull, or as reference_point the rotation centre of the data."
+            )
+        warn_user(
             f"body '{body.name}': its centre of mass is at z = {ours[2]:.4g} m, in the hydro data "
-            f"at z = {theirs[2]:.4g} m: its draft is not that of the data. Describe the body where "
-            "they were made, or compute data there; where only its load is another, give its hull, "
-            "or as reference_point the rotation centre of the data."
+            f"at z = {theirs[2]:.4g} m. The draft of the data is kept, so this is another load, "
+            "not another draft: the hull does not move with the position of the body. For another "
+            "draft compute data with run_bem."
         )
     if np.hypot(*offset[:2]) <= ELSEWHERE * size:
         offset = np.zeros(3)
@@ -139,13 +145,11 @@ def _warn_of_turned(body: Body) -> None:
     tilt, yaw = np.degrees(_tilt(R)), np.degrees(np.arctan2(R[1, 0], R[0, 0]))
     if abs(R - np.eye(3)).max() <= SAME_ANGLE:
         return
-    warnings.warn(
+    warn_user(
         f"body '{body.name}' is described tilted by {tilt:.3g} degrees and turned by {yaw:.3g} "
         "degrees about the vertical; its hydro data do not tell how it lay when they were made, "
         "and are taken as made with it so. If it lay at 0 degrees, give read_hydro(..., "
-        f"rotation_deg={{'{body.name}': (0, 0, 0)}}), or where it lay as described, those angles.",
-        SwelltreeWarning,
-        stacklevel=4,
+        f"rotation_deg={{'{body.name}': (0, 0, 0)}}), or where it lay as described, those angles."
     )
 
 

@@ -15,13 +15,12 @@ so that forces, mean drift and transfer functions use the same weights.
 
 from __future__ import annotations
 
-import warnings
 from types import ModuleType
 
 import numpy as np
 
 from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError, warn_user
 
 TURN = 2.0 * np.pi
 SAME = 1e-6  # rad: headings nearer than this are one
@@ -178,7 +177,7 @@ def tell_coarse(direction: Array, values: np.ndarray, beta: np.ndarray, what: st
     else:
         return
     more = "Compute more headings, or use one of the data."
-    warnings.warn(f"{text} {more}", SwelltreeWarning, stacklevel=3)
+    warn_user(f"{text} {more}")
 
 
 def _apart(one: np.ndarray, other: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import Any
 from swelltree.engine.arrays import Array
 from swelltree.hydro.cache import content_key
 from swelltree.hydro.radiation.fit import MissedFitWarning, RadiationModel, fit_radiation
+from swelltree.system.errors import warn_user
 
 MOST = 16
 _RECENT: dict[str, tuple[RadiationModel, list[tuple[Warning | str, type[Warning]]]]] = {}
@@ -35,5 +36,5 @@ def recent_fit(omega: Array, A: Array, B: Array, A_inf: Array, **options: Any) -
         )
     result, said = _RECENT[key]
     for message, category in said:
-        warnings.warn(message, category, stacklevel=2)
+        warn_user(message, category)
     return result

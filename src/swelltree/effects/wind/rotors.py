@@ -34,6 +34,7 @@ class Rotors(Effect):
     names: tuple[str, ...]
 
     kind: ClassVar[str] = "rotor"
+    feels_wind: ClassVar[bool] = True
     units: ClassVar[dict[str, str]] = {"thrust": "N", "wind": "m/s", "power": "W"}
     dims: ClassVar[dict[str, tuple[str, ...]]] = dict.fromkeys(units, ("rotor",))
 

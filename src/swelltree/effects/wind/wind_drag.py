@@ -20,6 +20,7 @@ class WindDrags(Effect):
     """All wind forces (e of them), their tables over a whole turn."""
 
     kind: ClassVar[str] = "wind"
+    feels_wind: ClassVar[bool] = True
 
     point: Array  # (e, 3) from the reference point, body axes
     coefficient: Array  # (e, 3, a) CX A, CY A, CN A L at equal steps from -pi to pi

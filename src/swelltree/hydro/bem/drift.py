@@ -15,7 +15,6 @@ heave, roll and pitch, and of several bodies only the sum.
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ from swelltree.engine.arrays import Array
 from swelltree.hydro.bem.lids import lid_inside
 from swelltree.hydro.bem.meshes import to_capytaine
 from swelltree.hydro.bem.solve import Wetted, import_capytaine, lid_height, quiet
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError, warn_user
 from swelltree.system.values import DOFS
 from swelltree.system.waters.water import Water
 
@@ -87,7 +86,7 @@ def with_mean_drift(
             f"mean drift: {waves.missing:.0%} of the energy of scattered waves is missing. Give "
             "smaller panels."
         )
-        warnings.warn(f"run_bem: {notes[-1]}", SwelltreeWarning, stacklevel=4)
+        warn_user(f"run_bem: {notes[-1]}")
     about = {"units": "N/m^2, N m/m^2", "long_name": "mean drift force per square metre"}
     dims = ("omega", "wave_direction", "influenced_dof")
     return data.assign(mean_drift=(dims, drift, about)).assign_attrs(notes="\n".join(notes))

@@ -7,14 +7,13 @@ last and has no part in the others, so that wetted panels are judged without it.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from swelltree.system.bodies.mesh_edges import holes, mended
 from swelltree.system.bodies.panels import Panels
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError, warn_user
 
 OPEN = 0.02  # of the volume or the wetted surface: more is missing than coarse panels leave out
 LONGEST = 1500.0  # m: no hull is longer
@@ -161,7 +160,7 @@ def _solid_angle(at: np.ndarray, t: np.ndarray) -> np.ndarray:
 def tell(text: str, notes: list[str]) -> None:
     """A sentence as a warning and among the notes."""
     notes.append(text)
-    warnings.warn(text, SwelltreeWarning, stacklevel=5)
+    warn_user(text)
 
 
 def standing(name: str, panels: Panels, depth: float, notes: list[str]) -> Panels:

@@ -41,7 +41,7 @@ from swelltree.system.bodies.mesh_files import mesh_notes
 from swelltree.system.bodies.panels import Panels
 from swelltree.system.bodies.solids import Immersed, hull_immersed
 from swelltree.system.casefile.case import Case
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest, warn_user
 from swelltree.system.named_values import NamedValues
 from swelltree.system.system import System
 from swelltree.system.units import tell_units
@@ -290,14 +290,14 @@ def _level(
             tick()
         solved, wet, counts = _unpack(result)
         for text in json.loads(str(result.get("said", "[]"))):
-            warnings.warn(text, SwelltreeWarning, stacklevel=4)
+            warn_user(text)
         return _about_references(solved, job), wet, counts, key
     import_capytaine()
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         solved, counts = _solved(job, scale, panels, points, notes, tick)
     for one in heard:
-        warnings.warn(one.message, one.category, stacklevel=4)
+        warn_user(one.message, one.category)
     wet = [hull_immersed(body.hull, body.rotation_matrix) for body in job.bodies]
     if job.cache:
         # what was found wrong with meshes and results is said again whenever they come back

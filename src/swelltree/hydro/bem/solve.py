@@ -8,7 +8,6 @@ a problem that fails with no more than a warning, so every value is looked at he
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from swelltree.hydro.bem.meshes import to_capytaine
 from swelltree.hydro.bem.residuals import by_kind, residuals
 from swelltree.hydro.relations import RESIDUAL
 from swelltree.system.bodies.panels import Panels
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError, warn_user
 from swelltree.system.named_values import NamedValues
 from swelltree.system.values import DOFS
 from swelltree.system.waters.water import Water
@@ -386,7 +385,7 @@ def _note_resolution(
             f"8 on a wavelength). Give a smaller panel_size, or refine=True to see the error."
         )
     if finite.max() > highest:
-        warnings.warn("run_bem: " + notes[-1], SwelltreeWarning, stacklevel=6)
+        warn_user("run_bem: " + notes[-1])
     if not lid:
         first = float(body.first_irregular_frequency_estimate(g=water.g))
         if finite.max() > first:

@@ -1,6 +1,5 @@
 """Radiation data made ready for a fit: checked, symmetric, scaled, split into parts."""
 
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,7 +13,7 @@ from swelltree.hydro.radiation.memory import (
 )
 from swelltree.hydro.radiation.spikes import jumps
 from swelltree.hydro.radiation.symmetry import independent_parts
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError, warn_user
 
 ASYMMETRY = 0.1  # warn when A or B differ from their transposes by more than this
 NEGATIVE = 0.05  # a frequency whose scaled B is more negative than this is left out
@@ -67,11 +66,9 @@ class RadiationData:
                 "the band has in it."
             )
         if part > MOVED:
-            warnings.warn(
+            warn_user(
                 f"radiation data: {notes[-1]} A_inf contradicts A and B: check it, or give data "
-                "of higher frequencies.",
-                SwelltreeWarning,
-                stacklevel=4,
+                "of higher frequencies."
             )
         K = self.K - 1j * self.omega[:, None, None] * mass
         return replace(self, K=K, A_inf=self.A_inf + moved, notes=tuple(notes))
@@ -181,7 +178,7 @@ def _without_noise(B: Array, unit: Array, notes: list[str]) -> tuple[Array, list
             "or too large "
             "for its own diagonal at many frequencies. Refine the mesh if these freedoms move."
         )
-        warnings.warn("radiation data: " + notes[-1], SwelltreeWarning, stacklevel=4)
+        warn_user("radiation data: " + notes[-1])
         B[:, noisy, :] = B[:, :, noisy] = 0.0
     return B, noisy
 
@@ -200,7 +197,7 @@ def _without_negative(
         f"direction (worst at {omega[np.argmin(least)]:.4g} rad/s: {100 * least.min():.0f} %). "
         "Irregular frequencies look like this: add a lid or refine the mesh."
     )
-    warnings.warn("radiation data: " + notes[-1], SwelltreeWarning, stacklevel=4)
+    warn_user("radiation data: " + notes[-1])
     return omega[~bad], A[~bad], B[~bad]
 
 
@@ -249,7 +246,7 @@ def _without_jumps(
         f"jump by up to {100 * off.max():.0f} % of the largest damping ({shown} rad/s). "
         "Irregular frequencies look like this: add a lid or refine the mesh."
     )
-    warnings.warn("radiation data: " + notes[-1], SwelltreeWarning, stacklevel=4)
+    warn_user("radiation data: " + notes[-1])
     return omega[~bad], A[~bad], B[~bad]
 
 
@@ -327,7 +324,7 @@ def _symmetry(B: Array) -> list[str]:
         f"{100 * skew / size:.0f} % of the "
         "largest |B|; the mean was taken. Check the order of rows and columns, or refine the mesh."
     )
-    warnings.warn(text, SwelltreeWarning, stacklevel=4)
+    warn_user(text)
     return [text]
 
 

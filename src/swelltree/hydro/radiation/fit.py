@@ -6,7 +6,6 @@ Others are offered beside it for comparison (docs/theory/radiation.md).
 """
 
 import importlib
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +23,7 @@ from swelltree.hydro.radiation.methods import balanced, era, kristiansen, per_en
 from swelltree.hydro.radiation.model import RadiationModel, modal_parts, passivity_margin
 from swelltree.hydro.radiation.passive_fit import passive
 from swelltree.hydro.radiation.reduction import StateSpace
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest, warn_user
 
 __all__ = ["METHODS", "RadiationModel", "fit_radiation"]
 
@@ -215,7 +214,7 @@ def _finish(
             "Allow a larger max_order, a larger error, or leave out bad frequencies with omega_max."
         )
         notes.append(text)
-        warnings.warn(text, MissedFitWarning, stacklevel=3)
+        warn_user(text, MissedFitWarning)
     return RadiationModel(
         A,
         B * data.scale,

@@ -9,7 +9,6 @@ Ogilvie (1964). B is a chain of straight lines between closely spaced points; ev
 is exact.
 """
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +21,7 @@ from swelltree.hydro.radiation.damping_band import (
     extend_damping,
     finite_rows,
 )
-from swelltree.system.errors import SwelltreeWarning
+from swelltree.system.errors import warn_user
 
 NEAR_ZERO, SERIES_TERMS = 0.5, 9  # of spherical Bessel functions: the next term is below 1e-20
 
@@ -118,7 +117,7 @@ def _kernel_notes(data: ExtendedDamping, remainder: float, end: float) -> tuple[
             "rely on the "
             "fit inside the band only."
         )
-        warnings.warn(notes[-1], SwelltreeWarning, stacklevel=3)
+        warn_user(notes[-1])
     return tuple(notes)
 
 

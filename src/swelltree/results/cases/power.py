@@ -9,12 +9,11 @@ is
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed
+from swelltree.system.errors import SwelltreeError, listed, warn_user
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -44,11 +43,9 @@ def power_matrix(campaign: xr.Dataset, power: str | None = None) -> xr.Dataset:
     if power is None:
         power = power_channel(campaign)
         if power == ABSORBED:
-            warnings.warn(
+            warn_user(
                 "power_matrix: the campaign has no delivered_power, so the absorbed power counts, "
-                "with losses, friction and end stops. Run it with the channel 'delivered_power'.",
-                SwelltreeWarning,
-                stacklevel=2,
+                "with losses, friction and end stops. Run it with the channel 'delivered_power'."
             )
     if not _has(campaign, power):
         raise SwelltreeError(
@@ -161,11 +158,9 @@ def annual_energy(
     total = energy.sum(states)
     covered = part.where(power.notnull()).sum(states)
     if float(covered.min()) < 1.0 - MISSED:
-        warnings.warn(
+        warn_user(
             f"annual_energy: states of {1.0 - float(covered.min()):.1%} of the time have no result "
-            "and count as no energy. Run them, or look at `covered`.",
-            SwelltreeWarning,
-            stacklevel=2,
+            "and count as no energy. Run them, or look at `covered`."
         )
     result = {
         "MAEP": total.assign_attrs(units="Wh", long_name="mean annual energy production"),

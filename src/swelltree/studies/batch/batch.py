@@ -31,10 +31,10 @@ from swelltree.studies.batch.one_by_one import OneByOne
 from swelltree.studies.batch.steps import chosen_step, estimated_step, precision_error
 from swelltree.studies.batch.two_step.starts import shared_step
 from swelltree.studies.given import study_of_model
-from swelltree.studies.seas import realised
+from swelltree.studies.seas import check_times, realised
 from swelltree.studies.time.output_step import output_times
 from swelltree.studies.time.task import TWO_STEP, chosen_solver, kept_step
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
+from swelltree.system.errors import SwelltreeError, listed, suggest, warn_user
 from swelltree.system.named_values import NamedValues
 from swelltree.system.waters.seas import Sea
 
@@ -178,6 +178,9 @@ def plan_batch(
     first = cases[0]
     waves = None if first.sea is None else realised(model, first.sea, first.case)
     times = output_times(model, waves, duration, output_step, None, kept_step(model))
+    check_times(first.sea, waves, 0.0, float(times[-1]))
+    for sea in {id(case.sea): case.sea for case in cases}.values():
+        check_times(sea, None, 0.0, float(times[-1]))
     if step is not None and not step > 0:
         raise SwelltreeError(f"step {step} s is not positive. Give more than zero.")
     longest = float(np.diff(times).max())
@@ -209,7 +212,7 @@ def plan_batch(
     attrs["device"] = plan.device
     attrs |= {"formulation": how.name, "duration": float(times[-1]), "output_step": longest}
     if engine.one_at_a_time or (wanted == "gpu" and not engine.is_gpu):
-        warnings.warn(f"cases are run by {why}", SwelltreeWarning, stacklevel=3)
+        warn_user(f"cases are run by {why}")
     if step is None and ours:
         found = chosen_step(engine, plan, list(cases), tolerance)
         plan = replace(plan, step=found.step)
@@ -241,11 +244,9 @@ def reduced_block(
     try:
         return _by_engine(planned, cases, names, first)
     except NotFlattenedError as error:  # the engine was chosen by the first of all cases
-        warnings.warn(
+        warn_user(
             f"{len(cases)} cases cannot be run as the first ones are, by {planned.engine.name} "
-            f"({error}); they are run one by one",
-            SwelltreeWarning,
-            stacklevel=2,
+            f"({error}); they are run one by one"
         )
         return _by_engine(planned._replace(engine=OneByOne()), cases, names, first)
 
@@ -429,9 +430,7 @@ def _tell_failures(result: xr.Dataset) -> None:
     messages = [(k, str(m)) for k, m in enumerate(result["message"].values) if m]
     if messages:
         k, text = messages[0]
-        warnings.warn(
+        warn_user(
             f"{len(messages)} of {result.sizes['case']} cases have no result. The first, case {k}, "
-            f"says: {text}",
-            SwelltreeWarning,
-            stacklevel=4,
+            f"says: {text}"
         )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.model.model import Model
 from swelltree.studies.doctor.sea import beyond_linear
-from swelltree.system.errors import SwelltreeWarning
+from swelltree.system.errors import warn_user
 from swelltree.system.findings import Finding
 
 if TYPE_CHECKING:
@@ -43,5 +42,5 @@ def with_findings(model: Model, result: xr.Dataset) -> xr.Dataset:
     count = result.sizes["case"]
     for finding in found:
         text = f"at least one of {count} cases: {finding.sentence}"
-        warnings.warn(text, SwelltreeWarning, stacklevel=4)
+        warn_user(text)
     return result.assign_attrs(findings="\n".join(str(finding) for finding in found))

@@ -10,7 +10,7 @@ import numpy as np
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
 from swelltree.studies.batch.engine import Engine, Outcome, Plan
 from swelltree.studies.time.simulate import simulate
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning, warn_user
 
 
 class OneByOne(Engine):
@@ -49,7 +49,7 @@ class OneByOne(Engine):
             outcomes.append(outcome)
             warned.update(told)
         for text, count in warned.items():
-            warnings.warn(f"{count} of {len(cases)} cases: {text}", SwelltreeWarning, stacklevel=2)
+            warn_user(f"{count} of {len(cases)} cases: {text}")
         return outcomes
 
     def _one(self, plan: Plan, maker: CaseMaker, case: BatchCase) -> tuple[Outcome, set[str]]:

@@ -10,7 +10,6 @@ with those of eight bytes, too.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -18,7 +17,7 @@ import numpy as np
 
 from swelltree.studies.batch.cases import BatchCase, ramp_of_case
 from swelltree.studies.batch.engine import Engine, Outcome, Plan
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError, warn_user
 
 TRIED = 120.0  # s after the ramp
 TRIED_CASES = 32  # at most
@@ -92,11 +91,9 @@ def estimated_step(
         part *= 0.5
     found = ChosenStep(step * part, error * part**2)
     if found.error > tolerance:
-        warnings.warn(
+        warn_user(
             f"steps of {found.step:.3g} s have an estimated error of {found.error:.2g} of the "
-            f"standard deviation of a channel, more than the tolerance {tolerance:g}. Give a step.",
-            SwelltreeWarning,
-            stacklevel=4,
+            f"standard deviation of a channel, more than the tolerance {tolerance:g}. Give a step."
         )
     return found
 

@@ -13,7 +13,6 @@ motion are found in turns until they agree. Relative to the water, drag also exc
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -22,7 +21,7 @@ import numpy as np
 from swelltree.effects.drag.drag import DragPieces
 from swelltree.model.model import Model
 from swelltree.studies.linear.wave_forces import water_velocity
-from swelltree.system.errors import SwelltreeWarning
+from swelltree.system.errors import warn_user
 
 DRAG = ("none", "harmonic", "stochastic")
 PHASES = 64  # samples of a cycle
@@ -172,10 +171,8 @@ class DragSolver:
             fresh = self.matrices(X, how)
             # the mean of old and new: plain iteration swings about a lightly damped resonance
             matrices = [0.5 * (old + b) for old, b in zip(matrices, fresh, strict=True)]
-        warnings.warn(
+        warn_user(
             f"drag linearisation: the motion still changes by {100 * change:.2g} % after {ROUNDS} "
-            "rounds. Compare with simulate.",
-            SwelltreeWarning,
-            stacklevel=4,
+            "rounds. Compare with simulate."
         )
         return X, matrices, ROUNDS

@@ -8,7 +8,6 @@ go on.
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -24,7 +23,7 @@ from swelltree.studies.time.operability_runs import (
     run_in_seas,
 )
 from swelltree.system.casefile.limits import ChannelLimit, as_limits
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError, warn_user
 from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
@@ -135,7 +134,7 @@ def _table(
             f"{len(failures)} of {failed.size} cases have no result and are neither operable nor "
             f"inoperable. The first is {failures[0]}"
         )
-        warnings.warn(f"operability: {message}", SwelltreeWarning, stacklevel=3)
+        warn_user(f"operability: {message}")
     data: NamedValues = {
         name: (names, values, {} if name not in limits else {"limit": limits[name]})
         for name, values in result.items()

@@ -7,7 +7,6 @@ its largest values. A twentieth of a period misses a crest by 1.2 % at most.
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from swelltree.engine.backend import is_traced, is_tracer
 from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning, shown
+from swelltree.system.errors import SwelltreeError, shown, warn_user
 from swelltree.waves.airy import Components
 from swelltree.waves.gridded import GridWaves
 from swelltree.waves.sea import RealisedSea
@@ -122,11 +121,9 @@ def default_output_step(
     most = max(FEWEST, int(min(MOST, NUMBERS / numbers_per_sample(model))))
     least = duration / most
     if wanted < least:
-        warnings.warn(
+        warn_user(
             f"samples every {wanted:.2g} s would show the motion, but make more than {most} in "
-            f"{duration:g} s: the result has one every {least:.2g} s. Give output_step to choose.",
-            SwelltreeWarning,
-            stacklevel=4,
+            f"{duration:g} s: the result has one every {least:.2g} s. Give output_step to choose."
         )
         wanted = least
     if multiple_of is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
@@ -20,7 +19,7 @@ from swelltree.studies.time.linear_range import left_linear_range
 from swelltree.studies.time.task import Task
 from swelltree.studies.time.watch import watched
 from swelltree.studies.time.winch_findings import tell_of_winches
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError, warn_user
 from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ def _labelled(
     if len(run.times) == 0:
         raise SwelltreeError(run.message)
     if run.code is not Code.SUCCESS:
-        warnings.warn(run.message, SwelltreeWarning, stacklevel=4)
+        warn_user(run.message)
     ended = {"result": run.code.name.lower(), "message": run.message}
     channels = run.channels()
     attrs = run.stepper.about(run.state) | ended | (provenance or {})
@@ -102,7 +101,7 @@ def checked(model: Model) -> list[Finding]:
     """What is wrong with the physics of a model at first sight, told as warnings."""
     findings = brief_check(model)
     for finding in findings:
-        warnings.warn(finding.sentence, SwelltreeWarning, stacklevel=4)
+        warn_user(finding.sentence)
     return findings
 
 
@@ -110,6 +109,6 @@ def _with_findings(task: Task, result: xr.Dataset, before: list[Finding]) -> xr.
     """The result with what was found before and after the run."""
     after = left_linear_range(task.model, result, task.waves)
     for finding in after:
-        warnings.warn(finding.sentence, SwelltreeWarning, stacklevel=4)
+        warn_user(finding.sentence)
     result.attrs["findings"] = "\n".join(str(finding) for finding in before + after)
     return result

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from swelltree.formulations.equations import event_count
 from swelltree.model.solved import coupled_effect, fixed_step
 from swelltree.solvers.problem import Options, padded_corners
 from swelltree.studies.time.task import Task, kept_step
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError, warn_user
 
 SAME_STEP = 1e-6  # of a step: how far samples may lie from its multiples
 
@@ -115,10 +114,8 @@ def _corners(task: Task, options: Options) -> Tree:
         times = np.append(np.arange(times[0], times[-1], step), times[-1])
     unseen, divided = unseen_times(model, times, step)
     if divided and not unseen.size:
-        warnings.warn(
+        warn_user(
             f"step {step:g} s is too long for a function of time in this model: in {divided} steps "
-            "it does what its values at their ends and middles do not tell. Give a shorter step.",
-            SwelltreeWarning,
-            stacklevel=5,
+            "it does what its values at their ends and middles do not tell. Give a shorter step."
         )
     return padded_corners(np.concatenate([known, unseen]))

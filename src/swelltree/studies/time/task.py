@@ -16,7 +16,7 @@ from swelltree.model.model import Model, Pose
 from swelltree.model.solved import coupled_effect, made_ready
 from swelltree.results.displacement import DESCRIBED, EQUILIBRIUM, datum_of
 from swelltree.solvers.stepping.smooth import METHODS
-from swelltree.studies.seas import realised
+from swelltree.studies.seas import check_times, realised
 from swelltree.studies.time.continuing import continued, end_time, is_run
 from swelltree.studies.time.output_step import output_times
 from swelltree.system.errors import SwelltreeError, listed, suggest
@@ -149,6 +149,7 @@ def read_task(
     in_sea = model
     if waves is not None:
         end = max(float(times[-1]), until)
+        check_times(sea, waves, begin, end)
         in_sea = in_waves(model, waves, end, asked.excitation, window=window)
     return Task(
         model=made_ready(without_table(in_sea)),

@@ -8,7 +8,6 @@ equations. Where a loop is singular its multipliers, and what follows, are not d
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +24,7 @@ from swelltree.model.tree import tree_blocks, velocity_matrix
 from swelltree.results.energy import energy_moved
 from swelltree.solvers.solution import Code, describe
 from swelltree.spatial.rotations import quat_to_matrix
-from swelltree.system.errors import SwelltreeWarning
+from swelltree.system.errors import warn_user
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -51,7 +50,7 @@ def watched(model: Model, result: xr.Dataset) -> xr.Dataset:
         return result
     code, when, about = finding
     message = f"{describe(code, when)} {about}{stopped}"
-    warnings.warn(message, SwelltreeWarning, stacklevel=4)
+    warn_user(message)
     return result.assign_attrs(result=code.name.lower(), message=message)
 
 

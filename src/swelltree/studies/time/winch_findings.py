@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.effects.lines.winches import FREE, SetSpeed, Winches
 from swelltree.model.model import Model
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError, warn_user
 from swelltree.two_step.lines.winch_rest import CARRY, winches_of
 
 if TYPE_CHECKING:
@@ -107,19 +106,17 @@ def tell_of_light_loads(model: Model) -> None:
         mass = float(np.asarray(model.bodies.mass)[body])
         lift = float(np.asarray(model.bodies.volume)[body] * model.rho)
         if lift > mass:
-            warnings.warn(
+            warn_user(
                 f"winch '{name}': its load '{model.layout.bodies[body]}' of {mass:.4g} kg "
                 f"displaces {lift:.4g} kg of water, so it rises and its line goes slack. "
-                "Give more mass.",
-                SwelltreeWarning,
-                stacklevel=4,
+                "Give more mass."
             )
 
 
 def tell_of_winches(model: Model, result: xr.Dataset) -> None:
     """Warnings after a run: slack lines, ends that were not caught, speeds that were cut."""
     for text in _sentences(model, result):
-        warnings.warn(text, SwelltreeWarning, stacklevel=5)
+        warn_user(text)
 
 
 def _sentences(model: Model, result: xr.Dataset) -> list[str]:

@@ -3,14 +3,13 @@
 Gravity needs no element: it acts on every body with the g of `Water`.
 """
 
-import warnings
 from typing import Annotated, ClassVar, Literal, Protocol, runtime_checkable
 
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.system.bodies.body import Point, PointLike
 from swelltree.system.describe import Description, description
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning, shown, suggest
+from swelltree.system.errors import SwelltreeError, shown, suggest, warn_user
 from swelltree.system.forces.signals import Function, Signal, Signals
 from swelltree.system.read_as import Converted
 from swelltree.system.values import DOFS, Flag, Name, Number, as_dof
@@ -82,12 +81,10 @@ class Force(Description):
         for field in ("rest_position", "rest", "lower", "upper"):
             value = getattr(self, field, None)
             if dof in DOFS[3:] and value is not None and abs(value) > 6.283185307179587:
-                warnings.warn(
+                warn_user(
                     f"{self.label}: {field} {value} rad is more than a turn and looks like "
                     "degrees. "
-                    "Angles are in radians.",
-                    SwelltreeWarning,
-                    stacklevel=2,
+                    "Angles are in radians."
                 )
 
 

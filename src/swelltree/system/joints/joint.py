@@ -6,7 +6,6 @@ Yaw) are motions of the follower relative to the base along and about the axes o
 """
 
 import dataclasses
-import warnings
 from collections.abc import Callable
 from typing import Annotated, Any, ClassVar
 
@@ -21,7 +20,7 @@ from swelltree.system.bodies.frames import (
     turned_onto,
 )
 from swelltree.system.describe import Description, description, plain
-from swelltree.system.errors import SwelltreeWarning, listed, suggest
+from swelltree.system.errors import listed, suggest, warn_user
 from swelltree.system.forces.signals import SIGNAL_SCHEMA, SignalForm, Table, as_signal
 from swelltree.system.named_values import NamedValues
 from swelltree.system.read_as import Converted
@@ -266,10 +265,8 @@ class Joint(Description):
     def _warn_of_degrees(self) -> None:
         for dof, value in self.position:
             if dof in DOFS[3:] and abs(value) > 2 * np.pi:
-                warnings.warn(
+                warn_user(
                     f"{self.label}: position of {dof} {value} rad is more than a turn and "
                     "looks like degrees. "
-                    "Angles are in radians.",
-                    SwelltreeWarning,
-                    stacklevel=2,
+                    "Angles are in radians."
                 )

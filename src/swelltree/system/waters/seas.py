@@ -34,6 +34,8 @@ from swelltree.system.waters.spectra import DirectionalTable, SpectrumLike, Spre
 _spacing = one_of(("equal_energy", "equal"), "spacing")
 _amplitudes = one_of(("deterministic", "rayleigh"), "choice of amplitudes")
 Spacing = Annotated[str, _spacing[0], _spacing[1]]
+_outside = one_of(("refuse", "repeat"), "outside")
+Outside = Annotated[str, _outside[0], _outside[1]]
 Amplitudes = Annotated[str, _amplitudes[0], _amplitudes[1]]
 Text = Annotated[str, BeforeValidator(as_text)]
 _interpolation = one_of(("linear", "cubic"), "interpolation")
@@ -340,6 +342,8 @@ class MeasuredWave(Sea):
         omega_max: upper end [rad/s]; by default the highest frequency the samples can tell.
         ramp: [s].
         beta_deg: heading in degrees, in place of beta.
+        outside: "refuse" runs outside the times of the record, or "repeat": its components go on
+            there, with a period of its length, a tenth longer with a band.
     """
 
     type: ClassVar[str] = "measured"
@@ -353,6 +357,7 @@ class MeasuredWave(Sea):
     omega_max: Number | None = None
     ramp: Number = 0.0
     beta_deg: Number | None = dataclasses.field(default=None, kw_only=True, repr=False)
+    outside: Outside = "refuse"
 
     def __post_init__(self) -> None:
         self.settle_heading()

@@ -23,7 +23,6 @@ the frequencies of the data as well; for sums bilinearly. Between headings they 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -39,7 +38,7 @@ from swelltree.effects.linear_hydro.headings import (
     middle,
     tell_coarse,
 )
-from swelltree.system.errors import SwelltreeWarning
+from swelltree.system.errors import warn_user
 from swelltree.waves.spectral_lines import centred, gridded, summed, ungridded
 
 if TYPE_CHECKING:
@@ -284,10 +283,8 @@ def tell_outside(drift: DriftTable, omega: np.ndarray, energy: np.ndarray) -> No
     outside = ~cells(known.omega, omega)[2]
     share = energy[outside].sum() / max(energy.sum(), 1e-300)
     if share > NEGLIGIBLE:
-        warnings.warn(
+        warn_user(
             f"{100 * share:.2g} % of the sea's energy lies outside the drift data, "
             f"omega = {known.omega[0]:.4g} to {known.omega[-1]:.4g} rad/s, and gives no drift. "
-            "Compute drift data there.",
-            SwelltreeWarning,
-            stacklevel=2,
+            "Compute drift data there."
         )

@@ -122,6 +122,11 @@ class DynamicLines(Effect):
         return len(self.contact_body)
 
     @property
+    def feels_current(self) -> bool:  # pyright: ignore
+        """Does a current act on it?"""
+        return self.arrays is not None
+
+    @property
     def uses_sea(self) -> bool:  # pyright: ignore
         """Does it ask for the motion of the water? Contacts alone do not."""
         return self.arrays is not None

@@ -164,6 +164,11 @@ class Cables(Effect):
     drums: Tree = None  # Drums, where there are winches
 
     @property
+    def feels_current(self) -> bool:  # pyright: ignore
+        """Does a current act on it?"""
+        return self.in_water
+
+    @property
     def uses_sea(self) -> bool:  # pyright: ignore
         """Does it ask for the motion of the water?"""
         return self.in_water

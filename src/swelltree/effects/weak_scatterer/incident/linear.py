@@ -10,7 +10,6 @@ measure on the crest of a long one, so components are cut off above a wavenumber
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import replace
 from typing import ClassVar
 
@@ -20,7 +19,7 @@ from jaxtyping import Float
 from swelltree.effects.weak_scatterer.incident.interface import Incident
 from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jnp
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError, warn_user
 from swelltree.waves.airy import Components
 from swelltree.waves.dispersion import depth_decay
 from swelltree.waves.ramp import ramp
@@ -81,12 +80,10 @@ def linear_waves(waves: Components, water: AnyWater) -> LinearWaves:
         )
     if not keep.all():
         lost = (a[~keep] ** 2).sum() / max((a**2).sum(), 1e-300)
-        warnings.warn(
+        warn_user(
             f"sea: {int((~keep).sum())} of {len(a)} components shorter than "
             f"{2.0 * math.pi * crest / GROWTH:.3g} m were cut off, as they would blow up on its "
-            f"crests; they have {100.0 * lost:.2g} % of its energy.",
-            SwelltreeWarning,
-            stacklevel=2,
+            f"crests; they have {100.0 * lost:.2g} % of its energy."
         )
         rows = {n: np.asarray(getattr(waves, n))[keep] for n in _ROWS}
         waves = replace(waves, **rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -16,7 +15,7 @@ from swelltree.model.internal_state import internal_at_rest, internal_settled
 from swelltree.model.model import Model
 from swelltree.studies.time.continuing import refuse_start
 from swelltree.studies.time.imbalance import channels_of, in_words, unbalanced
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest
+from swelltree.system.errors import SwelltreeError, listed, suggest, warn_user
 from swelltree.two_step.attached import end_positions
 from swelltree.two_step.between_steps import without_turning
 from swelltree.two_step.lines.winch_rest import present
@@ -125,12 +124,10 @@ def to_rest(
             "Check weights, buoyancy and the lengths of lines."
         )
     if not _came(rest):
-        warnings.warn(
+        warn_user(
             f"equilibrium: after {rest.steps} steps {_mover(still, rest)} still moves by "
             f"{rest.moved:.2g} m or rad from one to the next; what was reached is taken. Hold it "
-            "against the force that moves it, or describe it nearer to its rest.",
-            SwelltreeWarning,
-            stacklevel=4,
+            "against the force that moves it, or describe it nearer to its rest."
         )
     return rest
 

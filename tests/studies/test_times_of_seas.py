@@ -1,0 +1,62 @@
+"""Records that do not hold the times of a run, and seas that repeat themselves in it."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import swelltree as sw
+from made_hydro import MASS, heaving_float
+
+WATER = sw.Water(rho=1000.0)
+TIMES = np.arange(0.0, 100.0, 0.5)
+
+
+@pytest.fixture(scope="module")
+def model():
+    body = sw.Body("float", mass=MASS, inertia=(1e6,) * 3)
+    rail = sw.Slider("rail", sw.WORLD, body)
+    return sw.compile(sw.System("s", (body,), (rail,), water=WATER), heaving_float())
+
+
+def record(first=0.0, **more):
+    return sw.MeasuredWave(
+        tuple(TIMES + first), tuple(0.3 * np.sin(0.9 * TIMES)), omega_max=3.0, **more
+    )
+
+
+@pytest.mark.parametrize(
+    ("sea", "duration"),
+    [
+        (record(1000.0), 80.0),
+        (record(), 400.0),
+        (sw.SeaOf((sw.RegularWave(height=0.1, period=6.0), record(20.0))), 60.0),
+    ],
+)
+def test_a_record_that_does_not_hold_the_run_is_refused_with_both_times(model, sea, duration):
+    message = rf"the record holds .* s, but the run goes from 0 to {duration:g} s.*outside='repeat'"
+    with pytest.raises(sw.SwelltreeError, match=message):
+        sw.simulate(model, sea, duration=duration)
+    with pytest.raises(sw.SwelltreeError, match=message):
+        sw.simulate_batch(model, [sea], duration=duration)
+
+
+def test_a_record_is_repeated_where_that_is_asked_for(model):
+    # with a band the series is a tenth longer than the record
+    run = sw.simulate(model, record(outside="repeat"), duration=150.0, output_step=0.5)
+    assert run.elevation.sel(time=130.0).item() == pytest.approx(
+        run.elevation.sel(time=20.0).item(), abs=1e-6
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sw.simulate(model, record(), duration=float(TIMES[-1]), output_step=0.5)
+
+
+def test_a_sea_that_repeats_itself_in_the_run_says_after_what_time(model):
+    few = {"spacing": "equal", "jitter": False, "omega_min": 0.3, "omega_max": 2.0}
+    sea = sw.IrregularSea(sw.Jonswap(1.0, 7.0), components=28, seed=1, **few)
+    with pytest.warns(sw.SwelltreeWarning, match=r"repeats itself after 103.5 s, 1.45 times"):
+        sw.simulate(model, sea, duration=150.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sw.simulate(model, sea, duration=100.0)
