@@ -23,6 +23,7 @@ CASES = {
     "clamped": ({"depth": 10.0}, {"EI": 5e4, "clamped": (1.0, 1.0)}),
     "pinned": ({"depth": 10.0, "friction": 0.3}, {"EI": 5e4}),
     "table": (None, {"stretch": STRETCH}),
+    "bending table": (None, {"stretch": STRETCH, "EI": 5e4, "clamped": (1.0, 0.0)}),
     "winch": ({"depth": 10.0}, {}),
 }
 WINCH = 0.97, 1.02  # of the lengths, before and after
@@ -43,7 +44,8 @@ def setting(name):
         acceleration=rng.normal(size=q_n.shape),
         wet=np.ones(q_n.shape[:2]),
     )
-    mu = 1e4 * rng.random((lines.n_lines, lines.n))
+    # lines that bend also push
+    mu = 1e4 * (rng.random((lines.n_lines, lines.n)) - (0.5 if lines.bending else 0.0))
     nu = 1e3 * rng.random((lines.n_lines, lines.n + 1))
     idle = np.arange(lines.n) < lines.first[:, None]
     mu[idle] = 0.0

@@ -335,6 +335,15 @@ LABELS: dict[str, Label] = {
     "line_tension": Label(
         "line_tension", ("line", "line_segment"), "N", "tension of the segments, A first"
     ),
+    "line_curvature": Label(
+        "line_curvature", ("line", "line_node"), "1/m", "curvature of the line at its nodes"
+    ),
+    "line_bending_moment": Label(
+        "line_bending_moment", ("line", "line_node"), "N m", "bending moment at the nodes"
+    ),
+    "line_bend_radius": Label(
+        "line_bend_radius", ("line",), "m", "min radius of curvature along the line"
+    ),
     "line_impulse": Label(
         "line_impulse",
         ("line", "line_segment"),

@@ -33,7 +33,7 @@ def search_inside(step: Step) -> Iterate:
 
     pairs = Pairs(
         masks=(
-            ~jnp.isfinite(arrays.EA) & (frozen.active > 0.0),
+            ~(jnp.isfinite(arrays.EA) | arrays.pushes) & (frozen.active > 0.0),
             (contact.touch > 0.0) & (contact.kind == "rigid"),
         ),
         scales=(

@@ -34,6 +34,8 @@ MANY, FEW = 10, 4  # iterations
 NOTHING = 0.01  # of the tolerance: what moves less is at rest in a step that is not long, too
 UNTOLD = 1e-4  # m, rad: what moves less in a long step is not worth a word
 FAR = 0.1  # m, rad: after such a motion of a body its stiffness is asked anew
+TURN = 0.5  # rad: segments that bend and turn more in a step may end in another equilibrium
+SHORTEST = 1e-3  # s
 SWING = 0.25  # of the way of the step before: what goes back more swings
 
 
@@ -84,8 +86,11 @@ def relaxed(
             longest = max(0.5 * h, ENOUGH)
             farthest, trail = LAST_STEP, Trail(open=h <= LAST_STEP and trail.open)
             h *= 0.25
-            if h < 1e-3:
+            if h < SHORTEST:
                 return Rest(state, now, reach, count, mover)
+            continue
+        if h > SHORTEST and _turn(model, state, after) > TURN:
+            longest, h = max(0.5 * h, ENOUGH), 0.5 * h
             continue
         (moved, mover), sample = _largest(state, after), now
         reach = moved * max(1.0, ENOUGH / h) ** 2
@@ -133,6 +138,19 @@ def stopped(state: StepperState) -> StepperState:
         work=0.0 * state.work,
         lines=lines,
     )
+
+
+def _turn(model: Model, a: StepperState, b: StepperState) -> float:
+    """Largest turn of a segment with bending stiffness between two states [rad]."""
+    arrays = None if model.lines is None else model.lines.arrays
+    if arrays is None or not arrays.bending:
+        return 0.0
+    t = []
+    for state in (a, b):
+        d = np.diff(np.asarray(state.lines.q), axis=1)
+        t.append(d / np.maximum(np.linalg.norm(d, axis=-1, keepdims=True), 1e-12))
+    chord = np.linalg.norm(t[1] - t[0], axis=-1)[np.asarray(arrays.pushes)]
+    return 2.0 * float(np.arcsin(np.clip(0.5 * chord.max(initial=0.0), 0.0, 1.0)))
 
 
 def _way(a: StepperState, b: StepperState) -> np.ndarray:

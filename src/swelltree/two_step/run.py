@@ -28,7 +28,7 @@ from swelltree.two_step.step import advance
 PER_LINE = tuple(
     field.name
     for field in fields(LineReport)
-    if field.name not in ("tension", "end_force", "slack", "grounded")
+    if field.name not in ("tension", "end_force", "slack", "grounded", "curvature", "moment")
 )
 FAR = np.iinfo(np.int64).max  # a step that no run comes to
 SHORT = 64  # numbers of a sample that are written one by one
@@ -262,6 +262,7 @@ def empty_samples(model: Model, form: Form, state: StepperState, count: int) -> 
     lines = None
     if model.lines is not None and model.lines.arrays is not None:
         n_lines, n = model.dynamic_lines.nodes.rest_length.shape
+        bent = n + 1 if model.dynamic_lines.nodes.bending else 0
         lines = LineSample(
             q=room(n_lines, n + 1, 3),
             v=room(n_lines, n + 1, 3),
@@ -271,6 +272,8 @@ def empty_samples(model: Model, form: Form, state: StepperState, count: int) -> 
                 end_force=room(n_lines, model.dynamic_lines.n_points, 3),
                 slack=room(n_lines, n, kind=bool),
                 grounded=room(n_lines, n + 1, kind=bool),
+                curvature=room(n_lines, bent),
+                moment=room(n_lines, bent),
                 **{name: room(n_lines) for name in PER_LINE},
             ),
             y=room(size.junctions // 3, 3),

@@ -25,14 +25,15 @@ def eliminate_bending(rows: LineRows) -> tuple[Array, Array, tuple[Array]]:
     pad = lambda x: jnp.concatenate([jnp.zeros_like(x[:1]), x, jnp.zeros_like(x[:1])])  # noqa: E731
     # everything on N nodes; segment s of these lies between the nodes s and s + 1 (N - 1)
     R = pad(rows.R) + _only_ends(bending.force)
-    K = pad(rows.K) + (_only_ends(bending.diagonal))[:, None, None] * eye
+    K = pad(rows.K) + _only_ends(bending.diagonal)
     E, g, gb = pad(rows.E), pad(rows.g), pad(rows.gb)
     c = jnp.concatenate([jnp.ones(1), rows.c, jnp.ones(1)])
     F = pad(rows.F)
     row, column = pad(rows.bed_row), pad(rows.bed_column)
     bed_c = jnp.concatenate([jnp.ones(1), rows.bed_c, jnp.ones(1)])
     bed_F = pad(rows.bed_F)
-    one, two = bending.one - E, bending.two
+    pull = E[:, None, None] * eye
+    up, low = bending.up1 - pull, bending.low1 - pull
     # which point a node stands for: 0 A, 1 B, 2 beyond A, 3 beyond B, -1 free
     node = jnp.arange(N) - 1
     point = jnp.where(node == rows.first, 0, -1)
@@ -54,25 +55,24 @@ def eliminate_bending(rows: LineRows) -> tuple[Array, Array, tuple[Array]]:
     before = lambda x: jnp.concatenate([jnp.zeros_like(x[:1]), x])  # noqa: E731
     after = lambda x: jnp.concatenate([x, jnp.zeros_like(x[:1])])  # noqa: E731
     none = jnp.zeros((N, 3))
-    scalar = lambda x: x[:, None, None] * eye  # noqa: E731
     D = block(f3 * K + (1 - f3) * eye, -f1 * column, f1 * before(g), f1 * row, before(gb))
     corner = jnp.concatenate([jnp.ones(1), c])
     D = D + jnp.zeros((SIZE, SIZE)).at[3, 3].set(1.0) * bed_c[:, None, None]
     D = D - jnp.zeros((SIZE, SIZE)).at[4, 4].set(1.0) * corner[:, None, None]
-    up1 = block(f3 * scalar(after(one)), none, -f1 * after(g), none, none)
-    up2 = block(f3 * scalar(after(after(two))), none, none, none, none)
-    low1 = block(f3 * scalar(before(one)), none, none, none, -before(gb))
-    low2 = block(f3 * scalar(before(before(two))), none, none, none, none)
+    up1 = block(f3 * after(up), none, -f1 * after(g), none, none)
+    up2 = block(f3 * after(after(bending.up2)), none, none, none, none)
+    low1 = block(f3 * before(low), none, none, none, -before(gb))
+    low2 = block(f3 * before(before(bending.low2)), none, none, none, none)
     right = jnp.concatenate([-R * f1, -(free * bed_F)[:, None], before(F)[:, None]], 1)[:, :, None]
     columns = jnp.concatenate([given, jnp.zeros((N, 2, 3 * POINTS))], 1)
     right = jnp.concatenate([right, columns], 2)
     x = _pairs(D, up1, up2, low1, low2, right)
     # balance of the points: rows of the nodes that stand for them
     r, mu = x[:, :3], x[:, 4]
-    k = jnp.sum(K[:, :, :, None] * r[:, None], 2)
-    k = k + after(one)[:, None, None] * _shift(r, 1) + before(one)[:, None, None] * _shift(r, -1)
-    k = k + after(after(two))[:, None, None] * _shift(r, 2)
-    k = k + before(before(two))[:, None, None] * _shift(r, -2)
+    times = lambda a, x: jnp.sum(a[:, :, :, None] * x[:, None], 2)  # noqa: E731
+    k = times(K, r) + times(after(up), _shift(r, 1)) + times(before(low), _shift(r, -1))
+    k = k + times(after(after(bending.up2)), _shift(r, 2))
+    k = k + times(before(before(bending.low2)), _shift(r, -2))
     k = k + before(g)[:, :, None] * mu[:, None] - after(g)[:, :, None] * _shift(mu, 1)[:, None]
     k = k + jnp.concatenate([R[:, :, None], jnp.zeros((N, 3, 3 * POINTS))], 2)
     ends = jnp.sum(stands[:, :, None, None] * k[:, None], 0)

@@ -92,6 +92,12 @@ def line_channels(lines: DynamicLines, sample: Sample) -> dict[str, Array]:
         "penetration": report.penetration.max(),
         "complementarity": report.complementarity.max(),
     }
+    if arrays.bending:
+        out |= {
+            "line_curvature": report.curvature,
+            "line_bending_moment": report.moment,
+            "line_bend_radius": 1.0 / xp.maximum(report.curvature.max(-1), 1e-9),
+        }
     if now.winch is not None:
         out |= winch_channels(lines.winches, arrays, now.winch)
         # segments come and go with the rope that is out

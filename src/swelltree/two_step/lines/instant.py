@@ -62,7 +62,8 @@ def ends_now(
         rests = L - SHORT * L_rate, L + SHORT * L_rate
         law = stretch_law(line, lengths, rests, SHORT, 0.5)[0]
         soft = jnp.isfinite(line.EA)
-        elastic = jnp.where(soft, line.EA, 0.0) / L * jnp.maximum(law, 0.0) * length / L
+        law = jnp.where(line.pushes, law, jnp.maximum(law, 0.0))
+        elastic = jnp.where(soft, line.EA, 0.0) / L * law * length / L
         tension = jnp.where(soft, elastic, rigid) * frozen.active
         pull = tension[:, None] * along
         none = jnp.zeros_like(pull[:1])

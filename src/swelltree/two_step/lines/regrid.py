@@ -84,8 +84,9 @@ def _one(
     t = along / jnp.sqrt(jnp.sum(along**2) + 1e-20)
     difference = 0.5 * (above + segment) * jnp.sum(load * t)
     pull = pick(grid.mu, k)
-    # tensions above and below the new node stay positive
-    difference = jnp.clip(difference, -0.5 * pull, 0.5 * pull)
+    # tensions above and below the new node stay positive, where the line cannot push
+    within = jnp.clip(difference, -0.5 * pull, 0.5 * pull)
+    difference = jnp.where(pick(1.0 * line.pushes, k) > 0.0, difference, within)
     EA = pick(jnp.where(jnp.isfinite(line.EA), line.EA, 0.0), k)
     soft = EA > 0.0
     shift = (
@@ -157,7 +158,8 @@ def _sideways(
     bent = bend(split, (part >= k - 1).astype(float), (ends, ends), q, q, 1.0, 1.0)
     number = jnp.arange(q.shape[0] + 2) == k + 1  # one point more, beyond end A
     force = jnp.where(number[:, None], bent.force, 0.0).sum(0)
-    stiffness = jnp.where(number, bent.diagonal, 0.0).sum()
+    K = jnp.where(number[:, None, None], bent.diagonal, 0.0).sum(0)
+    stiffness = 0.5 * (jnp.trace(K) - jnp.sum(t * jnp.sum(K * t, -1)))
     string = jnp.maximum(pull, 0.0) * (1.0 / jnp.where(above > 0.0, above, 1.0) + 1.0 / segment)
     across = force - jnp.sum(force * t) * t
     stiffness = jnp.where(stiffness > 0.0, stiffness + string, 1.0)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from swelltree.effects.lines.dynamic.arrays import LineArrays
 from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jax, jnp
-from swelltree.two_step.lines.bending import bend, kink_energy, wound
+from swelltree.two_step.lines.bending import bend, bent, kink_energy, wound
 from swelltree.two_step.lines.forces import Frozen
 from swelltree.two_step.lines.rows import drag
 from swelltree.two_step.lines.stretch import stored
@@ -34,6 +34,9 @@ class LineReport:
         length_violation: of inextensible segments at t_{n+1} (line,) [m].
         penetration: of a rigid bed at t_{n+1} (line,) [m].
         complementarity: largest product of a force and its gap (line,) [J].
+        curvature: angle between segments over their length (line, node) [1/m]; (line, 0) where no
+            line bends.
+        moment: bending moment at the nodes, alike [N m].
     """
 
     tension: Array
@@ -49,6 +52,8 @@ class LineReport:
     length_violation: Array
     penetration: Array
     complementarity: Array
+    curvature: Array
+    moment: Array
 
 
 def report(
@@ -110,12 +115,14 @@ def report(
         total = frozen.force + flow + jnp.concatenate([pull, none])
         total = total - jnp.concatenate([none, pull])
         total = total - jnp.sum(frozen.mass * (qp - 2.0 * qn + qm)[:, None], -1) / h**2
-        bent = None
+        kink_forces, curvature, moment = None, jnp.zeros(0), jnp.zeros(0)
         if line.bending:
             mean = replace(line, rest_length=mean_rest)
-            bent = bend(mean, frozen.active, (far[0], far[2]), qm, qp, theta, 1.0).force
+            kink_forces = bend(mean, frozen.active, (far[0], far[2]), qm, qp, theta, 1.0).force
+            curvature, moment = bent(line, frozen.active, far[1], qn)
         stiff = active & ~jnp.isfinite(line.EA)
         psi = (jnp.sum(d_plus**2, -1) - rest[1] ** 2) / (2.0 * rest[1])
+        wrong = jnp.where(line.pushes, jnp.abs(psi), psi)
         gap = jnp.sum(contact.normal * qp, -1) - contact.offset
         rigid = (contact.touch > 0.0) & (contact.kind == "rigid")
         rub = jnp.zeros(())
@@ -130,8 +137,8 @@ def report(
         )
         return LineReport(
             tension=jnp.where(active, mu * g, 0.0),
-            end_force=at_ends(line, total, bent),
-            slack=active & (half * mu < SMALL),
+            end_force=at_ends(line, total, kink_forces),
+            slack=active & ~line.pushes & (half * mu < SMALL),
             grounded=(contact.touch > 0.0) & (rs * nu > SMALL),
             kinetic=0.5 * jnp.sum(momentum * v),
             stored=energy,
@@ -139,9 +146,11 @@ def report(
             water_work=h * jnp.sum(flow * vbar),
             friction_loss=rub,
             winding=winding,
-            length_violation=jnp.max(jnp.where(stiff, psi, 0.0)),
+            length_violation=jnp.max(jnp.where(stiff, wrong, 0.0)),
             penetration=jnp.max(jnp.where(rigid, -gap, 0.0)),
             complementarity=products,
+            curvature=curvature,
+            moment=moment,
         )
 
     return jax.vmap(one)(lines, frozen, q_minus, q_n, q_plus, mu, nu, beyond)

@@ -25,6 +25,7 @@ from swelltree.two_step.solve.complementarity import Slack, fischer_burmeister, 
 
 TINY = 1e-20
 ROUNDING = 2e-15  # of a tension, in the balance of its nodes
+GIVES = 1e-12  # of the way that the force alone would move the nodes in a step
 
 
 @pytree("bed")
@@ -102,7 +103,8 @@ def assemble(
         beyond: of lines that bend, the points one metre beyond the ends A and B at t_{n-1} and
             t_{n+1}, each (line, 2, 3).
         slack: variables of the interior point, instead of Fischer and Burmeister's function.
-        secant: share of the secant in the derivative of friction, see `_bed_rows`.
+        secant: share of the secant in the derivatives of friction, see `_bed_rows`, and of
+            bending and compression, where it leaves out what is negative.
     """
     if lines.bending and beyond is None:
         beyond = straight_on(q_minus), straight_on(q_plus)
@@ -162,7 +164,7 @@ def _assemble_one(
     d_plus, d_minus = qp[1:] - qp[:-1], qm[1:] - qm[:-1]
     active = frozen.active
     g = (theta * d_plus + (1.0 - theta) * d_minus) * (active / L)[:, None]
-    E = numbers.both * jnp.maximum(mu, 0.0) * active / L
+    E = numbers.both * _taut(line, mu, numbers.secant) * active / L
     F, c, gb = _segment_rows(line, frozen, (d_minus, d_plus), mu, numbers, slack)
     pull = mu[:, None] * g
     zero = jnp.zeros_like(pull[:1])
@@ -179,9 +181,10 @@ def _assemble_one(
     bending = None
     if line.bending:
         assert beyond is not None
-        bending = bend(replace(line, rest_length=L), active, beyond, qm, qp, theta, numbers.both)
+        mean = replace(line, rest_length=L)
+        bending = bend(mean, active, beyond, qm, qp, theta, numbers.both, numbers.secant)
         R = R + bending.force[1:-1]
-        stiff = stiff + bending.diagonal[1:-1]
+        K = K + bending.diagonal[1:-1]
     K = K + stiff[:, None, None] * jnp.eye(3)
     error, merit = _residuals(line, h * h / frozen.scale, R, F, bed_F, mu)
     return LineRows(
@@ -202,6 +205,14 @@ def _assemble_one(
         merit=merit,
         bed=frozen.contact.kind,
     )
+
+
+def _taut(line: LineArrays, mu: Array, secant: Array | float) -> Array:
+    """Multipliers as they stiffen the segments of one line sideways; compression softens."""
+    taut = jnp.maximum(mu, 0.0)
+    if not line.bending:
+        return taut
+    return jnp.where(line.pushes, mu - secant * (mu - taut), taut)
 
 
 def _residuals(
@@ -240,7 +251,9 @@ def _segment_rows(
         alpha = L / jnp.where(soft, line.EA, 1.0)
         lengths = jnp.sqrt(jnp.sum(d_minus**2, -1) + TINY), jnp.sqrt(squared + TINY)
         law, by_minus, by_plus = stretch_law(line, lengths, rest, h, theta)
-        F, by_a, by_gap = fischer_burmeister(rs * mu, alpha * mu - law, tau)
+        gap = alpha * mu - law
+        rows = fischer_burmeister(rs * mu, gap, tau)
+        F, by_a, by_gap = _one_or_two_sided(line, (gap, 0.0, 1.0), rows)
         c = rs * by_a + alpha * by_gap
         by_plus, by_minus = by_gap * by_plus, start * by_gap * by_minus
     if line.inextensible:
@@ -250,12 +263,27 @@ def _segment_rows(
             value, by_a, by_gap = fischer_burmeister(rs * mu, gap, tau)
         else:
             value, by_a, by_gap = interior_point(rs * mu, gap, slack.tension, slack.tension_target)
+        # a stiff segment between two bodies gives by a trifle, in the long steps of statics too
+        give = GIVES * jnp.minimum(1.0, 1.0 / h**2)
+        equal = gap + give * rs * mu, give, 1.0
+        value, by_a, by_gap = _one_or_two_sided(line, equal, (value, by_a, by_gap))
         pick = lambda stretchy, stiff: jnp.where(soft, stretchy, stiff)  # noqa: E731
         F, c = pick(F, value), pick(c, rs * by_a)
         by_plus, by_minus = pick(by_plus, by_gap / L_plus), pick(by_minus, 0.0)
     gb = by_plus[:, None] * d_plus + by_minus[:, None] * d_minus
     used = active > 0.0
     return jnp.where(used, F, 0.0), jnp.where(used, c, 1.0), gb * active[:, None]
+
+
+Row = tuple[Array | float, Array | float, Array | float]
+
+
+def _one_or_two_sided(line: LineArrays, equation: Row, complementary: Row) -> Row:
+    """Rows of the segments: an equation where they also push, complementarity where they do not."""
+    if not line.bending:
+        return complementary
+    both = zip(equation, complementary, strict=True)
+    return tuple(jnp.where(line.pushes, a, b) for a, b in both)
 
 
 def drag(frozen: Frozen, v: Array) -> tuple[Array, Array]:

@@ -8,7 +8,8 @@ t_{n-1} and t_{n+1},
 is its discrete gradient (Gonzalez 1996): the work over the step is the change of energy whatever
 the pattern of slack and taut. It grows with e_+. Where it would be zero the laws here go on below
 zero, so that the compliant complementarity 0 <= mu, alpha mu - law >= 0 has the same solution and
-Newton sees from afar how slack a segment is.
+Newton sees from afar how slack a segment is. Segments with bending stiffness also push: there p is
+e itself, and a table goes on below zero with its first slope.
 """
 
 from __future__ import annotations
@@ -54,6 +55,15 @@ def one_sided(
     )
 
 
+def _two_sided(
+    e_minus: Array, e_plus: Array, kappa: Array, h: Array | float, theta: Array | float
+) -> tuple[Array, Array, Array]:
+    """The same as `one_sided` for a spring that pushes as well."""
+    rate = kappa / (2.0 * h)
+    value = theta * e_plus + (1.0 - theta) * e_minus + rate * (e_plus - e_minus)
+    return value, 1.0 - theta - rate, theta + rate
+
+
 def stretch_law(
     line: LineArrays,
     lengths: tuple[Array, Array],
@@ -83,6 +93,12 @@ def stretch_law(
     e_minus, e_plus = l_minus - L_minus, l_plus - L_plus
     if line.stretch.shape[-2] == 0:
         mean, by_minus, by_plus = one_sided(e_minus, e_plus, line.kappa, h, theta)
+        if line.bending:
+            law = _two_sided(e_minus, e_plus, line.kappa, h, theta)
+            old = mean, by_minus, by_plus
+            mean, by_minus, by_plus = (
+                jnp.where(line.pushes, a, b) for a, b in zip(law, old, strict=True)
+            )
     else:
         mean, by_minus, by_plus = _table(line, e_minus, e_plus, L, h, theta)
     late = 2.0 * theta - 1.0
@@ -111,27 +127,25 @@ def _table(
     same = change == 0.0
     safe = jnp.where(same, 1.0, change)
     # each piece of the table adds its share of the way times its mean tension there
-    low, high = line.stretch[:, :-1, 0], line.stretch[:, 1:, 0]
-    high = jnp.where(jnp.arange(high.shape[1]) == high.shape[1] - 1, jnp.inf, high)
-    T_low = line.stretch[:, :-1, 1]
-    slope = (line.stretch[:, 1:, 1] - T_low) / (line.stretch[:, 1:, 0] - low)
-    a, b = jnp.clip(x_minus[:, None], low, high), jnp.clip(x_plus[:, None], low, high)
+    low, T_low, slope, limits = _pieces(line)
+    a, b = jnp.clip(x_minus[:, None], *limits), jnp.clip(x_plus[:, None], *limits)
     part = (b - a) / safe[:, None]
     mean = jnp.sum(part * (T_low + slope * (0.5 * (a + b) - low)), -1)
-    T_minus, k_minus = _tension(line.stretch, low, high, slope, x_minus)
-    T_plus, k_plus = _tension(line.stretch, low, high, slope, x_plus)
+    T_minus, k_minus = _tension(line.stretch, low, limits, slope, x_minus)
+    T_plus, k_plus = _tension(line.stretch, low, limits, slope, x_plus)
     mean = jnp.where(same, T_plus, mean)
     close = jnp.abs(change) < CLOSE
     off = jnp.where(close, 1.0, change)
     by_plus = jnp.where(close, 0.5 * k_plus, (T_plus - mean) / off)
     by_minus = jnp.where(close, 0.5 * k_minus, (mean - T_minus) / off)
     late, rate = 2.0 * theta - 1.0, line.kappa / (2.0 * h)
-    p_plus, p_minus = jnp.maximum(e_plus, 0.0), jnp.maximum(e_minus, 0.0)
+    on_plus, on_minus = (e_plus > 0.0) | line.pushes, (e_minus > 0.0) | line.pushes
+    p_plus, p_minus = jnp.where(on_plus, e_plus, 0.0), jnp.where(on_minus, e_minus, 0.0)
     value = scale * ((1.0 - late) * mean + late * T_plus) + rate * (p_plus - p_minus)
     per = scale / L
-    out_plus = per * ((1.0 - late) * by_plus + late * k_plus) + rate * (e_plus > 0.0)
-    out_minus = per * (1.0 - late) * by_minus - rate * (e_minus > 0.0)
-    loose = (e_plus <= 0.0) & (e_minus <= 0.0)
+    out_plus = per * ((1.0 - late) * by_plus + late * k_plus) + rate * on_plus
+    out_minus = per * (1.0 - late) * by_minus - rate * on_minus
+    loose = ~(on_plus | on_minus)
     return (
         jnp.where(loose, e_plus, value),
         jnp.where(loose, 0.0, out_minus),
@@ -139,10 +153,21 @@ def _table(
     )
 
 
-def _tension(points: Array, low: Array, high: Array, slope: Array, x: Array) -> tuple[Array, Array]:
+def _pieces(line: LineArrays) -> tuple[Array, Array, Array, tuple[Array, Array]]:
+    """Strain and tension where the pieces of tables begin, their slopes, and where they apply."""
+    low, T_low = line.stretch[:, :-1, 0], line.stretch[:, :-1, 1]
+    slope = (line.stretch[:, 1:, 1] - T_low) / (line.stretch[:, 1:, 0] - low)
+    piece = jnp.arange(low.shape[1])
+    high = jnp.where(piece == low.shape[1] - 1, jnp.inf, line.stretch[:, 1:, 0])
+    return low, T_low, slope, (jnp.where((piece == 0) & line.pushes[:, None], -jnp.inf, low), high)
+
+
+def _tension(
+    points: Array, low: Array, limits: tuple[Array, Array], slope: Array, x: Array
+) -> tuple[Array, Array]:
     """Tension and slope of a table at the strains x."""
-    part = jnp.clip(x[:, None], low, high) - low
-    inside = (x[:, None] > low) & (x[:, None] <= high)
+    part = jnp.clip(x[:, None], *limits) - low
+    inside = (x[:, None] > limits[0]) & (x[:, None] <= limits[1])
     return points[:, 0, 1] + jnp.sum(slope * part, -1), jnp.sum(slope * inside, -1)
 
 
@@ -154,15 +179,13 @@ def stored(line: LineArrays, lengths: Array, rest: Array) -> Array:
         lengths: of the segments [m].
         rest: unstretched lengths [m].
     """
-    p = jnp.maximum(lengths - rest, 0.0)
+    e = lengths - rest
+    p = jnp.where((e > 0.0) | line.pushes, e, 0.0)
     soft = jnp.isfinite(line.EA)
     if line.stretch.shape[-2] == 0:
         return jnp.where(soft, 0.5 * jnp.where(soft, line.EA, 0.0) / rest * p * p, 0.0)
-    low, high = line.stretch[:, :-1, 0], line.stretch[:, 1:, 0]
-    high = jnp.where(jnp.arange(high.shape[1]) == high.shape[1] - 1, jnp.inf, high)
-    T_low = line.stretch[:, :-1, 1]
-    slope = (line.stretch[:, 1:, 1] - T_low) / (line.stretch[:, 1:, 0] - low)
-    part = jnp.clip((p / rest)[:, None], low, high) - low
+    low, T_low, slope, limits = _pieces(line)
+    part = jnp.clip((p / rest)[:, None], *limits) - low
     return jnp.where(soft, rest * jnp.sum(part * (T_low + 0.5 * slope * part), -1), 0.0)
 
 
@@ -174,5 +197,6 @@ def static_multipliers(lines: LineArrays, q: Array) -> Array:
         q: positions of their nodes (line, node, 3) [m].
     """
     length = jnp.sqrt(jnp.sum((q[:, 1:] - q[:, :-1]) ** 2, -1) + 1e-20)
-    p = jnp.maximum(length - lines.rest_length, 0.0)
+    e = length - lines.rest_length
+    p = jnp.where((e > 0.0) | lines.pushes, e, 0.0)
     return jnp.where(jnp.isfinite(lines.EA), lines.EA, 0.0) * p / length

@@ -73,6 +73,11 @@ class LineArrays:
         return self.rest_length.shape[-1]
 
     @property
+    def pushes(self) -> Array:
+        """Which segments carry compression too: those with bending stiffness."""
+        return self.EI > 0.0
+
+    @property
     def n_lines(self) -> int:
         """Number of lines."""
         return self.rest_length.shape[0]
