@@ -43,6 +43,36 @@ def test_stiffness_of_a_tether():
     assert found == pytest.approx(np.diag([across, across, along]), rel=1e-7, abs=1e-6)
 
 
+@pytest.mark.parametrize("model", ["quasi_static", "dynamic"])
+def test_rope_with_a_stretch_table_has_its_slope_at_the_working_tension(model):
+    table = [(0.0, 0.0), (0.005, 1e4), (0.015, 7e4), (0.03, 1e5)]
+    slope, strain = 6e6, 0.005 + (PULL - 1e4) / 6e6
+    rope = sw.LineType("rope", 0.1, ROPE.mass_per_length, stretch=table)
+    stretched = LENGTH * (1.0 + strain)
+    volume = MASS / 1025.0 + PULL / (1025.0 * 9.81)
+    body = sw.Body(
+        "float", mass=MASS, inertia=(1e5,) * 3, displaced_volume=volume, position=(0, 0, -10.0)
+    )
+    line = sw.Line("tether", (0, 0, -10.0 - stretched), body.at(), LENGTH, rope, model)
+    rail = sw.Slider("rail", sw.WORLD.at(0, 0, -10.0), body, axis="z")
+    system = sw.System(
+        "tethered", [body], [rail], lines=[line], water=sw.Water(depth=10.0 + stretched)
+    )
+    compiled = sw.compile(system)
+    K = sw.mooring_stiffness(compiled, "float").mooring_stiffness.values
+    assert K[2, 2] == pytest.approx(slope / LENGTH, rel=1e-6)
+    assert K[0, 0] == pytest.approx(PULL / stretched, rel=1e-6)
+    found = sw.modes(compiled)
+    assert float(found.natural_frequency[0]) == pytest.approx(
+        np.sqrt(slope / LENGTH / MASS), rel=2e-2 if model == "dynamic" else 1e-6
+    )
+    curve = sw.offset_curve(compiled, "float", "Heave", [0.0, 0.2, 0.5])
+    law = np.array(table)
+    at = strain + np.array([0.0, 0.2, 0.5]) / LENGTH
+    tension = np.interp(at, law[:, 0], law[:, 1])
+    assert curve.fairlead_tension.values[:, 0] == pytest.approx(tension, rel=1e-5)
+
+
 def test_offset_curve_of_a_tether_is_that_of_a_pendulum_upside_down():
     offsets = np.array([-5.0, 0.0, 8.0])
     curve = sw.offset_curve(tethered(), "float", "Surge", offsets, at_equilibrium=False)

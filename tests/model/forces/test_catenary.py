@@ -1,5 +1,7 @@
 """Elastic catenaries: limits, invariants and derivatives."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -211,3 +213,96 @@ def test_second_derivatives_are_exact():
     wanted = (stiffness(b + step) - stiffness(b - step)) / (2 * h)
     found = jax.jit(jax.jacfwd(jax.jacfwd(pull)))(b)[:, :, 0]
     assert np.asarray(found) == pytest.approx(np.asarray(wanted), rel=1e-5, abs=1e-4)
+
+
+TABLE = np.array([[0.0, 0.0], [0.02, 1e5], [0.03, 4e5], [0.06, 6e5], [0.07, 1.5e6]])
+
+
+def strain(T):
+    """Of the table, its last slope beyond it."""
+    last = np.diff(TABLE[-2:], axis=0)[0]
+    return np.interp(T, TABLE[:, 1], TABLE[:, 0]) + last[0] / last[1] * np.maximum(
+        T - TABLE[-1, 1], 0.0
+    )
+
+
+def with_table(sections):
+    soft = np.diff(TABLE[:, 0]) / np.diff(TABLE[:, 1])
+    shape = (*sections.length.shape, 1)
+    return replace(
+        sections,
+        compliance=soft[0] + 0.0 * sections.length,
+        knee=np.ones(shape) * TABLE[1:-1, 1],
+        softer=np.ones(shape) * np.diff(soft),
+    )
+
+
+@pytest.mark.parametrize("bed", ["none", "flat", "rough slope"])
+def test_stretch_table_is_followed_along_the_line(bed):
+    """Distances against sums over short parts, and derivatives against differences."""
+    rng = np.random.default_rng(8)
+    count, L = 40, 500.0
+    weight = rng.choice([-200.0, 0.0, 1e-9, 300.0, 1500.0], count)
+    if bed != "none":
+        weight = np.abs(weight) + 100.0
+    rests = np.full((count, 1), float(bed != "none"))
+    sections = Sections(np.full((count, 1), L), weight[:, None], rests, rests)
+    sections = with_table(sections)
+    H, V = 10 ** rng.uniform(4.0, 6.1, count), rng.uniform(-0.5, 1.5, count) * weight * L
+    slope = np.full(count, 0.05) if bed == "rough slope" else None
+    friction = np.full(count, 0.4 if slope is not None else 0.0)
+    V = (
+        np.maximum(V, H * slope)
+        if slope is not None
+        else (np.maximum(V, 0) if bed == "flat" else V)
+    )
+    here = span(sections, H, V, slope, friction)
+    # sums over 20000 parts, the upper end first
+    s = (np.arange(20000) + 0.5) * L / 20000
+    v = V[:, None] - weight[:, None] * s
+    x = z = 0.0
+    if bed == "none":
+        T = np.hypot(H[:, None], v)
+        x, z = (((1 + strain(T)) * f / T).mean(-1) * L for f in (H[:, None] + 0 * v, v))
+    else:
+        rise = 0.0 if slope is None else slope[:, None]
+        lies = v < H[:, None] * rise
+        cosine = 1.0 / np.sqrt(1.0 + rise**2)
+        loss = rise * cosine + friction[:, None] * cosine
+        below = np.maximum(s - (V[:, None] - H[:, None] * rise) / weight[:, None], 0.0)
+        T = np.where(
+            lies,
+            np.maximum(H[:, None] / cosine - loss * weight[:, None] * below, 0.0),
+            np.hypot(H[:, None], v),
+        )
+        at = np.hypot(H[:, None], v)
+        along_x = np.where(lies, cosine, H[:, None] / at)
+        along_z = np.where(lies, rise * cosine, v / at)
+        x, z = (((1 + strain(T)) * f).mean(-1) * L for f in (along_x, along_z))
+    assert here.x == pytest.approx(x, abs=1e-4 * L)
+    assert here.z == pytest.approx(z, abs=1e-4 * L)
+    # a vertical force below that of the touchdown has another branch
+    e = 1e-4
+    if bed != "none":
+        V = V + 1e-3 * H
+        here = span(sections, H, V, slope, friction)
+    by_H = [span(sections, H + d * H, V, slope, friction) for d in (e, -e)]
+    by_V = [span(sections, H, V + d * H, slope, friction) for d in (e, -e)]
+    for name, (up, down) in {"H": by_H, "V": by_V}.items():
+        for end in ("x", "z"):
+            rate = (getattr(up, end) - getattr(down, end)) / (2 * e * H)
+            given = getattr(here, f"{end}_{name}")
+            assert np.abs((given - rate) * H).max() < 2e-3 * L
+
+
+def test_energy_of_a_line_with_a_stretch_table_has_its_forces_as_gradient():
+    own = pieces(420.0, 400.0, 1e6)
+    own = Pieces(with_table(own.sections), own.bed, own.anchored, own.may_touch, plain=True)
+    a = np.array([0.0, 0.0, BED])
+    for b in ([400.0, 30.0, 0.0], [425.0, -20.0, 5.0], [436.0, 10.0, -1.0]):
+        b = np.array(b)
+        force = at(own, a, b).force_B[0]
+        for k in range(3):
+            e = 1e-4 * np.eye(3)[k]
+            rise = within(own, a, b + e).energy - within(own, a, b - e).energy
+            assert force[k] == pytest.approx(-float(rise[0]) / 2e-4, rel=1e-5, abs=1.0)

@@ -174,12 +174,6 @@ def test_static_network_finds_its_junction():
         ),
         (
             lambda: moored(
-                bow(type=sw.LineType("rope", 0.1, 9.0, stretch=[(0, 0), (0.1, 1e5)])),
-            ),
-            "line 'bow': line type 'rope' has a stretch table, which the quasi-static model",
-        ),
-        (
-            lambda: moored(
                 bow(),
                 seabed=sw.Seabed(grid=sw.DepthGrid((0, 1), (0, 1), ((50, 50), (50, 50)))),
             ),

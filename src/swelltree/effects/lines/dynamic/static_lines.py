@@ -24,8 +24,7 @@ class StaticLines(QuasiStaticLines):
 def static_lines(system: System, layout: Layout) -> StaticLines | None:
     """The dynamic lines of a system as catenaries, None if there are none.
 
-    Releases are left out, a rope with a stretch table has its stiffness at small strain, and a
-    seabed grid its depth at the origin.
+    Releases are left out, and a seabed grid has its depth at the origin.
     """
     built = build_lines(system, layout, "dynamic")
     if built is None:

@@ -16,6 +16,7 @@ from swelltree.system import System
 from swelltree.system.lines.seabed import ON_BED
 
 INEXTENSIBLE = 1e9  # EA of an inextensible line, of its weight
+NO_KNEE = 1e15  # N: a tension that no line has
 NOWHERE = -1e9  # level of the bed where there is none, m
 
 
@@ -38,8 +39,8 @@ class Laid:
     turned: list[bool]
 
 
-def lay(system: System, network: Network, stiffness: list[list[float]] | None = None) -> Laid:
-    """Arrays of a network; EA of every part may be given instead of that of its type."""
+def lay(system: System, network: Network) -> Laid:
+    """Arrays of a network."""
     bed = bed_of(system)
     laid = [_laid(system, bed, piece) for piece in network.pieces]
     turned = [flip for flip, _ in laid]
@@ -48,15 +49,19 @@ def lay(system: System, network: Network, stiffness: list[list[float]] | None = 
     lower = [p.B if flip else p.A for p, flip in both]
     upper = [p.A if flip else p.B for p, flip in both]
     parts = [list(p.parts)[:: -1 if flip else 1] for p, flip in both]
-    if stiffness is None:
-        stiffness = [[_stiffness_of(system, piece, p) for p in piece.parts] for piece, _ in both]
-    EA = [row[:: -1 if flip else 1] for row, flip in zip(stiffness, turned, strict=True)]
+    EA = [
+        [_stiffness_of(system, piece, part) for part in row]
+        for (piece, _), row in zip(both, parts, strict=True)
+    ]
+    tables = [
+        [table_of(piece, part) for part in row] for (piece, _), row in zip(both, parts, strict=True)
+    ]
     rests = [_resting(system, p, on_bed) for p, on_bed in zip(parts, anchored, strict=True)]
     may_touch = tuple(
         not on_bed and all(row) and system_has_bed(system)
         for row, on_bed in zip(rests, anchored, strict=True)
     )
-    sections = sections_of(system, parts, rests, EA)
+    sections = sections_of(system, parts, rests, EA, tables)
     plain = not bed.slope.any() and not float(bed.friction) > 0.0
     pieces = Pieces(sections, bed, anchored, may_touch, bool(plain))
     return Laid(pieces, _junctions(system, network, lower, upper), lower, upper, turned)
@@ -67,8 +72,8 @@ def build_lines(
 ) -> QuasiStaticLines | None:
     """The group of all lines of a model as quasi-static ones, None if there are none.
 
-    Dynamic lines are built so for linear studies: releases are left out, a rope with a stretch
-    table has its stiffness at small strain, and a seabed grid its depth at the origin.
+    Dynamic lines are built so for linear studies: releases are left out, and a seabed grid has its
+    depth at the origin.
     """
     network = line_network(system, layout, model)
     if not network.pieces:
@@ -138,7 +143,11 @@ def bed_of(system: System) -> Bed:
 
 
 def sections_of(
-    system: System, parts: list[list[Part]], rests: list[list[bool]], EA: list[list[float]]
+    system: System,
+    parts: list[list[Part]],
+    rests: list[list[bool]],
+    EA: list[list[float]],
+    tables: list[list[np.ndarray | None]],
 ) -> Sections:
     """Arrays of the sections, padded by empty ones at the upper end."""
     most = max(len(row) for row in parts)
@@ -156,18 +165,38 @@ def sections_of(
         padded(weight),
         1.0 / padded(EA),
         padded([[float(rest) for rest in row] for row in rests]),
+        *_knees(tables, most),
     )
+
+
+def table_of(piece: Piece, part: Part) -> np.ndarray | None:
+    """Rows (strain, tension) of a part that has them."""
+    if part.type.stretch is None or piece.line.axial == "inextensible":
+        return None
+    return np.array(part.type.stretch)
+
+
+def _knees(
+    tables: list[list[np.ndarray | None]], most: int
+) -> tuple[np.ndarray, np.ndarray] | tuple[None, None]:
+    """Tensions at which tables change their slope, and the change of 1/EA there (e, m, k)."""
+    count = max((len(table) - 2 for row in tables for table in row if table is not None), default=0)
+    if count <= 0:
+        return None, None
+    knee = np.full((len(tables), most, count), NO_KNEE)
+    softer = np.zeros(knee.shape)
+    for i, row in enumerate(tables):
+        for j, table in enumerate(row):
+            if table is not None:
+                soft = np.diff(table[:, 0]) / np.diff(table[:, 1])
+                knee[i, j, : len(soft) - 1] = table[1:-1, 1]
+                softer[i, j, : len(soft) - 1] = np.diff(soft)
+    return knee, softer
 
 
 def _check(system: System, piece: Piece) -> None:
     """Refuse what a catenary cannot be."""
     line = piece.line
-    for part in piece.parts:
-        if part.type.stretch is not None and line.axial == "elastic":
-            raise line.fail(
-                f"line type '{part.type.name}' has a stretch table, which the quasi-static model "
-                "does not take. Give EA, or model='dynamic'."
-            )
     if line.release_time is not None or line.release_tension is not None:
         raise line.fail("a quasi-static line is not released. Give model='dynamic'.")
     if system.seabed.grid is not None:

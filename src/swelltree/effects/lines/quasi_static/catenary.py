@@ -15,6 +15,11 @@ unstretched distance s from A the vertical force is V less the weight between s 
 which holds for any sign of w and for w = 0. A section on the bed stops where the vertical force
 is that of a line along the bed, V = H tan(slope). The end forces are the gradient of a convex
 function of the end positions, so that they exist and are unique.
+
+A rope whose strain over tension is a broken line,
+:math:`\epsilon = T/EA + \sum_k c_k \max(T - T_k, 0)`, adds the integrals of
+:math:`c_k (1 - T_k/T)` over the parts with more tension than :math:`T_k`: the same closed forms
+between the places where that tension is reached.
 """
 
 from __future__ import annotations
@@ -34,6 +39,8 @@ class Sections:
     weight: Array  # (e, m) in water, N/m
     compliance: Array  # (e, m) 1 / EA, 1/N
     rests: Array  # (e, m) may lie on the bed; such sections weigh more than water
+    knee: Array | None = None  # (e, m, k) tensions at which the compliance changes, N
+    softer: Array | None = None  # (e, m, k) by how much it changes there, 1/N
 
     @property
     def total_length(self) -> Array:
@@ -59,9 +66,8 @@ class Sections:
 
     def reversed(self) -> Sections:
         """The same from B to A."""
-        return Sections(
-            *(x[:, ::-1] for x in (self.length, self.weight, self.compliance, self.rests))
-        )
+        arrays = self.length, self.weight, self.compliance, self.rests, self.knee, self.softer
+        return Sections(*(None if x is None else x[:, ::-1] for x in arrays))
 
 
 @pytree()
@@ -132,7 +138,7 @@ def hanging(sections: Sections, H: Array, V: Array, slope: Array | None) -> Span
     stretch = hung * soft
     squares = H_ * H_ + (V1 * V1 + V1 * V2 + V2 * V2) / 3.0
     x_V = -(H_ * slope_integrals).sum(-1)
-    return Span(
+    result = Span(
         x=(H_ * (inverse + stretch)).sum(-1),
         z=(sine + 0.5 * (V1 + V2) * stretch).sum(-1),
         x_H=(inverse - cubes + stretch).sum(-1),
@@ -143,6 +149,69 @@ def hanging(sections: Sections, H: Array, V: Array, slope: Array | None) -> Span
         work=(tension + 0.5 * stretch * squares).sum(-1),
         pull=0.0 * H,
     )
+    return result if sections.knee is None else _with_knees(sections, result, H, V1, V2)
+
+
+def _with_knees(sections: Sections, free: Span, H: Array, V1: Array, V2: Array) -> Span:
+    """What the knees of a stretch table add to the part off the bed."""
+    assert sections.knee is not None
+    xp = namespace(H, V1)
+    H_, low, high = H[:, None, None], V1[:, :, None], V2[:, :, None]
+    T, c, hung = sections.knee, sections.softer, free.hung[:, :, None]
+    V = xp.sqrt(xp.maximum(T * T - H_ * H_, 0.0))
+    even = high == low
+    total = xp.where(even, 1.0, high - low)
+    # above the knee: where the vertical force is more than V upwards, or more than V downwards
+    up = xp.maximum(low, V), xp.maximum(high, V), low >= V
+    down = xp.minimum(low, -V), xp.minimum(high, -V), low < -V
+    for a, b, all_of_it in (up, down):
+        length = hung * xp.where(even, 1.0 * all_of_it, (b - a) / total)
+        inverse, sine, slope_integrals, cubes, tension = _integrals(H_, a, b, length)
+        squares = length * (H_ * H_ + (a * a + a * b + b * b) / 3.0)
+
+        def added(x: Array) -> Array:
+            return (c * x).sum((-1, -2))
+
+        x_V = added(T * H_ * slope_integrals)
+        free = replace(
+            free,
+            x=free.x + added(H_ * (length - T * inverse)),
+            z=free.z + added(0.5 * length * (a + b) - T * sine),
+            x_H=free.x_H + added(length - T * (inverse - cubes)),
+            x_V=free.x_V + x_V,
+            z_H=free.z_H + x_V,
+            z_V=free.z_V + added(length - T * cubes),
+            work=free.work + added(0.5 * squares - T * tension + 0.5 * T * T * length),
+        )
+    return free
+
+
+def stretch_lying(
+    sections: Sections, lying: Array, high: Array, low: Array
+) -> tuple[Array, Array, Array]:
+    """Elongation of lying parts (e,) [m], its derivative by tension [m/N] and its energy [J].
+
+    Args:
+        sections: of the pieces.
+        lying: lengths that lie and carry tension (e, m) [m].
+        high: tension at their upper ends (e, m) [N].
+        low: at their lower ends; tension falls evenly.
+    """
+    xp = namespace(high, lying)
+    soft = lying * sections.compliance
+    longer, give = (0.5 * soft * (high + low)).sum(-1), soft.sum(-1)
+    energy = (soft * (high * high + high * low + low * low) / 6.0).sum(-1)
+    if sections.knee is not None:
+        a, b = (xp.maximum(x[:, :, None] - sections.knee, 0.0) for x in (low, high))
+        even = (high == low)[:, :, None]
+        drop = xp.where(even, 1.0, (high - low)[:, :, None])
+        # of the part above the knee: its share, and its mean tension above the knee
+        share = xp.where(even, 1.0 * (b > 0.0), (b - a) / drop)
+        soft = lying[:, :, None] * sections.softer * share
+        longer = longer + (0.5 * soft * (a + b)).sum((-1, -2))
+        give = give + soft.sum((-1, -2))
+        energy = energy + (soft * (a * a + a * b + b * b) / 6.0).sum((-1, -2))
+    return longer, give, energy
 
 
 def span(
@@ -162,7 +231,7 @@ def span(
     """
     xp = namespace(H, V, sections.length)
     free = hanging(sections, H, V, slope)
-    length, weight, soft = sections.length, sections.weight, sections.compliance
+    length, weight = sections.length, sections.weight
     lying = length - free.hung
     # below the bed z goes on in a straight line, so that its root is found from there too
     burden = (length * weight * sections.rests).sum(-1)
@@ -172,14 +241,15 @@ def span(
     under = xp.minimum(V - weight_behind(sections) - floor, 0.0)
     z, z_V = free.z + loose * under, free.z_V + loose * (under < 0.0)
     if slope is None:
-        give, rest = (lying * soft).sum(-1), lying.sum(-1)
+        rest, pull = lying.sum(-1), H[:, None] + 0.0 * lying
+        longer, give, energy = stretch_lying(sections, lying, pull, pull)
         return replace(
             free,
-            x=free.x + rest + H * give,
+            x=free.x + rest + longer,
             z=z,
             x_H=free.x_H + give,
             z_V=z_V,
-            work=free.work + H * rest + 0.5 * H * H * give,
+            work=free.work + H * rest + energy,
             pull=H,
         )
     cosine = 1.0 / xp.sqrt(1.0 + slope * slope)
@@ -193,8 +263,8 @@ def span(
     grips = (low > 0.0) | (loss_ <= 0.0)
     rate = xp.where(grips, 1.0, loss_ * weight)
     active = xp.where(grips, lying, xp.minimum(lying, high / rate))
-    extent = (lying + 0.5 * active * soft * (high + low)).sum(-1)
-    give = (active * soft).sum(-1)
+    longer, give, _ = stretch_lying(sections, active, high, low)
+    extent = lying.sum(-1) + longer
     by_H = cosine - friction * sine
     return replace(
         free,

@@ -74,8 +74,8 @@ def bed_height(bed: Bed, points: Array) -> Array:
 
 def rows_of(tree: Tree, rows: np.ndarray) -> Tree:
     """Some rows of every array of a pytree class."""
-    fields = tree.__dataclass_fields__
-    return type(tree)(**{name: getattr(tree, name)[rows] for name in fields})
+    values = ((name, getattr(tree, name)) for name in tree.__dataclass_fields__)
+    return type(tree)(**{name: None if x is None else x[rows] for name, x in values})
 
 
 def by_kind(

@@ -5,6 +5,8 @@ The part above a point of a catenary is a catenary with the same force at B.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from swelltree.effects.lines.quasi_static.catenary import Sections, span
 from swelltree.effects.lines.quasi_static.catenary_ends import Bed, Ends
 from swelltree.effects.lines.quasi_static.catenary_solve import LEAST
@@ -16,7 +18,7 @@ def _above(sections: Sections, s: Array) -> Sections:
     xp = namespace(s, sections.length)
     stop = xp.cumsum(sections.length, axis=-1)
     length = xp.minimum(xp.maximum(stop - s[:, None], 0.0), sections.length)
-    return Sections(length, sections.weight, sections.compliance, sections.rests)
+    return replace(sections, length=length)
 
 
 def points_along(
@@ -49,7 +51,7 @@ def points_along(
     slope = xp.where(touches, bed.slope[0] * along[:, 0] + bed.slope[1] * along[:, 1], 0.0)
     friction = xp.where(anchored, bed.friction, 0.0)
     rests = sections.rests * (touches | anchored)[:, None]
-    resting = Sections(sections.length, sections.weight, sections.compliance, rests)
+    resting = replace(sections, rests=rests)
     V = result.down_B
     upper = span(_above(resting, s), H, V, slope, friction)
     from_B = ((b - a)[:, :2] * along).sum(-1) - upper.x

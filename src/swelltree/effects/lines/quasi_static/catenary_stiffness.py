@@ -12,7 +12,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from swelltree.effects.lines.quasi_static.catenary import Sections, hanging, span
+from swelltree.effects.lines.quasi_static.catenary import (
+    Sections,
+    hanging,
+    span,
+    stretch_lying,
+)
 from swelltree.effects.lines.quasi_static.catenary_ends import (
     Bed,
     Ends,
@@ -123,7 +128,8 @@ def _touching(bed: Bed, sections: Sections, result: Ends, a: Array, b: Array) ->
     upper = hanging(sections, H, result.down_B, slope)
     lower = hanging(sections.reversed(), H, result.down_A, -slope)
     parts = sections.length - upper.hung - lower.hung[:, ::-1]
-    give = (parts * sections.compliance).sum(-1)
+    pull = H[:, None] + 0.0 * parts
+    _, give, stretched = stretch_lying(sections, parts, pull, pull)
     B_H, B_V = upper.z_H - slope * upper.x_H, upper.z_V - slope * upper.x_V
     A_H, A_V = lower.z_H + slope * lower.x_H, lower.z_V + slope * lower.x_V
     B_V, A_V = xp.maximum(B_V, 1e-300), xp.maximum(A_V, 1e-300)
@@ -138,7 +144,7 @@ def _touching(bed: Bed, sections: Sections, result: Ends, a: Array, b: Array) ->
     ]
     level = 0.5 * (bed_height(bed, a) + bed_height(bed, b))
     stored = H * result.x + result.down_A * height_A + result.down_B * height_B
-    stored = stored - upper.work - lower.work - H * parts.sum(-1) - 0.5 * H * H * give
+    stored = stored - upper.work - lower.work - H * parts.sum(-1) - stretched
     begins = lower.hung.sum(-1)
     lying = xp.stack([begins, begins + parts.sum(-1)], axis=-1)
     return Inside(_table(rows), stored + sections.total_weight * level, lying)

@@ -6,7 +6,7 @@ runs along the bed. The part in between is held there; its friction is not taken
 
 from __future__ import annotations
 
-from swelltree.effects.lines.quasi_static.catenary import Sections, hanging
+from swelltree.effects.lines.quasi_static.catenary import Sections, hanging, stretch_lying
 from swelltree.effects.lines.quasi_static.catenary_solve import (
     FAR,
     LEAST,
@@ -69,9 +69,10 @@ def _halves(args: Tree, u: tuple[Array, ...]) -> tuple[tuple[Array, ...], Tree]:
     lower = hanging(sections.reversed(), H, V_A, -slope)
     lying = sections.length - upper.hung - lower.hung[:, ::-1]
     cosine = 1.0 / xp.sqrt(1.0 + slope * slope)
-    give = (lying * sections.compliance).sum(-1)
+    pull = H[:, None] + 0.0 * lying
+    longer, give, _ = stretch_lying(sections, lying, pull, pull)
     misfit = (
-        upper.x + lower.x + cosine * lying.sum(-1) + H * give - x,
+        upper.x + lower.x + cosine * lying.sum(-1) + longer - x,
         upper.z - slope * upper.x - height_B,
         lower.z + slope * lower.x - height_A,
     )

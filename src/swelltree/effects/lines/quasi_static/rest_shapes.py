@@ -6,15 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swelltree.effects.lines.network import Network, Part, Piece
+from swelltree.effects.lines.network import Network, Piece
 from swelltree.effects.lines.quasi_static.build import Laid, lay
 from swelltree.effects.lines.quasi_static.catenary_ends import Ends, ends, rows_of
 from swelltree.effects.lines.quasi_static.catenary_shape import points_along
 from swelltree.effects.lines.quasi_static.catenary_stiffness import inside
 from swelltree.effects.lines.quasi_static.junctions import joined, rest_of_junctions
 from swelltree.system import System
-
-ROUNDS = 100  # of the secant stiffness of nonlinear ropes
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +49,8 @@ def node_distances(piece: Piece) -> np.ndarray:
 def static_network(system: System, network: Network, a: np.ndarray, b: np.ndarray) -> StaticNetwork:
     """Lines at rest between given points, as catenaries sampled at their nodes.
 
-    Slack lines lie in a heap that is spread evenly; ropes with a stretch table take the secant
-    stiffness at their mean tension. Currents, waves and bending stiffness are left out.
+    Slack lines lie in a heap that is spread evenly. Currents, waves and bending stiffness are left
+    out.
 
     Args:
         system: the description.
@@ -60,13 +58,7 @@ def static_network(system: System, network: Network, a: np.ndarray, b: np.ndarra
         a: ends A of the pieces in the world (e, 3) [m]; rows of ends on junctions are not used.
         b: ends B (e, 3) [m].
     """
-    laid, before = lay(system, network), np.inf
-    for _ in range(ROUNDS if _is_nonlinear(network) else 0):
-        secants = _secants(network, _solved(laid, a, b)[0])
-        laid, sizes = lay(system, network, secants), np.concatenate(secants)
-        if np.abs(sizes - before).max() <= 1e-10 * sizes.max():
-            break
-        before = sizes
+    laid = lay(system, network)
     result, low, high, y = _solved(laid, a, b)
     shapes = [
         _shape(laid, result, low, high, k, node_distances(piece))
@@ -112,37 +104,3 @@ def _shape(
     tension = points_at(0.5 * (distances[1:] + distances[:-1]))[1]
     pull = (result.force_A[k], result.force_B[k])
     return StaticShape(position, tension, *(pull[::-1] if turned else pull))
-
-
-def _is_nonlinear(network: Network) -> bool:
-    return any(
-        _table_of(piece, part) is not None for piece in network.pieces for part in piece.parts
-    )
-
-
-def _table_of(piece: Piece, part: Part) -> np.ndarray | None:
-    """Rows (strain, tension) of a part that has them."""
-    if part.type.stretch is None or piece.line.axial == "inextensible":
-        return None
-    return np.array(part.type.stretch)
-
-
-def _secants(network: Network, result: Ends) -> list[list[float]]:
-    """Secant EA of every part at the tension of its piece."""
-    force = 0.5 * (np.linalg.norm(result.force_A, axis=1) + np.linalg.norm(result.force_B, axis=1))
-    rows = []
-    for piece, tension in zip(network.pieces, force, strict=True):
-        row = []
-        for part in piece.parts:
-            table = _table_of(piece, part)
-            if table is None:
-                row.append(float(part.type.initial_EA or 1e9 * tension))
-                continue
-            # beyond the table the last slope goes on
-            strain, load = table.T
-            slope = (load[-1] - load[-2]) / (strain[-1] - strain[-2])
-            over = max(tension - load[-1], 0.0) / slope
-            at = max(float(np.interp(tension, load, strain)) + over, strain[1] * 1e-6)
-            row.append(max(tension, load[1] * 1e-6) / at)
-        rows.append(row)
-    return rows
