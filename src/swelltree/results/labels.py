@@ -367,6 +367,24 @@ LABELS: dict[str, Label] = {
     "anchor_uplift": Label(
         "anchor_uplift", ("line",), "N", "upward part of the force of the line at end A", _WORLD
     ),
+    "fairlead_uplift": Label(
+        "fairlead_uplift", ("line",), "N", "upward part of the force of the line at end B", _WORLD
+    ),
+    "anchor_force": Label(
+        "anchor_force", ("line", "axis"), "N", "force of the line on what holds end A", _WORLD
+    ),
+    "fairlead_force": Label(
+        "fairlead_force", ("line", "axis"), "N", "force of the line on what holds end B", _WORLD
+    ),
+    "anchor_angle": Label(
+        "anchor_angle", ("line",), "rad", "angle of the force at end A above the horizontal"
+    ),
+    "fairlead_angle": Label(
+        "fairlead_angle", ("line",), "rad", "angle of the force at end B above the horizontal"
+    ),
+    "utilisation": Label(
+        "utilisation", ("line",), "1", "max tension along the line over its breaking load"
+    ),
     "touchdown": Label(
         "touchdown", ("line",), "m", "distance along the line from A to where it leaves the seabed"
     ),

@@ -63,3 +63,35 @@ def _of_polygon(chord, length, count):
     H, V = root(gap, (0.2 * WEIGHT * length, -0.4 * WEIGHT * length)).x
     half = 0.5 * WEIGHT * link
     return np.hypot(H, V - half), np.hypot(H, V + (count - 1) * 2.0 * half + half)
+
+
+@pytest.mark.parametrize("model", ["dynamic", "quasi_static"])
+def test_a_line_described_from_either_end_reports_the_same_of_both(model):
+    """Touchdown, forces, angles and uplift do not depend on which end is A."""
+    kind = KIND.replace(breaking_load=2e6)
+    low, high, length, n = (-140.0, 60.0, -80.0), (40.0, -20.0, 0.0), 230.0, 46
+    lifted = (-140.0, 60.0, -80.0), (70.0, -30.0, 10.0), 235.0
+    for A, B, total in ((low, high, length), lifted):
+        down = at_rest(sw.Line("l", A, B, total, kind, model=model, segments=n))
+        up = at_rest(sw.Line("l", B, A, total, kind, model=model, segments=n))
+        lies = float(down.touchdown[0])
+        if (A, B) == (low, high):
+            assert lies > 20.0
+            assert float(up.touchdown[0]) == pytest.approx(total - lies, rel=1e-6)
+        else:
+            assert lies == 0.0
+            assert float(up.touchdown[0]) == 0.0
+            assert float(down.anchor_uplift[0]) > 1e4
+        for name in ("tension", "force", "angle", "uplift"):
+            for mine, other in (("anchor", "fairlead"), ("fairlead", "anchor")):
+                a, b = down[f"{mine}_{name}"].values[0], up[f"{other}_{name}"].values[0]
+                assert a == pytest.approx(b, rel=1e-5, abs=1e-3 * WEIGHT)
+        force = down.fairlead_force.values[0]
+        assert np.linalg.norm(force) == pytest.approx(float(down.fairlead_tension[0]))
+        assert float(down.fairlead_angle[0]) == pytest.approx(
+            np.arctan2(force[2], np.hypot(*force[:2]))
+        )
+        assert float(down.fairlead_angle[0]) < -0.1
+        largest = down.fairlead_tension.values[0] / 2e6
+        assert float(down.utilisation[0]) == pytest.approx(largest, rel=0.02)
+        assert float(up.utilisation[0]) == pytest.approx(float(down.utilisation[0]), rel=1e-5)

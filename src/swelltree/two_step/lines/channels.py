@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swelltree.effects.lines.channels import end_channels
 from swelltree.effects.lines.dynamic.arrays import LineArrays, with_first
 from swelltree.effects.lines.dynamic.lines import DynamicLines
 from swelltree.effects.lines.seabed import Bed, bed_plane
@@ -81,10 +82,7 @@ def line_channels(lines: DynamicLines, sample: Sample) -> dict[str, Array]:
         "line_mean_tension": now.impulse / now.span,
         "line_slack": report.slack,
         "line_grounded": report.grounded,
-        "fairlead_tension": _at_released_ends(lines, sample, _size(at_B), at_A=False),
-        "anchor_tension": _at_released_ends(lines, sample, _size(at_A), at_A=True),
-        "anchor_uplift": xp.maximum(_uplift(lines, sample, at_A[:, 2]), 0.0),
-        "touchdown": _touchdown(report.grounded, length),
+        "touchdown": _touchdown(report.grounded, length, used),
         "line_kinetic_energy": report.kinetic,
         "line_stored_energy": report.stored,
         "line_potential_energy": report.potential,
@@ -92,6 +90,12 @@ def line_channels(lines: DynamicLines, sample: Sample) -> dict[str, Array]:
         "penetration": report.penetration.max(),
         "complementarity": report.complementarity.max(),
     }
+    out |= end_channels(
+        _at_released_ends(lines, sample, at_A, at_A=True),
+        _at_released_ends(lines, sample, at_B, at_A=False),
+    )
+    if lines.breaking_load is not None:
+        out["utilisation"] = (report.tension / lines.breaking_load).max(-1)
     if arrays.bending:
         out |= {
             "line_curvature": report.curvature,
@@ -105,27 +109,16 @@ def line_channels(lines: DynamicLines, sample: Sample) -> dict[str, Array]:
     return out | ({"junction_position": now.y} if lines.junctions else {})
 
 
-def _at_released_ends(lines: DynamicLines, sample: Sample, tension: Array, *, at_A: bool) -> Array:
-    """Tensions at one of the ends, where it can be released that of its tie (line,) [N]."""
+def _at_released_ends(lines: DynamicLines, sample: Sample, force: Array, *, at_A: bool) -> Array:
+    """Forces at one of the ends, where it can be released those on its tie (line, 3) [N]."""
     both = enumerate(zip(lines.tie_waits, lines.tie_at_A, strict=True))
     ties = [k for k, (waits, there) in both if waits == 0.0 and there == at_A]
-    if not ties:
-        return tension
-    xp = namespace(tension)
-    hits = np.arange(tension.shape[0])[:, None] == np.array(lines.tie_line)[ties]
-    tied = xp.where(hits, _size(sample.tie)[np.array(ties)], 0.0).sum(1)
-    return xp.where(hits.any(1), tied, tension)
-
-
-def _uplift(lines: DynamicLines, sample: Sample, force: Array) -> Array:
-    """Upward force at ends A, where one can be released that on its tie (line,) [N]."""
-    ties = [k for k, there in enumerate(lines.tie_at_A) if there]
     if not ties:
         return force
     xp = namespace(force)
     hits = np.arange(force.shape[0])[:, None] == np.array(lines.tie_line)[ties]
-    tied = xp.where(hits, -sample.tie[np.array(ties), 2], 0.0).sum(1)
-    return xp.where(hits.any(1), tied, force)
+    tied = xp.where(hits[:, :, None], -sample.tie[np.array(ties)], 0.0).sum(1)
+    return xp.where(hits.any(1)[:, None], tied, force)
 
 
 def _above_the_bed(bed: Bed | None, place: Array, force: Array) -> Array:
@@ -145,15 +138,23 @@ def _above_the_bed(bed: Bed | None, place: Array, force: Array) -> Array:
     return xp.concatenate([force[:, :2], up[:, None]], -1)
 
 
-def _size(force: Array) -> Array:
-    return namespace(force).sqrt(dot(force, force))
+def _touchdown(grounded: Array, length: Array, used: Array) -> Array:
+    """Distance along the line from A to where it leaves the bed, zero where none lies [m].
 
-
-def _touchdown(grounded: Array, length: Array) -> Array:
-    """Distance along the line from A to the last node on the bed, zero where none is [m]."""
+    Of a line that lies at end B and hangs at A that is its first node on the bed, else the last.
+    """
     xp = namespace(length)
-    along = xp.concatenate([xp.zeros((length.shape[0], 1)), xp.cumsum(length, axis=1)], axis=1)
-    return xp.where(grounded, along, 0.0).max(axis=1)
+    zero = xp.zeros((length.shape[0], 1))
+    along = xp.concatenate([zero, xp.cumsum(length, axis=1)], axis=1)
+    total = along[:, -1]
+    # nodes next to the ends
+    lies_B = grounded[:, -2]
+    first = xp.concatenate([zero > 0.0, used[:, :-1] < used[:, 1:], zero > 0.0], axis=1)
+    first = first | ((np.arange(grounded.shape[1]) == 1) & used[:, :1])
+    lies_A = (grounded & first).any(1)
+    last = xp.where(grounded, along, 0.0).max(axis=1)
+    nearest = xp.where(grounded, along, total[:, None]).min(axis=1)
+    return xp.where(lies_B & ~lies_A, nearest, last)
 
 
 def winch_channels(winches: Winches, arrays: LineArrays, now: WinchSample) -> dict[str, Array]:

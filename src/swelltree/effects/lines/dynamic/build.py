@@ -81,6 +81,7 @@ def build_dynamic_lines(system: System, layout: Layout) -> DynamicLines | None:
         tie_at_A=tuple(tie.at_A for tie in ties),
         tie_waits=tuple(0.0 if tie.begin is None else WAITS for tie in ties),
         winches=winches,
+        breaking_load=None if arrays is None else _breaking_loads(network, arrays.n),
         shape=None if rest is None else rest[0],
         tension=None if rest is None else rest[2],
         static=static_lines(system, layout),
@@ -147,6 +148,17 @@ def _line(piece: Piece) -> NamedValues:
             )
         out["stretch"] = np.array(given[0])
     return out
+
+
+def _breaking_loads(network: Network, n: int) -> np.ndarray | None:
+    """Breaking loads of the segments (line, segment), infinite where unknown; None: nowhere."""
+    out = np.full((len(network.pieces), n), np.inf)
+    for row, piece in zip(out, network.pieces, strict=True):
+        loads = [[part.type.breaking_load or np.inf] * part.segments for part in piece.parts]
+        own = np.concatenate(loads)
+        row[:] = own[0]
+        row[n - len(own) :] = own
+    return out if np.isfinite(out).any() else None
 
 
 def _stacked(network: Network, winches: Winches | None) -> LineArrays:

@@ -90,6 +90,7 @@ class DynamicLines(Effect):
     tie_waits: tuple[float, ...] = ()  # ties.WAITS where it waits to be caught, else 0
     tie_at_A: tuple[bool, ...] = ()  # does it hold end A of its line?
     winches: Tree = None  # effects.lines.winches.Winches, or None
+    breaking_load: Array = None  # (line, segment) N, infinite where none is given; None: nowhere
     shape: Array = None  # (line, node, 3) at rest between the described ends, m
     tension: Array = None  # (line, segment) at rest, N
     static: StaticLines | None = (

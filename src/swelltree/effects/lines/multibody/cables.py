@@ -25,7 +25,7 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.effects.drag.drag import DragPieces, size
-from swelltree.effects.lines.channels import LINE_DIMS
+from swelltree.effects.lines.channels import LINE_DIMS, end_channels
 from swelltree.effects.lines.multibody.cable_winch import (
     BROUGHT,
     IDLE,
@@ -525,9 +525,7 @@ class Cables(Effect):
             "line_tension": xp.where(active, tension, of_first),
             "line_stretched_length": xp.where(active, result.length[rows], 0.0),
             "line_slack": xp.where(active & (tension <= 0.0), 1.0, 0.0),
-            "fairlead_tension": xp.sqrt(dot(at_B, at_B)),
-            "anchor_tension": xp.sqrt(dot(at_A, at_A)),
-            "anchor_uplift": xp.maximum(at_A[:, 2], 0.0),
+            **end_channels(at_A, at_B),
         }
 
     def drag(self, model: Model, motion: Motion) -> tuple[DragPieces, ...]:

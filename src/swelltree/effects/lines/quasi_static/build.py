@@ -105,7 +105,20 @@ def build_lines(
         end_B=tuple((k[-1], turned[k[-1]]) for k in map(network.of_line, network.lines)),
         node_piece=tuple(k for k, _ in nodes),
         keeps_energy=laid.pieces.plain,
+        breaking_load=_breaking_loads(network),
     )
+
+
+def _breaking_loads(network: Network) -> np.ndarray | None:
+    """Breaking loads at the points of lines in results (line, node), infinite where unknown."""
+    rows = []
+    for name in network.lines:
+        parts = [part for k in network.of_line(name) for part in network.pieces[k].parts]
+        stops = np.cumsum([part.length for part in parts])
+        at = np.searchsorted(stops, np.linspace(0.0, stops[-1], NODES))
+        loads = np.array([part.type.breaking_load or np.inf for part in parts])
+        rows.append(loads[np.minimum(at, len(parts) - 1)])
+    return np.array(rows) if np.isfinite(rows).any() else None
 
 
 def _stiffness_of(system: System, piece: Piece, part: Part) -> float:

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from swelltree.effects.lines.channels import LINE_DIMS
+from swelltree.effects.lines.channels import LINE_DIMS, end_channels
 from swelltree.effects.lines.quasi_static.catenary_ends import Ends, Pieces, ends, rows_of
 from swelltree.effects.lines.quasi_static.catenary_shape import points_along
 from swelltree.effects.lines.quasi_static.catenary_stiffness import inside
@@ -71,6 +71,7 @@ class QuasiStaticLines(Effect):
     end_B: tuple[tuple[int, bool], ...]
     node_piece: tuple[int, ...]  # piece of every point of every line in results
     keeps_energy: bool
+    breaking_load: Array | None = None  # (line, node) N, infinite where unknown; None: nowhere
 
     def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
         return {
@@ -122,7 +123,6 @@ class QuasiStaticLines(Effect):
     def _channels(self, result: Ends, lying: Array, a: Array, b: Array) -> dict[str, Array]:
         xp = namespace(result.H)
         force = xp.stack([result.force_B, result.force_A])
-        pull = xp.sqrt(dot(force, force))
 
         def at(which: tuple[tuple[int, bool], ...], x: Array) -> Array:
             piece = np.array([k for k, _ in which], dtype=int)
@@ -132,16 +132,15 @@ class QuasiStaticLines(Effect):
         reach = self.start + self.way * lying[:, 1]
         reach = xp.where(lying[:, 1] > lying[:, 0], reach, 0.0)
         of_line = np.arange(len(self.lines))[:, None] == np.array(self.line)
-        uplift = at(self.end_A, force[:, :, 2])
         position, tension = self.shape(result, lying, a, b)
-        return {
-            "fairlead_tension": at(self.end_B, pull),
-            "anchor_tension": at(self.end_A, pull),
-            "anchor_uplift": xp.maximum(uplift, 0.0),
+        out = end_channels(at(self.end_A, force), at(self.end_B, force)) | {
             "touchdown": xp.where(of_line, reach, 0.0).max(-1),
             "line_position": position,
             "line_node_tension": tension,
         }
+        if self.breaking_load is not None:
+            out["utilisation"] = (tension / self.breaking_load).max(-1)
+        return out
 
     def shape(self, result: Ends, lying: Array, a: Array, b: Array) -> tuple[Array, Array]:
         """Points of every line at equal distances (line, node, 3), and tensions (line, node)."""
