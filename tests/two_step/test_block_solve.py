@@ -54,13 +54,19 @@ def setting(name):
     frozen = quick_jit(lambda q: freeze(lines, bed, q, water, 9.81, 1025.0, rest))(q_n)
     velocity = (q_plus - q_minus) / (2 * h)
 
-    def rows(how, q, mu, nu, far):
+    # friction forces along the bed, within and beyond what the contact forces can hold
+    n = np.asarray(frozen.contact.normal)
+    p = 500.0 * rng.normal(size=q_n.shape)
+    p = jnp.asarray(p - (p * n).sum(-1, keepdims=True) * n)
+
+    def rows(how, q, mu, nu, far, p=p):
         start, theta = how
         before = jnp.where(start > 0, q - 2 * h * velocity, q_minus)
         back = jnp.where(start > 0, far, beyond[0])
-        return assemble(lines, frozen, h, before, q_n, q, mu, nu, 1e-4, theta, start, (back, far))
+        args = h, before, q_n, q, mu, nu, 1e-4, theta, start, (back, far)
+        return assemble(lines, frozen, *args, rub=(0.3 * p, p))
 
-    return lines, rows, (jnp.asarray(q_plus), jnp.asarray(mu), jnp.asarray(nu), beyond[1])
+    return lines, rows, (jnp.asarray(q_plus), jnp.asarray(mu), jnp.asarray(nu), beyond[1], p)
 
 
 DEFAULT = ("rough slope", "clamped")  # the others take another quarter of a minute
@@ -79,17 +85,25 @@ def test_condensed_line_solves_the_linearised_rows_of_autodiff(name):
 
     @quick_jit
     def newton(how, x):
-        cond = eliminate(rows(how, *x))
+        here = rows(how, *x)
+        cond = eliminate(here)
         dx = back_substitute(cond, d_ends)
+        dp = jnp.zeros_like(x[0])
+        if here.rub is not None:
+            dp = (
+                here.rub + (here.rub_r * dx[0][:, :, None]).sum(-1) + here.rub_nu * dx[2][..., None]
+            )
 
-        def everything(q, mu, nu, far):
-            r = rows(how, q, mu, nu, far)
+        def everything(q, mu, nu, far, p):
+            r = rows(how, q, mu, nu, far, p)
             ghosts = jnp.zeros((2, 2, 3))
             if r.bending is not None:
                 ghosts = jnp.stack([r.bending.force[:, 0], r.bending.force[:, -1]], 1)
-            return r.R, r.F, r.bed_F, ghosts
+            # the balance with the friction forces as they are
+            R = r.R if r.rub is None else r.R + r.rub
+            return R, r.F, r.bed_F, ghosts
 
-        return cond.S, cond.end_force_residual, jax.jvp(everything, x, (*dx, d_far))
+        return cond.S, cond.end_force_residual, jax.jvp(everything, x, (*dx, d_far, dp))
 
     for how in STEPS:
         S, residual, (value, change) = newton(how, x)
@@ -131,7 +145,7 @@ def test_bending_sweep_without_stiffness_equals_the_plain_sweep():
     lines, _, x = setting("pinned")
     soft = replace(lines, EI=0.0 * lines.EI)
     plain = replace(soft, bending=False)
-    q, mu, nu, far = x
+    q, mu, nu, far, _ = x
     frozen = freeze(soft, make_bed(depth=10.0), q, None, 9.81, 0.0)
     args = (0.1, q + 0.1, q, q, mu, nu)
     two = quick_jit(lambda: eliminate(assemble(soft, frozen, *args, beyond=(far, far))))()

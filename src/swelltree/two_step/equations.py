@@ -18,9 +18,11 @@ from swelltree.two_step.joint_rows import body_rows, row_residual, row_wrenches
 from swelltree.two_step.poses import Three, three_poses
 from swelltree.two_step.solve.balance import inertia_balance, weight_correction
 from swelltree.two_step.solve.complementarity import fischer_burmeister
+from swelltree.two_step.solve.friction import friction
 from swelltree.two_step.solve.path import discrete_path_matrix
 from swelltree.two_step.surplus import without_surplus
 
+STICKS = 1e6  # see `friction`: the points of a body share a load
 GIVES = 1e-7  # give of a rigid seabed under bodies, of the step's free fall under the same force
 
 
@@ -32,6 +34,8 @@ class Trial:
     P: Array  # (6N, n) directions in which bodies may move; identity for poses
     three: Three
     g: Array  # (N, 3) Gibbs vectors of the step
+    rubbing: Array  # (k, 3) friction of contacts [N]
+    row: Array  # (k, 3) how far it is from its law [m]
 
 
 def moved(step: Step, u: Array) -> tuple[Array, Array, Array]:
@@ -69,8 +73,8 @@ def first_guess(step: Step) -> Array:
 
 
 def equations(
-    step: Step, unknown: Array, wrench: Array, end_force: Array | None
-) -> tuple[tuple[Array, Array], Trial]:
+    step: Step, unknown: Array, wrench: Array, end_force: Array | None, rub: Rub | None = None
+) -> tuple[tuple[Array, Array, Array], Trial]:
     """Balances, joint equations and contacts; forces of the model and of lines are given.
 
     Args:
@@ -78,9 +82,11 @@ def equations(
         unknown: of bodies, junctions, joints and contacts, see `Sizes`.
         wrench: of the model's forces on every body (N, 6).
         end_force: what lines need at their points (line * point, 3).
+        rub: friction at contacts, or None.
 
     Returns:
-        value, displacement of bodies and junctions (6N + 3J,), and what else was found.
+        value, displacement of bodies and junctions (6N + 3J,), friction forces of contacts
+        (k * 3,), and what else was found.
     """
     model, form, setup, state = step.model, step.form, step.setup, step.state
     theta = setup.theta
@@ -92,6 +98,7 @@ def equations(
     r = r + immersed_balance(model, setup, step.now.awash, three)[0]
     knots = jnp.zeros((0, 3))
     touching, tied = jnp.zeros(0), jnp.zeros(0)
+    rubbing = row = jnp.zeros((0, 3))
     lines = model.lines
     if lines is not None:
         knots = junction_balance(step, y)
@@ -101,7 +108,7 @@ def equations(
             )
             r, knots = r + on_bodies, knots + on_knots
         if lines.n_contacts:
-            force, touching = contact_forces(step, three, y, nu)
+            force, touching, rubbing, row = contact_forces(step, three, y, nu, rub)
             on_bodies, on_knots = booked(
                 lines.contact_body,
                 lines.contact_junction,
@@ -133,7 +140,8 @@ def equations(
             r = jnp.where(model.locked > 0.5, u / setup.scale[: u.shape[0]], r)
     value = jnp.concatenate([r, knots.reshape(-1), closing, touching, tied])
     way = jnp.concatenate([p - state.pose.p, g], axis=-1).reshape(-1)
-    return (value, jnp.concatenate([way, y.reshape(-1)])), Trial(value, P, three, g)
+    moves = jnp.concatenate([way, y.reshape(-1)])
+    return (value, moves, rubbing.reshape(-1)), Trial(value, P, three, g, rubbing, row)
 
 
 def junction_balance(step: Step, y: Array) -> Array:
@@ -153,20 +161,55 @@ def junction_balance(step: Step, y: Array) -> Array:
     return inertia / h**2 - weight - drag - displaced * (1.0 + added) * acceleration
 
 
-def contact_forces(step: Step, three: Three, y: Array, nu: Array) -> tuple[Array, Array]:
+@pytree("exact")
+class Rub:
+    """Friction at contacts, at an iterate.
+
+    Args:
+        last: forces of the last step (k, 3) [N].
+        p: forces (k, 3) [N].
+        nu: normal forces (k,) [N].
+        v: velocities of the points over the next half step (k, 3) [m/s].
+        exact: are the forces to be taken as they are?
+    """
+
+    last: Array
+    p: Array
+    nu: Array
+    v: Array
+    exact: bool
+
+
+def contact_velocity(step: Step, unknown: Array) -> Array:
+    """Velocities of contact points over the next half step (k, 3) [m/s]."""
+    u, y, *_ = step.size.split(unknown)
+    p, g, _ = moved(step, u)
+    after = _contacts_at(step, poses_around(step, p, g).next, y)
+    return (after - _contacts_at(step, step.state.pose, step.state.lines.y)) / step.setup.h
+
+
+def _contacts_at(step: Step, pose: Pose, knots: Array) -> Array:
+    """Contact points (k, 3) [m]."""
+    lines = step.model.dynamic_lines
+    return attached_points(
+        lines.contact_body, lines.contact_junction, lines.contact_point, pose, knots
+    )
+
+
+def contact_forces(
+    step: Step, three: Three, y: Array, nu: Array, rub: Rub | None
+) -> tuple[Array, Array, Array, Array]:
     """Force of the seabed at contact points (k, 3), and their rows of complementarity (k,).
 
-    Rigid: the clearance at the next instant; soft: averaged over the last and the next.
+    Rigid: the clearance at the next instant; soft: averaged over the last and the next. After
+    these the friction forces and how far they are from their law, (k, 3) each.
     """
     lines, setup, now = step.model.dynamic_lines, step.setup, step.now
-    bed = lines.ground
-
-    def at(pose: Pose, knots: Array) -> Array:
-        return attached_points(
-            lines.contact_body, lines.contact_junction, lines.contact_point, pose, knots
-        )
-
-    after, before = at(three.next, y), at(three.last, step.state.lines.y_last)
+    bed, state = lines.ground, step.state
+    after, before = (
+        _contacts_at(step, three.next, y),
+        _contacts_at(step, three.last, state.lines.y_last),
+    )
     n = now.normal
     gap, last = dot(n, after) - now.offset, dot(n, before) - now.offset
     if bed.soft:
@@ -181,12 +224,19 @@ def contact_forces(step: Step, three: Three, y: Array, nu: Array) -> tuple[Array
         gap = gap + give * nu * setup.contact_scale
     row, _, _ = fischer_burmeister(nu * setup.contact_scale, gap, setup.tau)
     force = nu[:, None] * n
-    if bed.rough:
-        v = (after - before) / (2.0 * setup.h)
-        slide = v - dot(v, n)[:, None] * n
-        speed = jnp.sqrt(dot(slide, slide) + bed.friction_speed**2)
-        force = force - (bed.friction * jnp.maximum(nu, 0.0) / speed)[:, None] * slide
-    return force, row
+    none = jnp.zeros_like(force)
+    if not bed.rough or rub is None:
+        return force, row, none, none
+    if rub.exact:
+        return force + rub.p, row, rub.p, none
+    mass = setup.h**2 / setup.contact_scale
+    held = friction(
+        bed.friction + 0.0 * nu, rub.last, rub.p, rub.nu, rub.v, n, mass, setup.h, STICKS
+    )
+    v = (after - _contacts_at(step, state.pose, state.lines.y)) / setup.h
+    p = held.start + jnp.sum(held.by_u * (v - rub.v)[:, None, :], -1)
+    p = p + held.by_nu * (nu - rub.nu)[:, None]
+    return force + p, row, p, held.row
 
 
 def tie_rows(step: Step, three: Three, y: Array, tie: Array) -> Array:

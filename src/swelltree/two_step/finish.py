@@ -12,7 +12,7 @@ from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import dof_coordinates
 from swelltree.model.signals import drives_at
 from swelltree.two_step.attached import attached_points, end_positions
-from swelltree.two_step.equations import contact_forces, moved, poses_around
+from swelltree.two_step.equations import Rub, contact_forces, moved, poses_around
 from swelltree.two_step.flow import flow_advanced, flow_power
 from swelltree.two_step.immersed import immersed_power
 from swelltree.two_step.instant import Step, element_rates, mean_memory, now_at
@@ -65,7 +65,11 @@ def finished(step: Step, it: Iterate) -> tuple[StepperState, Sample]:
     let_go, tie_point, log = finished_ties(step, three.next, y, tie, log)
     touching = jnp.zeros((0, 3))
     if model.lines is not None and model.lines.n_contacts:
-        touching, _ = contact_forces(step, three, y, contact)
+        none = jnp.zeros((step.size.contacts, 3))
+        held = none if it.at.contact_rub is None else it.at.contact_rub
+        touching, *_ = contact_forces(
+            step, three, y, contact, Rub(none, held, contact, none, exact=True)
+        )
     power = jnp.concatenate([power, contact_power(step, three, touching), driven_power(step, lam)])
     after = StepperState(
         t=state.t + setup.ahead,
@@ -79,6 +83,7 @@ def finished(step: Step, it: Iterate) -> tuple[StepperState, Sample]:
         work=state.work + setup.h * power,
         lam=lam,
         contact=contact,
+        contact_rub=it.at.contact_rub,
         tie=tie,
         let_go=let_go,
         tie_point=tie_point,
@@ -157,6 +162,7 @@ def _finished_lines(
         nu,
         beyond,
         setup.theta,
+        at.rub,
     )
     end_velocity = jnp.stack([v[:, 0], v[:, -1]], axis=1)
     body = np.array(model.dynamic_lines.end_body).reshape(-1, model.dynamic_lines.n_points)[:, :2]
@@ -167,7 +173,7 @@ def _finished_lines(
         moving = _point_velocity(step, three, model.dynamic_lines.tie_body, state.tie_point)
         of_line = np.eye(q.shape[0])[np.array(model.dynamic_lines.tie_line)]
         pulled = pulled - of_line.T @ (tie * moving).sum(-1)
-    moved_on = LineState(q, lines.q, mu, nu, y, lines.y, lines.winch)
+    moved_on = LineState(q, lines.q, mu, nu, y, lines.y, lines.winch, at.rub)
     return (
         moved_on,
         LineSample(lines.q, v, nu, reported, lines.y, setup.h * reported.tension, setup.h),

@@ -50,7 +50,7 @@ def search_inside(step: Step) -> Iterate:
     ) -> tuple[tuple[Unknowns, LineRows], Array]:
         slack = Slack(tension=s[0], bed=s[1], tension_target=wanted[0], bed_target=wanted[1])
         rows = line_rows(step, u, slack)
-        value = evaluate(step, u, rows=rows).value
+        value = evaluate(step, u, rows=rows).off
         return (u, rows), jnp.maximum(jnp.abs(value).max(), rows.error.max())
 
     def towards(result: tuple[Unknowns, LineRows], add: list[Array]) -> Unknowns:

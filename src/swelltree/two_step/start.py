@@ -258,6 +258,7 @@ def at_rest(model: Model, form: Form, lines: LineState | None = None) -> Stepper
         work=np.zeros(terms),
         lam=np.zeros(size.rows),
         contact=np.zeros(size.contacts),
+        contact_rub=np.zeros((size.contacts, 3)) if size.contacts and _is_rough(model) else None,
         tie=np.zeros((size.ties // 3, 3)),
         let_go=np.zeros(0) if model.lines is None else np.array(model.lines.tie_waits, float),
         tie_point=np.zeros((0, 3)) if model.lines is None else np.array(model.lines.tie_point),
@@ -284,4 +285,10 @@ def lines_at_rest(model: Model, motion: Motion) -> LineState:
     idle = np.arange(q.shape[1]) < np.asarray(lines.arrays.first)[:, None]
     q = np.where(idle[:, :, None], ends[:, :1], q)
     winch = winches_at_start(model, motion.v, pose)
-    return LineState(q, q, np.array(lines.tension), np.zeros(q.shape[:2]), y, y, winch)
+    rub = np.zeros(q.shape) if _is_rough(model) else None
+    return LineState(q, q, np.array(lines.tension), np.zeros(q.shape[:2]), y, y, winch, rub)
+
+
+def _is_rough(model: Model) -> bool:
+    """Has the seabed friction?"""
+    return model.lines is not None and model.lines.bed is not None and model.lines.bed.rough

@@ -26,6 +26,7 @@ class LineState:
     y: Array  # (junction, 3)
     y_last: Array  # (junction, 3)
     winch: Tree = None  # WinchStepperState, or None
+    rub: Array | None = None  # (line, node, 3) N, friction of a rough bed in the last step
 
 
 @pytree()
@@ -74,6 +75,7 @@ class StepperState:
     tie_point: Array  # (tie, 3) where ties hold, in body axes or in the world
     lines: Tree  # LineState, or None
     log: Tree = None  # Log, where something can happen
+    contact_rub: Array | None = None  # (k, 3) friction at contacts in the last step, on rough beds
 
 
 @pytree()

@@ -21,7 +21,14 @@ from swelltree.spatial.linalg import solve_small
 from swelltree.spatial.products import SMALL_PRODUCT, is_compact, product
 from swelltree.spatial.vectors import matmul
 from swelltree.two_step.attached import directions, end_positions
-from swelltree.two_step.equations import Trial, equations, moved, poses_around
+from swelltree.two_step.equations import (
+    Rub,
+    Trial,
+    contact_velocity,
+    equations,
+    moved,
+    poses_around,
+)
 from swelltree.two_step.instant import Step, forces_at
 from swelltree.two_step.lines.rows import LineRows, assemble
 from swelltree.two_step.poses import before, half_velocity
@@ -37,6 +44,8 @@ class Unknowns:
     q: Array  # (line, node, 3) next positions, or None
     mu: Array
     nu: Array
+    rub: Array | None = None  # (line, node, 3) friction of the bed, where it is rough
+    contact_rub: Array | None = None  # (contact, 3) the same at contact points
 
 
 @pytree()
@@ -58,6 +67,8 @@ class Linear:
     power: Array
     cond: Condensed | None
     along: Array  # (line, point * 3, 6N + 3J) how ends that move go with bodies and junctions
+    off: Array  # scaled residual with the friction forces of the iterate, and their rows
+    rubbing: tuple[Array, Array]  # friction of contacts (k, 3), its Jacobian
 
 
 def evaluate(
@@ -91,10 +102,16 @@ def evaluate(
             force = jnp.pad(force, ((0, 0), (1, 0), (0, 0)))
         force = force.reshape(-1, 3)
 
-    def f(x: Array) -> tuple[tuple[Array, Array], Trial]:
-        return equations(step, x, loads.wrench, force)
+    rub = None
+    if at.contact_rub is not None:
+        nu = step.size.split(at.x)[3]
+        here = at.contact_rub, nu, contact_velocity(step, at.x)
+        rub = Rub(state.contact_rub, *jax.lax.stop_gradient(here), exact=False)
 
-    (J, moves), trial = derivatives_along(f, at.x)
+    def f(x: Array) -> tuple[tuple[Array, Array, Array], Trial]:
+        return equations(step, x, loads.wrench, force, rub)
+
+    (J, moves, rub_J), trial = derivatives_along(f, at.x)
     # mean velocity is half of a displacement over h, for Gibbs vectors the whole
     per_step = jnp.tile(jnp.repeat(jnp.array([0.5, 1.0]), 3), N) / setup.h
     into = along = jnp.zeros((0, 0, 6 * N + size.junctions))
@@ -126,7 +143,10 @@ def evaluate(
         along = jnp.pad(along, ((0, 0), (0, 0), (0, rest)))
     J = J * setup.scale[:, None] * setup.columns
     along = along * setup.columns
-    value = trial.value * setup.scale
+    value = off = trial.value * setup.scale
+    if rub is not None:
+        exact = equations(step, at.x, loads.wrench, force, replace(rub, exact=True))[1]
+        off = jnp.concatenate([exact.value * setup.scale, trial.row.reshape(-1)])
     if rigid and cond is not None and now.frozen is not None:
         # the last multiplier of each line stays among the unknowns
         pull = projected((into * cond.column[:, :, None]).sum(1).T)
@@ -134,10 +154,9 @@ def evaluate(
         law = (cond.row[:, :, None] * along).sum(1)
         unit = now.frozen.scale[:, -1] / setup.h**2
         J = jnp.block([[J, pull * unit], [law, -jnp.diag(cond.c * unit)]])
-        value = jnp.concatenate([value, -cond.last])
-    return Linear(
-        value, jax.lax.stop_gradient(J) if frozen_jacobian else J, loads.power, cond, along
-    )
+        value, off = (jnp.concatenate([x, -cond.last]) for x in (value, off))
+    J = jax.lax.stop_gradient(J) if frozen_jacobian else J
+    return Linear(value, J, loads.power, cond, along, off, (trial.rubbing, rub_J))
 
 
 def triple(into: Array, S: Array, along: Array) -> Array:
@@ -172,19 +191,32 @@ def direction(
 ) -> Direction:
     """Change of all unknowns, residual before it, and powers."""
     now, setup = step.now, step.setup
+    if rows is None and now.frozen is not None:
+        rows = line_rows(step, at)
     lin = evaluate(step, at, frozen_jacobian, rows)
     value, cond = lin.value, lin.cond
     result = -solve_small(lin.J, value)
     count = at.x.shape[0]
     dx = result[:count] * setup.columns
-    error, merit = jnp.abs(value).max(initial=0.0), (value * value).sum()
+    error, merit = jnp.abs(lin.off).max(initial=0.0), (lin.off * lin.off).sum()
+    contact_rub = None
+    if at.contact_rub is not None:
+        start, by_x = lin.rubbing
+        contact_rub = start - at.contact_rub + (by_x * dx).sum(-1).reshape(-1, 3)
     if cond is None:
-        return Direction(Unknowns(dx, None, None, None), error, merit, lin.power)
+        change = Unknowns(dx, None, None, None, None, contact_rub)
+        return Direction(change, error, merit, lin.power)
     d_ends = (lin.along * result[:count]).sum(-1).reshape(cond.balance.shape)
     d_last = None
     if stays_open(step.model):
         d_last = result[count:] * now.frozen.scale[:, -1] / setup.h**2
-    change = Unknowns(dx, *back_substitute(cond, d_ends, d_last))
+    dq, dmu, dnu = back_substitute(cond, d_ends, d_last)
+    rub = None
+    if at.rub is not None:
+        assert rows is not None
+        assert rows.rub_r is not None
+        rub = rows.rub + (rows.rub_r * dq[:, :, None, :]).sum(-1) + rows.rub_nu * dnu[:, :, None]
+    change = Unknowns(dx, dq, dmu, dnu, rub, contact_rub)
     error, merit = jnp.maximum(error, cond.error.max()), merit + cond.merit.sum()
     return Direction(change, error, merit, lin.power)
 
@@ -220,6 +252,7 @@ def line_rows(
         beyond=beyond,
         slack=slack,
         secant=secant,
+        rub=None if at.rub is None else (lines.rub, at.rub),
     )
 
 

@@ -17,7 +17,6 @@ class Bed:
         stiffness: pressure per penetration [Pa/m], of a soft bed.
         damping: pressure per speed of penetration [Pa s/m], of a soft bed.
         friction: Coulomb's coefficient.
-        friction_speed: below this speed friction falls off smoothly [m/s].
         origin: x and y of the first grid point (2,).
         spacing: of the grid (2,).
         grid: heights and rises along x and y at the grid points (x, y, 3), or None for a plane.
@@ -30,7 +29,6 @@ class Bed:
     stiffness: Array
     damping: Array
     friction: Array
-    friction_speed: Array
     origin: Array
     spacing: Array
     grid: Array | None
@@ -44,7 +42,6 @@ def make_bed(
     stiffness: float | None = None,
     damping: float = 0.0,
     friction: float = 0.0,
-    friction_speed: float = 0.01,
     grid: tuple[Numbers, Numbers, Numbers] | None = None,
 ) -> Bed:
     """Arrays of a seabed; plain numpy.
@@ -55,7 +52,6 @@ def make_bed(
         stiffness: [Pa/m], or None for a rigid bed.
         damping: [Pa s/m].
         friction: Coulomb's coefficient.
-        friction_speed: [m/s].
         grid: x (i,), y (j,) evenly spaced and z of the bed (i, j), instead of depth and slope.
     """
     origin, spacing, table = np.zeros(2), np.ones(2), None
@@ -70,7 +66,6 @@ def make_bed(
         stiffness=np.asarray(0.0 if stiffness is None else stiffness, float),
         damping=np.asarray(damping, float),
         friction=np.asarray(friction, float),
-        friction_speed=np.asarray(friction_speed, float),
         origin=origin,
         spacing=spacing,
         grid=table,
@@ -89,7 +84,7 @@ class Contact:
         alpha: compliance, 0 where rigid (point,) [m/N].
         kappa: damping over stiffness (point,) [s].
         touch: whether the point can touch (point,), 1 or 0.
-        friction: coefficient and its speed (2,).
+        friction: Coulomb's coefficient (point,).
         kind: "none", "rigid" or "soft".
         rough: whether there is friction.
     """
@@ -122,7 +117,7 @@ def contact_under(bed: Bed | None, r: Array, area: Array, touch: Array) -> Conta
             alpha=zero,
             kappa=zero,
             touch=zero,
-            friction=xp.array([0.0, 1.0]),
+            friction=zero,
             kind="none",
             rough=False,
         )
@@ -133,7 +128,7 @@ def contact_under(bed: Bed | None, r: Array, area: Array, touch: Array) -> Conta
         alpha=1.0 / (bed.stiffness * xp.maximum(area, 1e-12)) if bed.soft else zero,
         kappa=zero + bed.damping / bed.stiffness if bed.soft else zero,
         touch=touch,
-        friction=xp.stack([xp.asarray(bed.friction), xp.asarray(bed.friction_speed)]),
+        friction=zero + bed.friction,
         kind="soft" if bed.soft else "rigid",
         rough=bed.rough,
     )

@@ -34,6 +34,7 @@ LOST = {True: 1e-2, False: 1e-1}  # of the energy that moved; steps of given len
 ADAPTIVE = ("tsit5", "dopri5", "stiff")
 NEAR = 1e-3  # smallest singular value, of the largest: a step that fails here fails because of it
 A_STEP_NEAR = 0.1  # the same where steps are fixed and end up to one of them before
+STILL = 1e-6  # m: energy of weights over such a way is none
 LOOKS = 200  # samples at which the rank is taken
 
 
@@ -84,6 +85,9 @@ def _lost_energy(model: Model, result: xr.Dataset) -> tuple[Code, float, str] | 
     kinetic, potential, work = (result[name].values for name in names)
     solver, rtol = str(result.attrs.get("solver")), float(result.attrs.get("rtol", 0.0))
     limit = float(lost_limit(model, kinetic, potential, work, solver, rtol))
+    # what stands on the seabed moves by nothing but the give of its contacts
+    weight = float(np.sum(model.bodies.mass) * np.abs(model.gravity).max())
+    limit = max(limit, STILL * weight)
     late = np.flatnonzero(~(lasting(gap) <= limit))
     if not late.size:
         return None

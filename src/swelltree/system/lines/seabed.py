@@ -82,8 +82,9 @@ class Seabed(Description):
         stiffness: of a soft ground, force per area and depth [Pa/m]; rigid if not given. A body's
             contact point takes it on its own area.
         damping: of a soft ground [Pa s/m].
-        friction: coefficient of Coulomb friction.
-        friction_velocity: velocity over which friction is smoothed [m/s].
+        friction: coefficient of Coulomb friction: what is pulled by less holds exactly.
+        friction_velocity: of older files, where friction was smoothed over this velocity [m/s];
+            it changes nothing.
     """
 
     kind: ClassVar[str] = "seabed"

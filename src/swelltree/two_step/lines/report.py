@@ -67,6 +67,7 @@ def report(
     nu: Array,
     beyond: tuple[Array, Array, Array] | None = None,
     theta: Array = 0.5,
+    rub: Array | None = None,
 ) -> LineReport:
     """Report on a finished step; arguments as in `assemble`.
 
@@ -81,13 +82,23 @@ def report(
         nu: contact forces.
         beyond: points beyond the ends at t_{n-1}, t_n and t_{n+1}, of lines that bend.
         theta: weight of t_{n+1} in the step.
+        rub: friction forces of the bed (line, node, 3) [N]; none if not given.
     """
+    rub = jnp.zeros_like(q_n) if rub is None else rub
     if lines.bending and beyond is None:
         ends = jnp.stack([q_n[:, 0], q_n[:, -1]], 1)
         beyond = ends, ends, ends
 
     def one(
-        line: LineArrays, frozen: Frozen, qm: Array, qn: Array, qp: Array, mu: Array, nu: Array, far
+        line: LineArrays,
+        frozen: Frozen,
+        qm: Array,
+        qn: Array,
+        qp: Array,
+        mu: Array,
+        nu: Array,
+        rub: Array,
+        far: tuple[Array, Array, Array] | None,
     ) -> LineReport:
         rest, contact = frozen.rest, frozen.contact
         mean_rest = 0.5 * (rest[0] + rest[1])
@@ -104,6 +115,7 @@ def report(
         energy = 0.5 * jnp.sum(jnp.where(active, axial, 0.0))
         winding = jnp.zeros(())
         if line.bending:
+            assert far is not None
             kinks = kink_energy(line, frozen.active, line.rest_length, far[1], qn)
             kinks = kinks + kink_energy(line, frozen.active, rest[1], far[2], qp)
             energy = energy + 0.5 * kinks
@@ -117,6 +129,7 @@ def report(
         total = total - jnp.sum(frozen.mass * (qp - 2.0 * qn + qm)[:, None], -1) / h**2
         kink_forces, curvature, moment = None, jnp.zeros(0), jnp.zeros(0)
         if line.bending:
+            assert far is not None
             mean = replace(line, rest_length=mean_rest)
             kink_forces = bend(mean, frozen.active, (far[0], far[2]), qm, qp, theta, 1.0).force
             curvature, moment = bent(line, frozen.active, far[1], qn)
@@ -125,12 +138,6 @@ def report(
         wrong = jnp.where(line.pushes, jnp.abs(psi), psi)
         gap = jnp.sum(contact.normal * qp, -1) - contact.offset
         rigid = (contact.touch > 0.0) & (contact.kind == "rigid")
-        rub = jnp.zeros(())
-        if contact.rough:
-            n = contact.normal
-            slide2 = jnp.sum((vbar - jnp.sum(vbar * n, -1, keepdims=True) * n) ** 2, -1)
-            speed = jnp.sqrt(slide2 + contact.friction[1] ** 2)
-            rub = h * jnp.sum(contact.friction[0] * nu * contact.touch * slide2 / speed)
         products = jnp.maximum(
             jnp.max(jnp.where(stiff, jnp.abs(mu * psi), 0.0)),
             jnp.max(jnp.where(rigid, jnp.abs(nu * gap), 0.0)),
@@ -144,7 +151,7 @@ def report(
             stored=energy,
             potential=0.5 * jnp.sum(frozen.weight * (qn[:, 2] + qp[:, 2])),
             water_work=h * jnp.sum(flow * vbar),
-            friction_loss=rub,
+            friction_loss=-h * jnp.sum(rub * vbar),
             winding=winding,
             length_violation=jnp.max(jnp.where(stiff, wrong, 0.0)),
             penetration=jnp.max(jnp.where(rigid, -gap, 0.0)),
@@ -153,7 +160,7 @@ def report(
             moment=moment,
         )
 
-    return jax.vmap(one)(lines, frozen, q_minus, q_n, q_plus, mu, nu, beyond)
+    return jax.vmap(one)(lines, frozen, q_minus, q_n, q_plus, mu, nu, rub, beyond)
 
 
 def at_ends(line: LineArrays, total: Array, bent: Array | None) -> Array:

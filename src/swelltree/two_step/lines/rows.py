@@ -22,9 +22,11 @@ from swelltree.two_step.lines.bending import Bending, bend
 from swelltree.two_step.lines.forces import Frozen, to_nodes
 from swelltree.two_step.lines.stretch import one_sided, stretch_law
 from swelltree.two_step.solve.complementarity import Slack, fischer_burmeister, interior_point
+from swelltree.two_step.solve.friction import friction
 
 TINY = 1e-20
 ROUNDING = 2e-15  # of a tension, in the balance of its nodes
+STICKS = 1e8  # see `friction`
 GIVES = 1e-12  # of the way that the force alone would move the nodes in a step
 
 
@@ -48,6 +50,9 @@ class LineRows:
         first: first segment in use (line,).
         error: largest scaled residual of the inner rows (line,) [m].
         merit: sum of their squares (line,) [m^2].
+        rub: change of the friction forces that the rows hold already (line, node, 3) [N], or None.
+        rub_r: their derivative by the node's position (line, node, 3, 3) [N/m], or None.
+        rub_nu: by nu (line, node, 3), or None.
         bed: "none", "rigid" or "soft".
     """
 
@@ -66,6 +71,9 @@ class LineRows:
     first: Array
     error: Array
     merit: Array
+    rub: Array | None
+    rub_r: Array | None
+    rub_nu: Array | None
     bed: str
 
 
@@ -84,8 +92,9 @@ def assemble(
     beyond: tuple[Array, Array] | None = None,
     slack: Slack | None = None,
     secant: Array | float = 0.0,
+    rub: tuple[Array, Array] | None = None,
 ) -> LineRows:
-    """Rows of all lines at the iterate (q_plus, mu, nu).
+    """Rows of all lines at the iterate (q_plus, mu, nu, rub).
 
     Args:
         lines: all lines.
@@ -103,16 +112,20 @@ def assemble(
         beyond: of lines that bend, the points one metre beyond the ends A and B at t_{n-1} and
             t_{n+1}, each (line, 2, 3).
         slack: variables of the interior point, instead of Fischer and Burmeister's function.
-        secant: share of the secant in the derivatives of friction, see `_bed_rows`, and of
-            bending and compression, where it leaves out what is negative.
+        secant: 1 leaves out what is negative in the derivatives of bending and compression.
+        rub: friction forces of the bed in the last step, and their iterate (line, node, 3) [N];
+            none if not given.
     """
     if lines.bending and beyond is None:
         beyond = straight_on(q_minus), straight_on(q_plus)
 
+    if rub is None:
+        rub = jnp.zeros_like(q_plus), jnp.zeros_like(q_plus)
+
     def one(*args: Tree) -> LineRows:
         return _assemble_one(Numbers(h, tau, theta, start, secant), *args)
 
-    return jax.vmap(one)(lines, frozen, q_minus, q_n, q_plus, mu, nu, beyond, slack)
+    return jax.vmap(one)(lines, frozen, q_minus, q_n, q_plus, mu, nu, rub, beyond, slack)
 
 
 def straight_on(q: Array) -> Array:
@@ -149,6 +162,7 @@ def _assemble_one(
     qp: Array,
     mu: Array,
     nu: Array,
+    friction_forces: tuple[Array, Array],
     beyond: tuple[Array, Array] | None,
     slack: Slack | None,
 ) -> LineRows:
@@ -173,11 +187,26 @@ def _assemble_one(
     # bed
     row = column = jnp.zeros_like(qp)
     bed_c, bed_F = jnp.ones_like(nu), jnp.zeros_like(nu)
+    rub = rub_r = rub_nu = None
+    rub_row = jnp.zeros_like(qp)
     if frozen.contact.kind != "none":
-        row, column, bed_c, bed_F, rub = _bed_rows(frozen, qm, qp, vbar, nu, numbers, slack)
+        row, column, bed_c, bed_F = _bed_rows(frozen, qm, qp, nu, numbers, slack)
         R = R - nu[:, None] * column
         if frozen.contact.rough:
-            K = K + rub * numbers.by_velocity
+            contact, (last, p) = frozen.contact, friction_forces
+            held = friction(
+                contact.friction * contact.touch,
+                last,
+                p,
+                nu,
+                (qp - qn) / h,
+                contact.normal,
+                frozen.scale,
+                h,
+                STICKS,
+            )
+            rub, rub_r, rub_nu = held.start - p, held.by_u / h, held.by_nu
+            rub_row, R, K, column = held.row, R - p, K - rub_r, column + rub_nu
     bending = None
     if line.bending:
         assert beyond is not None
@@ -186,9 +215,9 @@ def _assemble_one(
         R = R + bending.force[1:-1]
         K = K + bending.diagonal[1:-1]
     K = K + stiff[:, None, None] * jnp.eye(3)
-    error, merit = _residuals(line, h * h / frozen.scale, R, F, bed_F, mu)
+    error, merit = _residuals(line, h * h / frozen.scale, R, F, bed_F, rub_row, mu)
     return LineRows(
-        R=R,
+        R=R if rub is None else R - rub,
         K=K,
         E=E,
         g=g,
@@ -203,6 +232,9 @@ def _assemble_one(
         first=line.first,
         error=error,
         merit=merit,
+        rub=rub,
+        rub_r=rub_r,
+        rub_nu=rub_nu,
         bed=frozen.contact.kind,
     )
 
@@ -216,7 +248,7 @@ def _taut(line: LineArrays, mu: Array, secant: Array | float) -> Array:
 
 
 def _residuals(
-    line: LineArrays, rs: Array, R: Array, F: Array, bed_F: Array, mu: Array
+    line: LineArrays, rs: Array, R: Array, F: Array, bed_F: Array, rub: Array, mu: Array
 ) -> tuple[Array, Array]:
     """Largest scaled residual of inner nodes in use, segments in use and the bed; its squares."""
     node = jnp.arange(R.shape[0])
@@ -226,8 +258,9 @@ def _residuals(
     rounding = ROUNDING * rs * to_nodes(jnp.abs(mu))
     beyond_rounding = jnp.maximum(jnp.abs(scaled) - rounding[:, None], 0.0)
     largest = jnp.maximum(jnp.max(beyond_rounding), jnp.max(jnp.abs(F)))
-    merit = jnp.sum(scaled**2) + jnp.sum(F**2) + jnp.sum(bed_F**2)
-    return jnp.maximum(largest, jnp.max(jnp.abs(bed_F))), merit
+    merit = jnp.sum(scaled**2) + jnp.sum(F**2) + jnp.sum(bed_F**2) + jnp.sum(rub**2)
+    on_bed = jnp.maximum(jnp.max(jnp.abs(bed_F)), jnp.max(jnp.abs(rub)))
+    return jnp.maximum(largest, on_bed), merit
 
 
 def _segment_rows(
@@ -332,28 +365,24 @@ def _bed_rows(
     frozen: Frozen,
     qm: Array,
     qp: Array,
-    vbar: Array,
     nu: Array,
     numbers: Numbers,
     slack: Slack | None,
-) -> tuple[Array, Array, Array, Array, Array]:
-    """Contact of nodes with the bed: row, column, derivative by nu, value, friction's resistance.
+) -> tuple[Array, Array, Array, Array]:
+    """Contact of nodes with the bed: row, column, derivative by nu, value.
 
     Rigid: the clearance at t_{n+1} is not negative (plastic contact). Soft: the discrete gradient
-    of a one-sided spring with a continuous damper. Friction opposes the sliding at t_n and is at
-    most its coefficient times nu.
+    of a one-sided spring with a continuous damper.
 
     Args:
         frozen: of the line, with the bed under its nodes.
         qm: positions at t_{n-1} (node, 3).
         qp: positions at t_{n+1}.
-        vbar: velocity at t_n.
         nu: contact forces (node,) [N].
-        numbers: of the step. The share of the secant in friction's resistance: 0 is Newton's, 1
-            never overshoots.
+        numbers: of the step.
         slack: variables of the interior point, or None.
     """
-    h, tau, theta, start, secant = numbers
+    h, tau, theta, start, _ = numbers
     contact, rs = frozen.contact, h * h / frozen.scale
     n, touch = contact.normal, contact.touch
     gap = jnp.sum(n * qp, -1) - contact.offset
@@ -370,14 +399,5 @@ def _bed_rows(
         F, by_a, b = interior_point(rs * nu, gap, slack.bed, slack.bed_target)
         c = rs * by_a
     used = touch > 0.0
-    column, rub = n * touch[:, None], jnp.zeros((*n.shape, 3))
-    if contact.rough:
-        slide = vbar - jnp.sum(vbar * n, -1, keepdims=True) * n
-        speed = jnp.sqrt(jnp.sum(slide**2, -1) + contact.friction[1] ** 2)
-        t = slide / speed[:, None]
-        column = column - contact.friction[0] * t * touch[:, None]
-        pressed = contact.friction[0] * jnp.maximum(nu, 0.0) * touch / speed
-        flat = jnp.eye(3) - n[:, :, None] * n[:, None, :]
-        rub = pressed[:, None, None] * (flat - (1.0 - secant) * t[:, :, None] * t[:, None, :])
-    row = (b * touch)[:, None] * n
-    return row, column, jnp.where(used, c, 1.0), jnp.where(used, F, 0.0), rub
+    column, row = n * touch[:, None], (b * touch)[:, None] * n
+    return row, column, jnp.where(used, c, 1.0), jnp.where(used, F, 0.0)

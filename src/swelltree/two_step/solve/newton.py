@@ -20,7 +20,8 @@ from swelltree.two_step.step_rows import (
 )
 
 ROUNDING = 1e-12  # m: a residual of this order that falls no more is rounding; with h^2 in s^2
-PATIENCE = 8  # evaluations with Newton's derivative of friction, then as many with the secant
+PATIENCE = 8  # evaluations with Newton's derivative of bending, then as many with the secant
+WHOLE, LEAVE = 24, 1e3  # evaluations in turn, and how much the residual may rise with friction
 MEMORY = 6  # residuals that count for the next step's leave
 SHORTEST = 0.02  # shorter steps along a Newton direction are taken whatever the residual says
 QUADRATIC = 1e-5  # m: below this residual Newton's method is trusted to predict itself
@@ -50,7 +51,7 @@ def search(step: Step) -> Iterate:
         trial = it.trial
         rows = None
         if step.now.frozen is not None:
-            # friction that keeps changing its side: take its secant for a while
+            # bending that leads astray: leave out what is negative for a while
             secant = jnp.where(it.count % (2 * PATIENCE) < PATIENCE, 0.0, 1.0)
             rows = line_rows(step, trial, secant=secant)
         result = direction(step, trial, rows=rows)
@@ -64,7 +65,11 @@ def search(step: Step) -> Iterate:
         stalled = ends & (error > 0.3 * it.error) & (it.count > 1)
         done = (error < form.tolerance) | sure | stalled
         # the residual may rise while lines change sides, but not above the last few
-        good = (merit <= it.recent.max() * (1.0 - 1e-3 * it.share)) | done
+        leave = 1.0 - 1e-3 * it.share
+        if trial.rub is not None or trial.contact_rub is not None:
+            # what sticks and what slides is found by whole steps
+            leave = jnp.where(it.count % WHOLE < WHOLE - PATIENCE, LEAVE, leave)
+        good = (merit <= it.recent.max() * leave) | done
         good = good | ((it.share < SHORTEST) & jnp.isfinite(merit))
         pick = lambda a, b: jax.tree.map(lambda x, y: jnp.where(good, x, y), a, b)  # noqa: E731
         later = jnp.where(it.count == 0, merit, jnp.append(it.recent[1:], merit))
@@ -100,11 +105,12 @@ def first_iterate(step: Step) -> Iterate:
     """The last half step goes on, multipliers stay."""
     state = step.state
     x = first_guess(step)
-    at = Unknowns(x, None, None, None)
+    at = Unknowns(x, None, None, None, None, state.contact_rub)
     if step.now.frozen is not None:
         lines = state.lines
         ends, arrays = ends_after(step, x), step.model.dynamic_lines.nodes
-        at = Unknowns(x, with_ends(arrays, 2.0 * lines.q - lines.q_last, ends), lines.mu, lines.nu)
+        q = with_ends(arrays, 2.0 * lines.q - lines.q_last, ends)
+        at = Unknowns(x, q, lines.mu, lines.nu, lines.rub, state.contact_rub)
     terms = jnp.zeros_like(state.work[: state.work.shape[0] - other_terms(step.model)])
     return Iterate(
         at=at,

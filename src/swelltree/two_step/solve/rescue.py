@@ -47,6 +47,8 @@ def rescued(
     usual = set_up(model, form, h, derivatives)
     convex = set_up(model, form, h, derivatives, theta=1.0)
     cold = replace(state, lam=0.0 * state.lam, contact=0.0 * state.contact)
+    if state.contact_rub is not None:
+        cold = replace(cold, contact_rub=0.0 * state.contact_rub)
     tries = [(step, convex, state), (step, convex, cold)]
     if model.lines is not None and model.lines.arrays is not None:
         tries = [(inside, usual, state), (inside, convex, state), *tries]

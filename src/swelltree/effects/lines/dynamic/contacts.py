@@ -37,7 +37,6 @@ def seabed_of(system: System) -> Bed | None:
         seabed.stiffness,
         seabed.damping,
         seabed.friction,
-        seabed.friction_velocity,
         grid,
     )
 

@@ -199,6 +199,8 @@ def first_state(
     h, lines = step, rest.lines
     # what held the bodies is gone
     rest = replace(rest, lam=0.0 * rest.lam, contact=0.0 * rest.contact)
+    if rest.contact_rub is not None:
+        rest = replace(rest, contact_rub=0.0 * rest.contact_rub)
     if lines is not None:
         lines = _carried(model, moving, lines, h)
     return replace(rest, v_minus=moving.v_minus, lines=lines)
