@@ -209,6 +209,7 @@ def direction(
     d_ends = (lin.along * result[:count]).sum(-1).reshape(cond.balance.shape)
     d_last = None
     if stays_open(step.model):
+        assert now.frozen is not None
         d_last = result[count:] * now.frozen.scale[:, -1] / setup.h**2
     dq, dmu, dnu = back_substitute(cond, d_ends, d_last)
     rub = None

@@ -40,6 +40,9 @@ MAX_CONNECTIONS = 32  # at the same time; the one that took longest gives way to
 PATIENCE = 10.0  # s that a browser may take to ask, and to take what it is given
 
 
+Request = socket.socket | tuple[bytes, socket.socket]
+
+
 class Bounded(ThreadingHTTPServer):
     """A server with so many connections and no more."""
 
@@ -53,8 +56,9 @@ class Bounded(ThreadingHTTPServer):
         self._open: dict[socket.socket, None] = {}  # in the order in which they came
         self._lock = threading.Lock()
 
-    def process_request(self, request: socket.socket, client_address: object) -> None:
+    def process_request(self, request: Request, client_address: object) -> None:
         """Take a connection; the oldest goes where there are too many."""
+        assert isinstance(request, socket.socket)  # pairs are of datagrams
         with self._lock:
             self._open[request] = None
             oldest = next(iter(self._open)) if len(self._open) > self._most else None
@@ -65,8 +69,9 @@ class Bounded(ThreadingHTTPServer):
                 self._open.pop(oldest, None)
         super().process_request(request, client_address)
 
-    def shutdown_request(self, request: socket.socket) -> None:
+    def shutdown_request(self, request: Request) -> None:
         """A connection ends."""
+        assert isinstance(request, socket.socket)
         with self._lock:
             self._open.pop(request, None)
         super().shutdown_request(request)

@@ -52,4 +52,4 @@ class ExpectedSea:
 
 def _rows(waves: Components) -> np.ndarray:
     a = np.asarray(waves.complex_amplitude, complex)
-    return np.stack([np.asarray(waves.omega), a.real, a.imag, np.asarray(waves.beta)])
+    return np.stack([np.asarray(waves.omega), np.real(a), np.imag(a), np.asarray(waves.beta)])

@@ -375,6 +375,7 @@ def with_fitted_memory(model: Model, options: NamedValues, free: np.ndarray) -> 
     motions = partial(SmallMotions, model, free=free)
     made = fit_memory(hydro.table, moving_dofs(model), motion, options, motions)
     memory, above, sentence = made
+    assert model.added_mass is not None
     added = model.added_mass + 0.5 * (above + above.T)
     model = model.with_effect(replace(hydro, memory=memory)).replace(added_mass=added)
     return model.noted(sentence)

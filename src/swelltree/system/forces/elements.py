@@ -65,8 +65,9 @@ class Force(Description):
 
     def check_stick(self) -> None:
         """Friction that sticks has a size, and does not break away below it."""
-        stick, friction = self.stick, self.friction
-        static = self.static_friction
+        stick, friction, static = (
+            getattr(self, field) for field in ("stick", "friction", "static_friction")
+        )
         if stick and not friction > 0:
             raise self.fail("stick is given without friction. Give friction, the sliding force.")
         if static is not None and not stick:

@@ -73,7 +73,7 @@ class Sea(Description):
 
     def replace(self, **changes: object) -> Self:
         """A copy with some fields changed, checked anew; a new period replaces omega as well."""
-        partners = {
+        partners: dict[str, object] = {
             PARTNER[field]: None
             for field in changes
             if PARTNER.get(field) in getattr(self, "__dataclass_fields__", {})

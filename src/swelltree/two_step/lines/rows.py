@@ -315,8 +315,10 @@ def _one_or_two_sided(line: LineArrays, equation: Row, complementary: Row) -> Ro
     """Rows of the segments: an equation where they also push, complementarity where they do not."""
     if not line.bending:
         return complementary
-    both = zip(equation, complementary, strict=True)
-    return tuple(jnp.where(line.pushes, a, b) for a, b in both)
+    value, by_a, by_gap = (
+        jnp.where(line.pushes, a, b) for a, b in zip(equation, complementary, strict=True)
+    )
+    return value, by_a, by_gap
 
 
 def drag(frozen: Frozen, v: Array) -> tuple[Array, Array]:

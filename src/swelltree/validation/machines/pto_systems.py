@@ -76,7 +76,7 @@ def bank(chosen: dict[str, NamedValues]) -> System:
         body = Body(f"buoy_{name}", mass=MASS, inertia=(1e5,) * 3)
         bodies.append(body)
         rails.append(Slider(f"rail_{name}", WORLD, body, axis="x"))
-        water = {"stiffness": STIFFNESS, "damping": DAMPING}
+        water: NamedValues = {"stiffness": STIFFNESS, "damping": DAMPING}
         forces.append(JointForce(f"water_{name}", f"rail_{name}", **water))
         push = Harmonic(WAVE, OMEGA, -math.pi / 2)
         forces.append(AppliedForce(f"wave_{name}", body, force=(push, 0.0, 0.0)))

@@ -122,7 +122,8 @@ def check_spacing(name: str, waves: RealisedSea, model: Model, spacing: float) -
         omega, energy = np.array([grid_frequency(waves)]), np.ones(1)
     else:
         omega = np.atleast_1d(np.asarray(waves.omega, float))[: 1 if _steady(waves) else None]
-        energy = np.ones(1) if _steady(waves) else np.asarray(waves.amplitude, float) ** 2
+        amplitude = np.ones(1) if isinstance(waves, StreamWave) else np.asarray(waves.amplitude)
+        energy = np.ones(1) if _steady(waves) else amplitude**2
     if not energy.sum() > 0.0:
         return
     k = np.asarray(dispersion(omega, float(model.water.depth), float(model.water.g)))
