@@ -13,7 +13,7 @@ import secrets
 import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from swelltree.system.errors import SwelltreeError
 from swelltree.views.report import page
@@ -53,7 +53,7 @@ class Bounded(ThreadingHTTPServer):
         self._open: dict[socket.socket, None] = {}  # in the order in which they came
         self._lock = threading.Lock()
 
-    def process_request(self, request: socket.socket, client_address: object) -> None:
+    def process_request(self, request: Any, client_address: Any) -> None:
         """Take a connection; the oldest goes where there are too many."""
         with self._lock:
             self._open[request] = None
@@ -65,7 +65,7 @@ class Bounded(ThreadingHTTPServer):
                 self._open.pop(oldest, None)
         super().process_request(request, client_address)
 
-    def shutdown_request(self, request: socket.socket) -> None:
+    def shutdown_request(self, request: Any) -> None:
         """A connection ends."""
         with self._lock:
             self._open.pop(request, None)

@@ -53,8 +53,9 @@ class Slider:
 
     def checked(self, value: object) -> float:
         """A value that came from a page, within the ends."""
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not is_number or value != value or abs(value) == np.inf:
+        if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+            raise SwelltreeError(f"slider '{self.name}': {shown(value)} is no number.")
+        if abs(value) == np.inf:
             raise SwelltreeError(f"slider '{self.name}': {shown(value)} is no number.")
         value = float(min(max(value, self.low), self.high))  # of any size before it is a float
         return float(round(value)) if self.whole else value
