@@ -6,7 +6,7 @@ Public names are loaded when first used, so that describing a system costs no JA
 import sys
 
 if getattr(sys, "argv", [""])[:1] and sys.argv[0].endswith(("/swelltree", "\\swelltree.exe")):
-    import swelltree.command  # noqa: F401  # the keyboard ends the command while it imports, too
+    __import__("swelltree.command")  # the keyboard ends the command while it imports, too
 
 from typing import TYPE_CHECKING
 

@@ -107,9 +107,10 @@ def read(
         with _opened(file) as archive:
             found_key = str(_member(archive, "key"))
             found_number = int(_member(archive, "number"))
-            found_times, result = None, {}
+            found_times, result = np.zeros(0), {}
             if found_key == key:  # else its arrays are of no interest
-                found_times = _member(archive, "times", times)
+                found = _member(archive, "times", times)
+                found_times = found_times if found is None else found
                 result = {
                     f"{name}_{i}": _member(archive, f"{name}_{i}", leaf)
                     for name, like in likes.items()
@@ -184,7 +185,7 @@ def _member(archive: zipfile.ZipFile, name: str, like: Tree = None) -> Tree:
     return np.frombuffer(content, dtype).reshape(shape, order=order).copy()
 
 
-def _head(stream: zipfile.ZipExtFile, name: str) -> tuple[tuple[int, ...], bool, np.dtype]:
+def _head(stream: Tree, name: str) -> tuple[tuple[int, ...], bool, np.dtype]:
     """Shape, order and kind of an array file, as numpy writes them and in no other way."""
     start = stream.read(10)
     found = None

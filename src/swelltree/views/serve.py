@@ -13,8 +13,9 @@ import secrets
 import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from swelltree.engine.arrays import Tree
 from swelltree.system.errors import SwelltreeError
 from swelltree.views.report import page
 
@@ -53,7 +54,7 @@ class Bounded(ThreadingHTTPServer):
         self._open: dict[socket.socket, None] = {}  # in the order in which they came
         self._lock = threading.Lock()
 
-    def process_request(self, request: Any, client_address: Any) -> None:
+    def process_request(self, request: Tree, client_address: Tree) -> None:
         """Take a connection; the oldest goes where there are too many."""
         with self._lock:
             self._open[request] = None
@@ -65,7 +66,7 @@ class Bounded(ThreadingHTTPServer):
                 self._open.pop(oldest, None)
         super().process_request(request, client_address)
 
-    def shutdown_request(self, request: Any) -> None:
+    def shutdown_request(self, request: Tree) -> None:
         """A connection ends."""
         with self._lock:
             self._open.pop(request, None)
