@@ -252,7 +252,7 @@ def test_a_pipe_in_the_place_of_a_checkpoint_is_not_waited_for(tmp_path):
 
 
 @pytest.mark.slow
-def test_thousands_of_mutated_checkpoints_are_told_or_equal(tmp_path):
+def test_a_thousand_mutated_checkpoints_are_told_or_equal(tmp_path):
     """Whatever a byte becomes: a message, or the run that it was."""
     saved_run(tmp_path)
     right = resume(tmp_path).outputs
@@ -261,7 +261,7 @@ def test_thousands_of_mutated_checkpoints_are_told_or_equal(tmp_path):
     told = 0
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # nothing of numpy's leaks
-        for _ in range(2000):
+        for _ in range(1000):
             content = bytearray(whole)
             for _ in range(int(rng.integers(1, 4))):
                 content[int(rng.integers(len(content)))] = int(rng.integers(256))
@@ -275,7 +275,7 @@ def test_thousands_of_mutated_checkpoints_are_told_or_equal(tmp_path):
             else:
                 assert equal(found, right)
             file.write_bytes(whole)
-    assert told > 1000
+    assert told > 500
 
 
 def test_an_earlier_run_is_not_overwritten_by_mistake(tmp_path):
