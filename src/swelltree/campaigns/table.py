@@ -163,8 +163,8 @@ def check_table(table: CaseTable, sea: Sea | None, model: Model) -> None:
     """
     for name in WHOLE:
         values = table.columns.get(name, np.zeros(0))
-        parts = [x for x in values if x != np.floor(x)]
-        if parts:
+        parts = values[values != np.floor(values)]
+        if len(parts):
             raise SwelltreeError(
                 f"campaign: {name} {parts[0]:g} is not a whole number. Give 0, 1, 2 ..."
             )
@@ -178,5 +178,7 @@ def check_table(table: CaseTable, sea: Sea | None, model: Model) -> None:
         if of_model(name):
             model.value(name)
             continue
-        for value in np.unique(values):
+        # whole numbers are all alike: the outermost are tried
+        tried = [values.min(), values.max()] if name in WHOLE else np.unique(values)
+        for value in tried:
             in_sea(sea, base | {name: int(value) if name in WHOLE else float(value)})

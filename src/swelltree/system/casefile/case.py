@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from swelltree.system.bodies.body import Body
+from swelltree.system.casefile.read_toml import parse_toml, read_toml_file
 from swelltree.system.casefile.schema import choice_schema, class_schema
 from swelltree.system.casefile.studies import Study
 from swelltree.system.casefile.study_types import STUDY_TYPES
@@ -124,7 +125,7 @@ def load(path: str | Path) -> Case:
     """Read a case file."""
     path = given_path(path, "case file")
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_toml_file(path)
     except FileNotFoundError:
         near = suggest(
             path.name,
@@ -150,12 +151,7 @@ def loads(text: str, source: str = "case", folder: Path | None = None) -> Case:
         source: what messages about the form of the text call it, usually the path.
         folder: mesh and data files that are named without a full path lie there.
     """
-    import tomllib
-
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise SwelltreeError(f"{source}: not valid TOML: {error}. Mend that line.") from None
+    document = parse_toml(text, source)
     for key in document:
         if key not in ("system", "hydro", "studies"):
             known = ("system", "hydro", "studies")
