@@ -86,3 +86,15 @@ def test_estimated_error_of_a_box_is_about_what_finer_panels_change():
     told = float(coarse.added_mass_error.sel(pitch))
     assert 0.4 * change < told < 2.5 * change
     assert 0.005 < coarse.attrs["estimated_error"] < 0.3
+
+
+@pytest.mark.slow
+def test_model_checks_report_the_error_of_the_mesh_at_the_frequency_of_the_sea():
+    half = tank_of(sw.Sphere(1.0), symmetric=True)
+    sea = sw.RegularWave(0.01, omega=OMEGA)
+    findings = sw.check_physics(half, sea, trial=False)
+    (mesh,) = (finding for finding in findings if finding.code == "mesh")
+    error = sw.weak_scatterer_coefficients(half, OMEGA).attrs["estimated_error"]
+    assert mesh.numbers["estimated_error"] == pytest.approx(error)
+    assert mesh.severity == ("warning" if error > 0.05 else "note")
+    assert "at 3 rad/s change by up to" in mesh.sentence

@@ -138,10 +138,10 @@ def mean_drift_of_a_held_cylinder() -> list[Check]:
     """Radius 1 m, 2 m deep, Ka = 1: pressure up to the perturbed surface."""
     surface = cylinder(1.0, 4.0, SIZE)
     near, far = held_in_time(surface, 0.05), far_field(surface)
-    why = "64 vertices on half of the hull"
+    why = "64 vertices on half of the hull; references are 3 % apart"
     return [
-        Check("pressure in time", near, 0.04 * CYLINDER, "N/m^2", why, CYLINDER),
-        Check("far field", far, 0.04 * CYLINDER, "N/m^2", why, CYLINDER),
+        Check("pressure in time", near, 0.05 * CYLINDER, "N/m^2", why, CYLINDER),
+        Check("far field", far, 0.05 * CYLINDER, "N/m^2", why, CYLINDER),
     ]
 
 
