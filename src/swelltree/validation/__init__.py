@@ -41,7 +41,9 @@ _MODULES = (
     "waters.splash",
     "waters.weak_scatterers.submerged",
     "waters.weak_scatterers.ladder",
+    "waters.weak_scatterers.accuracy",
     "waters.weak_scatterers.second_order",
+    "waters.weak_scatterers.mean_drift",
     "waters.weak_scatterers.systems",
 )
 
