@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swelltree.engine.arrays import Array, Tree
-from swelltree.engine.backend import is_tracer, jax
+from swelltree.engine.backend import MADE, is_tracer, jax
 from swelltree.engine.late import is_imported
 from swelltree.engine.machine.entries import Layout, entry_of, names_of
 from swelltree.engine.machine.flatten import NONE, Flattening, count_numbers
@@ -28,7 +28,7 @@ from swelltree.engine.machine.traced_types import DType, Shaped
 from swelltree.engine.machine.values import Stored, Value, stored, stores
 from swelltree.engine.trees import Form, flatten, in_words_of_jax, structure_of
 
-KEPT = 64  # programs of one function, for as many shapes and patterns
+KEPT = 24  # programs of one function, for as many shapes and patterns
 LARGEST = 200_000  # numbers of a program before it is simplified; `graph.MOST` are left, at most
 BEYOND = 16  # places behind working memory that registers may read
 LARGE = 10_000_000  # bytes of fixed numbers that are let go after a run
@@ -174,7 +174,11 @@ class Program:
             while len(self.programs) >= KEPT:
                 self.programs.pop(next(iter(self.programs)))
             program = self._known_or_compiled(args, fixed.leaves, leaves, key)
+            MADE.append("program")
             self.programs[whole] = program
+        elif len(self.programs) > KEPT // 2:
+            # what is used stays longest
+            self.programs[whole] = self.programs.pop(whole)
         return program, numbers, leaves
 
     def _rekey(self) -> None:

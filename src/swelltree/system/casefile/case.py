@@ -41,6 +41,7 @@ from swelltree.system.ptos.kinds import PTO_TYPES
 from swelltree.system.system import System
 from swelltree.system.waters.currents import CURRENT_TYPES, Wind
 from swelltree.system.waters.hydro import HydroSpec
+from swelltree.system.waters.seas import Sea
 from swelltree.system.waters.water import Water
 
 D = TypeVar("D", bound=Description)
@@ -91,6 +92,15 @@ class Case:
     path: Path | None = None
     text: str = ""
     hydro: HydroSpec | None = None
+
+    def __post_init__(self) -> None:
+        for study in self.studies:
+            sea = getattr(study, "sea", None)
+            if self.system.water.g == 0.0 and isinstance(sea, Sea) and sea.type != "still":
+                raise SwelltreeError(
+                    f"study '{study.name}': water with g = 0 carries no waves. Give a positive g, "
+                    "or no sea."
+                )
 
     def study(self, name: str) -> Study:
         """The study of a name."""
