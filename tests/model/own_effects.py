@@ -63,3 +63,16 @@ class Broken(sw.Effect):
 
     def loads(self, model, now):
         return sw.Loads(now.nothing)
+
+
+@sw.effect
+class Deciding(sw.Effect):
+    """Asks a state by a Python if."""
+
+    name: str
+    body: str
+
+    def loads(self, model, now):
+        _, at = sw.body_point(model, now, self.body)
+        push = 1.0 if at.position[2] > 0.0 else -1.0
+        return sw.Loads(sw.wrench_at(model, now, self.body, jnp.array([0.0, 0.0, push])))

@@ -1,12 +1,14 @@
 """A user's own effect is one like all others: in every study, formulation and form of stepping."""
 
+import inspect
+
 import jax
 import numpy as np
 import pytest
 
 import swelltree as sw
 from made_hydro import heaving_float
-from model.own_effects import Broken, Crooked, Propeller, Tether
+from model.own_effects import Broken, Crooked, Deciding, Propeller, Tether
 
 RNG = np.random.default_rng(4)
 K, C = 3.0e4, 2.0e3
@@ -183,3 +185,15 @@ def test_a_class_without_loads_or_name_is_refused():
         sw.effect(type("Nameless", (sw.Effect,), {"loads": Tether.loads, "__annotations__": {}}))
     with pytest.raises(sw.SwelltreeError, match="is not derived from"):
         sw.effect(type("Stranger", (), {}))
+
+
+def test_a_python_if_on_a_state_is_told_when_it_is_compiled():
+    asked = r"law 'Deciding.loads' \(own_effects.py, line \d+\) of class 'Deciding'.*jnp.where"
+    with pytest.raises(sw.SwelltreeError, match=asked):
+        sw.compile(heaving(sw.OwnEffect("d", Deciding, {"body": "float"})))
+
+
+@pytest.mark.parametrize("given", [sw.Body("b", 1.0, (1, 1, 1)), "case.toml", None])
+def test_only_a_system_is_compiled(given):
+    with pytest.raises(sw.SwelltreeError, match=r"compile: .* is not a system. Give System\("):
+        inspect.unwrap(sw.compile)(given)  # without the check of types that tests add

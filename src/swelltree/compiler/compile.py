@@ -64,7 +64,7 @@ from swelltree.model.signals import compile_signal, drives_at
 from swelltree.model.start_motion import start_motion
 from swelltree.model.values.described import Described
 from swelltree.system import System
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, shown
 from swelltree.system.joints.joint import Joint
 from swelltree.system.named_values import NamedValues
 from swelltree.system.units import tell_units
@@ -134,6 +134,12 @@ def compile(
     The model's `report` says which loops were cut, what assembly moved and
     which constraints are redundant.
     """
+    if not isinstance(system, System):
+        what = shown(system) if isinstance(system, str) else type(system).__name__
+        raise SwelltreeError(
+            f"compile: {what} is not a system. Give System(name, bodies=[...], joints=[...]), or "
+            "compile_case(load(...)) for a case file."
+        )
     given, options = system, {key: value for key, value in locals().items() if key != "system"}
     hulls = nonlinear_bodies(system, nonlinear, stretching)
     with_data = () if hydro is None else wet_bodies(system, hydro)

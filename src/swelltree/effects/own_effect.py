@@ -19,7 +19,7 @@ from typing import TypeVar, dataclass_transform, get_type_hints
 
 import numpy as np
 
-from swelltree.effects.controllers.law_checks import where_of
+from swelltree.effects.controllers.law_checks import untraceable, where_of
 from swelltree.engine.arrays import Array, Tree, namespace, pytree
 from swelltree.model.effect import Effect, Now
 from swelltree.model.model import Model
@@ -30,6 +30,7 @@ from swelltree.system.forces.own_effects import OwnEffect
 from swelltree.system.forces.signals import resolve
 
 T = TypeVar("T")
+TRACED = ("loads", "internal_rate", "event_values")  # methods that studies compile
 STATIC = (str, bool)  # fields of these types are no numbers: a change of theirs compiles anew
 
 
@@ -121,6 +122,28 @@ def check_own_effects(model: Model, now: Now) -> None:
                 f"{what}: {where_of(type(each).loads)} gives a wrench that is not finite at the "
                 "start. Return numbers."
             )
+        _check_traceable(model, now, each, what)
+
+
+def _check_traceable(model: Model, now: Now, each: Effect, what: str) -> None:
+    """Studies compile its methods: what they ask of a state must not decide which code runs."""
+    from swelltree.engine.backend import jax
+
+    place, cls = model.effects.index(each), type(each)
+    methods = [name for name in TRACED if getattr(cls, name) is not getattr(Effect, name)]
+    for name in methods:
+
+        def asked(model: Model, now: Now, name: str = name) -> Tree:
+            return getattr(model.effects[place], name)(model, now)
+
+        try:
+            jax.eval_shape(asked, model, now)
+        except untraceable() as error:
+            raise SwelltreeError(
+                f"{what}: {where_of(getattr(cls, name), error)} of class '{cls.__name__}' asks for "
+                "the value of a number while it is compiled, as a Python 'if' on a state does. "
+                "Write jnp.where(condition, one, other), and jax.numpy in place of numpy."
+            ) from None
 
 
 def body_point(

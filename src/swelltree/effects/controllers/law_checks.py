@@ -32,6 +32,18 @@ def where_of(law: Callable[..., Array], error: BaseException | None = None) -> s
     return f"law '{name}' ({Path(code.co_filename).name}, line {line})"
 
 
+def untraceable() -> tuple[type[Exception], ...]:
+    """Errors of JAX where a number is asked for that is not known yet."""
+    from swelltree.engine.backend import jax
+
+    return (
+        jax.errors.TracerArrayConversionError,
+        jax.errors.TracerBoolConversionError,
+        jax.errors.ConcretizationTypeError,
+        jax.errors.TracerIntegerConversionError,
+    )
+
+
 def check_law(name: str, law: Callable[..., Array], measures: int, drives: int) -> None:
     """Trace a law once, with as many channels as it measures, and refuse what it cannot be.
 
@@ -53,17 +65,11 @@ def check_law(name: str, law: Callable[..., Array], measures: int, drives: int) 
         return jnp.asarray(value, dtype=float)
 
     like = jax.ShapeDtypeStruct((), float), jax.ShapeDtypeStruct((measures,), float)
-    untraceable = (
-        jax.errors.TracerArrayConversionError,
-        jax.errors.TracerBoolConversionError,
-        jax.errors.ConcretizationTypeError,
-        jax.errors.TracerIntegerConversionError,
-    )
     try:
         value = jax.eval_shape(once, *like)
     except SwelltreeError:
         raise
-    except untraceable as error:
+    except untraceable() as error:
         raise SwelltreeError(
             f"controller '{name}': {where_of(law, error)} asks for numbers while it is compiled. "
             f"{PLAIN}"

@@ -207,9 +207,10 @@ class SteppedRun:
             stepper = setup.stepper_of(task, WIDTH)
             with doing("finding the start of the run and compiling"), observing(stepper):
                 state, sample = _sampled(stepper, stepper.start(), task.times)
-            task = replace(task, datum=_datum(task, stepper, sample))
+            datum = _datum(task, stepper, sample)
+            task = replace(task, datum=datum)
             near = _near(model, task)
-            none = Samples(task.model.replace(datum=task.datum[0]), setup.keep, near)
+            none = Samples(task.model.replace(datum=datum[0]), setup.keep, near)
             samples = none.then(float(task.times[-1]), sample, task, stepper)
             first = Saved(self, model, sea, task, stepper, state, commands, samples)
             self._first = model, sea, first
