@@ -21,6 +21,7 @@ _MODULES = (
     "waters.hydro_devices",
     "waters.wecsim_import",
     "waters.hydro_forces",
+    "waters.headings",
     "machines.ptos",
     "waters.hulls",
     "waters.viscous",
