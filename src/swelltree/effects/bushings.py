@@ -53,6 +53,7 @@ class Bushings(Effect):
     names: tuple[str, ...]
 
     kind: ClassVar[str] = "bushing"
+    stores_from_zero: ClassVar[bool] = True
 
     def loads(self, model: Model, now: Now) -> Loads:
         motion = now.motion

@@ -16,7 +16,7 @@ from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jax, jnp
 from swelltree.formulations.base import Acceleration, Formulation, Kinematics, Phase, State
 from swelltree.formulations.channels import Instant, channels_at
-from swelltree.formulations.latches import latch_group, latched_motion
+from swelltree.formulations.latches import latch_group, latched_motion, stilled
 from swelltree.formulations.reeling import reeled
 from swelltree.model.effect import Loads, Now
 from swelltree.model.internal_state import (
@@ -119,6 +119,8 @@ def rates(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
 def settle(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
     """Phase brought back onto its constraints."""
     state = formulation.settle(present(model, y.internal), t, y.state)
+    if latch_group(model) is not None:
+        state = _stilled(model, formulation, t, Phase(state, y.work, y.internal))
     if coupled_effect(model) is not None:
         motion = formulation.kinematics(present(model, y.internal), t, state).motion
         y = Phase(y.state, y.work, after_step(model, Now(t, motion, y.internal)))
@@ -169,7 +171,21 @@ def switched(model: Model, formulation: Formulation, t: Array, y: Phase, hit: Ar
                 elements[group.kind] = group.switched(model, now, its_hits)
             first += group.event_count
     after = Phase(y.state, y.work, InternalState(y.internal.radiation, elements))
-    return reeled(model, formulation, t, y, resolved(model, formulation, t, after))
+    after = resolved(model, formulation, t, after)
+    if latch_group(model) is not None:
+        state = _stilled(model, formulation, t, after)
+        after = Phase(state, after.work, after.internal)
+    return reeled(model, formulation, t, y, after)
+
+
+def _stilled(model: Model, formulation: Formulation, t: Array, y: Phase) -> State:
+    """State with the rates of locked strokes at zero."""
+    model = present(model, y.internal)
+    kin = formulation.kinematics(model, t, y.state)
+    now = Now(t, kin.motion, y.internal)
+    heavy = with_immersed_mass(solved_at(model, now), t, kin.motion)
+    heavy = with_solved_mass(heavy, symmetric=True)
+    return stilled(heavy, formulation, t, y.state, y.internal)
 
 
 def resolved(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:

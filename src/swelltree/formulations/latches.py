@@ -3,11 +3,12 @@ r"""Locked strokes as constraints, in any formulation.
 Accelerations are linear in the force f of a latch. With W its unit wrench pair, a_0 the
 acceleration without it and a_1 the response to W, the rate of the stroke W . v changes by
 
-.. math:: \frac{d}{dt}(W \cdot v) = W \cdot (a_0 + f a_1) + \dot W \cdot v = -\frac{W \cdot v}{\tau}
+.. math:: \frac{d}{dt}(W \cdot v) = W \cdot (a_0 + f a_1) + \dot W \cdot v = 0
 
-which gives f; the right-hand side takes away what rounding leaves of the rate. Several latches
-are one small system; those that hold the same motion (on both bearings of a flap) share the force
-equally. An open latch has f = 0, and no equation is written where there is no latch.
+which gives f. What rounding and the search for the event leave of the rate is taken away after
+every step, by the impulse along W (`stilled`). Several latches are one small system; those that
+hold the same motion (on both bearings of a flap) share the force equally. An open latch has f = 0,
+and no equation is written where there is no latch.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ from swelltree.effects.strokes.stroke_channels import of_ptos
 from swelltree.effects.strokes.strokes import pair_wrench
 from swelltree.engine.arrays import Array, Tree, pytree
 from swelltree.engine.backend import jax, jnp
-from swelltree.formulations.base import Acceleration, Formulation, Kinematics
+from swelltree.formulations.base import Acceleration, Formulation, Kinematics, State
 from swelltree.model.effect import Loads, Now
+from swelltree.model.inertia import dense_inertia
+from swelltree.model.internal_state import InternalState
 from swelltree.model.kinematics import Motion, Pose, joint_frames
 from swelltree.model.model import Model
 from swelltree.spatial.linalg import solve_spd
@@ -31,7 +34,8 @@ from swelltree.spatial.vectors import cross
 if TYPE_CHECKING:
     from swelltree.effects.strokes.stroke_forces import StrokeForces
 
-DECAY_TIME = 0.1  # s, tau
+LEAST = 1e-30  # 1/kg: acceleration of a stroke by a unit force
+DEAD = 1e-6  # the same, of that without joints: a force cannot hold what it does not move
 SHARES = 1e-10  # give of a latch, of what it holds
 
 
@@ -81,13 +85,12 @@ def latched_motion(
 
     free, each = jax.vmap(respond, out_axes=(None, 0))(W)
     G = (W[:, None] * each.v_dot[None]).sum((2, 3))
-    G = 0.5 * (G + G.T)
-    rate = (W * motion.v).sum((1, 2))
-    missing = -rate / DECAY_TIME - convective(model, group, motion) - (W * free.v_dot).sum((1, 2))
+    G = _floored(G)
+    missing = -convective(model, group, motion) - (W * free.v_dot).sum((1, 2))
 
     which = group.can_hold()
     locked = jnp.where(group.latched(now)[which] > 0.5, 1.0, 0.0)
-    matrix = locked[:, None] * locked[None, :] * G + jnp.diag(1.0 - locked)
+    matrix = _of_locked(G, locked)
     f = _refined(matrix, locked * missing)
     needed = f
     if group.watches_hold:
@@ -102,6 +105,67 @@ def latched_motion(
     wrench = loads.wrench + (f[:, None, None] * W).sum(0)
     channels = loads.channels | held_channels(group, hold.force, loads.channels)
     return Loads(wrench, loads.potential, loads.power, channels), outputs, hold
+
+
+def stilled(
+    model: Model, formulation: Formulation, t: Array, state: State, internal: InternalState
+) -> State:
+    """State whose locked strokes stand still, by impulses in the latches."""
+    group = latch_group(model)
+    kin = formulation.kinematics(model, t, state)
+    W = unit_pairs(model, group, kin.motion)
+    rest = jnp.zeros_like(kin.motion.v)
+
+    def respond(unit: Array) -> Acceleration:
+        solve = lambda wrench: formulation.acceleration(model, kin, wrench)  # noqa: E731
+        return jax.jvp(solve, (rest,), (unit,))[1]
+
+    each = jax.vmap(respond)(W)
+    G = _floored((W[:, None] * each.v_dot[None]).sum((2, 3)))
+    rate = (W * kin.motion.v).sum((1, 2))
+    now = Now(t, kin.motion, internal)
+    locked = jnp.where(group.latched(now)[group.can_hold()] > 0.5, 1.0, 0.0)
+    impulse = _refined(_of_locked(G, locked), -locked * rate)
+    # a latch that locked at a dead centre has no say: its run ends with a message
+    impulse = jnp.where(jnp.diag(G) > LEAST, impulse, 0.0)
+    return State(state.q, state.s + (impulse[:, None] * each.s_dot).sum(0), state.chart)
+
+
+def _floored(G: Array) -> Array:
+    """Symmetric, and nothing is divided by zero where no force moves a stroke (a dead centre)."""
+    G = 0.5 * (G + G.T)
+    return G + jnp.diag(jnp.maximum(LEAST - jnp.diag(G), 0.0))
+
+
+def _of_locked(G: Array, locked: Array) -> Array:
+    return locked[:, None] * locked[None, :] * G + jnp.diag(1.0 - locked)
+
+
+def dead_latches(
+    model: Model, formulation: Formulation, kin: Kinematics, internal: InternalState, t: Array
+) -> list[str]:
+    """Locked strokes that stand still at a dead centre of their loop, in words."""
+    group = latch_group(model)
+    if group is None:
+        return []
+    motion = kin.motion
+    W = unit_pairs(model, group, motion)
+    rest = jnp.zeros_like(motion.v)
+
+    def respond(unit: Array) -> Array:
+        solve = lambda wrench: formulation.acceleration(model, kin, wrench).v_dot  # noqa: E731
+        return jax.jvp(solve, (rest,), (unit,))[1]
+
+    held = np.asarray((W * jax.vmap(respond)(W)).sum((1, 2)))
+    M = np.asarray(dense_inertia(model, kin.inertia))
+    flat = np.asarray(W).reshape(len(W), -1)
+    alone = (flat * np.linalg.lstsq(M, flat.T, rcond=None)[0].T).sum(1)
+    locked = np.asarray(group.latched(Now(t, motion, internal)))[group.can_hold()] > 0.5
+    return [
+        group.words(int(i))
+        for i, a, b, on in zip(group.can_hold(), held, alone, locked, strict=True)
+        if on and not a > DEAD * b
+    ]
 
 
 def _refined(matrix: Array, missing: Array) -> Array:
@@ -122,8 +186,7 @@ def _needed(G: Array, locked: Array, missing: Array) -> Array:
 
     def with_one(unit: Array) -> Array:
         those = jnp.maximum(locked, unit)
-        matrix = those[:, None] * those[None, :] * G + jnp.diag(1.0 - those)
-        return (unit * _refined(matrix, those * missing)).sum()
+        return (unit * _refined(_of_locked(G, those), those * missing)).sum()
 
     return jax.vmap(with_one)(jnp.eye(len(locked)))
 

@@ -121,6 +121,7 @@ class Effect:
     is_sudden: ClassVar[bool] = False  # acts on short stretches that long steps could pass over
     turns_far: ClassVar[bool] = False  # fixed steps ask anew for its `derivatives`
     switches_between_steps: ClassVar[bool] = False  # its events may wait for the end of a step
+    stores_from_zero: ClassVar[bool] = False  # its stored energy is zero where it is unloaded
     units: ClassVar[dict[str, str]] = {}  # of channels that results show beside the known ones
     dims: ClassVar[dict[str, tuple[str, ...]]] = {}  # of these, where the shape does not tell
     shows_all: ClassVar[bool] = False  # results show all its channels, with or without a unit

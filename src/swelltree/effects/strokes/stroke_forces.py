@@ -66,6 +66,7 @@ class StrokeForces(Effect):
     watches_hold: bool  # an event depends on the force in a latch
 
     kind: ClassVar[str] = "stroke"
+    stores_from_zero: ClassVar[bool] = True
 
     @property
     def word(self) -> str:

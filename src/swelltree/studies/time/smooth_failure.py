@@ -11,6 +11,7 @@ from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import jax, jnp
 from swelltree.formulations import Formulation
 from swelltree.formulations.equations import rates
+from swelltree.formulations.latches import dead_latches
 from swelltree.model.effect import Now
 from swelltree.model.model import Model
 from swelltree.solvers.problem import Carry
@@ -39,6 +40,14 @@ def failure(model: Model, how: Formulation, last: Carry, code: Code) -> tuple[Co
     kin = how.kinematics(model, jnp.asarray(last.t), phase.state)
     pose, coordinate = jax.tree.map(np.asarray, (kin.motion.pose, kin.motion.coordinate))
     angles = coordinate[np.array(model.layout.angle_dofs, dtype=int)]
+    dead = dead_latches(model, how, kin, phase.internal, jnp.asarray(last.t))
+    if dead:
+        return Code.LOOP_SINGULAR, (
+            f"time stepping stopped at t = {when:.6g} s. {', '.join(dead).capitalize()} locked at "
+            "a dead centre of the loop: the stroke stands still there while the other joints move, "
+            "and no force on it can hold them. Put the latch on a joint that turns there, or give "
+            "a longer rearm time, so that it does not lock there."
+        )
     loop = why_stopped(model, float(last.t), pose, angles)
     if loop is not None:
         return Code.LOOP_SINGULAR, f"time stepping stopped at t = {when:.6g} s. {loop}"

@@ -44,7 +44,7 @@ def with_watch(
         margin = jax.vmap(lambda *x: _margin(model, *x))(
             *jax.lax.stop_gradient(_places(model, channels))
         )
-    limit = lost_limit(kinetic, potential, work, solver, rtol)
+    limit = lost_limit(model, kinetic, potential, work, solver, rtol)
     result = (
         (code != Code.SUCCESS, code),
         (~(channels["closure"] <= open_limit(channels["joint_point"], rtol)).all(), Code.LOOP_OPEN),
