@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.model.model import Model
 from swelltree.spatial.rotations import euler_to_matrix, matrix_to_euler, matrix_to_quat
+from swelltree.system.errors import SwelltreeWarning
 
 if TYPE_CHECKING:
     from swelltree.system.joints.joint import Joint
+
+FAR = 0.01  # m: a gap that rounding of coordinates does not explain
 
 
 def described_start(model: Model, joints: list, pose: list) -> tuple[np.ndarray, np.ndarray]:
@@ -92,8 +96,16 @@ def joined(model: Model, joints: list, pose: list) -> list[str]:
             gap[axis] -= float(model.joints.lead[j]) * angle
         apart = float(np.linalg.norm(np.delete(gap, shape.translations)))
         if apart > 1e-6:
-            out.append(
+            told = (
                 f"joint '{joint.name}': its points are described {apart:.6g} m apart; "
                 f"body '{layout.bodies[j]}' was moved to bring them together."
             )
+            out.append(told)
+            if apart > FAR:
+                warnings.warn(
+                    f"{told} Give the position of the body, or the points of the joint, so that "
+                    "they meet.",
+                    SwelltreeWarning,
+                    stacklevel=2,
+                )
     return out
