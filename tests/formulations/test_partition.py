@@ -38,9 +38,9 @@ def double(seed):
 def check(model, duration=10.0):
     result = sw.simulate(model, duration=duration, output_step=1.0, formulation="partition")
     assert result.attrs["result"] == "success", result.attrs["message"]
-    # adaptive steps at rtol 1e-6: some hundred of them leave 1e-4 at most, of tens of joules
+    # adaptive steps at rtol 1e-6: up to 800 of them leave some 1e-4, of tens of joules
     moved = float(result["kinetic_energy"].sum("body").max())
-    assert float(abs(result["energy_residual"]).max()) < 1e-4 * moved
+    assert float(abs(result["energy_residual"]).max()) < 1.5e-4 * moved
     return result
 
 
@@ -92,9 +92,16 @@ def test_a_parallelogram_turns_on_through_its_flat_position():
 @pytest.mark.slow
 def test_three_bearings_of_a_falling_flap_are_as_good_as_in_other_formulations():
     """Falling, an independent linear velocity let relative errors of 80 m/s into the hinge."""
-    from model.test_redundant_loops import DIRECTIONS, flap
-
-    model = sw.compile(flap(DIRECTIONS["random 1"], "hinge", "hinge", afloat=True))
+    axis = np.array([0.4, -0.5, 0.76])
+    barge = sw.Body("barge", 100.0, (60.0, 70.0, 80.0))
+    flap = sw.Body("flap", 3.0, (0.4, 0.5, 0.3), position=(0.6, 0.4, 0.5))
+    joints = [sw.Free("free", sw.WORLD, barge)]
+    for k, along in enumerate((0.0, 0.7, -0.9)):
+        place = along * axis / np.linalg.norm(axis) + [0.2, 0.1, 0.3]
+        ends = barge.at(*place), flap.at(*(place - flap.position))
+        more = {"velocity": 0.3} if k == 0 else {}
+        joints.append(sw.Hinge(f"bearing{k}", *ends, tuple(axis), **more))
+    model = sw.compile(sw.System("falling", [barge, flap], joints))
     how = {"duration": 8.0, "output_step": 0.5}
     exact = sw.simulate(model, rtol=1e-11, atol=1e-13, **how)["position"]
     run = sw.simulate(model, formulation="partition", rtol=1e-6, atol=1e-9, **how)

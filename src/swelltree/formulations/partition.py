@@ -28,7 +28,7 @@ from swelltree.model.inertia import dense_inertia, gyroscopic, world_inertia
 from swelltree.model.model import Model
 from swelltree.spatial.linalg import column_order, left_inverse, solve_spd
 
-LINEAR_FIRST = 3.0  # 1/m: weight of linear velocities in the choice of the dependent ones
+LINEAR_FIRST = 1.3  # 1/m: weight of linear velocities in the choice of the dependent ones
 
 
 @dataclass(frozen=True)
