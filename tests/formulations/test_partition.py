@@ -79,6 +79,7 @@ def parallelogram(start, rate):
     return sw.System("parallelogram", [left, bar, right], joints, water=sw.Water(g=0.0))
 
 
+@pytest.mark.slow
 def test_a_parallelogram_turns_on_through_its_flat_position():
     """Stages of steps lay off the joints, which near the flat position cost up to 0.1 rad."""
     model = sw.compile(parallelogram(1.3, 5.0))
