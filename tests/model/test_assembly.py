@@ -210,6 +210,13 @@ def test_a_cut_joint_refuses_a_follower_that_is_turned_over(kind, axis, turn):
         sw.compile(sw.System("s", [base, door], joints))
 
 
+def test_a_joint_whose_points_are_described_apart_warns():
+    """The body would move by 3.7 m, with a line in the report only."""
+    frame = sw.Body("frame", 1.0, (1.0, 1.0, 1.0), position=(1.0, 2.0, -3.0))
+    with pytest.warns(sw.SwelltreeWarning, match="joint 'w': its points are described 3.74166 m"):
+        sw.compile(sw.System("s", [frame], [sw.Weld("w", sw.WORLD, frame)]))
+
+
 def test_a_screw_described_apart_along_its_axis_says_that_it_moves_its_body():
     nut = bar("nut", 0.0, 0.0, 0.5)
     joints = [sw.Screw("thread", sw.WORLD, nut, lead=0.1)]

@@ -15,6 +15,7 @@ _MODULES = (
     "mechanics.conservation",
     "mechanics.loops",
     "mechanics.bearings",
+    "mechanics.mechanisms",
     "waters.hydro_readers",
     "waters.hydro_bem",
     "waters.hydro_sphere",
