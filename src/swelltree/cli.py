@@ -127,6 +127,7 @@ def check(
     """Read a case, assemble it and show what it holds; nothing is run."""
     from rich.console import Console
 
+    from swelltree.compiler.case import check_bands
     from swelltree.compiler.compile import compile
     from swelltree.hydro.case import check_hydro_file
     from swelltree.model.checks.afloat import mass_against_displacement
@@ -135,7 +136,9 @@ def check(
 
     loaded = load(case)
     check_hydro_file(loaded)
+    bands = check_bands(loaded)
     system, notes = without_user_code(loaded.system)
+    notes += bands
     model = compile(system)
     if not physics:
         notes += [f.sentence for f in mass_against_displacement(model) if f.severity == "note"]
@@ -472,9 +475,12 @@ def live(
 @app.command()
 def export(
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="Result file (.nc).")],
-    out: Annotated[Path, typer.Argument(help="File ending in .glb, .gif, .mp4, .png, .svg, .pdf.")],
+    out: Annotated[
+        Path,
+        typer.Argument(help="File ending in .csv, .mat, .glb, .gif, .mp4, .png, .svg, .pdf, .pvd."),
+    ],
 ) -> None:
-    """Write a result as animated glTF, film or plot."""
+    """Write a result as table, MATLAB file, animated glTF, film or plot."""
     from rich.console import Console
 
     from swelltree.results.files import load_result
