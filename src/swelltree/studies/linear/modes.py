@@ -81,7 +81,7 @@ def modes(
             model,
             formulation=formulation,
             at_equilibrium=at_equilibrium,
-            start=start,
+            start=state_given(start, "modes"),
             added_mass=added_mass,
         )
         return cast("xr.Dataset", traced)

@@ -129,6 +129,7 @@ def _as_dofs(value: object) -> object:
 def _or_none(known: tuple[str, ...], what: str) -> tuple[BeforeValidator, object]:
     """As `one_of`, or None."""
     read, schema = one_of(known, what)
+    assert isinstance(read, BeforeValidator)
     taken: Callable[[object], object] = read.func  # pyright: ignore[reportAssignmentType]
     return BeforeValidator(lambda value: None if value is None else taken(value)), schema
 

@@ -84,8 +84,8 @@ def left_out(system: System, layout: Layout) -> list[str]:
         if push > SMALL * weight:
             texts.append(
                 f"line '{piece.name}': the current pushes it by {push:.3g} N, {push / weight:.1%} "
-                "of its weight in water, which a quasi-static line leaves out. Give model='dynamic', "
-                "or Cdn=0 where this is meant."
+                "of its weight in water, which a quasi-static line leaves out. Give "
+                "model='dynamic', or Cdn=0 where this is meant."
             )
     return texts
 
