@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.stats  # noqa: F401  # which samples need: its import is none of a reader's time
 import xarray as xr
 
 import swelltree as sw
@@ -21,6 +22,8 @@ from hydro.samples import (
 )
 from mutants import damage_bytes, damage_hdf5, damage_text, outcome
 from support import ROOT, refdata
+from swelltree.campaigns.file import read_campaign
+from swelltree.campaigns.table import case_table
 from swelltree.hydro.readers.read import read_hydro
 from swelltree.hydro.write import write_hydro
 
@@ -285,9 +288,6 @@ def _campaign(folder: Path) -> Path:
 
 
 def _read_campaign(path: Path) -> Any:
-    from swelltree.campaigns.file import read_campaign
-    from swelltree.campaigns.table import case_table
-
     return case_table(read_campaign(path)[1])
 
 
