@@ -274,7 +274,7 @@ class _Variants:
     def body(self, height: float | None) -> cpt.FloatingBody:
         """All bodies with their lid at that height."""
         if height not in self.made:
-            floating = [_floating_body(b, self._height(b, height)) for b in self.bodies]
+            floating = [floating_body(b, self._height(b, height)) for b in self.bodies]
             together = import_capytaine().Multibody
             self.made[height] = floating[0] if len(floating) == 1 else together(floating)
         return self.made[height]
@@ -318,7 +318,8 @@ class _Variants:
         return np.array(rows)
 
 
-def _floating_body(body: Wetted, lid: float | None) -> cpt.FloatingBody:
+def floating_body(body: Wetted, lid: float | None) -> cpt.FloatingBody:
+    """A body of Capytaine with its lid at a height [m], None for no lid."""
     cpt = import_capytaine()
     mesh = to_capytaine(body.wet, body.name)
     inner = None if lid is None else lid_inside(body.panels, mesh, lid)
