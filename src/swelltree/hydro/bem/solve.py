@@ -181,7 +181,7 @@ def solve(
                     reasons.append(f"{name}, {_lid_words(height)}: {doubt}")
                     continue
                 both = np.concatenate([trial.haskind, trial.far_field])
-                own = float(np.sqrt(np.mean(both**2)))
+                own = float(both.mean())
                 if result is None or own < BETTER * worst:
                     if result is not None:
                         better[float(w)] = (worst, own)
@@ -207,7 +207,7 @@ def solve(
         notes.append(
             f"the lid was left out at {len(better)} frequencies from {min(better):.4g} to "
             f"{max(better):.4g} rad/s, where the data contradict themselves less without it (by "
-            f"{without:.0%} instead of {with_lid:.0%}, root mean square)."
+            f"{without:.0%} instead of {with_lid:.0%} on average)."
         )
     columns = [np.array(column) for column in zip(*rows, strict=True)]
     return Solved(np.array(kept), *columns, notes=notes)
