@@ -64,8 +64,8 @@ TOPICS = {
     ),
     "hydro": (
         "Hydrodynamic data",
-        "HydroSpec RadiationFit read_hydro hydro_report write_hydro run_bem slow_force_spectrum "
-        "weak_scatterer_coefficients",
+        "HydroSpec RadiationFit read_hydro hydro_report mirror_headings write_hydro run_bem "
+        "slow_force_spectrum weak_scatterer_coefficients",
     ),
     "models": (
         "Compiled models",

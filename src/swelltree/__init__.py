@@ -46,6 +46,7 @@ _NAMES = {
     """,
     "swelltree.hydro.readers.read": "read_hydro",
     "swelltree.hydro.report": "hydro_report",
+    "swelltree.hydro.mirrored": "mirror_headings",
     "swelltree.hydro.write": "write_hydro",
     "swelltree.waves": """
         dispersion components realise elevation kinematics read_record

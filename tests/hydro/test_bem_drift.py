@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 from scipy.special import jvp, yvp
 
 import swelltree as sw
+from swelltree.system.values import DOFS
 
 pytest.importorskip("capytaine")
 DEPTH, RADIUS = 3.0, 1.0
@@ -93,3 +95,72 @@ def test_bad_requests_are_told_in_a_sentence(drift, bodies, sentence):
     joints = [sw.Free(f"f{k}", sw.WORLD, body) for k, body in enumerate(several)]
     with pytest.raises(sw.SwelltreeError, match=sentence):
         sw.run_bem(sw.System("s", several, joints), [1.0], drift=drift)
+
+
+def absorber(hull, damping=0.0, stiffness=0.0, **place):
+    """A buoy on a slider, with a PTO where one is asked for."""
+    body = sw.Body("buoy", hull=hull, **place)
+    up = sw.Slider("up", sw.WORLD.at(*body.position), body, axis="z")
+    pto = sw.LinearPto("pto", joint="up", damping=damping, stiffness=stiffness)
+    return sw.System("absorber", (body,), (up,), ptos=(pto,) if damping else ())
+
+
+def test_drift_of_a_jointed_device_is_that_of_its_motion():
+    """A heaving buoy that absorbs all it can: rho g / (2 k), half of it for what it absorbs.
+
+    As a body that floats freely it hardly feels such long waves, and that is said.
+    """
+    w, beta, rho, g = 1.4, 0.5, 1025.0, 9.81
+    hull = sw.Cylinder(1.0, 2.0, 3.0, panel_size=0.4)
+    place = {"position": (1.2, -0.7, 0.0), "rotation_deg": (0.0, 0.0, 20.0)}
+    data = sw.run_bem(absorber(hull, **place), [1.3, w, 1.5], [beta])
+    heave = {"influenced_dof": "buoy__Heave", "radiating_dof": "buoy__Heave"}
+    at = data.sel(omega=w, **heave)
+    mass = float(at["inertia_matrix"] + at["added_mass"])
+    tuned = {
+        "damping": float(at["radiation_damping"]),
+        "stiffness": w**2 * mass - float(at["hydrostatic_stiffness"]),
+    }
+    device = absorber(hull, **tuned, **place)
+    motion = sw.rao(sw.compile(device, data, radiation="none"), omega=[w], wave_direction=[beta])
+    force = sw.run_bem(device, [w], [beta], drift=motion)["mean_drift"]
+    assert force.attrs["motion"] == "of the device as jointed"
+    surge, sway = force.sel(omega=w).values[0, :2]
+    # 5 %: panels of the source method; waves scattered by the buoy when it is held
+    assert np.hypot(surge, sway) == pytest.approx(rho * g**2 / (2.0 * w**2), rel=0.08)
+    assert np.arctan2(sway, surge) == pytest.approx(beta, abs=0.01)
+    with pytest.warns(sw.SwelltreeWarning, match="'buoy' alone, without 'up', 'pto'"):
+        free = sw.run_bem(device, [w], [beta], drift="free")["mean_drift"]
+    assert np.abs(free.sel(omega=w)[0, :2]).max() < 0.01 * np.hypot(surge, sway)
+    assert "without joints" in free.attrs["motion"]
+
+
+def test_drift_of_two_bodies_is_their_sum(tmp_path):
+    """Two halves of a buoy that move as one have the drift of the whole, and it is kept."""
+    hull = sw.Cylinder(1.0, 1.0, 1.5, panel_size=0.4)
+    one = sw.Body("one", hull=hull)
+    ring = sw.Axisymmetric([(1.6, -1.0), (1.6, 0.5)], bore=1.0, panel_size=0.4)
+    two = sw.Body("two", hull=ring)
+    whole = sw.Body("whole", hull=sw.Cylinder(1.6, 1.0, 1.5, panel_size=0.4))
+    together = sw.System("both", (one, two), (sw.Weld("a", sw.WORLD, one), sw.Weld("b", one, two)))
+    still = xr.Dataset(
+        {"rao": (("omega", "wave_direction", "body", "dof"), np.zeros((1, 1, 2, 6), complex))},
+        {"omega": [2.6], "wave_direction": [0.4], "body": ["one", "two"], "dof": list(DOFS)},
+    )
+    data = sw.run_bem(together, [2.6], [0.4], drift=still)
+    total = data["mean_drift_total"]
+    single = sw.run_bem(system(whole), [2.6], [0.4], drift="fixed")["mean_drift"].sel(omega=2.6)
+    assert total.values[0, 0, :2] == pytest.approx(single.values[0, :2], rel=0.05)
+    again = sw.read_hydro(sw.write_hydro(data, tmp_path / "two.nc"), check=False)
+    assert again["mean_drift_total"].values == pytest.approx(total.values)
+
+
+def test_motion_of_other_waves_is_refused():
+    motion = xr.Dataset(
+        {"rao": (("omega", "wave_direction", "body", "dof"), np.zeros((1, 1, 1, 6), complex))},
+        {"omega": [1.0], "wave_direction": [0.0], "body": ["buoy"], "dof": list(DOFS)},
+    )
+    with pytest.raises(sw.SwelltreeError, match=r"drift has no motion at omega = 1\.5"):
+        sw.run_bem(system(buoy(0.5)), [1.0, 1.5], [0.0], drift=motion)
+    with pytest.raises(sw.SwelltreeError, match="drift has no motion of body 'buoy'"):
+        sw.run_bem(system(buoy(0.5)), [1.0], [0.0], drift=motion.assign_coords(body=["x"]))

@@ -126,6 +126,20 @@ def test_hams_folder(tmp_path):
 
 
 @pytest.mark.parametrize("ending", [".nc", ".h5"])
+def test_mean_drift_is_written_and_read(tmp_path, ending):
+    data = made_up()
+    shape = data["excitation_force"].transpose("omega", "wave_direction", "influenced_dof").shape
+    drift = np.random.default_rng(4).normal(size=shape)
+    drift[(data["omega"].values == 0.0) | np.isinf(data["omega"].values)] = 0.0
+    data["mean_drift"] = (("omega", "wave_direction", "influenced_dof"), drift)
+    found = read_hydro(write_hydro(data, tmp_path / f"data{ending}"))
+    kept = np.isin(data["omega"].values, found["omega"].values)  # BEMIO has no omega = 0
+    same = found["mean_drift"].transpose(*data["mean_drift"].dims).values
+    assert kept.sum() > 2
+    np.testing.assert_allclose(same, drift[kept], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("ending", [".nc", ".h5"])
 @pytest.mark.parametrize("modes", [0, 2])
 def test_written_data_read_back_the_same(tmp_path, ending, modes):
     data = made_up(modes=modes)

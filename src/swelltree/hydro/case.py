@@ -46,10 +46,17 @@ def hydro_of_case(
         from swelltree.hydro.bem.run import bem_of_case
         from swelltree.hydro.gap_mending import mend_gaps
 
-        return mend_gaps(bem_of_case(case, progress=progress), case.hydro.gaps)
+        return _mirrored(case, mend_gaps(bem_of_case(case, progress=progress), case.hydro.gaps))
     from swelltree.hydro.readers.read import read_hydro
 
     assert case.hydro.file is not None
     names = [name for name in signature(read_hydro).parameters if name not in ("path", "water")]
     options = case.hydro.options_of(names)
-    return read_hydro(case.hydro.file, water=case.system.water, **options)
+    return _mirrored(case, read_hydro(case.hydro.file, water=case.system.water, **options))
+
+
+def _mirrored(case: Case, data: xr.Dataset) -> xr.Dataset:
+    """The data with the headings of the other side, where the case asks for them."""
+    from swelltree.hydro.mirrored import mirror_headings
+
+    return mirror_headings(data) if case.hydro is not None and case.hydro.mirror else data

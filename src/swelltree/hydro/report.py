@@ -19,6 +19,7 @@ from swelltree.hydro.dataset import (
     nan_rows,
     split_label,
 )
+from swelltree.hydro.mirrored import UNEQUAL, asymmetry
 from swelltree.hydro.relations import (
     RESIDUAL,
     Table,
@@ -80,6 +81,7 @@ def hydro_report(data: xr.Dataset, dofs: Sequence[str] | None = None) -> list[Fi
     findings += _haskind(table, every)
     findings += _causality(table, infinite)
     findings += residual_findings(data)
+    findings += _one_sided(data)
     if "far_field_residual" in data:  # tells the same without headings all round
         findings = [x for x in findings if (x.code, x.severity) != ("haskind", "note")]
     return sorted(findings, key=lambda finding: RANK[finding.severity])
@@ -378,6 +380,27 @@ def _haskind(table: Table, every: Table) -> list[Finding]:
             "(median over the strong part of the band) in Haskind's relation: one of them is off "
             "by that much, and so is the absorbed power. Refine the mesh.",
             {"difference": error, "freedoms": len(worst)},
+        )
+    ]
+
+
+def _one_sided(data: xr.Dataset) -> list[Finding]:
+    """Headings on one side only, of data that are the same on port and starboard."""
+    if "excitation_force" not in data or data.sizes["wave_direction"] < 2:
+        return []
+    beta = np.sin(data["wave_direction"].values)
+    if (beta > 1e-6).any() == (beta < -1e-6).any():
+        return []
+    off = asymmetry(data)
+    if off is None or off > UNEQUAL:
+        return []
+    return [
+        Finding(
+            "note",
+            "one_sided",
+            "all headings lie on one side and the data are the same on port and starboard: "
+            "mirror_headings(data) gives those of the other side.",
+            {"asymmetry": off},
         )
     ]
 

@@ -22,6 +22,9 @@ from swelltree.hydro.frames import FORCES
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.files.whole_files import write_whole
 
+# places of mean drift in BEMIO files, by method; data of other codes are written to the first
+DRIFT = ("momentum_conservation", "control_surface", "pressure_integration")
+
 if TYPE_CHECKING:
     import h5py
     import xarray as xr
@@ -161,3 +164,6 @@ def _forces(
             ("phase", np.angle(values)),
         ):
             file[f"{root}/{place}/{key}"] = part
+    if "mean_drift" in data:
+        values = data["mean_drift"].transpose(*FORCE).values[finite][:, :, rows] / unit
+        file[f"{root}/mean_drift/{DRIFT[0]}/val"] = np.moveaxis(values, (0, 1, 2), (2, 1, 0))

@@ -118,7 +118,8 @@ def _check_covered(headings: Headings, direction: np.ndarray, beta: np.ndarray, 
         )
     raise SwelltreeError(
         f"the wave has heading {worst:.4g} rad, outside the {what}'s "
-        f"{direction.min():.4g} to {direction.max():.4g} rad. Compute data for it."
+        f"{direction.min():.4g} to {direction.max():.4g} rad. Compute data for it, or give "
+        "sw.mirror_headings(data) where port and starboard are the same."
     )
 
 

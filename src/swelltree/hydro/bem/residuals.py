@@ -18,27 +18,33 @@ lids break them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from swelltree.hydro.relations import group_velocity
+from swelltree.system.named_values import NamedValues
 from swelltree.system.values import DOFS
 
 WEAK = 0.03  # of omega A: damping below it is measured by this
 HEADINGS = (24, 240)  # fewest and most around the bodies
 
 
-def by_kind(size: np.ndarray, labels: Sequence[str], floor: float = 0.01) -> np.ndarray:
+def by_kind(
+    size: np.ndarray, labels: Sequence[str], floor: float = 0.01, arm: float = 0.0
+) -> np.ndarray:
     """Sizes of degrees of freedom with a floor: what vanishes by symmetry is measured by its like.
 
     Args:
         size: of each degree of freedom.
         labels: their names, body__Heave.
         floor: of the largest of its kind, translations or rotations.
+        arm: what makes a rotation of a translation: no moment of a sphere about its centre is
+            judged by more than rounding.
     """
     turns = np.array([label.endswith(DOFS[3:]) for label in labels])
     result = np.maximum(size, 1e-100)
+    if turns.any() and not turns.all():
+        result[turns] = np.maximum(result[turns], floor * arm * result[~turns].max())
     for kind in (turns, ~turns):
         if kind.any():
             result[kind] = np.maximum(result[kind], floor * result[kind].max())
@@ -47,7 +53,7 @@ def by_kind(size: np.ndarray, labels: Sequence[str], floor: float = 0.01) -> np.
 
 def residuals(
     potentials: np.ndarray,
-    common: dict[str, Any],
+    common: NamedValues,
     directions: np.ndarray,
     A: np.ndarray,
     B: np.ndarray,
@@ -71,6 +77,7 @@ def residuals(
     w, rho, g, depth = (common[name] for name in ("omega", "rho", "g", "water_depth"))
     body = common["body"]
     labels = list(body.dofs)
+    bodies = len({label.rpartition("__")[0] for label in labels})
     weighted = potentials * body.mesh.faces_areas
 
     def excitation(beta: float) -> np.ndarray:
@@ -86,22 +93,23 @@ def residuals(
     k = float(_wavenumber(common))
     centers = body.mesh.faces_centers[:, :2]
     extent = float(np.linalg.norm(np.ptp(centers, axis=0)))
+    arm = np.sqrt(float(body.mesh.faces_areas.sum()) / bodies)  # about the size of a body
     count = int(np.clip(4.0 * k * extent + HEADINGS[0], *HEADINGS))
     around = np.array([excitation(b) for b in 2.0 * np.pi / count * np.arange(count)])
     speed = float(group_velocity(np.array([w]), np.array([k]), depth)[0])
     far = k / (8.0 * np.pi * rho * g * speed) * 2.0 * np.pi * (np.abs(around) ** 2).mean(axis=0)
-    near, size = np.diagonal(B), w * by_kind(np.abs(np.diagonal(A)), labels, 0.1)
+    near, size = np.diagonal(B), w * by_kind(np.abs(np.diagonal(A)), labels, 0.1, arm**2)
     energy = np.abs(near - far) / np.maximum(np.maximum(near, far), WEAK * size)
     haskind = np.zeros(len(far))
     if len(directions):
         largest = np.maximum(np.abs(around).max(axis=0), np.abs(FK).max(axis=0))
-        scale = by_kind(largest, labels, 0.1)
+        scale = by_kind(largest, labels, 0.1, arm)
         by_radiation = np.array([excitation(b) for b in directions])
         haskind = np.abs(by_radiation - FK - D).max(axis=0) / scale
     return haskind, energy
 
 
-def _wavenumber(common: dict[str, Any]) -> float:
+def _wavenumber(common: NamedValues) -> float:
     """Wavenumber of a problem of Capytaine [1/m]."""
     from swelltree.waves.dispersion import dispersion
 

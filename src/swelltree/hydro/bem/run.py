@@ -52,7 +52,7 @@ from swelltree.system.waters.water import Water
 if TYPE_CHECKING:
     import xarray as xr
 
-VERSION = 5  # to be raised when the computation changes
+VERSION = 6  # to be raised when the computation changes
 COARSER = (1.0, np.sqrt(2.0), 2.0)  # panel sizes of a refinement study, the result's first
 FINER = (1.0, 0.5)  # mesh files can only be divided
 
@@ -90,7 +90,7 @@ def run_bem(
     green: str = "auto",
     method: str = METHOD,
     refine: bool | str = False,
-    drift: str = "none",
+    drift: str | xr.Dataset = "none",
     threads: int | None = None,
     cache: bool = True,
     progress: bool | Callable[[int, int], None] | None = None,
@@ -118,8 +118,10 @@ def run_bem(
         refine: True to solve with larger panels too and estimate the error of every coefficient
             (`added_mass_error` ...), "extrapolate" to also correct the result by it; costs a
             third more. Mesh files are divided instead, which costs sixteen times as much.
-        drift: "free" for the mean drift force on one body that floats freely, "fixed" on one that
-            is held: surge, sway and yaw from the waves far away.
+        drift: "free" for the mean drift force on one body that floats freely (without joints,
+            moorings and PTOs), "fixed" on one that is held, or the result of `rao` for that on the
+            device as jointed: surge, sway and yaw from the waves far away, of several bodies
+            their sum (`mean_drift_total`).
         threads: of the processor; all of them if not given.
         cache: keep the result and look for it before computing.
         progress: whether to show a bar (None: in a terminal), or a function of (done, total).
@@ -134,11 +136,10 @@ def run_bem(
         )
     job = _job(system, omega, wave_direction, lid, green, method, cache)
     job = replace(job, dofs=_chosen_dofs(dofs))
-    check_drift(drift, len(job.bodies))
-    if drift != "none" and job.dofs != DOFS:
-        raise SwelltreeError(
-            f"run_bem: drift='{drift}' needs all six degrees of freedom. Leave dofs out."
-        )
+    check_drift(drift, system, [body.name for body in job.bodies])
+    wanted = not isinstance(drift, str) or drift != "none"
+    if wanted and job.dofs != DOFS:
+        raise SwelltreeError("run_bem: drift needs all six degrees of freedom. Leave dofs out.")
     scales = (1.0,)
     if refine:
         files = any(isinstance(p, PanelHull) for body in job.bodies for p in body.hull.parts)
@@ -150,11 +151,11 @@ def run_bem(
     data = _dataset(job, solved, wet, panels, key)
     if len(levels) > 1:
         data = with_errors(data, levels, refine == "extrapolate")
-    if drift != "none":
+    if wanted:
         with _threads(threads):
             data = with_mean_drift(data, _wetted(job), job.water, job.lid, drift)
     for finding in residual_findings(data):
-        warnings.warn(f"run_bem: {finding.sentence}", SwelltreeWarning, stacklevel=2)
+        warn_user(f"run_bem: {finding.sentence}")
     notes = [data.attrs["notes"], *warnings_about(data, "run_bem", ("frequencies", "nan"))]
     return data.assign_attrs(notes="\n".join(notes))
 
@@ -175,13 +176,15 @@ def _chosen_dofs(dofs: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(name for name in DOFS if name in asked)
 
 
-def _wetted(job: _Job) -> Wetted:
-    """The only body, as it is in the water."""
-    body = job.bodies[0]
+def _wetted(job: _Job) -> list[Wetted]:
+    """The bodies as they are in the water."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SwelltreeWarning)  # said before
-        panels = _panels(body, 1.0, job.water, [])
-        return Wetted(body.name, panels, _above(body), panels)
+        panels = {body.name: _panels(body, 1.0, job.water, []) for body in job.bodies}
+        wet = wet_panels(panels, [])
+    return [
+        Wetted(body.name, panels[body.name], _above(body), wet[body.name]) for body in job.bodies
+    ]
 
 
 def _capytaine_version() -> str:

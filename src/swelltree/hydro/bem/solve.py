@@ -181,7 +181,7 @@ def solve(
                     reasons.append(f"{name}, {_lid_words(height)}: {doubt}")
                     continue
                 both = np.concatenate([trial.haskind, trial.far_field])
-                own = float(np.sqrt(np.mean(both**2)))
+                own = float(both.mean())
                 if result is None or own < BETTER * worst:
                     if result is not None:
                         better[float(w)] = (worst, own)
@@ -207,7 +207,7 @@ def solve(
         notes.append(
             f"the lid was left out at {len(better)} frequencies from {min(better):.4g} to "
             f"{max(better):.4g} rad/s, where the data contradict themselves less without it (by "
-            f"{without:.0%} instead of {with_lid:.0%}, root mean square)."
+            f"{without:.0%} instead of {with_lid:.0%} on average)."
         )
     columns = [np.array(column) for column in zip(*rows, strict=True)]
     return Solved(np.array(kept), *columns, notes=notes)
@@ -274,7 +274,7 @@ class _Variants:
     def body(self, height: float | None) -> cpt.FloatingBody:
         """All bodies with their lid at that height."""
         if height not in self.made:
-            floating = [_floating_body(b, self._height(b, height)) for b in self.bodies]
+            floating = [floating_body(b, self._height(b, height)) for b in self.bodies]
             together = import_capytaine().Multibody
             self.made[height] = floating[0] if len(floating) == 1 else together(floating)
         return self.made[height]
@@ -318,7 +318,8 @@ class _Variants:
         return np.array(rows)
 
 
-def _floating_body(body: Wetted, lid: float | None) -> cpt.FloatingBody:
+def floating_body(body: Wetted, lid: float | None) -> cpt.FloatingBody:
+    """A body of Capytaine with its lid at a height [m], None for no lid."""
     cpt = import_capytaine()
     mesh = to_capytaine(body.wet, body.name)
     inner = None if lid is None else lid_inside(body.panels, mesh, lid)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.engine.arrays import Numbers
-from swelltree.hydro.dataset import HydroParts, rigid_labels
+from swelltree.hydro.dataset import FORCE, HydroParts, rigid_labels
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.files.hdf5 import as_numbers, open_hdf5, read_value
 from swelltree.system.files.numbers import check_size, to_positive
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import h5py
 
 
+DRIFT = ("pressure_integration", "control_surface", "momentum_conservation")
 PARTS = {
     "excitation_force": "excitation",
     "Froude_Krylov_force": "excitation/froude-krylov",
@@ -97,10 +98,14 @@ def _read(file: h5py.File, path: Path) -> HydroParts:
         parts.points[name] = values if size == 3 else values[:, 0]
     parts.points["rotation_center"] = parts.points["center_of_mass"]
     parts.force_omega = omega
+    _mean_drift(file, path, groups, parts, starts, unit[2])
     if all(f"{x}/hydro_coeffs/added_mass/inf_freq" in file for x in groups):
         parts.omega = np.append(omega, np.inf)
         parts.added_mass = np.concatenate([parts.added_mass, infinite[None]])
         parts.radiation_damping = np.concatenate([parts.radiation_damping, 0 * infinite[None]])
+        if "mean_drift" in parts.extra:  # no waves, no drift
+            table = parts.extra["mean_drift"][1]
+            parts.extra["mean_drift"] = (FORCE, np.concatenate([table, 0 * table[:1]]))
     return parts
 
 
@@ -150,6 +155,36 @@ def _body(
         value = real - 1j * imag
         whole = parts.forces.setdefault(name, np.full((n_omega, n_headings, n), np.nan + 0j))
         whole[:, :, rows] = force_unit * np.moveaxis(value, (0, 1, 2), (2, 1, 0))
+
+
+def _mean_drift(
+    file: h5py.File,
+    path: Path,
+    groups: list[str],
+    parts: HydroParts,
+    starts: list[int],
+    unit: float,
+) -> None:
+    """Mean drift of the bodies, by the method that all of them have, pressures first."""
+    assert parts.directions is not None
+    for method in DRIFT:
+        keys = [f"{group}/hydro_coeffs/mean_drift/{method}/val" for group in groups]
+        if not all(key in file for key in keys):
+            continue
+        shape = (parts.directions.size, parts.omega.size)
+        table = np.full((parts.omega.size, shape[0], len(parts.dofs)), np.nan)
+        for k, key in enumerate(keys):
+            size = starts[k + 1] - starts[k]
+            values = _exactly(file, path, key, (size, *shape))
+            rows = slice(starts[k], starts[k + 1])
+            table[:, :, rows] = unit * np.moveaxis(values, (0, 1, 2), (2, 1, 0))
+        if not np.nan_to_num(table).any():
+            continue  # places of methods that were not used hold zeros
+        by_omega, by_heading = np.argsort(parts.omega), np.argsort(parts.directions, kind="stable")
+        table = table[by_omega][:, by_heading]
+        parts.extra["mean_drift"] = (FORCE, table)
+        parts.sources["mean_drift"] = path
+        return
 
 
 def _shaped(file: h5py.File, path: Path, key: str, size: int, n: int, n_omega: int) -> np.ndarray:

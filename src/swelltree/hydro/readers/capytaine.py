@@ -110,13 +110,26 @@ def _second_order(raw: xr.Dataset, parts: HydroParts, dofs: list[str], where: st
             _check_dims(values, FORCE, where)
             values = values.sortby(["omega", "wave_direction"]).transpose(*FORCE)
         values = values.transpose(..., "influenced_dof").sel(influenced_dof=dofs)
-        as_numbers(values.values, name, lambda text: SwelltreeError(f"{where}: {text}"))
+        as_numbers(values.values, name, lambda text: _fail(where, text))
         axes = set(values.dims) - set(FORCE)
         coords = {key: x for key, x in raw.coords.items() if axes & set(x.dims)}
         parts.extra[name] = (tuple(map(str, values.dims)), values.values)
         parts.coords.update({str(key): (x.dims, x.values) for key, x in coords.items()})
+    name, order = "mean_drift_total", ("drift_omega", "drift_direction", "dof")
+    if name in raw and raw[name].dims == order:
+        parts.extra[name] = (order, as_numbers(raw[name].values, name, lambda x: _fail(where, x)))
+        parts.coords.update({x: raw[x].values for x in order})
+    for name in ("haskind_residual", "far_field_residual"):
+        if name in raw and set(raw[name].dims) == {"omega", "influenced_dof"}:
+            order = ("omega", "influenced_dof")
+            values = raw[name].sortby("omega").transpose(*order).sel(influenced_dof=dofs).values
+            parts.extra[name] = (order, as_numbers(values, name, lambda text: _fail(where, text)))
     if "second_order_force" in raw.attrs:
         parts.attrs["second_order_force"] = raw.attrs["second_order_force"]
+
+
+def _fail(where: str, text: str) -> SwelltreeError:
+    return SwelltreeError(f"{where}: {text}")
 
 
 def _labelled(raw: xr.Dataset, where: str) -> tuple[xr.Dataset, list[str], list[str], list[str]]:

@@ -228,6 +228,7 @@ class HydroSpec(Description):
         gaps: what becomes of frequencies at which values are missing: "error", "interpolate"
             between their neighbours, or "drop" them.
         wave_direction_deg: directions the waves travel towards [degrees].
+        mirror: add the headings of the other side of hulls that are the same on port and starboard.
         dofs: degrees of freedom of every body that the BEM run solves; all six if not given.
         lid: close the hulls inside at the waterline against irregular frequencies.
         green: Green function, see `run_bem`.
@@ -275,6 +276,7 @@ class HydroSpec(Description):
     check: Flag = True
     gaps: Annotated[str, *one_of(GAPS, "way to treat gaps")] = "error"
     wave_direction_deg: Numbers = (0.0,)
+    mirror: Flag = False
     dofs: Annotated[
         Converted[tuple[str, ...] | None],
         BeforeValidator(_as_dofs),
