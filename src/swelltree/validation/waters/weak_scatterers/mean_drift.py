@@ -142,6 +142,8 @@ def mean_drift_of_a_held_cylinder() -> list[Check]:
     return [
         Check("pressure in time", near, 0.05 * CYLINDER, "N/m^2", why, CYLINDER),
         Check("far field", far, 0.05 * CYLINDER, "N/m^2", why, CYLINDER),
+        # not understood: 6,013 and 6,400 on panels of 0.28 m, so it is no error of the mesh alone
+        Check("pressure over far field", near / far, 0.08, "", "an open difference of 6 %", 1.0),
     ]
 
 
