@@ -130,7 +130,7 @@ def make_own_law(group: list[OwnLaw]) -> Law:
         if key not in given and field.default is dataclasses.MISSING:
             raise pto.fail(f"law '{cls.__name__}' needs '{key}'. Give it in parameters.")
         given.setdefault(key, field.default)
-    law = cls(**{key: np.array([float(value)]) for key, value in given.items()})
+    law = cls(**{key: np.asarray([value], dtype=float) for key, value in given.items()})
     zero = np.zeros(1)
     now = LawInputs(np.zeros(()), zero, zero, law.start(), zero, None, zero)
     for method, shape in (("force", (1,)), ("rates", (cls.states, 1)), ("lost", (1,))):
