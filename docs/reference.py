@@ -37,7 +37,7 @@ TOPICS = {
     "ptos": (
         "Power take-offs",
         "LinearPto CoulombPto EndStops HydraulicPto ConstantPressurePto DirectDrivePto "
-        "MechanicalRectifierPto LatchingPto DeclutchingPto",
+        "MechanicalRectifierPto LatchingPto DeclutchingPto OwnLaw PtoLaw pto_law",
     ),
     "lines": (
         "Lines, moorings, winches, seabed",

@@ -34,7 +34,7 @@ _NAMES = {
         WeakScatterer
         UniformCurrent PowerLawCurrent CurrentTable CurrentGrid FlowField Wind
         SpringDamper JointForce AppliedForce OwnEffect Controller PointSensor DistanceSensor
-        Coupling Bushing
+        Coupling Bushing OwnLaw
         StillWater RegularWave StreamFunctionWave IrregularSea FocusedWave MeasuredWave GriddedSea
         SeaOf
         Jonswap Bretschneider PiersonMoskowitz OchiHubble Bimodal WhiteNoise SpectrumTable
@@ -64,6 +64,7 @@ _NAMES = {
     "swelltree.model.effect": "Effect Loads",
     "swelltree.effects.weak_scatterer.coefficients": "weak_scatterer_coefficients",
     "swelltree.effects.own_effect": "effect body_point wrench_at",
+    "swelltree.effects.strokes.laws.own": "PtoLaw pto_law",
     "swelltree.studies.time.simulate": "simulate simulate_traced",
     "swelltree.studies.time.stepped.stepper": "stepper",
     "swelltree.studies.time.two_step.traced": "moored_start",

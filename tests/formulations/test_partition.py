@@ -81,7 +81,7 @@ def parallelogram(start, rate):
 
 @pytest.mark.slow
 def test_a_parallelogram_turns_on_through_its_flat_position():
-    """Stages of steps lay off the joints, which near the flat position cost up to 0.1 rad."""
+    """Stages of steps lay off the joints, which near the flat position cost 1e-3 rad."""
     model = sw.compile(parallelogram(1.3, 5.0))
     run = sw.simulate(model, duration=2.0, output_step=0.1, formulation="partition")
     assert run.attrs["result"] == "success"

@@ -109,6 +109,7 @@ def everything() -> sw.System:
                 drum=90.0,
             )
         ],
+        couplings=[sw.Coupling("gear", {"j2": 1.0, "j4.Heave": -0.3}, constant=0.1)],
         operations=[
             sw.Operation(
                 "lift",

@@ -85,6 +85,7 @@ from swelltree.system.ptos.machines import (
     HydraulicPto,
     MechanicalRectifierPto,
 )
+from swelltree.system.ptos.own import OwnLaw
 from swelltree.system.ptos.switching import DeclutchingPto, LatchingPto
 from swelltree.system.system import System
 from swelltree.system.topology import Topology, find_topology
@@ -204,6 +205,7 @@ __all__ = [
     "Operation",
     "OptimalControlStudy",
     "OwnEffect",
+    "OwnLaw",
     "PiersonMoskowitz",
     "Planar",
     "Plate",

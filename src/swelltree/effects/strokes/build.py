@@ -11,6 +11,7 @@ from swelltree.effects.strokes.laws.base import Law
 from swelltree.effects.strokes.laws.damper import Damper, FrictionDamper
 from swelltree.effects.strokes.laws.generator import Generator
 from swelltree.effects.strokes.laws.hydraulic import Hydraulic
+from swelltree.effects.strokes.laws.own import make_own_law
 from swelltree.effects.strokes.laws.rectifier import Rectifier
 from swelltree.effects.strokes.laws.sticking import Sticking
 from swelltree.effects.strokes.laws.switching import NEVER, Declutching, Latching
@@ -42,7 +43,9 @@ LAWS = {
     "mechanical_rectifier": "rectifier",
     "latching": "latching",
     "declutching": "declutching",
+    "own_law": "own_law",
 }
+ALONE = ("generator", "own_law")
 ORDER = (*dict.fromkeys(LAWS.values()), "sticking")
 
 
@@ -76,8 +79,8 @@ def build_stroke_forces(system: System, layout: Layout) -> StrokeForces | None:
     laws, counts = [], []
     for kind in ORDER:
         group = [item for item in items if law_of(item) == kind]
-        # maps of generators may differ in size, so each is a law of its own
-        for part in [[item] for item in group] if kind == "generator" else [group]:
+        # maps of generators may differ in size and laws of users in class: each stands alone
+        for part in [[item] for item in group] if kind in ALONE else [group]:
             if part:
                 laws.append(MAKERS[kind](part, driven))
                 counts.append(len(part))
@@ -109,7 +112,8 @@ def build_stroke_forces(system: System, layout: Layout) -> StrokeForces | None:
         tension_only=tuple(getattr(item, "tension_only", False) for item in items),
         limited=bool((np.minimum(force_limit, power_limit) < LIMITLESS).any()),
         stopped=bool(np.isfinite([*lower, *upper]).any()),
-        watches_hold=any(
+        watches_hold=any(law.watches_hold for law in laws)
+        or any(
             getattr(item, "release_force", None) is not None or law_of(item) == "sticking"
             for item in items
         ),
@@ -273,4 +277,5 @@ MAKERS: dict[str, Callable[[list[Any], set[str]], Law]] = {
     "rectifier": _rectifier,
     "latching": _switching(Latching, "release_after"),
     "declutching": _switching(Declutching, "off_for"),
+    "own_law": lambda group, _: make_own_law(group),
 }

@@ -16,6 +16,7 @@ from swelltree.system.ptos.machines import (
     HydraulicPto,
     MechanicalRectifierPto,
 )
+from swelltree.system.ptos.own import OwnLaw
 from swelltree.system.ptos.switching import DeclutchingPto, LatchingPto
 from swelltree.system.values import Flag, Number
 
@@ -95,5 +96,6 @@ PTO_TYPES: dict[str, type[Description]] = {
         MechanicalRectifierPto,
         LatchingPto,
         DeclutchingPto,
+        OwnLaw,
     )
 }

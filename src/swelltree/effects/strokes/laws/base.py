@@ -57,6 +57,7 @@ class Law:
     states: ClassVar[int] = 0  # internal states of one machine
     events: ClassVar[int] = 0  # events that one machine watches for
     holds: ClassVar[bool] = False  # can lock its stroke: state 0 is one while it does
+    watches_hold: ClassVar[bool] = False  # its events need the force that holds
     sticks: ClassVar[bool] = False  # its hold is friction: `resolved` says who holds after events
     is_damper: ClassVar[bool] = False  # a force against the rate, and no law of its own
     described: ClassVar[dict[str, str]] = {}  # numbers that the description calls otherwise
