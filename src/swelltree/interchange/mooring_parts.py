@@ -286,8 +286,8 @@ class Parts:
                 raise self._fail(
                     "failure",
                     failure.line,
-                    f"point {failure.point} is at no end of line {failure.lines[0]}. Give the "
-                    "point at its end A or B.",
+                    f"point {failure.point} is at no end of line {', '.join(failure.lines)}. Give "
+                    "the point at its end A or B.",
                 )
             limits = {"release_time": failure.time, "release_tension": failure.tension}
             limits = {key: value for key, value in limits.items() if value > 0}
