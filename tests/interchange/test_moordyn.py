@@ -252,8 +252,12 @@ def test_failures_release_lines(tmp_path):
     file = sw.read_moordyn(written(tmp_path, middle=failure))
     line = file.parts(sw.WORLD)["lines"][1]
     assert (line.release_time, line.release_tension) == (12.5, 9e5)
-    wrong = failure.replace("1 2 2 12.5", "1 3 2 12.5")
-    with pytest.raises(sw.SwelltreeError, match="line 2 lets go of its end A; only end B can"):
+    assert line.release_end == "B"
+    at_A = failure.replace("1 2 2 12.5", "1 P1 1 12.5")
+    line = sw.read_moordyn(written(tmp_path, middle=at_A)).parts(sw.WORLD)["lines"][0]
+    assert (line.release_time, line.release_end) == (12.5, "A")
+    wrong = failure.replace("1 2 2 12.5", "1 1 2 12.5")
+    with pytest.raises(sw.SwelltreeError, match="point 1 is at no end of line 2"):
         sw.read_moordyn(written(tmp_path, middle=wrong)).parts(sw.WORLD)
 
 

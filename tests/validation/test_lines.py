@@ -3,7 +3,7 @@
 import pytest
 
 from support import refdata
-from swelltree.validation.moorings import lines
+from swelltree.validation.moorings import elastica, lines
 
 slow = pytest.mark.slow
 
@@ -15,6 +15,8 @@ slow = pytest.mark.slow
         lines.network_balance,
         pytest.param(lines.stiffness_by_differences, marks=slow),
         pytest.param(lines.line_energy, marks=slow),
+        pytest.param(elastica.umbilical, marks=slow),
+        pytest.param(elastica.rough_bed, marks=slow),
     ],
 )
 def test_case_passes(run):

@@ -298,9 +298,10 @@ class _Tables:
             )
         if line.release_time is not None or line.release_tension is not None:
             limits = line.release_time or 0.0, line.release_tension or 0.0
-            last = self.lines[-1]
-            number = str(len(self.failures) + 1)
-            self.failures.append(FailureRow(number, last.B, (last.id,), *limits))
+            at_A = line.release_end == "A"
+            row = self.lines[-len(a)] if at_A else self.lines[-1]
+            number, point = str(len(self.failures) + 1), row.A if at_A else row.B
+            self.failures.append(FailureRow(number, point, (row.id,), *limits))
 
     def _ending_on(self, line: Line) -> list[OnLine]:
         return [

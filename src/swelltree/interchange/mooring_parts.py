@@ -258,15 +258,16 @@ class Parts:
                 clamp_A=clamp_a,
                 clamp_B=clamp_b,
                 **made,
-                **self._release(last),
+                **self._release(first, last),
             )
         except SwelltreeError as error:
             raise self._fail("lines", first.line, str(error)) from None
 
-    def _release(self, row: LineRow) -> NamedValues:
-        """When the line lets go."""
+    def _release(self, first: LineRow, last: LineRow) -> NamedValues:
+        """When the line lets go of one of its ends."""
+        ends = {("A", first.id): first.A, ("B", last.id): last.B}
         for failure in self.file.failures:
-            if row.id not in failure.lines:
+            if first.id not in failure.lines and last.id not in failure.lines:
                 continue
             if len(failure.lines) > 1:
                 raise self._fail(
@@ -275,14 +276,22 @@ class Parts:
                     "several lines let go together and stay joined, which is not modelled. Give "
                     "one line.",
                 )
-            if failure.point.removeprefix("P") != row.B.removeprefix("P"):
+            point = failure.point.removeprefix("P")
+            found = [
+                end
+                for (end, line), at in ends.items()
+                if line in failure.lines and at.removeprefix("P") == point
+            ]
+            if not found:
                 raise self._fail(
                     "failure",
                     failure.line,
-                    f"line {row.id} lets go of its end A; only end B can. Exchange its ends.",
+                    f"point {failure.point} is at no end of line {', '.join(failure.lines)}. Give "
+                    "the point at its end A or B.",
                 )
             limits = {"release_time": failure.time, "release_tension": failure.tension}
-            return {key: value for key, value in limits.items() if value > 0}
+            limits = {key: value for key, value in limits.items() if value > 0}
+            return limits | {"release_end": found[-1]}
         return {}
 
     def _junction(self, row: PointRow) -> Junction | None:

@@ -38,6 +38,7 @@ _MODULES = (
     "moorings.lines",
     "moorings.moored",
     "moorings.jumper",
+    "moorings.elastica",
     "moorings.winches",
     "moorings.cables",
     "waters.splash",

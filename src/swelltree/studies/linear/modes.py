@@ -76,6 +76,7 @@ def modes(
             "infinite" (A_inf, no radiation). Without hydro data both are the same.
         provenance: attributes added to the result.
     """
+    start = state_given(start, "modes")
     if is_traced((model, start)):
         traced = modes_traced(
             model,
@@ -86,7 +87,7 @@ def modes(
         )
         return cast("xr.Dataset", traced)
     model, source = _prepared(model, added_mass)
-    how, start = chosen_formulation(formulation), state_given(start, "modes")
+    how = chosen_formulation(formulation)
     linear = linear_model(
         model, how, source, start=start, at_equilibrium=at_equilibrium, study="modes"
     )
