@@ -129,6 +129,13 @@ def by_hand(model, sea=None, **more):
     return run.result()
 
 
+def adrift():
+    hull = sw.Box(10.0, 6.0, 4.0, draft=2.0, panel_size=2.0)
+    box = sw.Body("box", com=(0.3, 0.1, -0.8), hull=hull, rotation_deg=(0, 0, 40))
+    system = sw.System("box", [box], [sw.Free("free", sw.WORLD, box)])
+    return sw.equilibrium(sw.compile(system, nonlinear=True))
+
+
 def checked(model, sea=None):
     # findings but for times, which differ
     import xarray as xr
@@ -148,6 +155,7 @@ STUDIES = {
     "described": lambda: moored(start="described"),
     "rest on lines": lambda: sw.equilibrium(sw.gallery.spar("dynamic").model()),
     "rest": lambda: sw.equilibrium(sw.gallery.rm3().model()),
+    "rest that nothing turns": adrift,
     "by hand": lambda: by_hand(sw.gallery.rm3().model(), sea),
     "by hand, fixed": lambda: by_hand(float_with_drag(), sea, solver="rk4", step=0.05),
     "by hand, stiff": lambda: by_hand(float_with_drag(), solver="stiff"),

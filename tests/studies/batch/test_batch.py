@@ -51,7 +51,9 @@ def test_a_case_in_a_batch_is_the_single_run_of_the_same_steps(monkeypatch, aske
             apart = np.abs(batch[f"{name}_series"][k].values - run[name].values).max()
             assert apart <= 1e-10 * size
             told = sw.statistics(run)[name].values
-            assert batch[name][k].values == pytest.approx(told, rel=1e-10, abs=1e-10 * size)
+            # powers have no most probable maximum
+            near = pytest.approx(told, rel=1e-10, abs=1e-10 * size, nan_ok=True)
+            assert batch[name][k].values == near
 
 
 def test_neighbours_order_and_number_of_lanes_change_no_bit():
@@ -62,9 +64,11 @@ def test_neighbours_order_and_number_of_lanes_change_no_bit():
     pairs = sw.simulate_batch(model, many, **(OPTIONS | {"lanes": 3}))
     for name in ("position", "absorbed_power", "pto_stroke"):
         x = whole[name].values
-        assert np.array_equal(x, turned[name].values[::-1])
-        assert np.array_equal(x[2], alone[name].values[0])
-        assert x == pytest.approx(pairs[name].values, rel=1e-12, abs=1e-12 * np.abs(x).max())
+        assert np.array_equal(x, turned[name].values[::-1], equal_nan=True)
+        assert np.array_equal(x[2], alone[name].values[0], equal_nan=True)
+        size = np.nanmax(np.abs(x))
+        other = pairs[name].values
+        assert x == pytest.approx(other, rel=1e-12, abs=1e-12 * size, nan_ok=True)
 
 
 def test_the_chosen_step_keeps_its_error_against_the_default_solver():

@@ -13,12 +13,16 @@ where :math:`J^{+}` is without the singular values of N.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 import numpy as np
 
+from swelltree.engine.arrays import Array
+from swelltree.engine.backend import jnp
+from swelltree.engine.machine.points import point_program
 from swelltree.formulations import Formulation, State
-from swelltree.model.kinematics import attitudes
+from swelltree.model.kinematics import Pose, attitudes
 from swelltree.model.model import Model
 from swelltree.spatial.rotations import matrix_to_euler
 
@@ -32,6 +36,19 @@ NEAR = 1e-9  # m, rad
 Balance = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # x to scaled residual, Jacobian
 
 
+@functools.lru_cache(maxsize=32)
+def _coordinates(how: Formulation) -> Callable[[Model, State, Array], tuple[Array, Pose]]:
+    """Program for the joint coordinates of results and the poses a step away from a state."""
+
+    def coordinates(model: Model, state: State, x: Array) -> tuple[Array, Pose]:
+        moved = how.retract(model, State(state.q, 0.0 * state.s, state.chart), x)
+        motion = how.kinematics(model, jnp.zeros(()), moved).motion
+        found = attitudes(model, motion.frames, motion.coordinate, motion.rate)[0]
+        return found, motion.pose
+
+    return point_program(coordinates)
+
+
 def coordinates_at(model: Model, how: Formulation, state: State, x: np.ndarray) -> np.ndarray:
     """Joint coordinates of results (d,) a step away from a state.
 
@@ -39,10 +56,9 @@ def coordinates_at(model: Model, how: Formulation, state: State, x: np.ndarray) 
     place, and its heading.
     """
     layout = model.layout
-    moved = how.retract(model, State(state.q, 0.0 * state.s, state.chart), x)
-    motion = how.kinematics(model, np.zeros(()), moved).motion
-    found = np.array(attitudes(model, motion.frames, motion.coordinate, motion.rate)[0])
-    place, euler = np.asarray(motion.pose.p), matrix_to_euler(np.asarray(motion.pose.R))
+    coordinate, pose = _coordinates(how)(model, state, x)
+    found, place = np.array(coordinate), np.asarray(pose.p)
+    euler = matrix_to_euler(np.asarray(pose.R))
     turns = [dof.joint for dof in layout.dofs if dof.free_turn]
     for k, dof in enumerate(layout.dofs):
         afloat = layout.base[dof.joint] in (-1, layout.n_bodies) and turns.count(dof.joint) == 3
