@@ -111,6 +111,7 @@ def check(
     """Read a case, assemble it and show what it holds; nothing is run."""
     from rich.console import Console
 
+    from swelltree.compiler.case import check_bands
     from swelltree.compiler.compile import compile
     from swelltree.hydro.case import check_hydro_file
     from swelltree.model.checks.afloat import mass_against_displacement
@@ -119,7 +120,9 @@ def check(
 
     loaded = load(case)
     check_hydro_file(loaded)
+    bands = check_bands(loaded)
     system, notes = without_user_code(loaded.system)
+    notes += bands
     model = compile(system)
     if not physics:
         notes += [f.sentence for f in mass_against_displacement(model) if f.severity == "note"]

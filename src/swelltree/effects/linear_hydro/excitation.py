@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import NEGLIGIBLE, Table
+from swelltree.effects.linear_hydro.data import LEFT_OUT, NEGLIGIBLE, Table
 from swelltree.effects.linear_hydro.frame import turned_six
 from swelltree.effects.linear_hydro.headings import heading_weights, tell_coarse
 from swelltree.engine.arrays import Array
 from swelltree.spatial.cubic_spline import CubicSpline
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, warn_user
 from swelltree.waves.dispersion import dispersion
 
 if TYPE_CHECKING:
@@ -90,18 +90,36 @@ def excitation_at(
 
 
 def in_band(table: Table, waves: Components) -> np.ndarray:
-    """Which components the data cover; an error when more than a trifle is not covered."""
-    omega = np.asarray(waves.omega)
+    """Which components the data cover; the others are left out, and refused where they matter."""
     low, high = float(table.omega[0]), float(table.omega[-1])
-    inside = (omega >= low * (1 - 1e-9)) & (omega <= high * (1 + 1e-9))
-    energy = np.asarray(waves.amplitude) ** 2
-    if energy[~inside].sum() > NEGLIGIBLE * energy.sum():
-        worst = omega[~inside][energy[~inside].argmax()]
-        raise SwelltreeError(
-            f"hydro data reach from omega = {low:.4g} to {high:.4g} rad/s but the wave has "
-            f"{worst:.4g} rad/s. Run run_bem(..., omega=...) up to there or change the wave."
+    inside, part = covered_by(low, high, waves)
+    if part > NEGLIGIBLE:
+        warn_user(
+            f"hydro data reach from omega = {low:.4g} to {high:.4g} rad/s: {100 * part:.2g} % of "
+            f"the energy of the sea lies outside and is left out. Give omega_max={high:.4g} for "
+            "the sea, or data up to its end."
         )
     return inside
+
+
+def covered_by(low: float, high: float, waves: Components) -> tuple[np.ndarray, float]:
+    """Which components lie between two frequencies [rad/s], and the part of the energy beside them.
+
+    An error where that is more than a sea can lose.
+    """
+    omega = np.asarray(waves.omega)
+    inside = (omega >= low * (1 - 1e-9)) & (omega <= high * (1 + 1e-9))
+    energy = np.asarray(waves.amplitude) ** 2
+    part = float(energy[~inside].sum() / max(float(energy.sum()), 1e-300))
+    if part > LEFT_OUT:
+        worst = omega[~inside][energy[~inside].argmax()]
+        cut = f"omega_max={high:.4g}" if worst > high else f"omega_min={low:.4g}"
+        raise SwelltreeError(
+            f"hydro data reach from omega = {low:.4g} to {high:.4g} rad/s but {100 * part:.3g} % "
+            f"of the energy of the wave lies outside, most at {worst:.4g} rad/s. Run run_bem(..., "
+            f"omega=...) up to there, give {cut} for the sea, or change the wave."
+        )
+    return inside, part
 
 
 @dataclass(frozen=True)

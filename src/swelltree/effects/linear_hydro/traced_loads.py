@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import NEGLIGIBLE, Table, WaveLoads
+from swelltree.effects.linear_hydro.data import LEFT_OUT, Table, WaveLoads
 from swelltree.effects.linear_hydro.headings import basis, headings_of, within
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import is_traced, jax, jnp
@@ -64,7 +64,7 @@ def excitation_of(table: Table, waves: Components) -> Array:
     inside = (omega >= x[0] * (1 - 1e-9)) & (omega <= x[-1] * (1 + 1e-9))
     amplitude = jnp.where(inside, waves.amplitude, 0.0)
     left_out = jnp.where(inside, 0.0, waves.amplitude**2).sum()
-    bad = left_out > NEGLIGIBLE * (jnp.asarray(waves.amplitude) ** 2).sum()
+    bad = left_out > LEFT_OUT * (jnp.asarray(waves.amplitude) ** 2).sum()
     total = jnp.einsum("cd,cdm->cm", weights, force) * way
     total = total * (amplitude * jnp.exp(1j * jnp.asarray(waves.phase)))[:, None]
     return jnp.where(bad, jnp.nan, total)

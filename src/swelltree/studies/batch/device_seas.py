@@ -14,7 +14,7 @@ from operator import attrgetter
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import NEGLIGIBLE, Table
+from swelltree.effects.linear_hydro.data import LEFT_OUT, Table
 from swelltree.effects.linear_hydro.excitation import excitation_at
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.machine.many_cases.waves.drawn_waves import DrawnWaves
@@ -99,7 +99,7 @@ def device_seas(
     for rows, many in parts:
         energy = many.amplitude**2
         outside = (many.omega < low * (1 - 1e-9)) | (many.omega > high * (1 + 1e-9))
-        lost = (energy * outside).sum(1) > NEGLIGIBLE * energy.sum(1)
+        lost = (energy * outside).sum(1) > LEFT_OUT * energy.sum(1)
         for k in np.flatnonzero(lost):
             try:
                 maker.in_sea(cases[rows[k]])
@@ -186,7 +186,7 @@ def _drawn_there(
         outside = (ends[0] < low * (1 - 1e-9)) | (ends[1] > high * (1 + 1e-9))
         energy = waves.amplitude**2
         # whatever is drawn, what the data do not cover is a trifle
-        if (energy * outside).sum() > NEGLIGIBLE * energy.sum():
+        if (energy * outside).sum() > LEFT_OUT * energy.sum():
             return None
         try:
             maker.in_sea(cases[rows[0]])

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import NEGLIGIBLE, Table
+from swelltree.effects.linear_hydro.data import LEFT_OUT, Table
 from swelltree.effects.linear_hydro.excitation import excitation_at
 from swelltree.effects.linear_hydro.in_sea import in_waves
 from swelltree.engine.arrays import Tree
@@ -126,7 +126,7 @@ def _forces(
     inside = (many.omega >= low * (1 - 1e-9)) & (many.omega <= high * (1 + 1e-9))
     energy = many.amplitude**2
     refused: dict[int, str] = {}
-    lost = (energy * ~inside).sum(1) > NEGLIGIBLE * energy.sum(1)
+    lost = (energy * ~inside).sum(1) > LEFT_OUT * energy.sum(1)
     for j in np.flatnonzero(lost):
         try:
             in_waves(model, _realised(model, cases[j]), maker.duration, sums_step=1.0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from swelltree.effects.hulls.hulls import Hulls
 from swelltree.effects.linear_hydro.build import moving_dofs
-from swelltree.effects.linear_hydro.data import NEGLIGIBLE
+from swelltree.effects.linear_hydro.data import LEFT_OUT, NEGLIGIBLE
 from swelltree.formulations import Formulation
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
@@ -38,13 +38,15 @@ def sea_in_band(model: Model, waves: Components) -> list[Finding]:
     part = float(energy[outside].sum() / energy.sum())
     if part <= NEGLIGIBLE:
         return []
+    refused = part > LEFT_OUT
     return [
         Finding(
-            "error",
+            "error" if refused else "warning",
             "band",
             f"{100 * part:.2g} % of the sea's energy lies outside the hydro data's {low:.3g} to "
-            f"{high:.3g} rad/s, and a run will be refused. Compute data up to "
-            f"{omega.max():.3g} rad/s or cut the spectrum with omega_max.",
+            f"{high:.3g} rad/s, and {'a run will be refused' if refused else 'is left out'}. "
+            f"Compute data up to {omega.max():.3g} rad/s or cut the spectrum with "
+            f"omega_max={high:.4g}.",
             {"part": part},
         )
     ]
