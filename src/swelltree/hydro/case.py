@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from inspect import signature
 from typing import TYPE_CHECKING
 
 from swelltree.system.casefile.case import Case
@@ -49,4 +50,6 @@ def hydro_of_case(
     from swelltree.hydro.readers.read import read_hydro
 
     assert case.hydro.file is not None
-    return read_hydro(case.hydro.file, gaps=case.hydro.gaps, water=case.system.water)
+    names = [name for name in signature(read_hydro).parameters if name not in ("path", "water")]
+    options = case.hydro.options_of(names)
+    return read_hydro(case.hydro.file, water=case.system.water, **options)

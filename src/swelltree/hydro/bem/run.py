@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -206,19 +207,10 @@ def bem_of_case(
             'the case asks for no BEM run. Add [hydro] with source = "capytaine" and '
             "omega = { from = 0.5, to = 12.0, count = 60 }."
         )
-    return run_bem(
-        case.system,
-        spec.frequencies,
-        spec.wave_direction,
-        dofs=spec.dofs,
-        lid=spec.lid,
-        green=spec.green,
-        refine=spec.refine,
-        drift="free" if spec.drift in ("mean", "newman") else "none",
-        threads=spec.threads,
-        cache=cache,
-        progress=progress,
-    )
+    given = ("system", "omega", "wave_direction", "progress")
+    options = spec.options_of(name for name in signature(run_bem).parameters if name not in given)
+    options["cache"] = cache and spec.cache
+    return run_bem(case.system, spec.frequencies, spec.wave_direction, progress=progress, **options)
 
 
 def _job(

@@ -1,6 +1,7 @@
 """Where the hydrodynamic data of a case come from, a BEM run or a file, and how they are used."""
 
 import math
+from collections.abc import Callable, Iterable
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from swelltree.system.named_values import NamedValues
 from swelltree.system.read_as import Converted, ReadAs
 from swelltree.system.values import (
     DOFS,
+    Extended,
     Flag,
     Number,
     Numbers,
@@ -19,12 +21,15 @@ from swelltree.system.values import (
     as_number,
     as_numbers,
     as_text,
+    as_vector,
     one_of,
 )
 from swelltree.system.waters.radiation import FRAMES, RADIATION, FitLike, RadiationFit
 
 DRIFT = ("none", "mean", "newman", "qtf")
+BEM_DRIFT = ("none", "free", "fixed")
 GAPS = ("error", "interpolate", "drop")
+FORMATS = ("wamit", "nemoh", "bemio", "aqwa", "capytaine", "hams")
 GREEN = ("auto", "delhommeau", "delhommeau_legacy", "liang_wu_noblesse")
 REFINE = (False, True, "extrapolate")
 _radiation, _frame = one_of(RADIATION, "kind of radiation"), one_of(FRAMES, "frame")
@@ -121,6 +126,33 @@ def _as_dofs(value: object) -> object:
     return tuple(name for name in DOFS if name in names)
 
 
+def _or_none(known: tuple[str, ...], what: str) -> tuple[BeforeValidator, object]:
+    """As `one_of`, or None."""
+    read, schema = one_of(known, what)
+    taken: Callable[[object], object] = read.func  # pyright: ignore[reportAssignmentType]
+    return BeforeValidator(lambda value: None if value is None else taken(value)), schema
+
+
+def _as_body_names(value: object) -> object:
+    """Names in the order of the file, or pairs of old and new ones from a table."""
+    if value is None:
+        return None
+    if isinstance(value, dict):
+        return tuple((as_text(old), as_text(new)) for old, new in value.items())
+    if isinstance(value, tuple) and value and all(isinstance(pair, tuple) for pair in value):
+        return value
+    return as_names(value)
+
+
+def _as_points(value: object) -> object:
+    """Pairs of a body and three numbers, from a table."""
+    if value is None or isinstance(value, tuple):
+        return value
+    if not isinstance(value, dict) or not value:
+        raise ValueError(f"{shown(value)} is not a table. Write {{ float = [0, 0, -0.7] }}.")
+    return tuple((as_text(body), as_vector(numbers)) for body, numbers in value.items())
+
+
 def _as_source(value: object) -> object:
     if value is not None and not (isinstance(value, str) and value == "capytaine"):
         raise ValueError(f"{shown(value)} is not a source. Give 'capytaine', or a file instead.")
@@ -151,6 +183,26 @@ OMEGA_SCHEMA = {
 }
 
 
+BodyPoints = Annotated[
+    Converted[tuple[tuple[str, tuple[float, ...]], ...] | None],
+    BeforeValidator(_as_points),
+    WithJsonSchema(
+        {
+            "type": "object",
+            "additionalProperties": {
+                "type": "array",
+                "items": {"type": "number"},
+                "minItems": 3,
+                "maxItems": 3,
+            },
+        }
+    ),
+]
+PAIRED = ("names", "rotation_center", "center_of_mass", "rotation_deg")  # tables in case files
+# parameters of `run_bem` with another name, or with a default of the case
+BEM_FIELDS = {"drift": "drift_of_bem"}
+
+
 @description
 class HydroSpec(Description):
     """The hydrodynamic data of a case: computed (`source`) or read (`file`).
@@ -159,6 +211,19 @@ class HydroSpec(Description):
         source: "capytaine" for a BEM run on the hulls of the system.
         file: a file of BEM results instead; in a case file, relative to it.
         omega: frequencies of the BEM run [rad/s].
+        names: new names of the bodies of the file, in its order or as a table { old = "new" }.
+        rho: density that the file was made with [kg/m^3], where it does not tell it; by default
+            that of the water. Likewise g [m/s^2] and depth [m].
+        g: gravity of the file.
+        depth: depth of the file.
+        length: WAMIT's length scale ULEN [m], where there is no .out file.
+        rotation_center: reference points { body = [x, y, z] }, where the file does not tell them.
+        center_of_mass: centres of mass { body = [x, y, z] }, likewise.
+        rotation_deg: how the axes of bodies lay when the data were made { body = [roll, pitch,
+            yaw] } [degrees].
+        format: of the file, instead of guessing: "wamit", "nemoh", "bemio", "aqwa", "capytaine" or
+            "hams".
+        check: look for what is suspicious in the file.
         gaps: what becomes of frequencies at which values are missing: "error", "interpolate"
             between their neighbours, or "drop" them.
         wave_direction_deg: directions the waves travel towards [degrees].
@@ -167,7 +232,11 @@ class HydroSpec(Description):
         green: Green function, see `run_bem`.
         refine: true to compare with larger panels and estimate the error, "extrapolate" to
             correct the result by it.
+        method: of the BEM run: "direct" or "indirect", see `run_bem`.
+        bem_drift: mean drift force by the BEM run: "free", "fixed" or "none"; by default "free"
+            where `drift` needs it.
         threads: number of processor threads.
+        cache: keep the result of the BEM run and look for it before computing.
         radiation: "state_space", "convolution", "constant" (of one frequency) or "none".
         radiation_omega: the frequency of "constant" [rad/s].
         coupling: keep the hydrodynamic coupling between bodies.
@@ -189,6 +258,20 @@ class HydroSpec(Description):
         BeforeValidator(as_omega),
         WithJsonSchema(OMEGA_SCHEMA),
     ] = None
+    names: Annotated[
+        Converted[tuple[str, ...] | tuple[tuple[str, str], ...] | None],
+        BeforeValidator(_as_body_names),
+        WithJsonSchema({"anyOf": [_names, {"type": "object"}]}),
+    ] = None
+    rho: Number | None = None
+    g: Number | None = None
+    depth: Extended | None = None
+    length: Number | None = None
+    rotation_center: BodyPoints = None
+    center_of_mass: BodyPoints = None
+    rotation_deg: BodyPoints = None
+    format: Annotated[str | None, *_or_none(FORMATS, "format")] = None
+    check: Flag = True
     gaps: Annotated[str, *one_of(GAPS, "way to treat gaps")] = "error"
     wave_direction_deg: Numbers = (0.0,)
     dofs: Annotated[
@@ -203,7 +286,10 @@ class HydroSpec(Description):
     refine: Annotated[
         ReadAs[bool | str], BeforeValidator(_as_refine), WithJsonSchema({"enum": list(REFINE)})
     ] = False
+    method: Annotated[str, *one_of(("direct", "indirect"), "method")] = "direct"
+    bem_drift: Annotated[str | None, *_or_none(BEM_DRIFT, "drift of a BEM run")] = None
     threads: Annotated[int | None, BeforeValidator(_as_count)] = None
+    cache: Flag = True
     radiation: Annotated[str, _radiation[0], _radiation[1]] = "state_space"
     radiation_omega: Number | None = None
     coupling: Flag = True
@@ -239,6 +325,32 @@ class HydroSpec(Description):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise self.fail(f"{name} {value} is not positive. Give more than zero.")
+
+    def table(self) -> NamedValues:
+        """As a TOML table; what holds for bodies as a table of them."""
+        table = super().table()
+        for name in PAIRED:
+            if name in table and isinstance(table[name][0], list):
+                table[name] = dict(table[name])
+        return table
+
+    @property
+    def drift_of_bem(self) -> str:
+        """Mean drift that the BEM run computes."""
+        if self.bem_drift is not None:
+            return self.bem_drift
+        return "free" if self.drift in ("mean", "newman") else "none"
+
+    def options_of(self, parameters: Iterable[str]) -> NamedValues:
+        """Keyword arguments of `run_bem` or `read_hydro` by the names of their parameters.
+
+        A parameter that this section does not know is an error of ours: every one has a field.
+        """
+        values = {name: getattr(self, BEM_FIELDS.get(name, name)) for name in parameters}
+        for name in PAIRED:
+            if values.get(name) and isinstance(values[name][0], tuple):
+                values[name] = dict(values[name])
+        return values
 
     @property
     def compile_options(self) -> NamedValues:
