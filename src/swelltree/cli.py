@@ -459,9 +459,12 @@ def live(
 @app.command()
 def export(
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="Result file (.nc).")],
-    out: Annotated[Path, typer.Argument(help="File ending in .glb, .gif, .mp4, .png, .svg, .pdf.")],
+    out: Annotated[
+        Path,
+        typer.Argument(help="File ending in .csv, .mat, .glb, .gif, .mp4, .png, .svg, .pdf, .pvd."),
+    ],
 ) -> None:
-    """Write a result as animated glTF, film or plot."""
+    """Write a result as table, MATLAB file, animated glTF, film or plot."""
     from rich.console import Console
 
     from swelltree.results.files import load_result

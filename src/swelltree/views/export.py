@@ -10,14 +10,15 @@ from swelltree.system.errors import SwelltreeError
 if TYPE_CHECKING:
     import xarray as xr
 
-ENDINGS = (".glb", ".gif", ".mp4", ".png", ".svg", ".pdf", ".pvd")
+ENDINGS = (".glb", ".gif", ".mp4", ".png", ".svg", ".pdf", ".pvd", ".csv", ".mat")
 
 
 def export(dataset: xr.Dataset, path: str | Path) -> Path:
     """Write a result as animated glTF (.glb), film (.gif, .mp4) or plot (.png, .svg, .pdf).
 
-    Of weak scatterers the computed free surface and the pressure on hulls are written for VTK
-    (.pvd, with one file for each sample beside it).
+    All numbers are written as a table (.csv, a row for each time, frequency, case or mode) or for
+    MATLAB and Octave (.mat). Of weak scatterers the computed free surface and the pressure on hulls
+    are written for VTK (.pvd, with one file for each sample beside it).
 
     Args:
         dataset: a result.
@@ -41,6 +42,14 @@ def export(dataset: xr.Dataset, path: str | Path) -> Path:
         from swelltree.views.vtk import write_vtk
 
         return write_vtk(dataset, path)
+    if ending == ".csv":
+        from swelltree.views.arrays_out import write_csv
+
+        return write_csv(dataset, path)
+    if ending == ".mat":
+        from swelltree.views.arrays_out import write_mat
+
+        return write_mat(dataset, path)
     raise SwelltreeError(
         f"export '{path}': the ending '{ending}' is not known. Give one of {', '.join(ENDINGS)}."
     )
