@@ -64,7 +64,7 @@ def test_forces_of_wamit_files_follow_wamits_double_sums(tmp_path):
     assert np.abs(loads.force - exact).max() < 1e-6 * np.abs(exact).max()
 
 
-@pytest.mark.parametrize("ending", [".8", ".9"])
+@pytest.mark.parametrize("ending", [".7", ".8", ".9"])
 def test_mean_drift_files_push_with_their_numbers(tmp_path, ending):
     omega = OMEGA[4:20:3]
     data = drift_data("box", second=(), omega=omega)
@@ -78,3 +78,34 @@ def test_mean_drift_files_push_with_their_numbers(tmp_path, ending):
     force = drift_loads(model.hydro.table, sea, 10.0).force
     assert force[:, 0] == pytest.approx(4.0 * omega[2] * RHO * G * LENGTH, rel=1e-9)
     assert not force[:, 1:].any()
+
+
+def drift_rows(omega, size):
+    """Rows of modes 1 to 6 and of -4 to -6, the latter moments twice as large."""
+    return "\n".join(
+        f"{2 * np.pi / w:.12e} 0.0 0.0 {mode} {x:.9e} 0.0 {x:.12e} 0.0"
+        for w in omega
+        for mode in (1, 2, 3, 4, 5, 6, -4, -5, -6)
+        for x in [size * w * abs(mode) * (2.0 if mode < 0 else 1.0)]
+    )
+
+
+@pytest.mark.parametrize(("endings", "size"), [((".9",), 1.0), ((".9", ".7"), 3.0)])
+def test_moments_about_the_body_axes_are_taken_and_control_surfaces_come_first(
+    tmp_path, endings, size
+):
+    omega = OMEGA[4:20:3]
+    data = drift_data("box", second=(), omega=omega)
+    data["Froude_Krylov_force"] = 0.5 * data["excitation_force"]
+    path = write_wamit(data, tmp_path, length=LENGTH)
+    for ending in endings:
+        rows = drift_rows(omega, 3.0 if ending == ".7" else 1.0)
+        (tmp_path / f"device{ending}").write_text(rows)
+    found = sw.read_hydro(path, rho=RHO, g=G, depth=np.inf, length=LENGTH, check=False)
+    unit = RHO * G * LENGTH ** np.array([1, 1, 1, 2, 2, 2])
+    expected = size * unit * [1, 2, 3, 8, 10, 12] * omega[:, None]
+    drift = found["mean_drift"].isel(wave_direction=0).sel(omega=omega, method="nearest")
+    np.testing.assert_allclose(drift, expected, rtol=1e-9)
+    notes = found.attrs["notes"]
+    assert "about the body axes (modes -4, -5, -6) were taken" in notes
+    assert ("'device.9' was left aside" in notes) == (".7" in endings)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 FORMATS = ("wamit", "nemoh", "bemio", "aqwa", "capytaine", "hams")
-WAMIT_ENDINGS = (".out", ".1", ".3", ".3fk", ".3sc", ".hst", ".8", ".9", ".12d", ".12s")
+WAMIT_ENDINGS = (".out", ".1", ".3", ".3fk", ".3sc", ".hst", ".7", ".8", ".9", ".12d", ".12s")
 
 
 def read_hydro(

@@ -1,4 +1,4 @@
-"""WAMIT's files: the listing .out and the numeric files .1 .3 .3fk .3sc .hst .8 .9 .12d .12s.
+"""WAMIT's files: the listing .out and the numeric files .1 .3 .3fk .3sc .hst .7 .8 .9 .12d .12s.
 
 Everything is normalised by rho, g and the length scale; phases lead (exp(+iwt)), so complex
 values are conjugated. Added mass and damping refer to the axes of each body (XBODY), phases to the

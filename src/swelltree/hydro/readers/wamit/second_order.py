@@ -1,4 +1,4 @@
-"""WAMIT's second-order files: mean drift (.8, .9) and quadratic transfer functions (.12d, .12s).
+"""WAMIT's second-order files: mean drift (.7, .8, .9), quadratic transfer functions (.12d, .12s).
 
 Normalised by rho g L^k with k = 1 for forces and 2 for moments, per square of amplitude. Sum and
 difference functions follow F(t) = Re[a1 a2* Q- exp(-i(w1-w2)t)] and Re[a1 a2 Q+ exp(-i(w1+w2)t)].
@@ -38,6 +38,26 @@ def _check(rows: Rows, periods: tuple[int, ...], keys: tuple[int, ...]) -> None:
     rows.unrepeated(*rows.values[:, keys].T, what="this mode, period and heading")
 
 
+def _about_bodies(table: Rows, column: int, parts: HydroParts) -> Rows:
+    """The rows with positive modes; where moments are given twice, those about the body axes.
+
+    Moments about the axes of the body have a negative index, those about the global axes a
+    positive one; our data are about the body.
+    """
+    modes = table.values[:, column]
+    body = set(-modes[modes < 0])
+    twice = np.isin(modes, sorted(body))
+    if twice.any():
+        names = ", ".join(f"{-mode:g}" for mode in sorted(body))
+        parts.notes.append(
+            f"'{table.file.path.name}' gives moments about the global and about the body axes; "
+            f"those about the body axes (modes {names}) were taken."
+        )
+    table = table.picked(~twice)
+    table.values[:, column] = np.abs(table.values[:, column])
+    return table
+
+
 def read_drift(
     parts: HydroParts,
     file: TextFile,
@@ -46,10 +66,11 @@ def read_drift(
     modes: list[int],
     setup: WamitSetup,
 ) -> None:
-    """Mean drift of a .8 (momentum) or .9 (pressure) file; waves of one heading only."""
-    table = file.table((8,), "PER BETA1 BETA2 I Mod Pha Re Im")[8]
-    # body axes are marked by a negative index in some files
-    table.values[:, 3] = np.abs(table.values[:, 3])
+    """Mean drift of a .7 (control surface), .8 (momentum) or .9 (pressure) file.
+
+    Waves of one heading only.
+    """
+    table = _about_bodies(file.table((8,), "PER BETA1 BETA2 I Mod Pha Re Im")[8], 3, parts)
     _check(table, (0,), (0, 1, 2, 3))
     dof = table.indices(3, "mode I", 6 if _total(file, modes) else len(parts.dofs))
     rows = table.values
@@ -100,7 +121,7 @@ def read_qtf(
 ) -> None:
     """A quadratic transfer function; the half that WAMIT leaves out follows by symmetry."""
     table = file.table((9,), "PER1 PER2 BETA1 BETA2 I Mod Pha Re Im")[9]
-    table.values[:, 4] = np.abs(table.values[:, 4])
+    table = _about_bodies(table, 4, parts)
     _check(table, (0, 1), (0, 1, 2, 3, 4))
     dof = table.indices(4, "mode I", len(parts.dofs))
     rows = table.values
@@ -138,11 +159,21 @@ def read_qtf(
 def read_second_order(
     parts: HydroParts, family: dict[str, Path], setup: WamitSetup, modes: list[int]
 ) -> None:
-    """Mean drift, by pressure where it is there, and transfer functions of a family of files."""
+    """Mean drift and transfer functions of a family of files.
+
+    Of drift files the first counts: control surface (.7), pressure (.9), momentum (.8).
+    """
     unit = parts.rho * parts.g
-    for ending in (".9", ".8"):
-        if ending in family and "mean_drift" not in parts.extra:
+    there = [ending for ending in (".7", ".9", ".8") if ending in family]
+    known = ("mean_drift", "mean_drift_own_headings")
+    for ending in there:
+        if not any(name in parts.extra for name in known):
             read_drift(parts, TextFile(family[ending]), unit, setup.length, modes, setup)
+        else:
+            parts.notes.append(
+                f"mean drift was taken from '{parts.sources['mean_drift'].name}'; "
+                f"'{family[ending].name}' was left aside."
+            )
     for ending, name in ((".12d", "qtf_difference"), (".12s", "qtf_sum")):
         if ending in family:
             read_qtf(parts, TextFile(family[ending]), name, unit, setup.length, setup)
