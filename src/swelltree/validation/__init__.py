@@ -16,6 +16,7 @@ _MODULES = (
     "mechanics.loops",
     "mechanics.bearings",
     "waters.hydro_readers",
+    "waters.fitted_motion",
     "waters.hydro_bem",
     "waters.hydro_sphere",
     "waters.hydro_devices",
