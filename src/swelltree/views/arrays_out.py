@@ -50,7 +50,7 @@ def write_csv(dataset: xr.Dataset, path: Path) -> Path:
             title = ".".join((str(name), *entry))
             parts = {"": flat[:, k]}
             if np.iscomplexobj(flat):
-                parts = {".real": flat[:, k].real, ".imag": flat[:, k].imag}
+                parts = {".real": np.real(flat[:, k]), ".imag": np.imag(flat[:, k])}
             for ending, column in parts.items():
                 header.append(_headed(title + ending, array))
                 columns.append(column)
@@ -123,11 +123,10 @@ def _mat_names(names: list[str], taken: tuple[str, ...] = ()) -> dict[str, str]:
     for name in names:
         plain = re.sub(r"\W", "_", name, flags=re.ASCII)
         plain = plain if plain[:1].isalpha() else f"x_{plain}"
-        for k in itertools.count():
-            ending = f"_{k}" if k else ""
-            short = plain[: LONGEST_NAME - len(ending)] + ending
-            if short not in used:
-                break
+        short, k = plain[:LONGEST_NAME], 0
+        while short in used:
+            k += 1
+            short = f"{plain[: LONGEST_NAME - 1 - len(str(k))]}_{k}"
         used.add(short)
         result[name] = short
     return result

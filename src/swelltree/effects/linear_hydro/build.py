@@ -380,6 +380,7 @@ def with_fitted_memory(model: Model, options: NamedValues, free: np.ndarray) -> 
     hydro = model.hydro
     assert hydro is not None
     assert hydro.table is not None
+    assert model.added_mass is not None
     motion = welded_motion(model.layout, hydro.mean)
     motions = partial(SmallMotions, model, free=free)
     made = fit_memory(hydro.table, moving_dofs(model), motion, options, motions)

@@ -154,7 +154,7 @@ def run_bem(
         with _threads(threads):
             data = with_mean_drift(data, _wetted(job), job.water, job.lid, drift)
     for finding in residual_findings(data):
-        warnings.warn(f"run_bem: {finding.sentence}", SwelltreeWarning, stacklevel=2)
+        warn_user(f"run_bem: {finding.sentence}")
     notes = [data.attrs["notes"], *warnings_about(data, "run_bem", ("frequencies", "nan"))]
     return data.assign_attrs(notes="\n".join(notes))
 
