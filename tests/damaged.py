@@ -20,7 +20,7 @@ from hydro.samples import (
     write_wamit,
 )
 from mutants import damage_bytes, damage_hdf5, damage_text, outcome
-from support import refdata
+from support import ROOT, refdata
 from swelltree.hydro.readers.read import read_hydro
 from swelltree.hydro.write import write_hydro
 
@@ -250,6 +250,51 @@ def _hydro(**options: Any) -> Any:
     return lambda path: read_hydro(path, **options)
 
 
+CAMPAIGN = """
+[campaign]
+name = "many"
+gallery = "rm3"
+duration = 600.0
+channels = ["absorbed_power", "pto_force"]
+
+[[vary]]
+type = "scatter"
+Hs = [1.5, 2.5]
+Tp = [7.0, 9.0, 11.0]
+occurrence = [[10, 20, 5], [5, 20, 10]]
+
+[[vary]]
+type = "sample"
+ranges = { "ptos.pto.damping" = [1e5, 2e6], "ptos.pto.stiffness" = [0.0, 1e4] }
+count = 64
+
+[[vary]]
+type = "seeds"
+count = 6
+"""
+
+
+def _case(folder: Path) -> Path:
+    shutil.copy(ROOT / "examples" / "crane_barge.toml", folder)
+    return folder / "crane_barge.toml"
+
+
+def _campaign(folder: Path) -> Path:
+    (folder / "many.toml").write_text(CAMPAIGN)
+    return folder / "many.toml"
+
+
+def _read_campaign(path: Path) -> Any:
+    from swelltree.campaigns.file import read_campaign
+    from swelltree.campaigns.table import case_table
+
+    return case_table(read_campaign(path)[1])
+
+
+def finite_table(table: Any) -> str:
+    return "" if all(np.isfinite(x).all() for x in table.columns.values()) else "table"
+
+
 TWO = {"n_omega": 3, "headings": (0.0, 0.5)}
 READERS = [
     Reader("WAMIT", _wamit, _hydro(**WATER), finite_hydro),
@@ -272,6 +317,8 @@ READERS = [
     Reader("gzip record", _packed, _read_record, finite_record, damage_bytes),
     Reader("gridded sea", _gridded, _read_gridded, finite_grid, damage_hdf5),
     Reader("run file", _run, lambda path: sw.load_result(path), lambda data: "", damage_hdf5),
+    Reader("case file", _case, lambda path: sw.load(path), lambda case: ""),
+    Reader("campaign file", _campaign, _read_campaign, finite_table),
     Reader("run file in report", _run, _report, finite_page, damage_hdf5, 30),
 ]
 

@@ -14,14 +14,17 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 NUMBERS = (
     *("nan", "inf", "-inf", "NaN", "1e400", "-1e400", "1e300", "-1e300", "1e30", "1e-300", "1e-30"),
     *("0", "-0.0", "-1", "-5", "1", "40000", "2147483648", "1e19", "0.5", "1.5", "-2.5", "3"),
     *("x", "1,5", "1e", "0x10", "1_000", "--3", "1.2.3", "", "１", "[1, 2]", "'7'", "true", "~"),
 )
-JUNK = ("[" * 3000, "{" * 3000, "a: " * 500, "- " * 500, "\x00\xff", "9 " * 3000, "\n\n", "é" * 200)
+JUNK = (
+    *("[" * 3000, "{" * 3000, "a: " * 500, "- " * 500, "\x00\xff", "9 " * 3000, "\n\n", "é" * 200),
+    *("a." * 30_000, "x = " + "9" * 5000),
+)
 
 
 def damage_text(path: Path, seed: int) -> None:
@@ -218,8 +221,8 @@ def bounded(seconds: float = 20.0, gigabytes: float = 2.0):
 def outcome(read, finite) -> str:
     """ "data", "sentence", or what else came of reading a damaged file."""
     try:
-        with bounded(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with bounded(), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
             found = read()
     except SwelltreeError as error:
         text = str(error)
@@ -228,5 +231,8 @@ def outcome(read, finite) -> str:
         return "sentence"
     except Exception as error:
         return f"{type(error).__name__}: {error}"
+    leaked = [x for x in caught if not issubclass(x.category, SwelltreeWarning)]
+    if leaked:  # those of numpy say nothing to whoever reads a file
+        return f"{leaked[0].category.__name__}: {leaked[0].message}"
     wrong = finite(found)
     return f"not finite: {wrong}" if wrong else "data"

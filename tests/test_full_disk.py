@@ -119,3 +119,45 @@ def test_chunks_on_a_full_disk_are_whole_and_go_on_when_there_is_room(case, tmp_
     assert "large.nc" in again.stderr
     ended = sorted(str(p.relative_to(kept)) for p in kept.rglob("chunk_*.npz"))
     assert len(ended) == 14
+
+
+MANY = """
+[campaign]
+name = "many"
+base = "case.toml"
+duration = 5.0
+output_step = 0.5
+step = 0.1
+[[vary]]
+type = "sample"
+ranges = { "bodies.bob.mass" = [9.0, 12.0] }
+count = 20_000
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("room", [4096, 20_000, 60_000, 200_000])
+def test_a_disk_too_small_for_a_campaign_has_no_half_made_one(case, tmp_path, room):
+    if not may_mount(tmp_path):
+        pytest.skip("no disk can be mounted here")
+    (tmp_path / "many.toml").write_text(MANY)
+    words = ("sweep", "many.toml", "--out", "out/store", "--workers", "0", "--quiet", "--no-report")
+    done = on_a_small_disk(*words, folder=tmp_path, room=room)
+    check(done, tmp_path / "kept", "", [])
+    assert not (tmp_path / "kept" / "store").exists()
+
+
+def test_a_store_that_cannot_be_made_leaves_nothing(tmp_path, monkeypatch):
+    """The disk fills up while the arrays are described, and at the last file."""
+    from made_campaign import small_campaign
+    from swelltree.campaigns import store
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    for name in ("_make_arrays", "_parts"):
+        with monkeypatch.context() as patch:
+            patch.setattr(store.Store, name, full)
+            with pytest.raises(sw.SwelltreeError, match="is full"):
+                small_campaign().run(tmp_path / "store", workers=0, progress=False)
+        assert not (tmp_path / "store").exists()

@@ -3,6 +3,11 @@
 Public names are loaded when first used, so that describing a system costs no JAX.
 """
 
+import sys
+
+if getattr(sys, "argv", [""])[:1] and sys.argv[0].endswith(("/swelltree", "\\swelltree.exe")):
+    __import__("swelltree.command")  # the keyboard ends the command while it imports, too
+
 from typing import TYPE_CHECKING
 
 from swelltree.engine.late import after_import

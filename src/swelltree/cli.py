@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 from typer.core import TyperGroup
 
+from swelltree.command import CODE, STOPPED, hear, main, was_stopped
 from swelltree.system.casefile.studies import Study
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
@@ -35,16 +36,31 @@ class _Commands(TyperGroup):
     def invoke(self, ctx: Any) -> object:
         import warnings
 
+        ours = hear(stop=True)
         with warnings.catch_warnings():
             _show_warnings_short()
             try:
                 return super().invoke(ctx)
             except SwelltreeError as error:
+                _unless_stopped(ours)
                 typer.secho(f"swelltree: {error}", err=True, fg="red")
                 raise typer.Exit(2) from None
             except KeyboardInterrupt:
-                typer.secho("swelltree: stopped by the keyboard.", err=True, fg="yellow")
-                raise typer.Exit(130) from None
+                typer.secho(STOPPED, err=True, fg="yellow")
+                raise typer.Exit(CODE) from None
+            except (ImportError, SystemError, RuntimeError, AttributeError):
+                _unless_stopped(ours)  # what some packages make of it while they are imported
+                raise
+            finally:
+                if ours:
+                    hear(stop=False)
+
+
+def _unless_stopped(ours: bool) -> None:
+    """End as stopped by the keyboard where that is the cause of an error."""
+    if ours and was_stopped():
+        typer.secho(STOPPED, err=True, fg="yellow")
+        raise typer.Exit(CODE) from None
 
 
 def _show_warnings_short() -> None:
@@ -641,11 +657,6 @@ def schema(
     from swelltree.system import case_schema
 
     typer.echo(json.dumps(case_schema(), indent=2))
-
-
-def main() -> None:
-    """Entry point of the command."""
-    app()
 
 
 if __name__ == "__main__":

@@ -334,7 +334,12 @@ def test_blocks_that_raise_are_tried_again_then_case_by_case(tmp_path, monkeypat
 def test_ten_thousand_cases_are_planned_without_being_made():
     campaign = small_campaign(vary=[sw.Values("Hs", np.linspace(1, 2, 100)), sw.Seeds(100)])
     assert len(campaign.table) == 10_000
-    assert campaigns.case_table(campaign.vary).extremes(8) == [0, 9900, 99]
+    table = campaigns.case_table(campaign.vary)
+    assert table.extremes(8) == [0, 9900, 99]
+    # a check makes a case of every value, as far as it has room
+    tried = table.samples(256)
+    assert len(np.unique(table.columns["Hs"][tried])) == 100
+    assert len(table.samples(50)) == 50
 
 
 @pytest.mark.parametrize(

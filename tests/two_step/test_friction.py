@@ -123,3 +123,32 @@ def test_heavy_anchor_stays_where_it_is_described_below_its_friction():
         press = (20e3 - 1025.0 * 2.5) * 9.81 - pull[2]
         assert np.hypot(*pull[:2]) <= 0.8 * press * 1.001
         assert np.abs(place - [-span, 5.0, -99.5]).max() < 5e-3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("by", ["line", "stage"])
+def test_end_A_on_a_rigid_bed_is_released(by):
+    """What is tied on the ground is not held by the ground as well."""
+    body = sw.Body(
+        "buoy", mass=2e4, inertia=(1e4,) * 3, position=(0, 0, -2.0), displaced_volume=22.5
+    )
+    held = sw.LinearMooring("w", body, {"Heave": 2e5, "Roll": 5e5, "Pitch": 5e5, "Surge": 1e3})
+    more = {"release_time": 1.0} if by == "line" else {}
+    line = sw.Line(
+        "l", (-150, 10, -50), body.at(0, 0, -1), 170.0, CHAIN, segments=8, release_end="A", **more
+    )
+    stages = [sw.Operation("o", [sw.Stage("release", "l", start=1.0)])] if by == "stage" else []
+    system = sw.System(
+        "s",
+        [body],
+        [sw.Free("free", sw.WORLD, body)],
+        moorings=[held],
+        lines=[line],
+        water=sw.Water(depth=50.0),
+        operations=stages,
+    )
+    run = sw.simulate(sw.compile(system), duration=4.0, output_step=0.5)
+    assert run.attrs["result"] == "success"
+    assert float(run.anchor_tension[0, 0]) > 1e3
+    assert float(run.anchor_tension[-1, 0]) == 0.0
+    assert np.linalg.norm(run.line_position.values[-1, 0, 0] - [-150, 10, -50]) > 0.05

@@ -148,7 +148,7 @@ def test_what_never_rests_is_told_with_its_motion(monkeypatch):
     ("make", "most"),
     [
         # of 154 steps of 64 s, the last of which went a seventh of what was left
-        (lambda: sw.compile(moored(3)), 60),
+        (lambda: sw.compile(moored(3, sw.Seabed(stiffness=2e5, damping=2e4))), 60),
         # of 34 steps, each 0.73 of the one before
         pytest.param(lambda: sw.gallery.spar("dynamic").model(), 20, marks=pytest.mark.slow),
     ],

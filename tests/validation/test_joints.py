@@ -10,6 +10,7 @@ from swelltree.validation.mechanics.bearings import two_bearings
 from swelltree.validation.mechanics.conservation import conservation, rk4_order
 from swelltree.validation.mechanics.joints_adams import compare, formulation_checks
 from swelltree.validation.mechanics.loops import agreement, loop_in_space, planar_loop
+from swelltree.validation.mechanics.mechanisms import brake, bushing, gear
 from swelltree.validation.mechanics.motions import heavy_top, pendulum_period, pitch_90_degrees
 from swelltree.validation.mechanics.systems import REGULAR
 from swelltree.validation.run import ALL
@@ -116,3 +117,9 @@ def test_five_formulations_stay_together_for_20_seconds(name):
 @pytest.mark.slow
 def test_flap_on_two_bearings_swings_as_a_compound_pendulum():
     assert_ok(two_bearings(("path_matrix", "lagrange")))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", [gear, brake, bushing])
+def test_mechanisms_agree_with_closed_forms(check):
+    assert_ok(check())

@@ -2,7 +2,14 @@
 
 import pytest
 
-from swelltree.validation.waters.weak_scatterers import ladder, second_order, submerged, systems
+from swelltree.validation.waters.weak_scatterers import (
+    accuracy,
+    ladder,
+    mean_drift,
+    second_order,
+    submerged,
+    systems,
+)
 
 
 @pytest.mark.slow
@@ -17,6 +24,10 @@ from swelltree.validation.waters.weak_scatterers import ladder, second_order, su
         ladder.quiet_water,
         ladder.schur_and_monolithic,
         ladder.cylinder_on_the_surface,
+        accuracy.default_meshes,
+        mean_drift.mean_drift_of_a_held_cylinder,
+        mean_drift.mean_drift_of_a_held_box,
+        mean_drift.mean_drift_of_a_heaving_hemisphere,
         second_order.mean_force_on_a_fixed_sphere,
         second_order.forced_heave_of_a_sphere,
         systems.two_barges_on_a_hinge,

@@ -404,7 +404,7 @@ class SocketOfAPage:
         self.server = server
 
     def __enter__(self):
-        self.wire = socket.create_connection(("127.0.0.1", self.server.port), timeout=10)
+        self.wire = socket.create_connection(("127.0.0.1", self.server.port), timeout=60)
         host = self.server.hosts[0]
         head = {
             "Host": host,
@@ -473,7 +473,7 @@ def test_the_server_has_so_many_connections_and_no_more(view, monkeypatch):
     monkeypatch.setattr("swelltree.views.live.server.MAX_CONNECTIONS", 8)
     place = ("127.0.0.1", urlsplit(view.url).port)
     with contextlib.ExitStack() as stack:
-        wires = [stack.enter_context(socket.create_connection(place, timeout=5)) for _ in range(12)]
+        wires = [stack.enter_context(socket.create_connection(place, 60)) for _ in range(12)]
         assert wires[-1].recv(10) == b""  # ended at once
     until(lambda: response(view).status == 200)
 

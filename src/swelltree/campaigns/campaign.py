@@ -47,7 +47,7 @@ from swelltree.system.waters.seas import Sea
 if TYPE_CHECKING:
     import xarray as xr
 
-TRIED = 64  # cases that a check makes
+TRIED = 256  # cases that a check makes
 BLOCK_OF_GPU = 16_384  # cases: more are no faster, and a block that is cut off is run again
 
 
@@ -140,12 +140,12 @@ class Campaign:
     def cannot_be_made(self) -> dict[str, str]:
         """Why cases have no result before a step is taken, by what they are.
 
-        Tried are those with the lowest and the largest value of each column: a heading or a
-        frequency outside the data, a number that no model can have.
+        Tried are cases that together hold every value of every column, as many as are quickly
+        made: a heading or a frequency outside the data, a number that no model can have.
         """
         table, maker = self.table, CaseMaker(self.model, self.duration)
         found: dict[str, str] = {}
-        for k in table.extremes(TRIED):
+        for k in table.samples(TRIED):
             try:
                 maker.in_sea(table.case(k, self.sea))
             except SwelltreeError as error:

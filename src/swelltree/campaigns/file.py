@@ -8,6 +8,7 @@ from swelltree.campaigns.campaign import Campaign
 from swelltree.campaigns.file_keys import CampaignTable
 from swelltree.campaigns.vary import VARY_TYPES, Vary
 from swelltree.engine.arrays import Tree
+from swelltree.system.casefile.read_toml import line_of, parse_toml, read_toml_file
 from swelltree.system.casefile.schema import class_schema
 from swelltree.system.casefile.studies import SimulateStudy
 from swelltree.system.casefile.user_code import use_code_beside
@@ -42,20 +43,15 @@ def load_campaign(path: str | Path) -> Campaign:
 
 def read_campaign(path: Path) -> tuple[CampaignTable, list[Vary], str]:
     """What a campaign file says, without compiling anything."""
-    import tomllib
-
     path = given_path(path, "campaign file")
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_toml_file(path)
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not UTF-8 text"
         near = path.parent.glob("*.toml") if path.parent.is_dir() else []
         hint = suggest(path.name, [file.name for file in near]) or " Check the path."
         raise SwelltreeError(f"campaign file '{path}' cannot be read: {why}.{hint}") from None
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise SwelltreeError(f"{path}: not valid TOML: {error}. Mend that line.") from None
+    document = parse_toml(text, str(path))
     for key in document:
         if key not in SECTIONS:
             hint = suggest(key, SECTIONS) or " Write [campaign] and [[vary]]."
@@ -65,7 +61,15 @@ def read_campaign(path: Path) -> tuple[CampaignTable, list[Vary], str]:
     rows = document.get("vary", [])
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise SwelltreeError(f"{path}: 'vary' is not a list of tables. Write [[vary]].")
-    return CampaignTable(**document["campaign"]), [_vary(row) for row in rows], text
+    vary = []
+    for k, row in enumerate(rows):
+        try:
+            vary.append(_vary(row))
+        except SwelltreeError as error:
+            line = line_of(text, "vary", k)
+            where = str(path) if line is None else f"{path}, line {line}"
+            raise SwelltreeError(f"{where}: {error}") from None
+    return CampaignTable(**document["campaign"]), vary, text
 
 
 def _vary(row: NamedValues) -> Vary:

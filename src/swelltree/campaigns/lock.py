@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.files.plain_files import plain_text
 from swelltree.system.files.whole_files import unwritable
 from swelltree.system.named_values import NamedValues
 
@@ -82,7 +83,7 @@ class DriverLock:
     def owner(self) -> NamedValues:
         """What the file says."""
         try:
-            return dict(json.loads(self.path.read_text(encoding="utf-8")))
+            return dict(json.loads(plain_text(self.path)))
         except (OSError, ValueError):
             return {"process": "unknown", "machine": "unknown", "since": "unknown time"}
 

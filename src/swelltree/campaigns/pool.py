@@ -7,6 +7,7 @@ died comes back as an error, like one that raised.
 from __future__ import annotations
 
 import os
+import signal
 import time
 import warnings
 from abc import ABC, abstractmethod
@@ -165,8 +166,10 @@ class Cluster(Pool):
             "distributed.scheduler.allowed-failures": retries,
             "distributed.worker.preload": ["swelltree.campaigns.quiet"],
         }
+        loop = self._ending.enter_context(quiet_loop(distributed))
         with dask.config.set(settings):
             self._cluster = distributed.LocalCluster(
+                loop=loop,
                 n_workers=workers,
                 threads_per_worker=1,
                 processes=True,
@@ -299,6 +302,27 @@ def kept_environment(changes: dict[str, str]) -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+
+
+@contextmanager
+def quiet_loop(distributed: Tree) -> Iterator[Tree]:
+    """A loop of events whose thread, and the processes it starts, know nothing of the keyboard.
+
+    Ctrl-C reaches all processes of a terminal: those that still import would show a traceback each.
+    A signal that is blocked stays so in threads and processes that are begun from there.
+    """
+    runner = distributed.utils.LoopRunner(asynchronous=False)
+    blocked = getattr(signal, "pthread_sigmask", None)
+    before = None if blocked is None else blocked(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        runner.start()
+    finally:
+        if blocked is not None:
+            blocked(signal.SIG_SETMASK, before)
+    try:
+        yield runner.loop
+    finally:
+        runner.stop()
 
 
 def connected(distributed: Tree, scheduler: str, security: Tree | None = None) -> Tree:

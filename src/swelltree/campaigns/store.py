@@ -12,6 +12,7 @@ labels and descriptions of the arrays. They find damage, not a forger.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import shlex
@@ -25,6 +26,7 @@ import numpy as np
 from swelltree.campaigns.beginning import code
 from swelltree.engine.arrays import Tree
 from swelltree.system.errors import SwelltreeError, listed
+from swelltree.system.files.plain_files import plain_bytes, plain_text
 from swelltree.system.files.whole_files import is_full, unwritable, write_whole
 from swelltree.system.named_values import NamedValues
 
@@ -60,7 +62,7 @@ class Store:
         """What `create` was given."""
         path = self.folder / ABOUT
         try:
-            about = json.loads(path.read_text(encoding="utf-8"))
+            about = json.loads(plain_text(path))
             there = about if isinstance(about, dict) else {}
             lost = [name for name in ("layout", *KEPT) if name not in there]
             if lost:
@@ -90,12 +92,24 @@ class Store:
             about: what is run, as JSON knows it, with `cases` and `lanes`.
             template: what is kept of one case, with its labels.
         """
+        is_new = not self.exists
+        try:
+            self._create(about, template)
+        except BaseException:
+            if is_new:  # a full disk, or the keyboard: nothing half made stays
+                for name in (RESULTS, f"{RESULTS}.new", INDEX, ABOUT):
+                    shutil.rmtree(self.folder / name, ignore_errors=True)
+                    with contextlib.suppress(OSError):
+                        (self.folder / name).unlink(missing_ok=True)
+            raise
+
+    def _create(self, about: NamedValues, template: xr.Dataset) -> None:
         try:
             (self.folder / INDEX).mkdir(parents=True, exist_ok=True)
             self._make_arrays(template, int(about["cases"]), int(about["lanes"]))
+            parts = self._parts(template)
         except OSError as error:
             raise self._unwritable(self.folder / RESULTS, error) from None
-        parts = self._parts(template)
         old = self.about() if self.exists else {"layout": LAYOUT, **about}
         if not self.exists or old.get(PARTS) != parts:
             text = json.dumps(signed(old | {PARTS: parts}), indent=1)
@@ -205,12 +219,12 @@ class Store:
         return self.folder.joinpath(RESULTS, name, "c", str(block), *["0"] * dims)
 
     def _sum(self, name: str, block: int) -> list[int]:
-        return sum_of(self._chunk(name, block).read_bytes())
+        return sum_of(plain_bytes(self._chunk(name, block)))
 
     def entry(self, block: int) -> NamedValues | None:
         """The index of a block, None where there is none that can be read."""
         try:
-            entry = json.loads(self._index(block).read_text(encoding="utf-8"))
+            entry = json.loads(plain_text(self._index(block)))
         except (OSError, ValueError, RecursionError):
             return None
         return entry if _is_entry(entry) and entry["block"] == block else None
@@ -261,7 +275,7 @@ class Store:
         found = []
         for name, kept in about.get(PARTS, {}).items():
             try:
-                is_kept = sum_of((self.folder / RESULTS / name).read_bytes()) == kept
+                is_kept = sum_of(plain_bytes(self.folder / RESULTS / name)) == kept
             except OSError:
                 is_kept = False
             if not is_kept:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -70,6 +71,21 @@ class CaseTable:
         """Cases that are the lowest or largest in some column, and the first."""
         ends = [f(values) for values in self.columns.values() for f in (np.argmin, np.argmax)]
         return list(dict.fromkeys([0, *(int(k) for k in ends)]))[:most]
+
+    def samples(self, most: int) -> list[int]:
+        """Cases that together hold every value of every column; the outermost values first.
+
+        Where that were more than `most`, values between are left out evenly.
+        """
+        chosen, between = self.extremes(most), []
+        for values in self.columns.values():
+            _, first = np.unique(values, return_index=True)
+            between.append([int(k) for k in first[1:-1]])
+        room = max(most - len(chosen), 0)
+        rest = [k for k in dict.fromkeys(itertools.chain(*between)) if k not in chosen]
+        if len(rest) > room:
+            rest = [rest[i] for i in np.linspace(0, len(rest) - 1, room).astype(int)]
+        return chosen + rest
 
     def ids(self, base: str) -> list[str]:
         """Names of the cases: sixteen digits of a hash of the base and of their numbers."""
@@ -163,8 +179,8 @@ def check_table(table: CaseTable, sea: Sea | None, model: Model) -> None:
     """
     for name in WHOLE:
         values = table.columns.get(name, np.zeros(0))
-        parts = [x for x in values if x != np.floor(x)]
-        if parts:
+        parts = values[values != np.floor(values)]
+        if len(parts):
             raise SwelltreeError(
                 f"campaign: {name} {parts[0]:g} is not a whole number. Give 0, 1, 2 ..."
             )
@@ -178,5 +194,7 @@ def check_table(table: CaseTable, sea: Sea | None, model: Model) -> None:
         if of_model(name):
             model.value(name)
             continue
-        for value in np.unique(values):
+        # whole numbers are all alike: the outermost are tried
+        tried = [values.min(), values.max()] if name in WHOLE else np.unique(values)
+        for value in tried:
             in_sea(sea, base | {name: int(value) if name in WHOLE else float(value)})

@@ -25,6 +25,7 @@ from swelltree.system.values import (
 )
 
 MOST_CASES = 10_000_000
+MAX_SEED = 2**53  # whole numbers below it are exact as floats
 METHODS = ("latin_hypercube", "sobol")
 _method = one_of(METHODS, "way of sampling")
 
@@ -103,6 +104,14 @@ class Vary(Description):
             raise self.fail(f"{word} holds no values. Give at least one.")
         if len(set(values)) < len(values):
             raise self.fail(f"{word} holds a value twice. Give each once.")
+
+    def check_count(self, count: int) -> None:
+        """Not more than a campaign may have, before they are made."""
+        if count > MOST_CASES:
+            raise self.fail(
+                f"count {shown(count)} is more than the {MOST_CASES} cases of one campaign. Give "
+                "fewer, or divide it."
+            )
 
     def check_dim(self, dim: str, names: Container[str]) -> None:
         """Name of the dimension of several numbers."""
@@ -226,6 +235,12 @@ class Seeds(Vary):
     def __post_init__(self) -> None:
         if self.count < 1:
             raise self.fail("count 0 makes no seeds. Give at least one.")
+        self.check_count(self.count)
+        if self.first + self.count > MAX_SEED:
+            raise self.fail(
+                f"first {shown(self.first)} is so large that its neighbours are the same number. "
+                f"Give one below {MAX_SEED}."
+            )
 
     def part(self) -> Part:
         """The dimension seed."""
@@ -255,6 +270,7 @@ class Sample(Vary):
     def __post_init__(self) -> None:
         if self.count < 1:
             raise self.fail("count 0 makes no points. Give at least one.")
+        self.check_count(self.count)
         for name, pair in self.ranges:
             if len(pair) != 2 or not pair[1] > pair[0]:
                 raise self.fail(f"ranges of '{name}' are {list(pair)}. Give [lowest, largest].")

@@ -292,7 +292,8 @@ def _started(
     free = check_mass(present(model, internal), q, closure)
     model = model.replace(start=Start(q, s, angles))
     check_own_effects(model, Now(np.zeros(()), start_motion(model), internal))
-    before = [*_cuts(system), *joined(model, joints, poses), *before, *moved]
+    placed = frozenset(body.name for body in system.bodies if any(body.position))
+    before = [*_cuts(system), *joined(model, joints, poses, placed), *before, *moved]
     before += [*whole_turns(model, q, angles), *result.report]
     floating = [f.sentence for f in mass_against_displacement(model) if f.severity != "note"]
     model = model.replace(

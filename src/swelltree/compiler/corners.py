@@ -32,6 +32,8 @@ SAMPLES = 20_000  # of a function over a run, at most
 PER_GAP = 40  # samples of a function between two samples of a run
 STEEP = 0.1  # of the range of a function: a rise between two samples that may be a jump
 HALVINGS = 60
+FINE, SHORTEST = 2**19, 2e-4  # of a look for pulses over a run: samples at most, and their step [s]
+PULSES = 200  # that are followed at most
 
 
 def corner_times(model: Model) -> Array:
@@ -69,7 +71,33 @@ def noticed_times(model: Model, times: np.ndarray) -> np.ndarray:
         for k in np.flatnonzero(np.isfinite(values).all(0) & (np.ptp(values, axis=0) > 0.0)):
             result.append(at[bends(at, values[:, k])])
             result.append(jumps(lambda t, k=k, f=function: sampled(f, t)[:, k], at, values[:, k]))
+        result.append(pulses(function, at, values))
     return np.unique(np.concatenate(result))
+
+
+def pulses(function: Callable[[Array], Array], at: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Ends of what a function does between samples, as far as a much finer look tells [s].
+
+    Args:
+        function: of time.
+        at: samples of it [s].
+        values: there, one column for each component.
+    """
+    begin, end = float(at[0]), float(at[-1])
+    fine = np.linspace(begin, end, min(FINE, int((end - begin) / SHORTEST)) + 1)
+    if len(fine) <= 2 * len(at):
+        return np.zeros(0)
+    seen, result = sampled(function, fine), [np.zeros(0)]
+    for k in np.flatnonzero(np.isfinite(seen).all(0) & (np.ptp(seen, axis=0) > 0.0)):
+        off = np.abs(seen[:, k] - np.interp(fine, at, values[:, k]))
+        missed = off > STEEP * np.ptp(seen[:, k])
+        edges = np.flatnonzero(np.diff(missed.astype(int)))[: 2 * PULSES]
+        near = np.unique(np.clip(edges[:, None] + np.arange(-1, 3), 0, len(fine) - 1))
+        if near.size:
+            result.append(fine[near])
+            one = lambda t, k=k: sampled(function, t)[:, k]  # noqa: E731
+            result.append(jumps(one, fine[near], seen[near, k]))
+    return np.concatenate(result)
 
 
 def functions_of_time(model: Model) -> list[Callable[[Array], Array]]:

@@ -8,9 +8,13 @@ import numpy as np
 
 from swelltree.model.model import Model
 from swelltree.spatial.rotations import euler_to_matrix, matrix_to_euler, matrix_to_quat
+from swelltree.system.errors import warn_user
 
 if TYPE_CHECKING:
     from swelltree.system.joints.joint import Joint
+
+
+FAR = 0.01  # m: bodies that are described so far from their joints are a mistake
 
 
 def described_start(model: Model, joints: list, pose: list) -> tuple[np.ndarray, np.ndarray]:
@@ -79,8 +83,15 @@ def _described_angles(layout, j: int, R: np.ndarray) -> dict[str, float]:
     return result
 
 
-def joined(model: Model, joints: list, pose: list) -> list[str]:
-    """Sentences about tree joints whose points are described apart: the joint moves its body."""
+def joined(model: Model, joints: list, pose: list, placed: frozenset[str]) -> list[str]:
+    """Sentences about tree joints whose points are described apart: the joint moves its body.
+
+    Args:
+        model: compiled so far.
+        joints: in their order.
+        pose: of base and follower of each, as described.
+        placed: bodies that were given a position, which is then not kept: a warning.
+    """
     layout = model.layout
     out = []
     for j, joint in enumerate(joints[: layout.n_bodies]):
@@ -96,4 +107,6 @@ def joined(model: Model, joints: list, pose: list) -> list[str]:
                 f"joint '{joint.name}': its points are described {apart:.6g} m apart; "
                 f"body '{layout.bodies[j]}' was moved to bring them together."
             )
+        if apart > FAR and layout.bodies[j] in placed:
+            warn_user(f"{out[-1]} Check the points of the joint and the position of the body.")
     return out

@@ -19,7 +19,7 @@ from swelltree.effects.gravity import Gravity
 from swelltree.effects.immersion.build import build_immersions
 from swelltree.effects.linear_moorings import LinearMoorings
 from swelltree.effects.lines.dynamic.build import build_dynamic_lines
-from swelltree.effects.lines.quasi_static.build import build_lines
+from swelltree.effects.lines.quasi_static.left_out import lines_with_warnings
 from swelltree.effects.own_effect import build_own_effects
 from swelltree.effects.strokes.build import build_stroke_forces
 from swelltree.effects.strokes.stroke_forces import NO_STROKES, StrokeForces
@@ -58,7 +58,7 @@ def build_effects(system: System, layout: Layout) -> tuple[Effect, ...]:
         _applied_forces(system, layout),
         build_bushings(system, layout),
         _moorings(system, layout),
-        build_lines(system, layout),
+        lines_with_warnings(system, layout),
         build_dynamic_lines(system, layout),
         *viscous_groups(system, layout),
         build_immersions(system, layout),

@@ -38,6 +38,7 @@ from swelltree.engine.machine.cache import clean_seldom, private_folder
 from swelltree.engine.machine.traced_types import ClosedProgram
 
 XLA_ENTRIES = r"[^.].*-(cache|atime)"  # names of the files that JAX keeps
+MANY_PROGRAMS = 48  # made since traces were let go: those of a new law take some 3 MB
 MANY_MAPS = 25_000  # pieces of memory: the limit of Linux is 65 530
 # loops whose state is below this many bytes become one function; effectively "all of them"
 _ONE_KERNEL = "xla_cpu_small_while_loop_byte_threshold=1000000000000"
@@ -177,11 +178,15 @@ __all__ = [
 ]
 
 
+MADE: list[str] = []  # programs made since traces were let go
+
+
 def make_room(most: int = MANY_MAPS) -> None:
     """Let go of compiled programs before the system runs out of places to map them to.
 
     Linux lets a process map some 65 000 pieces of memory, and every compiled model takes
-    several hundred. What is used again is compiled again, or read from the cache on disk.
+    several hundred; and JAX keeps what it traced of every law. What is used again is compiled
+    again, or read from the cache on disk.
 
     Args:
         most: pieces that may be in use.
@@ -189,7 +194,8 @@ def make_room(most: int = MANY_MAPS) -> None:
     maps = Path("/proc/self/maps")
     if not is_imported("jax") or not maps.exists():
         return
-    if maps.read_bytes().count(b"\n") > most:
+    if len(MADE) > MANY_PROGRAMS or maps.read_bytes().count(b"\n") > most:
+        MADE.clear()
         jax.clear_caches()
         gc.collect()
 

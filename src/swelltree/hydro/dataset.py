@@ -20,6 +20,7 @@ import numpy as np
 
 from swelltree.engine.arrays import Array
 from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.system.files.plain_files import plain_bytes
 from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ def hash_of(files: Sequence[Path]) -> str:
     """SHA-256 of the files that were read, one after the other."""
     digest = hashlib.sha256()
     for path in files:
-        digest.update(path.read_bytes())
+        digest.update(plain_bytes(path))
     return digest.hexdigest()
 
 

@@ -33,6 +33,7 @@ from swelltree.system import LineType, Seabed
 from swelltree.system.errors import SwelltreeError, suggest
 from swelltree.system.files.given_paths import given_path
 from swelltree.system.files.numbers import is_number
+from swelltree.system.files.plain_files import plain_text
 from swelltree.system.named_values import NamedValues
 
 # options by their names in MoorDyn, old and new, in lower case
@@ -91,7 +92,7 @@ def file_text(path: Path) -> str:
     """Text of a mooring file, or the sentence why there is none."""
     path = given_path(path, "mooring file")
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        return plain_text(path, errors="replace")
     except OSError as error:
         near = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
         hint = suggest(path.name, near) or " Check the path."

@@ -11,6 +11,7 @@ import numpy as np
 from swelltree.interchange.sections import Place, TextRow
 from swelltree.system import DepthGrid, SwelltreeError
 from swelltree.system.files.numbers import is_number, to_number, to_whole
+from swelltree.system.files.plain_files import plain_text
 
 T = TypeVar("T")
 MOST = 100_000  # places along an axis of a bathymetry
@@ -78,7 +79,7 @@ def find_file(place: Place, name: str) -> Path | None:
 def _text(place: Place, row: TextRow, name: str) -> str:
     try:
         path = find_file(place, name) or place.path.parent / name.strip("\"'")
-        return path.read_text(encoding="utf-8", errors="replace")
+        return plain_text(path, errors="replace")
     except (OSError, ValueError) as error:  # a value error: of a NUL among its letters
         why = getattr(error, "strerror", error)
         raise place.fail(

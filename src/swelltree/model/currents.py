@@ -32,6 +32,22 @@ class Profile:
 
 
 @pytree()
+class Turning:
+    """A steady horizontal current whose speed and direction are linear between rows of height."""
+
+    z: Array  # (k,) increasing, m
+    speed: Array  # (k,) m/s
+    beta: Array  # (k,) rad, without jumps
+
+    def flow(self, t: Array, points: Float[Array, "k 3"]) -> tuple[Array, Array]:
+        """Velocity and acceleration Du/Dt of the water at the points, (k, 3) each."""
+        xp = namespace(points, self.speed)
+        speed, beta = (xp.interp(points[:, 2], self.z, x) for x in (self.speed, self.beta))
+        velocity = xp.stack([speed * xp.cos(beta), speed * xp.sin(beta), 0.0 * speed], axis=-1)
+        return velocity, 0.0 * velocity
+
+
+@pytree()
 class PowerLaw:
     """U (1 + z / depth)^exponent below the surface, held above it, zero below `depth`."""
 
@@ -149,7 +165,7 @@ def _towards(speed: Numbers, beta: Numbers) -> np.ndarray:
 
 def compile_current(
     current: Current | None, water: Water
-) -> Profile | PowerLaw | Grid | Field | None:
+) -> Profile | Turning | PowerLaw | Grid | Field | None:
     """A described current as arrays."""
     match current:
         case None:
@@ -160,6 +176,10 @@ def compile_current(
             depth = water.depth if current.depth is None else current.depth
             top = _towards(current.speed, current.beta)
             return PowerLaw(top, np.array(current.exponent), np.array(float(depth)))
+        case currents.CurrentTable() if isinstance(current.beta, tuple):
+            z, speed = -np.array(current.depth)[::-1], np.array(current.speed)[::-1]
+            # from one direction to the next the shorter way round
+            return Turning(z, speed, np.unwrap(np.array(current.beta)[::-1]))
         case currents.CurrentTable():
             velocity = _towards(current.speed, current.beta)
             return Profile(-np.array(current.depth)[::-1], velocity[::-1])

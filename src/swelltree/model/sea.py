@@ -15,7 +15,7 @@ from swelltree.engine.arrays import Array, namespace, pytree
 from swelltree.waves.airy import Components, Kinematics, surface_and_motion
 
 if TYPE_CHECKING:
-    from swelltree.model.currents import Field, Grid, PowerLaw, Profile, Wind
+    from swelltree.model.currents import Field, Grid, PowerLaw, Profile, Turning, Wind
     from swelltree.model.model import Model
     from swelltree.waves.sea import RealisedSea
 
@@ -28,7 +28,7 @@ class Sea:
         None  # realised sea: components, stream function wave, grid; None: still water
     )
     stretching: str = "wheeler"  # of linear waves above the still water
-    current: Profile | PowerLaw | Grid | Field | None = None
+    current: Profile | Turning | PowerLaw | Grid | Field | None = None
     wind: Wind | None = None  # currents.Wind
 
 

@@ -40,6 +40,7 @@ def to_dataset(
     more: dict[str, Labelled] | None = None,
     beside: dict[str, Labelled] | None = None,
     datum: str = DESCRIBED,
+    done: dict[str, np.ndarray] | None = None,
 ) -> xr.Dataset:
     """Labelled result of a run; bodies in the order of the description.
 
@@ -52,12 +53,14 @@ def to_dataset(
         more: coordinates added.
         beside: variables added.
         datum: what the model's datum is, in words.
+        done: all channels as `finished` makes them, where that was done; `channels` may then be
+            those of some samples.
     """
     import xarray as xr  # half a second: paid when a result is made
 
     raw = {name: np.asarray(x) for name, x in channels.items()}
     labels = {label.name: label for label in labels_of(model, raw).values()}
-    values = finished(model, raw)
+    values = finished(model, raw) if done is None else done
     if "joint_coordinate" in values and len(times):
         known = given_coordinates(model) if near is None else near
         values["joint_coordinate"] = following(model.layout, values["joint_coordinate"], known)

@@ -20,7 +20,7 @@ from swelltree.engine.arrays import Array, namespace
 from swelltree.model.model import Model, Pose
 from swelltree.results.labels import DOFS
 from swelltree.spatial.rotations import about_axis, euler_to_matrix, matrix_to_euler
-from swelltree.spatial.vectors import matmul, matvec, transpose
+from swelltree.spatial.vectors import matmul, transpose
 from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
@@ -46,8 +46,9 @@ def displacement(datum: Pose, p: Array, R: Array) -> Array:
     xp = namespace(p, R, datum.R)
     yaw = heading(datum.R)
     H = about_axis(np.array([0.0, 0.0, 1.0]) * xp.ones_like(yaw)[..., None], yaw)
-    moved = matvec(transpose(H), p - datum.p)
-    turned = matmul(transpose(H), matmul(R, matmul(transpose(datum.R), H)))
+    product = np.matmul if xp is np else matmul  # samples of a whole run are many
+    moved = product(transpose(H), (p - datum.p)[..., None])[..., 0]
+    turned = product(product(transpose(H), R), matmul(transpose(datum.R), H))
     return xp.concatenate([moved, matrix_to_euler(turned)], axis=-1)
 
 

@@ -40,6 +40,13 @@ def rainflow(values: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     Args:
         values: samples in time.
     """
+    x = np.asarray(values, float)
+    gaps = np.flatnonzero(~np.isfinite(x))
+    if gaps.size:
+        raise SwelltreeError(
+            f"rainflow: {gaps.size} of {x.size} samples are not finite numbers, the first is "
+            f"sample {gaps[0]}. Cycles across a gap are not known: give a record without gaps."
+        )
     ranges, means, counts = [], [], []
     stack: list[float] = []
 
@@ -48,7 +55,7 @@ def rainflow(values: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         means.append(0.5 * (a + b))
         counts.append(often)
 
-    for point in turning_points(np.asarray(values)):
+    for point in turning_points(x):
         stack.append(float(point))
         while len(stack) >= 3:
             last, before = abs(stack[-1] - stack[-2]), abs(stack[-2] - stack[-3])
@@ -70,6 +77,8 @@ def damage_equivalent(
 ) -> np.ndarray:
     """Range whose cycles of one frequency do the damage of a load, along the last axis.
 
+    Records with gaps have none: not a number.
+
     Args:
         values: samples (..., time).
         exponent: of the Wöhler curve, m; a row of them gives a last axis.
@@ -85,7 +94,7 @@ def damage_equivalent(
     x = np.asarray(values, float)
     out = np.full((*x.shape[:-1], *m.shape), np.nan)
     for place in np.ndindex(x.shape[:-1]):
-        if np.isfinite(x[place]).any():
+        if np.isfinite(x[place]).all():
             ranges, _, counts = rainflow(x[place])
             # the largest range taken out, so that no power overflows
             top = ranges.max(initial=0.0) or 1.0

@@ -110,6 +110,7 @@ def spread(low: float, high: float) -> str:
     return f"{low:.3g}..{high:.3g}"
 
 
+@np.errstate(all="ignore")  # files of others hold any number
 def summary(dataset: xr.Dataset, title: str = "") -> RenderableType:
     """A result as tables for the terminal.
 

@@ -9,10 +9,13 @@ written as it goes, to its checkpoint or to a temporary folder, and read again c
 
 from __future__ import annotations
 
+import math
+import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
@@ -73,23 +76,74 @@ class ChunkedRun:
         return mapped(lambda *xs: np.concatenate(xs), *parts)
 
 
-def gathered(parts: Iterable[dict[str, np.ndarray]], count: int) -> dict[str, np.ndarray]:
+def gathered(
+    parts: Iterable[dict[str, np.ndarray]], count: int, on_disk: bool = False
+) -> dict[str, np.ndarray]:
     """Rows of many chunks in arrays that are made once.
 
     Args:
         parts: arrays by name, first axis time.
         count: rows of all of them together.
+        on_disk: write them to temporary files, and map these into memory at the end.
     """
-    whole: dict[str, np.ndarray] = {}
+    whole: dict[str, _Rows] = {}
     first = 0
     for part in parts:
         here = 0
         for name, rows in part.items():
             here = len(rows)
-            target = whole.setdefault(name, np.empty((count, *rows.shape[1:]), rows.dtype))
-            target[first : first + here] = rows
+            if name not in whole:
+                whole[name] = _Rows((count, *rows.shape[1:]), rows.dtype, on_disk)
+            whole[name].put(first, rows)
         first += here
-    return whole
+    return {name: rows.array() for name, rows in whole.items()}
+
+
+class _Rows:
+    """An array that is filled row by row: in memory, or in a file without a name.
+
+    Args:
+        shape: of the array.
+        dtype: of its numbers.
+        on_disk: in a file, as long as the disk has room for all of it.
+    """
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype, on_disk: bool) -> None:
+        self.shape, self.dtype, self.file = shape, dtype, None
+        self.row = math.prod(shape[1:]) * dtype.itemsize
+        if on_disk and self.row:
+            self.file = _reserved(shape[0] * self.row)
+        self.values = np.empty(shape, dtype) if self.file is None else np.empty(0)
+
+    def put(self, first: int, rows: np.ndarray) -> None:
+        """Write some rows."""
+        if self.file is None:
+            self.values[first : first + len(rows)] = rows
+            return
+        self.file.seek(first * self.row)
+        self.file.write(np.ascontiguousarray(rows, self.dtype).tobytes())
+
+    def array(self) -> np.ndarray:
+        """All rows; the file goes with the array."""
+        if self.file is None:
+            return self.values
+        with self.file:
+            self.file.flush()
+            return np.asarray(np.memmap(self.file, self.dtype, "r+", shape=self.shape))
+
+
+def _reserved(size: int) -> IO[bytes] | None:
+    """A temporary file with room for so many bytes; None where the disk has none."""
+    file = tempfile.TemporaryFile(prefix="swelltree-")  # noqa: SIM115
+    try:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, size)
+        else:
+            file.truncate(size)
+    except OSError:
+        file.close()
+        return None
+    return file
 
 
 def chunk_times(times: np.ndarray, chunk: int) -> list[np.ndarray]:

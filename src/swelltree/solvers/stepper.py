@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ import numpy as np
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.doing import doing
 from swelltree.engine.trees import leaves_of, mapped
-from swelltree.solvers.chunks import ChunkedRun, gathered, run_chunks
+from swelltree.solvers.chunks import LARGE, ChunkedRun, gathered, run_chunks
 from swelltree.solvers.fingerprint import run_key
 from swelltree.solvers.solution import Code
 from swelltree.system.errors import SwelltreeError
@@ -136,6 +137,32 @@ class Driven:
     def channels(self) -> dict[str, np.ndarray]:
         """All channels at all times reached."""
         return gathered(self._observed(), len(self.times))
+
+    def streamed(
+        self, finish: Callable[[dict[str, np.ndarray]], dict[str, np.ndarray]]
+    ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray] | None]:
+        """Channels of a long run on disk, finished chunk by chunk; None of one that is not long.
+
+        Args:
+            finish: channels as results have them, from those that are observed; what it makes of
+                a row may depend on the first one.
+
+        Returns:
+            channels of the first chunk as observed, or all of them; and all of them finished.
+        """
+        parts = self._observed()
+        first = next(parts)
+        size = sum(x.nbytes // max(len(x), 1) for x in first.values()) * len(self.times)
+        if size <= LARGE:
+            return gathered(chain([first], parts), len(self.times)), None
+
+        def finished_parts() -> Iterator[dict[str, np.ndarray]]:
+            yield finish(first)
+            for part in parts:
+                rows = {name: np.concatenate([first[name][:1], x]) for name, x in part.items()}
+                yield {name: np.asarray(x)[1:] for name, x in finish(rows).items()}
+
+        return first, gathered(finished_parts(), len(self.times), on_disk=True)
 
     def _observed(self) -> Iterator[dict[str, np.ndarray]]:
         first = 0

@@ -18,11 +18,13 @@ from swelltree.two_step.joint_rows import body_rows, row_residual, row_wrenches
 from swelltree.two_step.poses import Three, three_poses
 from swelltree.two_step.solve.balance import inertia_balance, weight_correction
 from swelltree.two_step.solve.complementarity import fischer_burmeister
-from swelltree.two_step.solve.friction import friction
+from swelltree.two_step.solve.friction import friction, smooth_friction
 from swelltree.two_step.solve.path import discrete_path_matrix
 from swelltree.two_step.surplus import without_surplus
 
-STICKS = 1e6  # see `friction`: the points of a body share a load
+STICKS = 1e3  # see `friction`: the points of a body share a load
+OWN = 1.0 / 32.0  # a corner of a body that turns feels this share of its inertia
+SLOW = 0.01  # m/s: see `smooth_friction`
 GIVES = 1e-7  # give of a rigid seabed under bodies, of the step's free fall under the same force
 
 
@@ -170,6 +172,7 @@ class Rub:
         p: forces (k, 3) [N].
         nu: normal forces (k,) [N].
         v: velocities of the points over the next half step (k, 3) [m/s].
+        smooth: 1 where the law is smoothed, 0 where contacts stick.
         exact: are the forces to be taken as they are?
     """
 
@@ -177,6 +180,7 @@ class Rub:
     p: Array
     nu: Array
     v: Array
+    smooth: Array | float
     exact: bool
 
 
@@ -223,6 +227,11 @@ def contact_forces(
         give = GIVES * jnp.minimum(1.0, 1.0 / setup.h**2) * shares
         gap = gap + give * nu * setup.contact_scale
     row, _, _ = fischer_burmeister(nu * setup.contact_scale, gap, setup.tau)
+    if lines.tie_body:
+        # what a tie holds on the ground needs no ground
+        same = np.array(lines.contact_junction)[:, None] == np.array(lines.tie_junction)
+        held = (same & (state.let_go == 0.0)).any(1)
+        row = jnp.where(held, nu * setup.contact_scale, row)
     force = nu[:, None] * n
     none = jnp.zeros_like(force)
     if not bed.rough or rub is None:
@@ -231,12 +240,15 @@ def contact_forces(
         return force + rub.p, row, rub.p, none
     mass = setup.h**2 / setup.contact_scale
     held = friction(
-        bed.friction + 0.0 * nu, rub.last, rub.p, rub.nu, rub.v, n, mass, setup.h, STICKS
+        bed.friction + 0.0 * nu, rub.last, rub.p, rub.nu, rub.v, n, mass, setup.h, STICKS, OWN
     )
     v = (after - _contacts_at(step, state.pose, state.lines.y)) / setup.h
     p = held.start + jnp.sum(held.by_u * (v - rub.v)[:, None, :], -1)
     p = p + held.by_nu * (nu - rub.nu)[:, None]
-    return force + p, row, p, held.row
+    law = smooth_friction(bed.friction + 0.0 * nu, nu, v, n, SLOW)
+    p = jnp.where(rub.smooth > 0.0, law, p)
+    off = jnp.where(rub.smooth > 0.0, (rub.p - law) * setup.contact_scale[:, None], held.row)
+    return force + p, row, p, off
 
 
 def tie_rows(step: Step, three: Three, y: Array, tie: Array) -> Array:

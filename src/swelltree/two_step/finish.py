@@ -68,7 +68,7 @@ def finished(step: Step, it: Iterate) -> tuple[StepperState, Sample]:
         none = jnp.zeros((step.size.contacts, 3))
         held = none if it.at.contact_rub is None else it.at.contact_rub
         touching, *_ = contact_forces(
-            step, three, y, contact, Rub(none, held, contact, none, exact=True)
+            step, three, y, contact, Rub(none, held, contact, none, 0.0, exact=True)
         )
     power = jnp.concatenate([power, contact_power(step, three, touching), driven_power(step, lam)])
     after = StepperState(

@@ -72,7 +72,11 @@ class Linear:
 
 
 def evaluate(
-    step: Step, at: Unknowns, frozen_jacobian: bool = False, rows: LineRows | None = None
+    step: Step,
+    at: Unknowns,
+    frozen_jacobian: bool = False,
+    rows: LineRows | None = None,
+    smooth: Array | float = 0.0,
 ) -> Linear:
     """Scaled residual and Jacobian, powers, and lines reduced to their ends.
 
@@ -81,6 +85,7 @@ def evaluate(
         at: the iterate.
         frozen_jacobian: leave the Jacobian out of derivatives.
         rows: of the lines, where they are known.
+        smooth: 1 where friction at contacts is smoothed.
     """
     model, setup, state, now = step.model, step.setup, step.state, step.now
     size, N = step.size, state.v_minus.shape[0]
@@ -106,7 +111,7 @@ def evaluate(
     if at.contact_rub is not None:
         nu = step.size.split(at.x)[3]
         here = at.contact_rub, nu, contact_velocity(step, at.x)
-        rub = Rub(state.contact_rub, *jax.lax.stop_gradient(here), exact=False)
+        rub = Rub(state.contact_rub, *jax.lax.stop_gradient(here), smooth, exact=False)
 
     def f(x: Array) -> tuple[tuple[Array, Array, Array], Trial]:
         return equations(step, x, loads.wrench, force, rub)
@@ -187,13 +192,17 @@ def anchored(model: Model) -> bool:
 
 
 def direction(
-    step: Step, at: Unknowns, frozen_jacobian: bool = False, rows: LineRows | None = None
+    step: Step,
+    at: Unknowns,
+    frozen_jacobian: bool = False,
+    rows: LineRows | None = None,
+    smooth: Array | float = 0.0,
 ) -> Direction:
     """Change of all unknowns, residual before it, and powers."""
     now, setup = step.now, step.setup
     if rows is None and now.frozen is not None:
         rows = line_rows(step, at)
-    lin = evaluate(step, at, frozen_jacobian, rows)
+    lin = evaluate(step, at, frozen_jacobian, rows, smooth)
     value, cond = lin.value, lin.cond
     result = -solve_small(lin.J, value)
     count = at.x.shape[0]

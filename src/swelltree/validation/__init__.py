@@ -15,6 +15,7 @@ _MODULES = (
     "mechanics.conservation",
     "mechanics.loops",
     "mechanics.bearings",
+    "mechanics.mechanisms",
     "waters.hydro_readers",
     "waters.fitted_motion",
     "waters.hydro_bem",
@@ -22,6 +23,7 @@ _MODULES = (
     "waters.hydro_devices",
     "waters.wecsim_import",
     "waters.hydro_forces",
+    "waters.headings",
     "machines.ptos",
     "waters.hulls",
     "waters.viscous",
@@ -42,7 +44,9 @@ _MODULES = (
     "waters.splash",
     "waters.weak_scatterers.submerged",
     "waters.weak_scatterers.ladder",
+    "waters.weak_scatterers.accuracy",
     "waters.weak_scatterers.second_order",
+    "waters.weak_scatterers.mean_drift",
     "waters.weak_scatterers.systems",
 )
 

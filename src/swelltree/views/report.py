@@ -16,6 +16,8 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from swelltree.results.files import load_result
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.files.whole_files import write_whole
@@ -47,6 +49,7 @@ def write_report(results: Results, path: str | Path, *, note: str = "", title: s
     return write_whole(Path(path), page(results, note=note, title=title))
 
 
+@np.errstate(all="ignore")  # files of others hold any number
 def page(results: Results, *, note: str = "", title: str = "") -> str:
     """The page as text."""
     given = _listed(results)

@@ -31,8 +31,8 @@ def dispersion(omega: Array, depth: Array, g: Array) -> Array:
     Returns:
         k [1/m], of the shape of omega.
     """
-    if known(g) and not g > 0:
-        raise SwelltreeError(f"g {g} m/s^2 carries no waves. Give a positive g.")
+    if known(g) and not g > 0 and np.size(omega):
+        raise SwelltreeError(f"g {g} m/s^2 carries no waves. Give a positive g, or no sea.")
     if known(depth) and not depth > 0:
         raise SwelltreeError(f"depth {depth} m is not positive. Give metres or inf.")
     xp = namespace(omega, depth, g)

@@ -15,6 +15,7 @@ import numpy as np
 from swelltree.system.errors import SwelltreeError, warn_user
 from swelltree.system.files.given_paths import given_path
 from swelltree.system.files.numbers import is_number, to_number
+from swelltree.system.files.plain_files import plain_bytes
 from swelltree.system.waters.seas import MOST_COMPONENTS, MeasuredWave
 from swelltree.waves.airy import Components
 from swelltree.waves.dispersion import dispersion
@@ -36,7 +37,7 @@ def read_record(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
     a letter are left out. The file may be packed by gzip.
     """
     try:
-        content = given_path(path, "record").read_bytes()
+        content = plain_bytes(given_path(path, "record"), MOST_BYTES)
         if content[:2] == b"\x1f\x8b":
             content = _unpacked(path, content)
         lines = content.decode("utf-8-sig").splitlines()

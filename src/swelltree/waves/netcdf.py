@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from swelltree.system.errors import SwelltreeError, listed
 from swelltree.system.files.given_paths import given_path
@@ -25,20 +28,29 @@ def open_netcdf(path: Path, what: str) -> xr.Dataset:
 
     path = given_path(path, what)
     try:
-        with path.open("rb") as file:
-            old = file.read(3) == b"CDF"
-        if old:
-            with xr.open_dataset(path, engine="scipy") as result:
-                whole = result.load()
-            _refuse_repeated_dimensions(whole, path, what)
-        else:
-            variables, attrs = read_netcdf4(path, what)
-            whole = xr.decode_cf(xr.Dataset(variables, attrs=attrs)).load()
+        # what numpy warns of in damaged files is no news beside the error below
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore", RuntimeWarning)
+            whole = _loaded(path, what)
         return xr.Dataset(dict(whole.variables), attrs=whole.attrs).set_coords(whole.coords)
     except SwelltreeError:
         raise
     except Exception as error:  # the libraries answer with many kinds
         raise broken(path, what, error) from None
+
+
+def _loaded(path: Path, what: str) -> xr.Dataset:
+    import xarray as xr
+
+    with path.open("rb") as file:
+        old = file.read(3) == b"CDF"
+    if old:
+        with xr.open_dataset(path, engine="scipy") as result:
+            whole = result.load()
+        _refuse_repeated_dimensions(whole, path, what)
+        return whole
+    variables, attrs = read_netcdf4(path, what)
+    return xr.decode_cf(xr.Dataset(variables, attrs=attrs)).load()
 
 
 def _refuse_repeated_dimensions(dataset: xr.Dataset, path: Path, what: str) -> None:

@@ -371,3 +371,18 @@ def test_bad_steppers_get_a_sentence():
         sw.stepper(floating()).reset(seed=3)
     with pytest.raises(sw.SwelltreeError, match=r"no multiple of 0\.05 s"):
         sw.stepper(hung(), step=0.05).step(0.08)
+
+
+def test_changes_that_would_make_bodies_jump_are_rejected():
+    """A longer rod moved its body within no time, and the energy of that was nowhere."""
+    bob = sw.Body("bob", 2.0, (0.1, 0.2, 0.3), position=(0.6, 0.3, -0.8))
+    rod = sw.Distance("rod", sw.WORLD, bob.at(0.0, 0.0, 0.1), length=None)
+    model = sw.compile(sw.System("pendulum", [bob], [rod]))
+    run = sw.stepper(model)
+    run.step(0.1)
+    length = float(model.value("rod.length"))
+    with pytest.raises(sw.SwelltreeError, match=r"change: 'rod.length' would open a joint or coup"):
+        run.change({"rod.length": length + 0.2})
+    run.change({"bob.mass": 3.0})
+    run.step(0.1)
+    assert abs(run["energy_residual"]) < 1e-5

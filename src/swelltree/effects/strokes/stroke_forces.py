@@ -290,7 +290,8 @@ class StrokeForces(Effect):
         for number, rows in enumerate(self.slices()):
             for i in range(rows.start, rows.stop):
                 rest = {"spring": "rest_length", "joint_force": "rest_position", "pto": "rest"}
-                places: list[Place] = [(("laws", number), i - rows.start, {})]
+                law = dict(self.laws[number].described)
+                places: list[Place] = [(("laws", number), i - rows.start, law)]
                 hidden = {} if self.limited else {"force_limit": "", "power_limit": ""}
                 if self.roles[i] == "joint_force":
                     places.append(((), i, hidden | {"neutral": "rest_position"}))

@@ -70,7 +70,7 @@ def weak_scatterer_coefficients(
     square = ("influenced_dof", "radiating_dof")
     dims = {"added_mass": square, "radiation_damping": square, "excitation_force": square[:1]}
     found = dict(zip(dims, _known(flow.coefficients, open_dofs), strict=True))
-    drift = mean_drift(flow, np.zeros(len(labels)))
+    drift = mean_drift(flow, np.zeros(len(labels), complex))
     result = xr.Dataset(
         {name: (dims[name], value) for name, value in found.items()}
         | {"held_mean_drift": ("axis", drift, {"units": "N/m^2"})},

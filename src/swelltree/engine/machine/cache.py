@@ -78,7 +78,7 @@ def private_bytes(path: Path, largest: int) -> bytes | None:
             whole = stat.S_ISREG(status.st_mode) and status.st_size <= largest
             if not (whole and _is_private(status)):
                 return None
-            content = file.read(largest)
+            content = file.read(status.st_size)
         if time.time() - status.st_mtime > DAY:
             os.utime(path)  # it was used
     except OSError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import os
+import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swelltree.engine.arrays import Array, Tree
-from swelltree.engine.backend import is_tracer, jax
+from swelltree.engine.backend import MADE, is_tracer, jax
 from swelltree.engine.late import is_imported
 from swelltree.engine.machine.entries import Layout, entry_of, names_of
 from swelltree.engine.machine.flatten import NONE, Flattening, count_numbers
@@ -27,10 +28,14 @@ from swelltree.engine.machine.traced_types import DType, Shaped
 from swelltree.engine.machine.values import Stored, Value, stored, stores
 from swelltree.engine.trees import Form, flatten, in_words_of_jax, structure_of
 
-KEPT = 64  # programs of one function, for as many shapes and patterns
+KEPT = 24  # programs of one function, for as many shapes and patterns
 LARGEST = 200_000  # numbers of a program before it is simplified; `graph.MOST` are left, at most
 BEYOND = 16  # places behind working memory that registers may read
+LARGE = 10_000_000  # bytes of fixed numbers that are let go after a run
 PATTERNED = 20_000  # numbers of one array whose zeros and ones shape the program
+
+
+_with_large: weakref.WeakSet[Program] = weakref.WeakSet()
 
 
 @dataclass
@@ -169,7 +174,11 @@ class Program:
             while len(self.programs) >= KEPT:
                 self.programs.pop(next(iter(self.programs)))
             program = self._known_or_compiled(args, fixed.leaves, leaves, key)
+            MADE.append("program")
             self.programs[whole] = program
+        elif len(self.programs) > KEPT // 2:
+            # what is used stays longest
+            self.programs[whole] = self.programs.pop(whole)
         return program, numbers, leaves
 
     def _rekey(self) -> None:
@@ -210,6 +219,8 @@ class Program:
             # one byte for each float
             key.floats = [(x.dtype.kind == "f", len(pattern_of(x).tobytes())) for x in arrays]
             self.last = Fixed(args, leaves, tree, key, packed(arrays))
+            if self.last.numbers.nbytes > LARGE:
+                _with_large.add(self)
         else:
             self.last = last._replace(args=args)
         return self.last
@@ -398,24 +409,39 @@ def holds(assumed: bytes, pattern: bytes, floats: list[tuple[bool, int]]) -> boo
     return bool(((a == b) | free).all())
 
 
+def let_go_of_large() -> None:
+    """Forget fixed numbers that take much room: wave loads of a long run, which no other has."""
+    for program in list(_with_large):
+        program.last = None
+        for one in program.programs.values():
+            if isinstance(one, Compiled):
+                one.last = (None, np.zeros(0))
+    _with_large.clear()
+
+
 def with_tables(
     fixed: np.ndarray, tables: list[np.ndarray], turns: list[tuple[int, tuple[int, ...]]]
 ) -> np.ndarray:
     """Fixed numbers with large constants of the program and transposed matrices behind them."""
-    whole = np.concatenate([fixed, *tables])
+    # a table of wave loads over a long run is large: no copy where nothing follows
+    whole = np.concatenate([fixed, *tables]) if any(x.size for x in tables) else fixed
     turned = [
         whole[at : at + int(np.prod(shape))].reshape(shape).T.reshape(-1) for at, shape in turns
     ]
-    return np.concatenate([whole, *turned])
+    return np.concatenate([whole, *turned]) if turned else whole
 
 
 def packed(arrays: list[Array]) -> np.ndarray:
     """Numbers of arrays, one after another, eight bytes each."""
-    rows = []
-    for x in arrays:
-        x = np.asarray(x).reshape(-1)
-        rows.append(x if x.dtype == np.float64 else x.astype(np.int64).view(np.float64))
-    return np.concatenate([np.zeros(0), *rows])
+    plain = [np.asarray(x) for x in arrays]
+    out, at = np.empty(sum(x.size for x in plain)), 0
+    for x in plain:
+        # in place: arrays of long runs are large, and parts of others
+        here = out[at : at + x.size]
+        here = here if x.dtype == np.float64 else here.view(np.int64)
+        here.reshape(x.shape)[...] = x
+        at += x.size
+    return out
 
 
 def _unpacked(row: np.ndarray, outs: list[tuple[int, tuple[int, ...], DType]]) -> list[np.ndarray]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from swelltree.system.errors import SwelltreeError, error_in_file, shown, suggest
 from swelltree.system.files.numbers import NUMBER, Fail, is_number, to_number, to_table, to_whole
+from swelltree.system.files.plain_files import plain_bytes
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,7 @@ class TextFile:
 def read_text(path: Path) -> str:
     """The text of a file, whatever its encoding."""
     try:
-        return path.read_bytes().decode("utf-8", errors="replace")
+        return plain_bytes(path).decode("utf-8", errors="replace")
     except OSError as error:
         near = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
         hint = suggest(path.name, near) or " Check the path."

@@ -16,6 +16,7 @@ from typing import NoReturn
 import numpy as np
 
 from swelltree.system.errors import SwelltreeError
+from swelltree.system.files.plain_files import plain_bytes, plain_text
 from swelltree.system.named_values import NamedValues
 
 LARGEST_FILE = 256 * 2**20  # bytes
@@ -42,7 +43,7 @@ def read_mat(path: Path) -> NamedValues:
     try:
         if path.stat().st_size > LARGEST_FILE:
             _refuse(path, "it is larger than 256 MiB")
-        content = path.read_bytes()
+        content = plain_bytes(path)
     except OSError as error:
         raise SwelltreeError(f"MATLAB file '{path}' cannot be read: {error.strerror}.") from None
     if content.startswith((b"\x89HDF", b"MATLAB 7.3")):
@@ -194,7 +195,7 @@ def _text_columns(path: Path) -> np.ndarray:
     try:
         if path.stat().st_size > LARGEST_FILE:
             _refuse(path, "it is larger than 256 MiB")
-        text = path.read_text(encoding="utf-8")
+        text = plain_text(path)
         lines = [line.replace(",", " ").split() for line in text.splitlines()]
         rows = np.array([[float(word) for word in line] for line in lines if line])
     except (OSError, ValueError):

@@ -19,6 +19,7 @@ from swelltree.interchange.wecsim.translation import Translation, Translator
 from swelltree.system.casefile.case import Case, loads
 from swelltree.system.errors import SwelltreeError, suggest
 from swelltree.system.files.given_paths import given_path
+from swelltree.system.files.plain_files import plain_bytes
 from swelltree.system.files.whole_files import write_whole
 
 SCRIPT = "wecSimInputFile.m"
@@ -191,7 +192,7 @@ def _script_text(path: Path) -> str:
             f"'{path}' has {size / 2**20:.0f} MiB, more than an input script has. Check the file."
         )
     try:
-        content = path.read_bytes()
+        content = plain_bytes(path)
     except OSError as error:
         raise SwelltreeError(f"'{path}' cannot be read: {error.strerror}. Check it.") from None
     text = content.decode("utf-8", "replace")

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.engine.arrays import Array, Tree, namespace
+from swelltree.engine.arrays import Array, Tree, known, namespace
 from swelltree.model.values.by_path import described_value, with_described
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.system.paths import is_path
@@ -131,6 +131,7 @@ def set_values(model: Model, values: dict[str, Array]) -> Model:
             raise SwelltreeError(
                 f"'{name}': the value has shape {value.shape}. Give {shape or 'one number'}."
             )
+        _check_value(model, name, value)
         spread = _spread(model, name)
         if spread is not None:
             effect, item, quantity = spread
@@ -146,6 +147,23 @@ def set_values(model: Model, values: dict[str, Array]) -> Model:
             changed = _changed(above, path[depth], changed)
         model = changed
     return model
+
+
+def _check_value(model: Model, name: str, value: Array) -> None:
+    """Refuse a number that is none, and one that its item refuses in a description."""
+    if not known(value):
+        return
+    if np.isnan(value).any():
+        raise SwelltreeError(f"'{name}': the value is not a number. Give one.")
+    item, _, quantity = name.rpartition(".")
+    system = model.described.given
+    if system is None or value.ndim:
+        return
+    for described in (*system.forces, *system.ptos):
+        if described.name == item and isinstance(getattr(described, quantity, ""), float | None):
+            described.replace(**{quantity: float(value)})
+    if quantity in ("mass", "volume") and value < 0.0:
+        raise SwelltreeError(f"'{name}': {float(value):g} is negative. Give zero or more.")
 
 
 def _is_described(model: Model, name: str) -> bool:

@@ -157,11 +157,9 @@ def annual_energy(
     energy = (hours * part * power).assign_attrs(units="Wh", long_name="energy of a year")
     total = energy.sum(states)
     covered = part.where(power.notnull()).sum(states)
-    if float(covered.min()) < 1.0 - MISSED:
-        warn_user(
-            f"annual_energy: states of {1.0 - float(covered.min()):.1%} of the time have no result "
-            "and count as no energy. Run them, or look at `covered`."
-        )
+    # where no state at all has a result there is no energy to tell
+    total = total.where(covered > 0.0)
+    _warn_of_gaps(covered)
     result = {
         "MAEP": total.assign_attrs(units="Wh", long_name="mean annual energy production"),
         "mean_power": (total / HOURS).assign_attrs(units="W", long_name="mean power of a year"),
@@ -188,6 +186,21 @@ def annual_energy(
             units="m", long_name="capture width over the year"
         )
     return xr.Dataset(result, attrs=matrix.attrs | {"study": "annual_energy", "hours": HOURS})
+
+
+def _warn_of_gaps(covered: xr.DataArray) -> None:
+    """Say which designs lack results of states, and for how much of the time."""
+    short = covered < 1.0 - MISSED
+    count = int(short.sum())
+    if not count:
+        return
+    worst = covered.isel(covered.argmin(...)) if covered.ndim else covered
+    lost = f"states of {1.0 - float(worst):.1%} of the time have no result"
+    where = ", ".join(f"{dim} = {worst[dim].values}" for dim in covered.dims)
+    if where:
+        lost = f"{count} of {covered.size} designs lack results; at {where} {lost}"
+    count_as = "it has no energy" if float(worst) == 0.0 else "they count as no energy"
+    warn_user(f"annual_energy: {lost} and {count_as}. Run them, or look at `covered`.")
 
 
 def _check_occurrence(often: object, power: xr.DataArray) -> None:

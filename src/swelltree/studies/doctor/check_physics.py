@@ -11,7 +11,13 @@ from swelltree.formulations import formulation as chosen_formulation
 from swelltree.model.checks.afloat import mass_against_displacement
 from swelltree.model.model import Model
 from swelltree.studies.doctor.rest import at_rest, inertias
-from swelltree.studies.doctor.sea import damping_decayed, expected_motion, resonances, sea_in_band
+from swelltree.studies.doctor.sea import (
+    damping_decayed,
+    expected_motion,
+    mesh_of_the_tank,
+    resonances,
+    sea_in_band,
+)
 from swelltree.studies.doctor.trial import TrialOnLines, trial_run
 from swelltree.studies.given import study_of_model
 from swelltree.studies.seas import realised
@@ -46,6 +52,8 @@ def check_physics(
     resting = at_rest(model, how, on_lines)
     findings += resting
     waves = None if sea is None else realised(model, sea, case)
+    if waves is not None:
+        findings += mesh_of_the_tank(model, waves)
     lies = not any(finding.code == "no equilibrium" for finding in resting)
     if sea is not None and isinstance(waves, Components) and len(waves.amplitude):
         inside = sea_in_band(model, waves)

@@ -9,6 +9,9 @@ import numpy as np
 from swelltree.effects.hulls.hulls import Hulls
 from swelltree.effects.linear_hydro.build import moving_dofs
 from swelltree.effects.linear_hydro.data import LEFT_OUT, NEGLIGIBLE
+from swelltree.effects.weak_scatterer.coefficients import weak_scatterer_coefficients
+from swelltree.effects.weak_scatterer.effect import WeakScatterers
+from swelltree.effects.weak_scatterer.incident.of_sea import main_frequency
 from swelltree.formulations import Formulation
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
@@ -17,13 +20,15 @@ from swelltree.studies.linear.response import response
 from swelltree.studies.seas import linear_waves
 from swelltree.system.findings import Finding
 from swelltree.waves.airy import Components
-from swelltree.waves.sea import AnySea
+from swelltree.waves.gridded import GridWaves
+from swelltree.waves.sea import AnySea, RealisedSea
 
 DECAYED = 0.05  # of the largest damping: what may be left at the end of the data
 LIGHT = 0.05  # of critical damping: less resonates strongly
 TILT = np.radians(15.0)  # linear hydrostatics are good to a few per cent up to here
 YAW = np.radians(20.0)
 HIGH = 2.0  # significant height over what a hull reaches above or below the water
+COARSE = 0.05  # estimated error of the coefficients of a tank that is warned of
 STEEP = 0.04  # height over length of waves, Hs over the length of the mean period
 LARGEST = 3.0  # standard deviations: a large amplitude of a sea state
 
@@ -48,6 +53,30 @@ def sea_in_band(model: Model, waves: Components) -> list[Finding]:
             f"Compute data up to {omega.max():.3g} rad/s or cut the spectrum with "
             f"omega_max={high:.4g}.",
             {"part": part},
+        )
+    ]
+
+
+def mesh_of_the_tank(model: Model, waves: RealisedSea) -> list[Finding]:
+    """Error of the mesh of weak scatterers at the main frequency of the sea, from a finer one."""
+    effect = model.effect(WeakScatterers)
+    if effect is None or effect.mesher is not None or isinstance(waves, GridWaves):
+        return []
+    omega = main_frequency(waves)
+    each = np.atleast_1d(np.asarray(waves.omega))
+    at = int(np.argmin(np.abs(each - omega)))
+    beta = float(np.broadcast_to(np.asarray(waves.beta), each.shape)[at])
+    found = weak_scatterer_coefficients(model, omega, beta)
+    error, name = found.attrs["estimated_error"], effect.names[0]
+    much = error > COARSE
+    return [
+        Finding(
+            "warning" if much else "note",
+            "mesh",
+            f"force '{name}': added mass, damping and excitation at {omega:.3g} rad/s change by up "
+            f"to {100 * error:.2g} % with a finer mesh."
+            + (" Give a smaller panel_size, then a smaller spacing." if much else ""),
+            {"estimated_error": error},
         )
     ]
 

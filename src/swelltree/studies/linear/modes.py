@@ -34,6 +34,7 @@ from swelltree.studies.linear.internal_block import internal_block
 from swelltree.studies.linear.linear_model import LinearModel, OperatingPoint
 from swelltree.studies.linear.linearise import linear_model, resting_motion, traced_model
 from swelltree.studies.linear.signals import held_states
+from swelltree.studies.rest.equilibrium import state_given
 from swelltree.studies.rest.relax import check_no_drums
 from swelltree.system.errors import SwelltreeError
 from swelltree.system.named_values import NamedValues
@@ -53,7 +54,7 @@ def modes(
     *,
     formulation: str | Formulation = "path_matrix",
     at_equilibrium: bool = True,
-    start: State | None = None,
+    start: State | str | None = None,
     added_mass: str = "frequency",
     provenance: NamedValues | None = None,
 ) -> xr.Dataset:
@@ -80,12 +81,12 @@ def modes(
             model,
             formulation=formulation,
             at_equilibrium=at_equilibrium,
-            start=start,
+            start=state_given(start, "modes"),
             added_mass=added_mass,
         )
         return cast("xr.Dataset", traced)
     model, source = _prepared(model, added_mass)
-    how = chosen_formulation(formulation)
+    how, start = chosen_formulation(formulation), state_given(start, "modes")
     linear = linear_model(
         model, how, source, start=start, at_equilibrium=at_equilibrium, study="modes"
     )

@@ -115,7 +115,7 @@ def equilibrium(
     model: Model,
     *,
     formulation: str | Formulation = "path_matrix",
-    start: State | None = None,
+    start: State | str | None = None,
     provenance: NamedValues | None = None,
 ) -> xr.Dataset:
     """Find the state of rest near the start (damped Newton; continuation when that fails).
@@ -135,10 +135,10 @@ def equilibrium(
     Args:
         model: from `compile`.
         formulation: name or object.
-        start: state to begin from; the assembled one if not given.
+        start: state to begin from; "described", the assembled one, if not given.
         provenance: attributes added to the result.
     """
-    how = chosen_formulation(formulation)
+    how, start = chosen_formulation(formulation), state_given(start, "equilibrium")
     if model.has_unknowns:
         from swelltree.studies.rest.moored_rest import moored_equilibrium
 
@@ -166,6 +166,20 @@ def equilibrium_traced(
     phase = Phase(state, begin.work, settled_at(model, how, state))
     channels = observe(model, how, jnp.zeros(()), phase)
     return finished_now(model, channels) | {"code": code, "phase": phase}
+
+
+def state_given(start: State | str | None, study: str) -> State | None:
+    """The state to begin from, None for the described one.
+
+    Args:
+        start: a state, "described", or None.
+        study: that asks.
+    """
+    if isinstance(start, str) and start != "described":
+        raise SwelltreeError(
+            f"{study}: start '{start}' is not known. Give 'described', a state, or leave it out."
+        )
+    return None if isinstance(start, str) else start
 
 
 @functools.lru_cache(maxsize=32)

@@ -24,7 +24,7 @@ from swelltree.model.total import joined_channels
 from swelltree.spatial.rotations import quat_to_matrix
 from swelltree.spatial.vectors import matmul
 from swelltree.studies.given import study_of_model
-from swelltree.studies.rest.equilibrium import find_rest
+from swelltree.studies.rest.equilibrium import find_rest, state_given
 from swelltree.studies.rest.placed import placed
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.system.named_values import NamedValues
@@ -77,8 +77,9 @@ def _curve() -> Points:
 
 
 def _pose_at_rest(
-    model: Model, how: Formulation, at_equilibrium: bool, start: State | None
+    model: Model, how: Formulation, at_equilibrium: bool, start: State | str | None, study: str
 ) -> Pose:
+    start = state_given(start, study)
     state = find_rest(model, how, start)[0] if at_equilibrium else (start or how.start(model))
     return placed(how)(model, state)[0]
 
@@ -86,6 +87,20 @@ def _pose_at_rest(
 def _check_moored(model: Model, study: str) -> None:
     if not any(effect.moors for effect in model.effects):
         raise SwelltreeError(f"{study}: nothing moors this system. Give lines or LinearMooring.")
+
+
+def _check_no_current(model: Model, study: str) -> None:
+    """Refuse dynamic lines in a current, which the catenaries that stand for them leave out."""
+    lines = model.lines
+    if lines is None or lines.arrays is None or model.sea.current is None:
+        return
+    drags = np.asarray(lines.arrays.Cdn).any(axis=1) | np.asarray(lines.arrays.Cdt).any(axis=1)
+    if drags.any():
+        raise SwelltreeError(
+            f"{study}: line '{lines.pieces[int(drags.argmax())]}' is in a current, whose drag the "
+            f"catenaries of {study} leave out. Ask equilibrium() under given forces, or compile "
+            "the system with current=None."
+        )
 
 
 def _number(model: Model, body: str | Body, study: str) -> int:
@@ -106,7 +121,7 @@ def mooring_stiffness(
     *,
     formulation: str | Formulation = "path_matrix",
     at_equilibrium: bool = True,
-    start: State | None = None,
+    start: State | str | None = None,
 ) -> xr.Dataset:
     """Stiffness of quasi-static lines and linear moorings at the state of rest.
 
@@ -124,9 +139,11 @@ def mooring_stiffness(
     """
     import xarray as xr
 
+    _check_no_current(model, "mooring_stiffness")
     model = with_static_lines(model)
     _check_moored(model, "mooring_stiffness")
-    pose = _pose_at_rest(model, chosen_formulation(formulation), at_equilibrium, start)
+    how = chosen_formulation(formulation)
+    pose = _pose_at_rest(model, how, at_equilibrium, start, "mooring_stiffness")
     n = model.layout.n_bodies
     wrench, change = _stiffness().jacobians(model, pose, np.zeros(6 * n))
     K = -change.reshape(n, 6, n, 6)
@@ -166,7 +183,7 @@ def offset_curve(
     *,
     formulation: str | Formulation = "path_matrix",
     at_equilibrium: bool = True,
-    start: State | None = None,
+    start: State | str | None = None,
 ) -> xr.Dataset:
     """Restoring force and tensions of the mooring over the offset of one body.
 
@@ -188,6 +205,7 @@ def offset_curve(
     from swelltree.results.dataset import coordinates
     from swelltree.results.labels import LABELS, attributes
 
+    _check_no_current(model, "offset_curve")
     model = with_static_lines(model)
     _check_moored(model, "offset_curve")
     number = _number(model, body, "offset_curve")
@@ -195,7 +213,8 @@ def offset_curve(
     offsets = np.atleast_1d(np.asarray(offsets, dtype=float))
     xi = np.zeros((len(offsets), model.layout.n_bodies, 6))
     xi[:, number] = offsets[:, None] * along
-    pose = _pose_at_rest(model, chosen_formulation(formulation), at_equilibrium, start)
+    how = chosen_formulation(formulation)
+    pose = _pose_at_rest(model, how, at_equilibrium, start, "offset_curve")
     count = len(offsets)
     poses = mapped(lambda x: np.broadcast_to(x, (count, *np.shape(x))), pose)
     wrench, channels = _curve().values(model, poses, xi.reshape(count, -1))

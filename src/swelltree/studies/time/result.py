@@ -9,9 +9,10 @@ import numpy as np
 from swelltree.effects.controllers.controllers import raise_faults
 from swelltree.engine.arrays import Tree
 from swelltree.model.model import Model, Pose
+from swelltree.results.channels import finished
 from swelltree.results.dataset import Labelled, to_dataset
 from swelltree.solvers.solution import Code
-from swelltree.solvers.stepper import Stepper
+from swelltree.solvers.stepper import Driven, Stepper
 from swelltree.studies.doctor.brief import brief_check
 from swelltree.studies.seas import elevation_variable, with_sea_told
 from swelltree.studies.time.continuing import end_row
@@ -81,20 +82,30 @@ def _labelled(
     if run.code is not Code.SUCCESS:
         warn_user(run.message)
     ended = {"result": run.code.name.lower(), "message": run.message}
-    channels = run.channels()
+    if isinstance(run, Driven):
+        # the first row of each part is that of the run
+        finish = lambda part: finished(_with_datum(task, run, part)[0], part)  # noqa: E731
+        channels, done = run.streamed(finish)
+    else:
+        channels, done = run.channels(), None
     attrs = run.stepper.about(run.state) | ended | (provenance or {})
     near = task.start.joint_coordinate.values[-1] if task.goes_on else None
     end, time = run.stepper.end(run.state)
     kept = end_row(task.still, run.stepper.coordinates, end, time, float(run.times[-1]))
-    first = Pose(channels["position"][0], channels["rotation"][0])
-    datum, source = task.datum_at(float(run.times[0]), first)
-    model = task.model.replace(datum=datum)
-    result = to_dataset(model, run.times, channels, attrs, near, kept, surface, source)
+    model, source = _with_datum(task, run, channels)
+    result = to_dataset(model, run.times, channels, attrs, near, kept, surface, source, done)
     if run.code is not Code.SUCCESS:
         # on the axis, so that every variable taken out of the result knows it
         result["time"].attrs["ended"] = run.message
     tell_of_winches(task.model, result)
     return result
+
+
+def _with_datum(task: Task, run: Run, channels: dict[str, np.ndarray]) -> tuple[Model, str]:
+    """The model with what displacements are counted from, and what that is in words."""
+    first = Pose(channels["position"][0], channels["rotation"][0])
+    datum, source = task.datum_at(float(run.times[0]), first)
+    return task.model.replace(datum=datum), source
 
 
 def checked(model: Model) -> list[Finding]:

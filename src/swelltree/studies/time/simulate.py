@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from swelltree.engine.arrays import Array, Tree
 from swelltree.engine.backend import make_room
+from swelltree.engine.machine.program import let_go_of_large
 from swelltree.formulations import Formulation
 from swelltree.model.model import Model, Pose
 from swelltree.model.solved import coupled_effect
@@ -118,7 +119,10 @@ def simulate(
     if chunk is None and coupled_effect(task.model) is not None:
         keeping = replace(keeping, chunk=SLOW_CHUNK)
     stepper = stepper_of(task, min(keeping.chunk, len(task.times)))
-    return result_of(task, drive(stepper, task.times, keeping), sea, findings, provenance)
+    try:
+        return result_of(task, drive(stepper, task.times, keeping), sea, findings, provenance)
+    finally:
+        let_go_of_large()
 
 
 def simulate_traced(

@@ -13,6 +13,7 @@ from swelltree.system.bodies.mesh_edges import mended
 from swelltree.system.bodies.panels import Panels, merged
 from swelltree.system.errors import SwelltreeError, suggest
 from swelltree.system.files.given_paths import given_path
+from swelltree.system.files.plain_files import plain_bytes
 
 NEED_BEM = "needs Capytaine, which is not installed. Run `pip install swelltree[bem]`."
 
@@ -25,7 +26,7 @@ def mesh_bytes(path: str) -> bytes:
         hint = suggest(file.name, near) or " Check the path."
         raise SwelltreeError(f"mesh file '{path}' does not exist.{hint}")
     try:
-        return file.read_bytes()
+        return plain_bytes(file)
     except OSError as error:
         raise SwelltreeError(
             f"mesh file '{path}' cannot be read: {error.strerror}. Check the path."
@@ -98,7 +99,7 @@ def _by_capytaine(path: str, kind: str) -> tuple[np.ndarray, np.ndarray]:
 
 def _read_stl(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """An STL file, text or binary."""
-    content = path.read_bytes()
+    content = plain_bytes(path)
     count = int.from_bytes(content[80:84], "little") if len(content) >= 84 else -1
     if len(content) == 84 + 50 * count:
         record = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from swelltree.system.bodies.body import Body
+from swelltree.system.casefile.read_toml import parse_toml, read_toml_file
 from swelltree.system.casefile.schema import choice_schema, class_schema
 from swelltree.system.casefile.studies import Study
 from swelltree.system.casefile.study_types import STUDY_TYPES
@@ -40,6 +41,7 @@ from swelltree.system.ptos.kinds import PTO_TYPES
 from swelltree.system.system import System
 from swelltree.system.waters.currents import CURRENT_TYPES, Wind
 from swelltree.system.waters.hydro import HydroSpec
+from swelltree.system.waters.seas import Sea
 from swelltree.system.waters.water import Water
 
 D = TypeVar("D", bound=Description)
@@ -91,6 +93,15 @@ class Case:
     text: str = ""
     hydro: HydroSpec | None = None
 
+    def __post_init__(self) -> None:
+        for study in self.studies:
+            sea = getattr(study, "sea", None)
+            if self.system.water.g == 0.0 and isinstance(sea, Sea) and sea.type != "still":
+                raise SwelltreeError(
+                    f"study '{study.name}': water with g = 0 carries no waves. Give a positive g, "
+                    "or no sea."
+                )
+
     def study(self, name: str) -> Study:
         """The study of a name."""
         for study in self.studies:
@@ -124,7 +135,7 @@ def load(path: str | Path) -> Case:
     """Read a case file."""
     path = given_path(path, "case file")
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_toml_file(path)
     except FileNotFoundError:
         near = suggest(
             path.name,
@@ -150,12 +161,7 @@ def loads(text: str, source: str = "case", folder: Path | None = None) -> Case:
         source: what messages about the form of the text call it, usually the path.
         folder: mesh and data files that are named without a full path lie there.
     """
-    import tomllib
-
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise SwelltreeError(f"{source}: not valid TOML: {error}. Mend that line.") from None
+    document = parse_toml(text, source)
     for key in document:
         if key not in ("system", "hydro", "studies"):
             known = ("system", "hydro", "studies")

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from swelltree.system.errors import SwelltreeError, shown
+from swelltree.system.files.plain_files import NOT_A_FILE, is_special
 
 
 def given_path(path: str | Path, what: str) -> Path:
@@ -17,7 +18,7 @@ def given_path(path: str | Path, what: str) -> Path:
         what: it names, for the message: "hydro data", "case file".
     """
     try:
-        os.stat(path)
+        status = os.stat(path)
     except ValueError:
         why = "it holds a NUL character"
     except OSError as error:
@@ -25,7 +26,11 @@ def given_path(path: str | Path, what: str) -> Path:
             return Path(path)  # whoever reads it says what is wrong
         why = "it is too long"
     else:
-        return Path(path)
+        if not is_special(status.st_mode):
+            return Path(path)
+        raise SwelltreeError(
+            f"{what} {shown(str(path))}: {NOT_A_FILE}. Write its content to a file, and give that."
+        )
     raise SwelltreeError(
         f"{what} {shown(str(path))}: no file can have this name: {why}. Check the path."
     )

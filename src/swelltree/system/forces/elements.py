@@ -63,11 +63,8 @@ class Force(Description):
                     "an active element is made with force=... or a controller."
                 )
 
-    def check_stick(self) -> None:
+    def check_stick(self, stick: bool, friction: float, static: float | None) -> None:
         """Friction that sticks has a size, and does not break away below it."""
-        stick, friction, static = (
-            getattr(self, field) for field in ("stick", "friction", "static_friction")
-        )
         if stick and not friction > 0:
             raise self.fail("stick is given without friction. Give friction, the sliding force.")
         if static is not None and not stick:
@@ -218,7 +215,7 @@ class JointForce(Force):
 
     def __post_init__(self) -> None:
         self.check_not_negative("stiffness", "damping", "friction", "stop_damping")
-        self.check_stick()
+        self.check_stick(self.stick, self.friction, self.static_friction)
         if not self.stop_ramp > 0:
             raise self.fail(f"stop_ramp {self.stop_ramp} m is not positive. Give e.g. 0.01.")
         if not self.friction_velocity > 0:

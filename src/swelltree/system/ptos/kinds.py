@@ -67,7 +67,7 @@ class CoulombPto(Pto):
 
     def check(self) -> None:
         self.check_not_negative("friction", "damping")
-        self.check_stick()
+        self.check_stick(self.stick, self.friction, self.static_friction)
         self.check_positive("friction_velocity")
         self.check_share()
 

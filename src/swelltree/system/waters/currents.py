@@ -67,6 +67,8 @@ class PowerLawCurrent(Current):
 class CurrentTable(Current):
     """Speed and direction at several depths, linear between them and held beyond.
 
+    Directions turn the shorter way from one depth to the next.
+
     Args:
         depth: below the still water, increasing [m].
         speed: one for each depth [m/s].

@@ -73,7 +73,7 @@ class Sea(Description):
 
     def replace(self, **changes: object) -> Self:
         """A copy with some fields changed, checked anew; a new period replaces omega as well."""
-        partners: dict[str, object] = {
+        partners: NamedValues = {
             PARTNER[field]: None
             for field in changes
             if PARTNER.get(field) in getattr(self, "__dataclass_fields__", {})
@@ -126,7 +126,7 @@ class Sea(Description):
 
     def settle_heading(self) -> None:
         """A heading in degrees is turned into radians, and only these are kept."""
-        degrees: Any = getattr(self, "beta_deg", None)
+        degrees = getattr(self, "beta_deg", None)
         if degrees is None:
             return
         beta, found = getattr(self, "beta", 0.0), degrees * (math.pi / 180.0)

@@ -48,6 +48,7 @@ def friction(
     mass: Array,
     h: Array | float,
     stiff: float,
+    own: float = 1.0,
 ) -> Friction:
     """Friction of contacts at an iterate.
 
@@ -60,14 +61,16 @@ def friction(
         normal: of the bed (contact, 3).
         mass: that a contact moves (contact,) [kg].
         h: step [s].
-        stiff: resistance of what sticks over the inertia of a step, of a second at least.
+        stiff: resistance of what sticks over the inertia of a step.
+        own: share of the mass that moves where one contact alone gives way.
     """
     dot = lambda a, b: jnp.sum(a * b, -1, keepdims=True)  # noqa: E731
     outer = lambda a, b: a[:, :, None] * b[:, None, :]  # noqa: E731
     u = v - dot(v, normal) * normal
     limit = (coefficient * jnp.maximum(nu, 0.0))[:, None]
-    rho = (mass / h)[:, None]
-    c = stiff * jnp.maximum(1.0, h * h) * rho
+    rho = own * (mass / h)[:, None]
+    # in the long steps of statics what sticks does not give by more
+    c = stiff / own * jnp.maximum(1.0, 1e5 / stiff * h * h) * rho
     z = p - rho * u
     size = jnp.sqrt(dot(z, z) + TINY)
     sticks = size < limit
@@ -86,3 +89,20 @@ def friction(
         by_nu=jnp.where(sticks, 0.0, grows),
         row=jnp.where(sticks, h * (u + (p - last) / c), (p - limit * way) * h / rho),
     )
+
+
+def smooth_friction(coefficient: Array, nu: Array, v: Array, normal: Array, slow: float) -> Array:
+    """Friction forces by a law that falls off below a velocity (contact, 3) [N].
+
+    For steps, such as landings on several corners, in which it is not found what sticks.
+
+    Args:
+        coefficient: of Coulomb (contact,).
+        nu: normal forces (contact,) [N].
+        v: velocity over the next half step (contact, 3) [m/s].
+        normal: of the bed (contact, 3).
+        slow: the velocity [m/s].
+    """
+    u = v - jnp.sum(v * normal, -1, keepdims=True) * normal
+    speed = jnp.sqrt(jnp.sum(u * u, -1) + slow**2)
+    return -(coefficient * jnp.maximum(nu, 0.0) / speed)[:, None] * u

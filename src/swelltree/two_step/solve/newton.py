@@ -21,7 +21,7 @@ from swelltree.two_step.step_rows import (
 
 ROUNDING = 1e-12  # m: a residual of this order that falls no more is rounding; with h^2 in s^2
 PATIENCE = 8  # evaluations with Newton's derivative of bending, then as many with the secant
-WHOLE, LEAVE = 24, 1e3  # evaluations in turn, and how much the residual may rise with friction
+WHOLE, LEAVE = 16, 1e3  # first evaluations with friction, and how much the residual may rise
 MEMORY = 6  # residuals that count for the next step's leave
 SHORTEST = 0.02  # shorter steps along a Newton direction are taken whatever the residual says
 QUADRATIC = 1e-5  # m: below this residual Newton's method is trusted to predict itself
@@ -54,7 +54,8 @@ def search(step: Step) -> Iterate:
             # bending that leads astray: leave out what is negative for a while
             secant = jnp.where(it.count % (2 * PATIENCE) < PATIENCE, 0.0, 1.0)
             rows = line_rows(step, trial, secant=secant)
-        result = direction(step, trial, rows=rows)
+        smooth = jnp.where(it.count >= WHOLE, 1.0, 0.0)
+        result = direction(step, trial, rows=rows, smooth=smooth)
         error, merit = result.error, result.merit
         # near the solution the next residual follows from the last two
         expected = error * jnp.minimum(error / it.error, 1.0)
@@ -68,7 +69,7 @@ def search(step: Step) -> Iterate:
         leave = 1.0 - 1e-3 * it.share
         if trial.rub is not None or trial.contact_rub is not None:
             # what sticks and what slides is found by whole steps
-            leave = jnp.where(it.count % WHOLE < WHOLE - PATIENCE, LEAVE, leave)
+            leave = jnp.where(it.count <= WHOLE, LEAVE, leave)
         good = (merit <= it.recent.max() * leave) | done
         good = good | ((it.share < SHORTEST) & jnp.isfinite(merit))
         pick = lambda a, b: jax.tree.map(lambda x, y: jnp.where(good, x, y), a, b)  # noqa: E731

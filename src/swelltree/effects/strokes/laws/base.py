@@ -59,6 +59,7 @@ class Law:
     holds: ClassVar[bool] = False  # can lock its stroke: state 0 is one while it does
     sticks: ClassVar[bool] = False  # its hold is friction: `resolved` says who holds after events
     is_damper: ClassVar[bool] = False  # a force against the rate, and no law of its own
+    described: ClassVar[dict[str, str]] = {}  # numbers that the description calls otherwise
     linear: ClassVar[str] = ""  # what linear studies take in its place; empty: its own slope
 
     def is_linear(self, k: int) -> bool:

@@ -90,6 +90,7 @@ class Latching(Switching):
     """The stroke is locked in mode one."""
 
     holds: ClassVar[bool] = True
+    described: ClassVar[dict[str, str]] = {"duration": "release_after", "driven": ""}
     linear: ClassVar[str] = "its latch counts as open"
 
     def working(self, mode: Array) -> Array:
@@ -100,6 +101,11 @@ class Latching(Switching):
 class Declutching(Switching):
     """The machine is off in mode one."""
 
+    described: ClassVar[dict[str, str]] = {
+        "duration": "off_for",
+        "driven": "",
+        "release_force": "",
+    }
     linear: ClassVar[str] = "its clutch counts as closed"
 
     def working(self, mode: Array) -> Array:

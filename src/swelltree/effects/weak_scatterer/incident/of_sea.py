@@ -119,10 +119,10 @@ def check_spacing(name: str, waves: RealisedSea, model: Model, spacing: float) -
     """
     if isinstance(waves, GridWaves):
         omega, energy = np.array([grid_frequency(waves)]), np.ones(1)
+    elif isinstance(waves, StreamWave):
+        omega, energy = np.array([main_frequency(waves)]), np.ones(1)
     else:
-        omega = np.atleast_1d(np.asarray(waves.omega, float))[: 1 if _steady(waves) else None]
-        amplitude = np.ones(1) if isinstance(waves, StreamWave) else np.asarray(waves.amplitude)
-        energy = np.ones(1) if _steady(waves) else amplitude**2
+        omega, energy = np.asarray(waves.omega, float), np.asarray(waves.amplitude, float) ** 2
     if not energy.sum() > 0.0:
         return
     k = np.asarray(dispersion(omega, float(model.water.depth), float(model.water.g)))
@@ -145,10 +145,6 @@ def check_spacing(name: str, waves: RealisedSea, model: Model, spacing: float) -
             raise SwelltreeError(f"{what}: the mesh does not carry them. {give}.")
         warn_user(f"{what}: their radiation comes out too small. {give}, or cut the spectrum.")
         return
-
-
-def _steady(waves: RealisedSea) -> bool:
-    return isinstance(waves, StreamWave)
 
 
 def _check_steepness(item: str, waves: Components, scene: Scene) -> None:

@@ -233,7 +233,7 @@ class SteppedRun:
         task = self._task(now, model, sea, self.time)
         check_same_layout(now.task.model, task.model, (*numbers, *of_sea))
         stepper, state = now.stepper.onward(task, *self._here())
-        samples = now.samples.changed(stepper)
+        samples = now.samples.changed(stepper, (*numbers, *of_sea))
         self._now = Saved(self, model, sea, task, stepper, state, now.commands, samples)
 
     def _here(self) -> tuple[Tree, np.ndarray]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -17,12 +17,14 @@ from swelltree.results.channels import finished
 from swelltree.solvers.chunks import gathered
 from swelltree.solvers.stepper import Stepper
 from swelltree.studies.time.task import Task
+from swelltree.system.errors import SwelltreeError
 from swelltree.waves.sea import elevation
 
 if TYPE_CHECKING:
     from swelltree.formulations.base import Phase
 
 CHANGES = "work_of_changes"
+TORN = 1e-6  # m, rad: what a change of numbers may open a joint by
 
 
 @dataclass
@@ -116,9 +118,22 @@ class Samples:
         taken.append(new)
         return replace(self, taken=taken, count=len(taken), first=self.first or new)
 
-    def changed(self, after: Stepper) -> Samples:
-        """After a change of numbers, which may change the energy of the last sample."""
-        brought = energy(self.last.observed_by(after)) - energy(self.last.channels())
+    def changed(self, after: Stepper, names: Iterable[str]) -> Samples:
+        """After a change of numbers, which may change the energy of the last sample.
+
+        Args:
+            after: with the new numbers.
+            names: of these, for a message where they open a joint.
+        """
+        raw, before = self.last.observed_by(after), self.last.channels()
+        gap = float(np.max(raw.get("closure", 0.0))), float(np.max(before.get("closure", 0.0)))
+        if gap[0] > max(TORN, 10.0 * gap[1]):
+            raise SwelltreeError(
+                f"change: {', '.join(repr(name) for name in names)} would open a joint or coupling "
+                f"by {gap[0]:.3g} m or rad, and bodies would jump to close it. Prescribe that "
+                "motion at a joint (motion=...), or begin another run."
+            )
+        brought = energy(raw) - energy(before)
         return replace(self, changes=self.changes + brought)
 
     def named(self) -> dict[str, np.ndarray]:

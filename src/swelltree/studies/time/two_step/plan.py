@@ -8,8 +8,11 @@ from functools import lru_cache
 
 import numpy as np
 
+from swelltree.compiler.corners import functions_of_time, pulses, sampled
+from swelltree.compiler.step_means import SAMPLES
 from swelltree.effects.controllers.controllers import controllers_of
 from swelltree.engine.arrays import Array
+from swelltree.engine.backend import is_traced
 from swelltree.model.model import Model
 from swelltree.model.solved import fixed_step
 from swelltree.results.channels import chosen
@@ -18,7 +21,7 @@ from swelltree.studies.time.two_step.channels import observe
 from swelltree.studies.time.two_step.start import default_step
 from swelltree.studies.time.two_step.switching import with_events
 from swelltree.studies.time.winch_findings import longest_step, refuse_fast_winches
-from swelltree.system.errors import SwelltreeError
+from swelltree.system.errors import SwelltreeError, warn_user
 from swelltree.two_step.samples import Sample
 from swelltree.two_step.state import Form, form_of, locks
 
@@ -65,7 +68,25 @@ def plan(task: Task) -> Plan:
     times = task.times - task.begin
     if given is None and every:
         wanted = grid(np.union1d(times, every), wanted)[0]
-    return Plan(form, *grid(times, wanted, given if not every else wanted))
+    made = Plan(form, *grid(times, wanted, given if not every else wanted))
+    warn_of_pulses(task.model, task.times, made.step)
+    return made
+
+
+def warn_of_pulses(model: Model, times: np.ndarray, step: float) -> None:
+    """Say where functions of time do what their samples within steps do not tell."""
+    if is_traced(model) or len(times) < 2 or not times[-1] > times[0]:
+        return
+    at = np.linspace(times[0], times[-1], max(int(SAMPLES * np.ptp(times) / step), 2) + 1)
+    for function in functions_of_time(model):
+        found = pulses(function, at, sampled(function, at))
+        if found.size:
+            warn_user(
+                f"step {step:g} s is too long for a function of time in this model: at "
+                f"t = {found.min():.6g} s it does what {SAMPLES} samples in a step do not tell. "
+                "Give a shorter step, or a table, which is integrated exactly."
+            )
+            return
 
 
 def sample_times(model: Model) -> list[float]:

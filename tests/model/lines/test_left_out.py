@@ -1,0 +1,96 @@
+"""What quasi-static lines and catenaries leave out is told with its size, or refused."""
+
+import numpy as np
+import pytest
+
+import swelltree as sw
+
+ROPE = sw.LineType("rope", 0.12, 14.0, EA=2e7)
+
+
+def hung(A, B, length, model="quasi_static", kind=ROPE, **more):
+    line = sw.Line("l", A, B, length, kind, model=model)
+    return sw.System("s", lines=[line], water=sw.Water(depth=60.0), **more)
+
+
+def test_drag_of_a_current_is_told_in_newtons():
+    current = sw.UniformCurrent(0.9, beta=np.pi / 2)
+    system = hung((0, 0, -60.0), (0.1, 0, -1.0), 58.5, current=current)
+    push = 0.5 * 1025.0 * 1.2 * 0.12 * 0.9**2 * 58.5
+    with pytest.warns(sw.SwelltreeWarning, match="line 'l': the current pushes it by") as told:
+        sw.compile(system)
+    (text,) = (str(w.message) for w in told if "current pushes" in str(w.message))
+    assert float(text.split("by ")[1].split(" N")[0]) == pytest.approx(push, rel=0.01)
+    assert "Give model='dynamic'" in text
+
+
+def test_a_line_that_rises_above_the_water_is_told_with_its_missing_weight():
+    system = hung((0, 0, -20.0), (60.0, 5.0, 15.0), 80.0)
+    with pytest.warns(sw.SwelltreeWarning, match="m above the water, where .* N of buoyancy"):
+        sw.compile(system)
+    floating = hung((0, 0, -20.0), (30.0, 5.0, 0.0), 90.0, kind=ROPE.replace(mass_per_length=8.0))
+    with pytest.warns(sw.SwelltreeWarning, match="m above the water"):
+        sw.compile(floating)
+
+
+@pytest.mark.filterwarnings("error::swelltree.SwelltreeWarning")
+def test_a_line_in_still_water_is_not_warned_of():
+    sw.compile(hung((0, 0, -60.0), (50.0, 0, 0.0), 90.0))
+    no_drag = ROPE.replace(Cdn=0.0)
+    sw.compile(
+        hung((0, 0, -60.0), (50.0, 0, 0.0), 90.0, kind=no_drag, current=sw.UniformCurrent(1))
+    )
+
+
+def on_a_line(**more):
+    body = sw.Body("buoy", mass=2e4, inertia=(1e4,) * 3, position=(0, 0, -2.0))
+    held = sw.LinearMooring(
+        "w", body, {"Heave": 2e5, "Roll": 5e5, "Pitch": 5e5, "Surge": 1e3, "Sway": 1e3, "Yaw": 1e4},
+        pretension={"Heave": 2e4 * 9.81},
+    )  # fmt: skip
+    line = sw.Line("l", (-50, 10, -50), body.at(0, 0, -1), 75.0, ROPE, segments=5)
+    return sw.compile(
+        sw.System(
+            "s",
+            [body],
+            [sw.Free("f", sw.WORLD, body)],
+            moorings=[held],
+            lines=[line],
+            water=sw.Water(depth=50.0),
+            **more,
+        )
+    )
+
+
+def test_catenaries_of_dynamic_lines_are_refused_in_a_current():
+    model = on_a_line(current=sw.UniformCurrent(0.5))
+    with pytest.raises(sw.SwelltreeError, match="mooring_stiffness: line 'l' is in a current"):
+        sw.mooring_stiffness(model)
+    with pytest.raises(sw.SwelltreeError, match="offset_curve: line 'l' is in a current"):
+        sw.offset_curve(model, "buoy", "Surge", [0.0, 1.0])
+
+
+def test_studies_begin_from_the_described_state_by_its_name():
+    model = on_a_line()
+    K = sw.mooring_stiffness(model, start="described").mooring_stiffness.values
+    assert sw.mooring_stiffness(model).mooring_stiffness.values == pytest.approx(K)
+    curve = sw.offset_curve(model, "buoy", "Surge", [0.0, 1.0], start="described")
+    assert np.isfinite(curve.restoring_force.values).all()
+    assert len(sw.modes(model, start="described").natural_frequency)
+    for study in (sw.equilibrium, sw.modes, sw.mooring_stiffness):
+        with pytest.raises(sw.SwelltreeError, match="start 'warm' is not known"):
+            study(model, start="warm")
+
+
+def test_table_of_a_current_turns_from_direction_to_direction():
+    table = sw.CurrentTable(depth=(0.0, 20.0, 50.0), speed=(1.0, 0.6, 0.2), beta=(3.0, -3.0, -2.0))
+    from swelltree.model.currents import compile_current
+
+    z = np.array([5.0, 0.0, -5.0, -10.0, -35.0, -80.0])
+    points = np.stack([0 * z, 0 * z, z], -1)
+    flow = compile_current(table, sw.Water(depth=100.0)).flow(0.0, points)[0]
+    turn = 2 * np.pi - 6.0
+    beta = [3.0, 3.0, 3.0 + 0.25 * turn, 3.0 + 0.5 * turn, -2.5, -2.0]
+    speed = np.array([1.0, 1.0, 0.9, 0.8, 0.4, 0.2])
+    assert flow[:, 0] == pytest.approx(speed * np.cos(beta))
+    assert flow[:, 1] == pytest.approx(speed * np.sin(beta))

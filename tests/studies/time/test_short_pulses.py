@@ -1,0 +1,36 @@
+"""A pulse of a millisecond in a long run: found by smooth solvers, warned of by fixed steps."""
+
+import numpy as np
+import pytest
+
+import swelltree as sw
+from swelltree.engine.backend import jnp
+
+BEGIN, WIDTH, FORCE = 123.4567, 1e-3, 5e4
+
+
+def hammer(t):
+    return jnp.where((t >= BEGIN) & (t < BEGIN + WIDTH), FORCE, 0.0)
+
+
+@pytest.fixture(scope="module")
+def model():
+    body = sw.Body("block", mass=20.0, inertia=(1, 1, 1))
+    push = sw.AppliedForce("hammer", body, force=(hammer, 0, 0))
+    rail = sw.Slider("rail", sw.WORLD, body, axis="x")
+    return sw.compile(sw.System("block", [body], [rail], [push]))
+
+
+@pytest.mark.parametrize("solver", ["tsit5", "stiff"])
+def test_a_pulse_of_a_millisecond_gives_its_impulse(model, solver):
+    """It was lost without a message."""
+    run = sw.simulate(model, duration=300.0, output_step=1.0, solver=solver)
+    speed = run.joint_rate.values[:, 0]
+    assert speed[-1] == pytest.approx(FORCE * WIDTH / 20.0, rel=1e-6)
+    assert not np.any(speed[:124])
+
+
+def test_the_two_step_scheme_warns_of_what_its_steps_do_not_see(model):
+    how = {"duration": 130.0, "output_step": 1.0, "solver": "two_step", "start": "described"}
+    with pytest.warns(sw.SwelltreeWarning, match=r"step 0.1 s is too long .* at t = 123\.45"):
+        sw.simulate(model, step=0.1, **how)
