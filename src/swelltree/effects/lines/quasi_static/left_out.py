@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import numpy as np
 
 from swelltree.effects.lines.network import End, Piece, line_network
