@@ -48,7 +48,7 @@ def test_every_option_of_python_is_one_of_the_section():
     read = parameters(read_hydro, "path", "water")
     assert set(spec.options_of(read)) == set(read)
     assert set(spec.compile_options) == set(parameters(sw.compile, "system", "hydro", "added_mass"))
-    data = ("omega", "A", "B", "A_inf", "scale", "importance")
+    data = ("omega", "A", "B", "A_inf", "scale", "importance", "as_given")
     assert set(parameters(fit_radiation, *data)) == set(parameters(RadiationFit))
     assert section.FORMATS == FORMATS
 

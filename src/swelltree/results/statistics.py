@@ -23,7 +23,7 @@ import numpy as np
 
 from swelltree.engine.arrays import Array
 from swelltree.results.angles import unwrapped
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning, warn_user
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -88,11 +88,7 @@ def statistics(dataset: Sampled, start: float | None = None) -> Sampled:
     ended = ended_early(dataset)
     early = {"ended": ended} if ended else {}
     if ended:
-        warnings.warn(
-            f"statistics: the run did not reach its end, these are of what there is: {ended}",
-            SwelltreeWarning,
-            stacklevel=2,
-        )
+        warn_user(f"statistics: the run did not reach its end, these are of what there is: {ended}")
     weights = time_weights(dataset.coords["time"].values[kept], period_of(dataset))
 
     def of(values: xr.DataArray) -> xr.DataArray:

@@ -17,6 +17,7 @@ _MODULES = (
     "mechanics.bearings",
     "mechanics.mechanisms",
     "waters.hydro_readers",
+    "waters.fitted_motion",
     "waters.hydro_bem",
     "waters.hydro_sphere",
     "waters.hydro_devices",

@@ -126,8 +126,7 @@ def _mat_names(names: list[str], taken: tuple[str, ...] = ()) -> dict[str, str]:
         short, k = plain[:LONGEST_NAME], 0
         while short in used:
             k += 1
-            ending = f"_{k}"
-            short = plain[: LONGEST_NAME - len(ending)] + ending
+            short = f"{plain[: LONGEST_NAME - 1 - len(str(k))]}_{k}"
         used.add(short)
         result[name] = short
     return result

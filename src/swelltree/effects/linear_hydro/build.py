@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,6 +14,7 @@ import numpy as np
 from swelltree.effects.linear_hydro.convolution import Convolution
 from swelltree.effects.linear_hydro.data import Table
 from swelltree.effects.linear_hydro.drift.data import check_double_counting, drift_table
+from swelltree.effects.linear_hydro.excitation import interpolated
 from swelltree.effects.linear_hydro.hydro import Hydro
 from swelltree.effects.linear_hydro.motion_error import SmallMotions
 from swelltree.effects.linear_hydro.radiation import Memory
@@ -24,7 +26,13 @@ from swelltree.model.tree import moved_positions, tree_blocks, velocity_matrix
 from swelltree.spatial.resolvent import partners_in
 from swelltree.system import System
 from swelltree.system.bodies.hulls import Hull, PanelHull
-from swelltree.system.errors import SwelltreeError, listed, suggest, warn_user
+from swelltree.system.errors import (
+    SwelltreeError,
+    SwelltreeWarning,
+    listed,
+    suggest,
+    warn_user,
+)
 from swelltree.system.named_values import NamedValues
 from swelltree.system.waters.radiation import FRAMES, RADIATION
 from swelltree.system.waters.water import Water
@@ -37,6 +45,7 @@ if TYPE_CHECKING:
 
 FIRST = 0.02  # error of K in the first fit, and of the motions where nothing else is asked for
 FURTHER = (0.02, 0.01, 0.005, 0.0025)  # errors of K that follow
+DOUBTFUL = 0.1  # of the motions: a change by mending so large that data may have been right
 IN_VAIN = 2  # fits that gain less than a fifth: no more are tried
 DECAYED = 0.01  # of the largest damping of a freedom: it radiates no more
 
@@ -371,6 +380,7 @@ def with_fitted_memory(model: Model, options: NamedValues, free: np.ndarray) -> 
     hydro = model.hydro
     assert hydro is not None
     assert hydro.table is not None
+    assert model.added_mass is not None
     motion = welded_motion(model.layout, hydro.mean)
     motions = partial(SmallMotions, model, free=free)
     made = fit_memory(hydro.table, moving_dofs(model), motion, options, motions)
@@ -430,6 +440,15 @@ def fit_memory(
     asked = float(given.pop("error", FIRST))
     W = shared_out(apart.radiation_damping, T, live)
     best, own = _best_fit(table, apart, live, W, asked, given, motions)
+    kept = ""
+    if own > DOUBTFUL and "as_given" not in given:
+        # what looks like a jump may be the resonance of a moonpool: then the data can be fitted
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SwelltreeWarning)
+            whole, _ = _best_fit(table, apart, live, W, asked, given | {"as_given": True}, motions)
+        if whole.motion_error < own:
+            best, own = whole, 0.0
+            kept = " Frequencies at which the data jump were kept: a passive model follows them."
     fit = best.model
     sentence = (
         f"radiation: memory of order {fit.order}, motions within {100 * best.motion_error:.2g} % "
@@ -438,10 +457,11 @@ def fit_memory(
         f"impulse response, added mass {100 * fit.mass_error:.2g} % and damping "
         f"{100 * fit.damping_error:.2g} % where the bodies radiate."
     )
+    sentence += kept
     if own > FIRST:
         sentence += (
-            " Added mass and damping of the data contradict each other, which alone is "
-            f"{100 * own:.2g} % of the motions."
+            " What was left out or mended of the data, because it jumps or added mass and damping "
+            f"contradict each other, alone changes the motions by up to {100 * own:.2g} %."
         )
     if best.motion_error > asked:
         missed = (
@@ -511,21 +531,33 @@ def _judge(
     assert made.data is not None
     omega, A, B = made.data
     rows = np.searchsorted(apart.omega, omega - 1e-9)
-    given = replace(
-        apart,
-        omega=omega,
-        added_mass=apart.added_mass[rows],
-        radiation_damping=apart.radiation_damping[rows],
-        excitation=apart.excitation[rows],
-    )
     pick = np.ix_(rows, live, live)
+    given = _at_rows(apart, rows)
     mended = replace(
         given,
         added_mass=given.added_mass + W @ (A - table.added_mass[pick]) @ W.T,
         radiation_damping=given.radiation_damping + W @ (B - table.radiation_damping[pick]) @ W.T,
     )
     judge = motions(mended)
-    return judge, judge.error(given.added_mass, given.radiation_damping)
+    every = np.arange(rows[0], rows[-1] + 1)
+    if every.size == rows.size and made.data_inconsistency == 0.0:
+        return judge, 0.0
+    whole = _at_rows(apart, every)
+    bridged = (
+        interpolated(omega, x, whole.omega) for x in (mended.added_mass, mended.radiation_damping)
+    )
+    return judge, motions(whole).error(*bridged)
+
+
+def _at_rows(table: Table, rows: np.ndarray) -> Table:
+    """The data at some of their frequencies."""
+    return replace(
+        table,
+        omega=table.omega[rows],
+        added_mass=table.added_mass[rows],
+        radiation_damping=table.radiation_damping[rows],
+        excitation=table.excitation[rows],
+    )
 
 
 def _most_states(dofs: int) -> int:

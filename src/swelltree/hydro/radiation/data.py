@@ -104,6 +104,7 @@ def prepare(
     omega_max: float | None = None,
     scale: Array | None = None,
     causal: bool = True,
+    as_given: bool = False,
 ) -> RadiationData:
     """Check radiation data and bring them into the form that fits work on.
 
@@ -116,6 +117,8 @@ def prepare(
         omega_max: leave out data above this frequency [rad/s].
         scale: what makes freedoms comparable, default the square root of the largest damping.
         causal: mend added mass that contradicts the damping, where that has decayed.
+        as_given: keep frequencies at which the data jump and added mass that contradicts the
+            damping.
     """
     omega, A, B = (np.asarray(v, dtype=float) for v in (omega, A, B))
     _check(omega, A, B)
@@ -128,7 +131,8 @@ def prepare(
     B = (B + B.transpose(0, 2, 1)) / 2
     A = (A + A.transpose(0, 2, 1)) / 2
     B, noisy = _without_noise(B, unit, notes)
-    omega, A, B = _without_jumps(omega, A, B, unit, notes)
+    if not as_given:
+        omega, A, B = _without_jumps(omega, A, B, unit, notes)
     if scale is None:  # a spike may have been the largest damping
         unit = damping_scale(B)
     outer = np.outer(unit, unit)
@@ -140,7 +144,7 @@ def prepare(
     weight = np.gradient(omega)
     weight[[0, -1]] /= 2
     K = raw
-    if causal:
+    if causal and not as_given:
         K, doubtful = _causal(omega, B / outer, raw, weight)
         if doubtful:
             notes.append(_contradiction(omega, K - raw, A / outer, B / outer, doubtful))

@@ -53,6 +53,7 @@ def fit_radiation(
     entry_order: int = 6,
     cache: bool = True,
     importance: Array | None = None,
+    as_given: bool = False,
 ) -> RadiationModel:
     r"""State space whose transfer function is :math:`K = B + i\omega (A - A_\infty)`.
 
@@ -75,6 +76,7 @@ def fit_radiation(
         causal: mend added mass that contradicts the damping, where that has decayed.
         entry_order: states for each entry in "kristiansen" and "per_entry".
         cache: keep the fit and look for it before computing.
+        as_given: keep frequencies at which the data jump, and A that contradicts B.
         importance: of the misfit at each of `omega`, beside 1, which all have.
     """
     if method not in METHODS:
@@ -87,7 +89,9 @@ def fit_radiation(
             f"radiation fit: error {error} is not between 0 and 1. Give a part of |K|, for "
             "example 0.03."
         )
-    data = prepare(omega, A, B, A_inf, omega_max=omega_max, scale=scale, causal=causal)
+    data = prepare(
+        omega, A, B, A_inf, omega_max=omega_max, scale=scale, causal=causal, as_given=as_given
+    )
     if importance is not None:
         at, known = np.asarray(omega, dtype=float), np.asarray(importance, dtype=float)
         weight = 1.0 + np.interp(data.omega, np.sort(at), known[np.argsort(at)]) ** 2

@@ -1,7 +1,7 @@
 """Where the hydrodynamic data of a case come from, a BEM run or a file, and how they are used."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -126,12 +126,18 @@ def _as_dofs(value: object) -> object:
     return tuple(name for name in DOFS if name in names)
 
 
-def _or_none(known: tuple[str, ...], what: str) -> tuple[BeforeValidator, object]:
-    """As `one_of`, or None."""
-    read, schema = one_of(known, what)
-    assert isinstance(read, BeforeValidator)
-    taken: Callable[[object], object] = read.func  # pyright: ignore[reportAssignmentType]
-    return BeforeValidator(lambda value: None if value is None else taken(value)), schema
+def _or_none(known: tuple[str, ...], what: str) -> tuple[BeforeValidator, WithJsonSchema]:
+    """One of some names, or None."""
+
+    def read(value: object) -> object:
+        if value is None or (isinstance(value, str) and value in known):
+            return value
+        raise ValueError(
+            f"{shown(value)} is not a {what}.{suggest(value, known)} "
+            f"The choices are {listed(known)}."
+        )
+
+    return BeforeValidator(read), WithJsonSchema({"enum": list(known)})
 
 
 def _as_body_names(value: object) -> object:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from swelltree.effects.lines.network import End, Piece, line_network
@@ -13,7 +11,7 @@ from swelltree.effects.lines.quasi_static.rest_shapes import static_network
 from swelltree.model.currents import compile_current
 from swelltree.model.layout import Layout
 from swelltree.system import System
-from swelltree.system.errors import SwelltreeWarning
+from swelltree.system.errors import warn_user
 from swelltree.system.lines.line import LineEnd
 
 SMALL = 0.01  # of the weight of a line: what is less is not worth a warning
@@ -25,7 +23,7 @@ def lines_with_warnings(system: System, layout: Layout) -> QuasiStaticLines | No
     lines = build_lines(system, layout)
     if lines is not None:
         for text in left_out(system, layout):
-            warnings.warn(text, SwelltreeWarning, stacklevel=2)
+            warn_user(text)
     return lines
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from swelltree.effects.weak_scatterer.incident.steep import steep_wave
 from swelltree.effects.weak_scatterer.motion.scene import Scene
 from swelltree.engine.backend import is_traced
 from swelltree.model.model import Model
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.system.errors import SwelltreeError, warn_user
 from swelltree.waves.airy import Components
 from swelltree.waves.dispersion import dispersion
 from swelltree.waves.gridded import GridWaves
@@ -144,11 +143,7 @@ def check_spacing(name: str, waves: RealisedSea, model: Model, spacing: float) -
         give = f"Give a spacing of at most {shortest / 8:.2g} m"
         if limit == TOO_COARSE:
             raise SwelltreeError(f"{what}: the mesh does not carry them. {give}.")
-        warnings.warn(
-            f"{what}: their radiation comes out too small. {give}, or cut the spectrum.",
-            SwelltreeWarning,
-            stacklevel=2,
-        )
+        warn_user(f"{what}: their radiation comes out too small. {give}, or cut the spectrum.")
         return
 
 
