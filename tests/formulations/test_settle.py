@@ -52,8 +52,7 @@ def test_settling_brings_a_disturbed_loop_back(name):
     shift = 1e-4 * rng.normal(size=y.state.q.shape)
     kick = 1e-2 * rng.normal(size=y.state.s.shape)
     before, after, slip = quick(run)(model, shift, kick)
-    # the partition solves for dependent positions at every evaluation, by one correction
-    assert before > (1e-9 if name == "partition" else 1e-5)
+    assert before > 1e-5
     # Newton squares 1e-4 at every one of its four corrections: rounding remains
     assert after < 1e-13
     assert slip < 1e-12

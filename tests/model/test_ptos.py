@@ -244,10 +244,12 @@ def test_a_linear_pto_is_the_same_machine_with_limits_and_stops_out_of_reach(bet
 
 def test_numbers_of_a_machine_by_name():
     model = sw.compile(bank({k: machines()[k] for k in ("stopped", "limited", "hydraulic")}))
-    changed = model.with_values({"hydraulic.motor_gain": 2e-9, "limited.upper": 3.0})
+    changed = model.with_values({"hydraulic.motor_gain": 2e-9, "stopped.upper": 3.0})
     assert changed.value("hydraulic.motor_gain") == 2e-9
-    assert changed.value("limited.upper") == 3.0
-    assert changed.value("stopped.upper") == 0.4
+    assert changed.value("stopped.upper") == 3.0
+    assert model.value("stopped.upper") == 0.4
+    with pytest.raises(sw.SwelltreeError, match="'limited': an end stop is given without"):
+        model.with_values({"limited.upper": 3.0})
     assert model.value("hydraulic.motor_gain") == 1e-9
     assert model.value("limited.force_limit") == 8e4
     with pytest.raises(sw.SwelltreeError, match=r"'limited' has no number 'dampng'\. Did you mean"):

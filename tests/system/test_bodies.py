@@ -92,6 +92,7 @@ def test_signatures_of_descriptions_are_short_and_plain():
             text = str(inspect.signature(what))
             assert "Annotated" not in text, name
             assert "Validator" not in text, name
-            assert len(text) < 700, name
+            # [hydro] takes every option of read_hydro, run_bem and compile
+            assert len(text) < (1000 if name == "HydroSpec" else 700), name
     words = str(inspect.signature(described.Body))
     assert words.startswith("(name: str, mass=None, inertia=None, com=None, position: tuple[float")

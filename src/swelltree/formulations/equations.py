@@ -18,7 +18,7 @@ from swelltree.formulations.base import Acceleration, Formulation, Kinematics, P
 from swelltree.formulations.channels import Instant, channels_at
 from swelltree.formulations.latches import latch_group, latched_motion, stilled
 from swelltree.formulations.reeling import reeled
-from swelltree.model.effect import Loads, Now
+from swelltree.model.effect import Effect, Loads, Now
 from swelltree.model.internal_state import (
     AT_REST,
     InternalState,
@@ -208,13 +208,15 @@ def resolved(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phas
 
 def begun(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
     """Phase at the start of a run: sampled controllers have taken their first sample."""
-    if not event_count(model):
+    elements = dict(y.internal.elements)
+    starting = [
+        g for g in model.effects if g.kind in elements and type(g).begun is not Effect.begun
+    ]
+    if not starting:
         return y
     now = Now(t, formulation.kinematics(present(model, y.internal), t, y.state).motion, y.internal)
-    elements = dict(y.internal.elements)
-    for group in model.effects:
-        if group.kind in elements:
-            elements[group.kind] = group.begun(model, now)
+    for group in starting:
+        elements[group.kind] = group.begun(model, now)
     return Phase(y.state, y.work, InternalState(y.internal.radiation, elements))
 
 

@@ -28,8 +28,6 @@ from swelltree.model.inertia import dense_inertia, gyroscopic, world_inertia
 from swelltree.model.model import Model
 from swelltree.spatial.linalg import column_order, left_inverse, solve_spd
 
-LINEAR_FIRST = 1.3  # 1/m: weight of linear velocities in the choice of the dependent ones
-
 
 @dataclass(frozen=True)
 class Partition(AbsoluteCoordinates):
@@ -55,14 +53,12 @@ class Partition(AbsoluteCoordinates):
             return State(q, v, np.arange(float(v.shape[0])))
         _, rows = self.motion_and_rows(model, np.zeros(()), q, v.reshape(-1, 6))
         assert rows is not None
-        chart = chosen(rows.jacobian)
+        chart = column_order(rows.jacobian)
         return State(q, v[chart[dependents(model) :].astype(int)], chart)
 
     def kinematics(self, model: Model, t: Array, state: State) -> Kinematics:
         N, m = model.layout.n_bodies, dependents(model)
         chart = state.chart.astype(int)
-        # stages of a step lie off the joints: dependent positions are functions of the others
-        state = State(self._close(model, t, state.q, state.chart, 1), state.s, state.chart)
         # the Jacobian depends on the pose only: first P, then the rows with the true velocities
         _, still = self.motion_and_rows(model, t, state.q, jnp.zeros((N, 6)))
         if still is None:
@@ -152,19 +148,9 @@ class Partition(AbsoluteCoordinates):
         condition = self.condition(model, kin, here)
         assert condition is not None
         worn = condition > self.limit
-        chart = jax.lax.cond(worn, chosen, lambda J: state.chart, kin.rows.jacobian)
+        chart = jax.lax.cond(worn, column_order, lambda J: state.chart, kin.rows.jacobian)
         s = jnp.where(worn, kin.motion.v.reshape(-1)[chart[m:].astype(int)], state.s)
         return State(q, s, chart)
-
-
-def chosen(J: Array) -> Array:
-    """Order of velocities, dependent ones first; linear ones rather than angular ones.
-
-    Relative errors of an independent velocity are those of the motion. A linear velocity may be
-    large because the whole system travels, an angular one is large only if a body turns.
-    """
-    weight = np.tile(np.repeat([LINEAR_FIRST, 1.0], 3), J.shape[1] // 6)
-    return column_order(J * weight)
 
 
 def placed(chart: Array, dependent: Array, independent: Array) -> Array:

@@ -72,7 +72,11 @@ def test_gaps_in_samples_are_left_out_of_peaks_and_damage():
     assert found.damage is not None
     np.testing.assert_array_equal(found.peaks[:, :, 0], largest_peaks(whole, MOST))
     told = equivalent_of_damage(found.damage, EXPONENTS, 100.0)
-    np.testing.assert_allclose(told, damage_equivalent(whole, EXPONENTS, 100.0), rtol=1e-12)
+    right = damage_equivalent(whole, EXPONENTS, 100.0)
+    for place in ((1, 0), (2, 1)):
+        row = whole[place]
+        right[place] = damage_equivalent(row[np.isfinite(row)], EXPONENTS, 100.0)
+    np.testing.assert_allclose(told, right, rtol=1e-12)
 
 
 def test_peaks_and_damage_of_short_floats_are_those_of_the_rounded_samples():

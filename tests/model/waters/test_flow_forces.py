@@ -76,7 +76,9 @@ def test_current_profiles_by_depth():
     expected = 2.0 * np.array([1, 1, 0.8, 0.4, 0.0]) ** (1 / 7)
     np.testing.assert_allclose(power, expected, atol=1e-9)
     table = speeds(sw.CurrentTable((0, 20, 40), (1.0, 0.5, 0.1), (0.0, 0.0, np.pi)))
-    np.testing.assert_allclose(table[:, 0], [1.0, 1.0, 0.75, 0.2, -0.1], atol=1e-12)
+    # at 30 m, half way between two rows: 0.3 m/s towards 90 degrees
+    np.testing.assert_allclose(table[:, 0], [1.0, 1.0, 0.75, 0.0, -0.1], atol=1e-12)
+    np.testing.assert_allclose(table[:, 1], [0.0, 0.0, 0.0, 0.3, 0.0], atol=1e-12)
 
 
 def vortex(t, x, y, z):

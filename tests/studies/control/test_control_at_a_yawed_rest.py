@@ -74,17 +74,16 @@ def test_plant_and_preview_of_predictive_control(pair):
     def made(model):
         law = Mpc(
             model,
-            SEA,
             find_ports(model, None),
             sample=0.3,
             horizon=8,
             force_max=1e6,
             stroke_max=10.0,
             noise=1e-3,
-            case=0,
         )
+        known = law.preview(sw.realise(SEA, model.water))
         seen = law.plant.C @ np.linalg.matrix_power(law.plant.A, 3) @ law.plant.B0
-        pushed = law.plant.C @ law.plant.E1 @ law.excitation(np.array([1.0, 4.0, 11.0])).T
+        pushed = law.plant.C @ law.plant.E1 @ law.excitation(np.array([1.0, 4.0, 11.0]), known).T
         return np.concatenate([seen.ravel(), pushed.ravel() * np.abs(seen).max()])
 
     same(pair, made, 1e-6)

@@ -114,11 +114,6 @@ def test_velocity_and_peak_power_are_limited(model):
     assert both.attrs["mean_power"] < slow.attrs["mean_power"]
 
 
-def test_the_former_rate_max_is_refused_with_both_names(model):
-    with pytest.raises(SwelltreeError, match=r"Give force_rate_max for dF/dt .* or velocity_max"):
-        search(model, WAVE, "pto", rate_max=6e4)
-
-
 def test_limits_that_no_damper_keeps_are_reported(model):
     """Half the stroke of the free float takes half the wave's force, a damper 0.87 of it."""
     Z, F = impedance(OMEGA)

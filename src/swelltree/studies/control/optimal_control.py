@@ -67,7 +67,6 @@ def optimal_control(
     max_iterations: int = 100,
     case: int | str | Sequence[int | str] = 0,
     provenance: NamedValues | None = None,
-    rate_max: LimitLike = None,
 ) -> xr.Dataset:
     """Periodic PTO forces of greatest mean power in a periodic sea, within limits.
 
@@ -115,14 +114,7 @@ def optimal_control(
         max_iterations: of the search.
         case: number or name of the run; a list of them shares one problem.
         provenance: attributes added to the result.
-        rate_max: the former name of force_rate_max; refused.
     """
-    if rate_max is not None:
-        raise SwelltreeError(
-            f"rate_max {rate_max}: rates of force and stroke have names of their own. Give "
-            "force_rate_max for dF/dt [N/s], which rate_max was, or velocity_max for the rate of "
-            "the stroke [m/s]."
-        )
     check_traced("optimal_control", model, sea)
     _check(method, efficiency, radiation)
     ports = find_ports(model, pto)

@@ -97,7 +97,7 @@ def _is_long(digits: str) -> bool:
         value = int(digits.replace("_", ""), 0)
     except ValueError:  # zeros in front: told by the reader
         return False
-    return not -(2**63) <= value < 2**63
+    return not -(2**63) <= value < 2**64  # seeds have no sign
 
 
 def line_of(text: str, table: str, number: int) -> int | None:

@@ -90,9 +90,12 @@ class Running:
             changed = self._obey()
             if changed or self.paused:
                 wall, begun = time.monotonic(), self.run.time
-            if not self.paused:
+            stepped = not self.paused
+            if stepped:
                 self._step()
-            if changed or (not self.paused and time.monotonic() - told >= 0.8 * STEP):
+            halted = stepped and self.paused
+            due = not self.paused and time.monotonic() - told >= 0.8 * STEP
+            if changed or halted or due:
                 told = time.monotonic()
                 self.tell(self.message_to_pages())
             if self.paused:
