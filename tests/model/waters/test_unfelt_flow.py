@@ -21,8 +21,8 @@ ELEMENTS = {
 }
 
 
-def compiled(forces, **flow):
-    system = sw.System("s", [BODY], [sw.Free("f", sw.WORLD, BODY)], list(forces), **flow)
+def compiled(forces, body=BODY, **flow):
+    system = sw.System("s", [body], [sw.Free("f", sw.WORLD, body)], list(forces), **flow)
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         model = sw.compile(system)
@@ -42,6 +42,15 @@ def test_a_current_is_called_unfelt_where_it_changes_no_force(forces):
     unchanged = np.abs(wrench(flowing) - wrench(still)).max() < 1e-9
     assert bool(said) == unchanged
     assert any("has a current" in note for note in flowing.report) == unchanged
+
+
+def test_added_mass_given_by_numbers_feels_a_current():
+    """Munk's moment of a body that lies across it."""
+    body = BODY.replace(added_mass=np.diag([1e2, 9e2, 9e2, 1.0, 2.0, 3.0]), displaced_volume=1.0)
+    still, _ = compiled((), body)
+    flowing, said = compiled((), body, current=sw.UniformCurrent(1.3, beta=0.4))
+    assert not said
+    assert abs((wrench(flowing) - wrench(still))[0, 5]) > 100.0
 
 
 def test_a_wind_without_a_sail_is_unfelt():

@@ -30,6 +30,7 @@ class WaterInertia(Effect):
     """All bodies with an added mass of their own (e of them)."""
 
     kind: ClassVar[str] = "water_inertia"
+    feels_current: ClassVar[bool] = True  # Munk's moment
     uses_sea: ClassVar[bool] = True
     adds_excitation: ClassVar[bool] = True
 
