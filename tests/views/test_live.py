@@ -374,7 +374,7 @@ def test_a_failing_step_pauses_the_run_and_says_why(model, monkeypatch):
     run = sw.stepper(model, SEA, solver="rk4", step=0.05, keep=10)
     told = []
     running = Running(run, chosen_sliders(run, [DAMPING]), frames_of(run), told.append)
-    monkeypatch.setattr(type(run), "step", lambda *_: 1 / 0)
+    monkeypatch.setattr(run, "step", lambda *_: 1 / 0)  # not of the view beside it
     running.start()
     try:
         until(lambda: told and told[-1]["paused"])
