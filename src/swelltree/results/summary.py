@@ -93,7 +93,7 @@ def relative_residual(dataset: xr.Dataset) -> float:
 
 
 def extremes(dataset: xr.Dataset) -> list[tuple[str, list[tuple[float, float]]]]:
-    """Least and greatest displacement [m] and rotation [deg], body by body."""
+    """Min and max displacement [m] and rotation [deg], body by body."""
     moved = dataset[motion_name(dataset)]
     low, high = (statistic(moved, name).copy() for name in ("min", "max"))
     low[:, 3:], high[:, 3:] = np.degrees(low[:, 3:]), np.degrees(high[:, 3:])

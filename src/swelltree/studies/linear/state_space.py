@@ -43,7 +43,7 @@ def state_space(
     step: float | None = None,
     name: str | None = None,
 ) -> StateSpace:
-    """The model about its state of rest as a `control.StateSpace`, all states included.
+    """The model about its equilibrium as a `control.StateSpace`, all states included.
 
     States are positions and rates of the free directions, those of the radiation, and internal
     states of effects: oil, flywheels, lags, states of controllers.

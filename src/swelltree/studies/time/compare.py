@@ -47,7 +47,7 @@ def linear_and_nonlinear(
     """The motion in a sea, and what the linearised system would do.
 
     Returns a dataset with `nonlinear` and `linear` (time, body, dof), the displacements of the
-    reference points from the state of rest, in the axes of each body's heading there; the same of
+    reference points from the equilibrium, in the axes of each body's heading there; the same of
     the joints as `joint_nonlinear` and `joint_linear` (time, coordinate); and, over the times after
     `settled`, `difference` (body, dof) and `joint_difference`, the largest distance between the
     two, with the `amplitude` and `joint_amplitude` of the linear answer (half its range) to compare

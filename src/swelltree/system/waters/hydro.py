@@ -219,12 +219,12 @@ class HydroSpec(Description):
         file: a file of BEM results instead; in a case file, relative to it.
         omega: frequencies of the BEM run [rad/s].
         names: new names of the bodies of the file, in its order or as a table { old = "new" }.
-        rho: density that the file was made with [kg/m^3], where it does not tell it; by default
+        rho: density that the file was made with [kg/m^3], where it does not state it; by default
             that of the water. Likewise g [m/s^2] and depth [m].
         g: gravity of the file.
         depth: depth of the file.
         length: WAMIT's length scale ULEN [m], where there is no .out file.
-        rotation_center: reference points { body = [x, y, z] }, where the file does not tell them.
+        rotation_center: reference points { body = [x, y, z] }, where the file does not state them.
         center_of_mass: centres of mass { body = [x, y, z] }, likewise.
         rotation_deg: how the axes of bodies lay when the data were made { body = [roll, pitch,
             yaw] } [degrees].
