@@ -35,8 +35,8 @@ class ExpectedSea:
         if not self.is_same(waves):
             warn_user(
                 f"{self.who} was made for another sea than that of this run, and its forces do "
-                "not fit these waves. Make a new one for this sea, or use with_mpc, which takes the "
-                "sea of the run."
+                "not fit these waves. Make a new one for this sea, or use with_mpc, which takes "
+                "the sea of the run."
             )
 
     def is_same(self, waves: RealisedSea) -> bool:
