@@ -11,6 +11,7 @@ from made_hydro import vessel
 from swelltree.effects.linear_hydro.data_place import placed
 from swelltree.effects.linear_hydro.excitation import excitation_at
 from swelltree.hydro.frames import shift, turn
+from swelltree.model.checks.afloat import mass_against_displacement
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 OMEGA = np.array([0.5, 0.9])
@@ -137,12 +138,14 @@ def test_a_body_of_a_file_at_another_draft_is_refused_with_both_numbers():
 
     with pytest.raises(SwelltreeError, match=r"mass is at z = -3 m, in the hydro data at z = 1 m"):
         compiled(position=(0.0, 0.0, -4.0), com=(0.0, 0.0, 1.0))
-    # where the origin of its axes is does not matter, nor a centre of mass that differs a little
+    # where the origin of its axes is does not matter; a centre of mass nearby is reported
     compiled(position=(0.0, 0.0, -4.0), com=(0.0, 0.0, 5.0))
-    compiled(com=(0.0, 0.0, 2.2))
-    # another load at the same draft, told by the reference point
+    with pytest.warns(SwelltreeWarning, match=r"at z = 2\.2 m, .* its draft may not be that"):
+        compiled(com=(0.0, 0.0, 2.2))
+    # another load at the same draft, stated by the reference point
     high = {"position": (0.0, 0.0, -4.0), "com": (0.0, 0.0, 9.0)}
-    compiled(**high, reference_point=(0.0, 0.0, 5.0))
+    with pytest.warns(SwelltreeWarning, match="this is another load"):
+        compiled(**high, reference_point=(0.0, 0.0, 5.0))
     with pytest.raises(SwelltreeError, match=r"at z = 5 m, .* give its hull, or as"):
         compiled(**high, reference_point=(0.0, 0.0, 1.0))
 
@@ -224,21 +227,54 @@ def test_a_hull_pitched_against_the_data_of_a_file_has_its_buoyancy_elsewhere():
         sw.compile(system(barge(hull=deep, rotation_deg=(0.0, 17.0, 0.0))), made)
 
 
-@pytest.mark.parametrize("free", [False, True])
-@pytest.mark.parametrize("lift", [-2.5, 2.0])
-def test_a_sphere_above_or_below_its_data_is_never_taken_silently(lift, free):
-    """Data of a file: refused without a hull, with one the number is in a warning."""
+def lifted_sphere(lift, free, hull=True, mass=None):
+    """The sphere of the gallery at another height, on a heave slider or free."""
     device = sw.gallery.sphere()
-    data, (ball,) = device.hydro, device.system.bodies
-    there = ball.replace(position=(0.0, 0.0, ball.position[2] + lift))
+    (ball,) = device.system.bodies
+    there = ball.replace(
+        position=(0.0, 0.0, ball.position[2] + lift),
+        hull=ball.hull if hull else None,
+        mass=mass or ball.mass,
+    )
     joint = (
         sw.Free("free", sw.WORLD, there)
         if free
         else sw.Slider("heave", sw.WORLD.at(*there.position), there, axis="z")
     )
-    moved = sw.System("moved", (there,), (joint,), water=device.system.water)
-    with pytest.warns(SwelltreeWarning, match=rf"z = {ball.position[2] + lift:g} m, in the hydro"):
-        sw.compile(moved, data, radiation="none")
-    bare = moved.replace(bodies=(there.replace(hull=None),))
-    with pytest.raises(sw.SwelltreeError, match="its draft is not that of the data"):
-        sw.compile(bare, data, radiation="none")
+    return sw.System("moved", (there,), (joint,), water=device.system.water), device.hydro
+
+
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("lift", [-2.5, -1.5, -0.25, 0.25, 1.5, 2.0])
+def test_a_sphere_above_or_below_its_data_is_never_taken_silently(lift, free):
+    """Data of a file, draft 3.75 m: one rule above and below, whatever joint holds the body."""
+    heights = rf"at z = {-2.0 + lift:g} m, in the hydro data at z = -2 m"
+    with pytest.warns(SwelltreeWarning, match=heights + r"\. The draft of the data is used"):
+        sw.compile(*lifted_sphere(lift, free), radiation="none")
+    bare = lifted_sphere(lift, free, hull=False)
+    if abs(lift) > 0.5 * 3.75:
+        with pytest.raises(sw.SwelltreeError, match=heights + ": its draft is not that of"):
+            sw.compile(*bare, radiation="none")
+    else:
+        with pytest.warns(SwelltreeWarning, match=heights + ": its draft may not be that of"):
+            sw.compile(*bare, radiation="none")
+
+
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize(("factor", "word"), [(0.8, "too light"), (1.25, "too heavy")])
+def test_a_mass_that_is_not_that_of_the_displaced_water_is_reported(factor, word, free):
+    system, data = lifted_sphere(0.0, free, hull=False, mass=261_800.0 * factor)
+    report = sw.compile(system, data, radiation="none").report
+    assert [x for x in report if f"has a mass of {261_800 * factor:.5g} kg" in x and word in x]
+
+
+def test_a_mass_that_something_else_carries_is_reported_as_a_note():
+    """A line may carry the difference, so that the model is not doubted."""
+    system, data = lifted_sphere(0.0, False, hull=False, mass=300_000.0)
+    (ball,) = system.bodies
+    rope = sw.LineType("rope", diameter=0.1, mass_per_length=1.0, EA=1e6)
+    line = sw.Line("hanger", (0.0, 0.0, 30.0), ball.at(0.0, 0.0, 0.0), 30.0, rope, "quasi_static")
+    model = sw.compile(system.replace(lines=(line,)), data, radiation="none")
+    (found,) = mass_against_displacement(model)
+    assert found.severity == "note"
+    assert "N to line 'hanger'" in found.sentence

@@ -26,6 +26,7 @@ SAME_TRIM = np.radians(0.2)
 SAME_VOLUME = 0.05  # of the displaced volume: meshes of one hull differ by less
 SAME_CENTER = 0.05  # of the size: so far may centres of buoyancy of two meshes be apart
 ELSEWHERE = 0.5  # of size or draft: a centre of mass so far off belongs to a body that was moved
+OTHER_LOAD = 0.05  # of the draft: a centre of mass farther off is reported
 FLATTEST = 0.05  # of the size: a draft below it is no draft (a centre of buoyancy left at zero)
 
 
@@ -113,27 +114,38 @@ def _moved(body: Body, data: xr.Dataset, system: System) -> Moved | None:
 
 
 def _by_mass(body: Body, data: xr.Dataset, size: float, about_z: np.ndarray) -> np.ndarray | None:
-    """Data of a file: only a centre of mass far away tells that the body was moved."""
+    """How far the centre of mass is from that of data that do not state the pose of their bodies.
+
+    One rule for all joints: heights that differ by more than a twentieth of the draft are reported,
+    and from half a draft on the data are rejected unless hull or reference point agree with them.
+    """
     theirs = _point(data, "center_of_mass", body.name)
     if theirs is None:
         return None
     theirs = about_z @ theirs
     ours = np.array(body.position) + body.rotation_matrix @ np.array(body.com)
     offset = ours - theirs
-    if abs(offset[2]) > ELSEWHERE * _height(body, data, size):
-        if not _at_its_draft(body, data):
-            raise SwelltreeError(
-                f"body '{body.name}': its centre of mass is at z = {ours[2]:.4g} m, in the hydro "
-                f"data at z = {theirs[2]:.4g} m: its draft is not that of the data. Describe the "
-                "body where they were made, or compute data there; where only its load is "
-                "another, give its hull, or as reference_point the rotation centre of the data."
-            )
-        warn_user(
+    draft = _height(body, data, size)
+    if abs(offset[2]) > OTHER_LOAD * draft:
+        heights = (
             f"body '{body.name}': its centre of mass is at z = {ours[2]:.4g} m, in the hydro data "
-            f"at z = {theirs[2]:.4g} m. The draft of the data is kept, so this is another load, "
-            "not another draft: the hull does not move with the position of the body. For another "
-            "draft compute data with run_bem."
+            f"at z = {theirs[2]:.4g} m"
         )
+        if _at_its_draft(body, data):
+            warn_user(
+                f"{heights}. The draft of the data is used, so this is another load, not another "
+                "draft: the hull does not move with the position of the body. For another draft "
+                "compute data with run_bem."
+            )
+        else:
+            remedy = (
+                "Describe the body where they were made, or compute data there; where only its "
+                "load is another, give its hull, or as reference_point the rotation centre of the "
+                "data."
+            )
+            if abs(offset[2]) > ELSEWHERE * draft:
+                raise SwelltreeError(f"{heights}: its draft is not that of the data. {remedy}")
+            warn_user(f"{heights}: its draft may not be that of the data. {remedy}")
     if np.hypot(*offset[:2]) <= ELSEWHERE * size:
         offset = np.zeros(3)
     return np.array([*offset[:2], 0.0])
