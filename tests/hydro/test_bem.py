@@ -2,6 +2,7 @@
 
 import json
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import swelltree.system as sw
 from swelltree.hydro.bem import run as bem_run
 from swelltree.hydro.bem import solve as bem_solve
+from swelltree.hydro.bem.meshes import common_planes, folded, to_capytaine, wetted_panels
 from swelltree.hydro.bem.run import run_bem
 
 pytest.importorskip("capytaine")
@@ -325,3 +327,48 @@ def test_a_sphere_that_turns_about_its_centre_is_no_error():
     data = run_bem(system(body), [1.4, 2.0], refine="extrapolate", cache=False)
     roll = data.radiation_damping.values[:, 3, 3]
     assert np.abs(roll).max() < 1e-4 * data.radiation_damping.values[:, 2, 2].max() * 6.4**2
+
+
+@pytest.mark.parametrize("lid", [False, True])
+def test_symmetric_hulls_are_solved_by_parts_with_the_same_result(lid, monkeypatch):
+    """Two boxes on one line: a half each; their data are those without symmetry."""
+    boxes = [
+        sw.Body(name, "displacement", (1.0, 1.0, 1.0), position=(x, 0, 0), hull=hull)
+        for name, x, hull in (
+            ("a", 0.0, sw.Box(2.0, 2.0, 1.0, 0.5, panel_size=0.5)),
+            ("b", 4.0, sw.Box(1.0, 2.0, 1.0, 0.7, panel_size=0.5)),
+        )
+    ]
+    system = sw.System("two", boxes, [sw.Free(f"f{b.name}", sw.WORLD, b) for b in boxes])
+    seen = []
+
+    def planes(meshes):
+        seen.append(common_planes(meshes))
+        return seen[-1]
+
+    found = []
+    for choice in (planes, lambda meshes: ()):
+        monkeypatch.setattr(bem_solve, "common_planes", choice)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found.append(run_bem(system, [2.0], [0.4], lid=lid, cache=False))
+    assert set(seen) == {("xOz",)}
+    for name in ("added_mass", "radiation_damping", "excitation_force", "far_field_residual"):
+        one, other = (x[name].values for x in found)
+        assert one == pytest.approx(other, abs=1e-9 * np.abs(other).max())
+
+
+def test_hulls_without_common_symmetry_are_solved_whole():
+    """Odd panels across, a body off the line, one turned: no plane mirrors all of them."""
+
+    def mesh(panel_size=0.5, **place):
+        hull = sw.Box(2.0, 1.0, 1.0, 0.5, panel_size=panel_size)
+        return to_capytaine(wetted_panels(sw.Body("b", 1.0, (1, 1, 1), hull=hull, **place)), "b")
+
+    whole = mesh()
+    assert common_planes([whole]) == ("xOz", "yOz")
+    assert folded(whole, ("xOz", "yOz")).faces_areas.sum() == pytest.approx(5.0)
+    assert common_planes([whole, mesh(position=(3.0, 0.0, 0.0))]) == ("xOz",)
+    assert common_planes([whole, mesh(position=(3.0, 0.1, 0.0))]) == ()
+    assert common_planes([mesh(rotation_deg=(0.0, 0.0, 20.0))]) == ()
+    assert common_planes([mesh(0.34)]) == ("yOz",)

@@ -27,7 +27,7 @@ import numpy as np
 from swelltree.engine.arrays import Array
 from swelltree.hydro.bem.solve import (
     Wetted,
-    floating_body,
+    floating_bodies,
     import_capytaine,
     lid_height,
     quiet,
@@ -173,11 +173,8 @@ def _far_field(
     from capytaine.post_pro.kochin import compute_kochin
 
     cpt = import_capytaine()
-    parts = [
-        floating_body(replace(body, center=center), lid)
-        for body, center, lid in zip(bodies, centers, lids, strict=True)
-    ]
-    floating = parts[0] if len(parts) == 1 else cpt.Multibody(parts)
+    about = [replace(body, center=c) for body, c in zip(bodies, centers, strict=True)]
+    floating = floating_bodies(about, lids)
     named = list(floating.dofs)
     solver = cpt.BEMSolver(method="indirect")  # far away one needs the sources
     theta = 2.0 * np.pi / ANGLES * np.arange(-BESIDE, ANGLES + BESIDE + 1)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import capytaine as cpt
 
 PULLED = 0.05  # of the way to the middle of a panel, its corners are looked at
+APART = 0.25  # of a panel: distance of a lid from the hull
 BELOW = 1e-4  # of the draft: where the section of a lid on the surface itself is taken
 
 
@@ -28,11 +29,8 @@ def lid_inside(hull: Panels, mesh: cpt.Mesh, z: float) -> cpt.Mesh | None:
         mesh: the same for Capytaine.
         z: height [m], not above zero.
     """
-    lid = mesh.generate_lid(z=z)
     draft = -float(hull.vertices[:, 2].min())
     a, b = section(hull, min(z, -BELOW * draft))
-    if lid.nb_faces and _all_inside(lid.vertices[lid.faces][:, :, :2], a, b).all():
-        return lid
     cells = _cells(a, b, float(np.sqrt(mesh.faces_areas.mean())))
     cells = cells[_all_inside(cells, a, b)]
     if not len(cells):
@@ -50,12 +48,16 @@ def _all_inside(corners: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray
 
 
 def _cells(a: np.ndarray, b: np.ndarray, size: float) -> np.ndarray:
-    """Squares of about that size around a section (n, 4, 2), counter-clockwise from above."""
+    """Squares of about that size around a section (n, 4, 2), counter-clockwise from above.
+
+    Their numbers are even, so that the lid of a symmetric hull has its symmetry.
+    """
     ends = np.concatenate([a, b])
     if not len(ends):
         return np.zeros((0, 4, 2))
-    low, high = ends.min(axis=0), ends.max(axis=0)
-    nx, ny = (max(int(np.ceil(x / size)), 2) for x in high - low)
+    # a lid that meets the hull in an edge makes its equations singular
+    low, high = ends.min(axis=0) + APART * size, ends.max(axis=0) - APART * size
+    nx, ny = (2 * max(int(np.ceil(0.5 * x / size)), 1) for x in high - low)
     x, y = np.linspace(low[0], high[0], nx + 1), np.linspace(low[1], high[1], ny + 1)
     X, Y = np.meshgrid(x, y, indexing="ij")
     grid = np.stack([X, Y], -1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     import capytaine as cpt
 
 THIN = 0.1  # thickness over length of a part below which it counts as thin
+MIRRORS = {"xOz": 1, "yOz": 0}  # planes of symmetry of Capytaine, and the axis across each
+SAME = 1e-6  # of the size of a panel: nearer is the same place
 
 
 def wetted_panels(body: Body, scale: float = 1.0) -> Panels:
@@ -56,3 +59,50 @@ def to_capytaine(panels: Panels, name: str) -> cpt.Mesh:
     import capytaine as cpt
 
     return cpt.Mesh(panels.vertices, panels.lists(), name=name, auto_clean=False, auto_check=False)
+
+
+def common_planes(meshes: Sequence[cpt.Mesh]) -> tuple[str, ...]:
+    """Planes in which every mesh is its own mirror image, of "xOz" and "yOz".
+
+    Args:
+        meshes: all hulls and lids that are solved together.
+    """
+    return tuple(
+        plane for plane, axis in MIRRORS.items() if all(_is_mirrored(mesh, axis) for mesh in meshes)
+    )
+
+
+def folded(mesh: cpt.Mesh, planes: Sequence[str]) -> cpt.Mesh | cpt.ReflectionSymmetricMesh:
+    """The same mesh as a half or quarter and its images, whose equations are solved apart.
+
+    Args:
+        mesh: that is its own image in these planes.
+        planes: from `common_planes`.
+    """
+    import capytaine as cpt
+
+    result = mesh
+    kept = np.ones(mesh.nb_faces, dtype=bool)
+    for plane in planes:
+        kept &= mesh.faces_centers[:, MIRRORS[plane]] > 0.0
+    if planes:
+        result = mesh.extract_faces(np.flatnonzero(kept))
+    for plane in planes:
+        result = cpt.ReflectionSymmetricMesh(result, plane=plane, name=mesh.name)
+    return result
+
+
+def _is_mirrored(mesh: cpt.Mesh, axis: int) -> bool:
+    """Whether every panel on one side has its image on the other, and none lies on both."""
+    from scipy.spatial import cKDTree
+
+    size = np.sqrt(mesh.faces_areas)
+    rows = np.column_stack([mesh.faces_centers, size[:, None] * mesh.faces_normals])
+    right = mesh.faces_centers[:, axis] > 0.0
+    corners = mesh.vertices[mesh.faces][..., axis]
+    across = (corners.min(axis=1) < -SAME * size) & (corners.max(axis=1) > SAME * size)
+    if across.any() or 2 * right.sum() != right.size:
+        return False
+    image = rows[right] * np.where(np.arange(6) % 3 == axis, -1.0, 1.0)
+    apart, which = cKDTree(rows[~right]).query(image)
+    return bool((apart <= SAME * size[right]).all() and np.unique(which).size == which.size)

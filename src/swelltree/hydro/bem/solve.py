@@ -8,7 +8,7 @@ a problem that fails with no more than a warning, so every value is looked at he
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from swelltree.hydro.bem.lids import lid_inside
-from swelltree.hydro.bem.meshes import to_capytaine
+from swelltree.hydro.bem.meshes import common_planes, folded, to_capytaine
 from swelltree.hydro.bem.residuals import by_kind, residuals
 from swelltree.hydro.relations import RESIDUAL
 from swelltree.system.bodies.panels import Panels
@@ -274,9 +274,8 @@ class _Variants:
     def body(self, height: float | None) -> cpt.FloatingBody:
         """All bodies with their lid at that height."""
         if height not in self.made:
-            floating = [floating_body(b, self._height(b, height)) for b in self.bodies]
-            together = import_capytaine().Multibody
-            self.made[height] = floating[0] if len(floating) == 1 else together(floating)
+            heights = [self._height(body, height) for body in self.bodies]
+            self.made[height] = floating_bodies(self.bodies, heights)
         return self.made[height]
 
     def solver(self, name: str) -> cpt.BEMSolver:
@@ -318,14 +317,32 @@ class _Variants:
         return np.array(rows)
 
 
-def floating_body(body: Wetted, lid: float | None) -> cpt.FloatingBody:
-    """A body of Capytaine with its lid at a height [m], None for no lid."""
+def floating_bodies(bodies: Sequence[Wetted], lids: Sequence[float | None]) -> cpt.FloatingBody:
+    """All bodies for Capytaine, with what symmetry they have together.
+
+    Args:
+        bodies: in the water.
+        lids: heights of their lids [m], None for no lid.
+    """
     cpt = import_capytaine()
-    mesh = to_capytaine(body.wet, body.name)
-    inner = None if lid is None else lid_inside(body.panels, mesh, lid)
-    dofs = cpt.rigid_body_dofs(rotation_center=tuple(body.center))
-    named = {f"{body.name}__{dof}": dofs[dof] for dof in body.dofs}
-    return cpt.FloatingBody(mesh=mesh, lid_mesh=inner, dofs=named, name=body.name)
+    hulls = [to_capytaine(body.wet, body.name) for body in bodies]
+    inner = [
+        None if lid is None else lid_inside(body.panels, mesh, lid)
+        for body, mesh, lid in zip(bodies, hulls, lids, strict=True)
+    ]
+    planes = common_planes([*hulls, *(lid for lid in inner if lid is not None)])
+    floating = []
+    for body, mesh, lid in zip(bodies, hulls, inner, strict=True):
+        dofs = cpt.rigid_body_dofs(rotation_center=tuple(body.center))
+        floating.append(
+            cpt.FloatingBody(
+                mesh=folded(mesh, planes),
+                lid_mesh=None if lid is None else folded(lid, planes),
+                dofs={f"{body.name}__{dof}": dofs[dof] for dof in body.dofs},
+                name=body.name,
+            )
+        )
+    return floating[0] if len(floating) == 1 else cpt.Multibody(floating)
 
 
 def _one(
