@@ -270,11 +270,71 @@ def test_derivative_of_delivered_energy_is_the_difference():
     assert float(both(1e-9)[1]) == pytest.approx(float(difference), rel=1e-5)
 
 
-def test_a_spring_beside_a_limited_machine_is_told():
-    body = sw.Body("buoy", 1e3, (1.0, 1.0, 1.0))
-    rail = sw.Slider("rail", sw.WORLD, body)
-    how = {"joint": "rail", "damping": 1e4, "force_limit": 1e5}
-    for stiffness, told in ((4e4, True), (0.0, False)):
-        pto = sw.LinearPto("pto", stiffness=stiffness, **how)
-        model = sw.compile(sw.System("s", [body], [rail], ptos=[pto]))
-        assert any("force_limit 100000 bounds the force" in note for note in model.report) == told
+LIMITED = {"joint": "rail", "damping": 1e4, "force_limit": 1e5, "stiffness": 4e4}
+
+
+def driven_buoy(pto):
+    body = sw.Body("buoy", 1e4, (1.0, 1.0, 1.0))
+    rail = sw.Slider("rail", sw.WORLD, body, axis="x")
+    push = sw.AppliedForce("push", body, force=(sw.Harmonic(2e5, 1.3), 0.0, 0.0))
+    hold = sw.JointForce("hold", "rail", stiffness=2e4, damping=2e4)
+    return sw.compile(sw.System("s", [body], [rail], forces=[push, hold], ptos=[pto], water=DRY))
+
+
+def test_force_limit_holds_for_spring_and_damper_together():
+    """With the spring exempt the force was 1.42 times the limit."""
+    model = driven_buoy(sw.LinearPto("pto", **LIMITED))
+    run = sw.simulate(model, duration=30.0, output_step=0.02, progress=False)
+    free = driven_buoy(sw.LinearPto("pto", **LIMITED | {"force_limit": 1e9}))
+    large = sw.simulate(free, duration=30.0, output_step=0.02, progress=False)
+    assert float(abs(large["pto_force"]).max()) > 1.2e5
+    assert float(abs(run["pto_force"]).max()) == pytest.approx(1e5, rel=1e-9)
+    assert float(run["pto_limited"].max()) == 1.0
+    # the energy of the spring is accounted for while the actuator works against it
+    stored = float(abs(run["pto_stored_energy"]).max())
+    assert float(abs(run["energy_residual"]).max()) < 1e-4 * stored
+
+
+@pytest.mark.parametrize("study", ["batch", "steady_state"])
+def test_force_limit_holds_for_the_sum_in_other_studies(study):
+    model = driven_buoy(sw.LinearPto("pto", **LIMITED))
+    if study == "batch":
+        run = sw.simulate_batch(
+            model,
+            parameters={"pto.damping": [1e4, 2e4]},
+            duration=20.0,
+            output_step=0.02,
+            channels=["pto_force"],
+            reduce=["series"],
+        ).rename(pto_force_series="pto_force")
+    else:
+        run = sw.steady_state(model, period=2.0 * np.pi / 1.3)
+    assert float(abs(run["pto_force"]).max()) == pytest.approx(1e5, rel=1e-3)
+
+
+def test_stops_act_outside_the_force_limit():
+    stops = {"lower": -1.0, "upper": 1.0, "stop_stiffness": 1e6}
+    model = driven_buoy(sw.LinearPto("pto", **LIMITED, **stops))
+    run = sw.simulate(model, duration=15.0, output_step=0.02, progress=False)
+    within = run["pto_force"] - run["pto_stop_force"]
+    assert float(abs(run["pto_force"]).max()) > 1.1e5
+    assert float(abs(within).max()) <= 1e5 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("spring", [-3e4, 0.0, 3e4, 3e5])
+def test_a_cylinder_and_a_clutch_only_reduce_their_own_force(spring):
+    """What the spring leaves of the limit, never a force the other way."""
+    inputs = LawInputs(
+        np.zeros(()),
+        *np.zeros((2, 1)),
+        np.zeros((0, 1)),
+        np.zeros(1),
+        np.full(1, 1e5),
+        spring=np.array([spring]),
+    )
+    for wanted in (-3e5, -2e4, 2e4, 3e5):
+        own, whole = (f(np.array([wanted]))[0] for f in (inputs.reduced, inputs.limited))
+        assert abs(whole + spring) <= 1e5 * (1 + 1e-12)
+        assert own * wanted >= 0.0
+        assert abs(own) <= abs(wanted)
+        assert abs(own + spring) <= max(1e5, abs(spring)) * (1 + 1e-12)

@@ -15,7 +15,7 @@ from swelltree.compiler.elements import build_effects, build_sensors
 from swelltree.compiler.frame_checks import refuse_pointless_rods, refuse_turned_over, whole_turns
 from swelltree.compiler.massless import check_mass
 from swelltree.compiler.redundancy import Redundancy, find_redundancy
-from swelltree.compiler.table_notes import limit_notes, table_notes
+from swelltree.compiler.table_notes import table_notes
 from swelltree.compiler.unfelt import unfelt_notes
 from swelltree.effects.drag.build import viscous_notes, with_added_mass
 from swelltree.effects.hulls.build import (
@@ -27,7 +27,7 @@ from swelltree.effects.hulls.build import (
 from swelltree.effects.linear_hydro.build import (
     HydroOptions,
     build_hydro,
-    moving_dofs,
+    moving_at,
     wet_bodies,
     with_fitted_memory,
     with_rotation_centers,
@@ -251,7 +251,8 @@ def _with_hydro(
     """The model with linear hydrodynamics from data, and notes on these."""
     mean = _described_pose(system, model.layout)
     loads, added, told_by_data = build_hydro(system, model, mean, hydro, how)
-    moves = moving_dofs(model)
+    # data are those of small motions: what the joints hold in these is not judged
+    moves = moving_at(model, mean)
     labels = [f"{body}__{dof}" for body in model.layout.bodies for dof in DOFS]
     free = [label for label, there in zip(labels, moves, strict=True) if there]
     told_by_data = [*warnings_about(hydro, "hydro data", ("frequencies",), free), *told_by_data]
@@ -302,7 +303,7 @@ def _started(
         surplus=result.surplus,
         redundant=bool(result.report),
     )
-    notes = [*table_notes(system), *limit_notes(system), *notes, *unfelt_notes(system, model)]
+    notes = [*table_notes(system), *notes, *unfelt_notes(system, model)]
     return model.noted(*before, *notes, *floating), free
 
 

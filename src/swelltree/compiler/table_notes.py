@@ -26,16 +26,6 @@ def table_notes(system: System) -> list[str]:
     return result
 
 
-def limit_notes(system: System) -> list[str]:
-    """PTOs whose spring acts beside a limited machine."""
-    return [
-        f"{pto.label}: force_limit {pto.force_limit:g} bounds the force of its machine; its spring "
-        f"of {pto.stiffness:g} acts beside that, so that pto_force may be larger."
-        for pto in system.ptos
-        if pto.force_limit is not None and pto.stiffness
-    ]
-
-
 def _tables(item: Description) -> Iterator[tuple[str, Table]]:
     """Tables in the fields of an item."""
     for field in dataclasses.fields(item):  # pyright: ignore[reportArgumentType]

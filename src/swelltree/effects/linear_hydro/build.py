@@ -357,16 +357,18 @@ def moving_dofs(model: Model) -> np.ndarray:
     """Which of the 6N body velocities the joints let move, found at positions about the start."""
     layout = model.layout
     rng = np.random.default_rng(0)
-    moves = np.zeros(6 * layout.n_bodies, dtype=bool)
     unit = np.zeros(layout.n_positions)
     for _, first in layout.quaternions:
         unit[first] = 1.0
-    for _ in range(3):
-        q = moved_positions(layout, unit, rng.uniform(-1.0, 1.0, layout.n_tree))
-        pose = forward(model, q)
-        P = velocity_matrix(*tree_blocks(model, pose, joint_frames(model, pose)))
-        moves |= np.abs(P).max(axis=1, initial=0.0) > 1e-9
-    return moves
+    steps = (rng.uniform(-1.0, 1.0, layout.n_tree) for _ in range(3))
+    poses = [forward(model, moved_positions(layout, unit, step)) for step in steps]
+    return np.any([moving_at(model, pose) for pose in poses], axis=0)
+
+
+def moving_at(model: Model, pose: Pose) -> np.ndarray:
+    """Which of the 6N body velocities the joints let move in one pose: those of small motions."""
+    P = velocity_matrix(*tree_blocks(model, pose, joint_frames(model, pose)))
+    return np.abs(P).max(axis=1, initial=0.0) > 1e-9
 
 
 def with_fitted_memory(model: Model, options: NamedValues, free: np.ndarray) -> Model:

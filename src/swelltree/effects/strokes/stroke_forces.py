@@ -131,16 +131,18 @@ class StrokeForces(Effect):
         x, v = stroke(self.strokes, now.motion)
         xp = namespace(v)
         u = self.control(model, now)
-        bound = None
+        bound, spring = None, None
         if self.limited:
+            spring = -self.stiffness * (x - self.neutral)
             bound = xp.minimum(self.force_limit, self.power_limit / xp.maximum(xp.abs(v), 1e-9))
 
         def part(values: Array | None, s: slice) -> Array | None:
             return None if values is None else values[s]
 
+        springs = [0.0 if spring is None else spring[s] for s in self.slices()]
         return [
-            LawInputs(now.t, x[s], v[s], z, u[s], part(bound, s), part(now.hold, s))
-            for s, z in zip(self.slices(), self.states(now), strict=True)
+            LawInputs(now.t, x[s], v[s], z, u[s], part(bound, s), part(now.hold, s), pull)
+            for s, z, pull in zip(self.slices(), self.states(now), springs, strict=True)
         ]
 
     def outputs(self, inputs: list[LawInputs]) -> list[LawOutputs]:

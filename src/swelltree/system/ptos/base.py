@@ -53,10 +53,11 @@ class Pto(Force):
         stop_stiffness: of the stops [N/m, N m/rad].
         stop_damping: of the stops while touched [N s/m, N m s/rad].
         stop_ramp: overrun over which the damping of the stops sets in [m, rad].
-        force_limit: largest force of the machine, that is of damper, friction, generator and
-            control together [N, N m]. The spring of `stiffness` and the stops act beside the
-            machine and are not limited: `pto_force`, the sum of all, may be larger.
-        power_limit: largest mechanical power of the machine [W].
+        force_limit: largest force of the PTO, that is of spring, damper, friction, generator and
+            control together [N, N m]. The end stops are not limited. An actuator works against its
+            spring where that alone is beyond the limit; a cylinder or a clutch cannot, it only
+            reduces its own force.
+        power_limit: largest mechanical power of the same force [W].
     """
 
     kind: ClassVar[str] = "pto"

@@ -22,20 +22,29 @@ class LawInputs:
     u: Array  # (e,) from signals and controllers
     bound: Array | None  # (e,) largest force allowed by the limits, None without any
     hold: Array | None = None  # (e,) force that holds the stroke, where it is known
+    spring: Array | float = 0.0  # (e,) force of the spring, to which the limits apply too
 
     def limited(self, force: Array) -> Array:
-        """Force within its bounds."""
+        """Force of an actuator that keeps the sum of itself and the spring within the bounds."""
         if self.bound is None:
             return force
         xp = namespace(force, self.bound)
-        return xp.clip(force, -self.bound, self.bound)
+        return xp.clip(force, -self.bound - self.spring, self.bound - self.spring)
+
+    def reduced(self, force: Array) -> Array:
+        """The same of a device that can do so only by a smaller force of its own."""
+        if self.bound is None:
+            return force
+        xp = namespace(force, self.bound)
+        low = xp.minimum(-self.bound - self.spring, 0.0)
+        return xp.clip(force, low, xp.maximum(self.bound - self.spring, 0.0))
 
     def beyond(self, force: Array) -> Array:
-        """One where a force is beyond its bounds."""
+        """One where a force and that of the spring are beyond their bounds."""
         if self.bound is None:
             return 0.0 * force
         xp = namespace(force, self.bound)
-        return xp.where(xp.abs(force) > self.bound, 1.0, 0.0)
+        return xp.where(xp.abs(force + self.spring) > self.bound, 1.0, 0.0)
 
 
 @pytree()

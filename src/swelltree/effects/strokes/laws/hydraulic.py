@@ -58,10 +58,12 @@ class Hydraulic(Law):
 
         # the pump; a limit makes its area smaller
         share = 1.0 + 0.0 * drop
-        if inputs.bound is not None:
-            share = xp.minimum(1.0, inputs.bound / xp.maximum(self.piston_area * drop, 1e-9))
-        area = share * self.piston_area
         sign = xp.tanh(v / self.smoothing_velocity)
+        if inputs.bound is not None:
+            # what the spring leaves of the limit
+            room = xp.maximum(inputs.bound + inputs.spring * sign, 0.0)
+            share = xp.minimum(1.0, room / xp.maximum(self.piston_area * drop, 1e-9))
+        area = share * self.piston_area
         flow = area * v * sign
         valves = self.valve_resistance * self.piston_area**2 * v
         force = -area * drop * sign - valves

@@ -47,7 +47,7 @@ class Rectifier(Law):
         back = self.clutch_damping * xp.maximum(-self.ratio * inputs.v - omega, 0.0)
         # at standstill both are at the verge; a limit lets the clutch slip
         wanted = -self.ratio * (out - self.both_ways * back)
-        force = inputs.limited(wanted)
+        force = inputs.reduced(wanted)
         torque = xp.abs(force) / self.ratio
         slip = self.ratio * xp.abs(inputs.v) - omega
         brake = self.generator_damping * omega + inputs.u
