@@ -10,7 +10,7 @@ import pytest
 import swelltree.system as sw
 from swelltree.hydro.bem import run as bem_run
 from swelltree.hydro.bem import solve as bem_solve
-from swelltree.hydro.bem.meshes import common_planes, folded, to_capytaine, wetted_panels
+from swelltree.hydro.bem.meshes import common_plane, folded, to_capytaine, wetted_panels
 from swelltree.hydro.bem.run import run_bem
 
 pytest.importorskip("capytaine")
@@ -342,17 +342,17 @@ def test_symmetric_hulls_are_solved_by_parts_with_the_same_result(lid, monkeypat
     system = sw.System("two", boxes, [sw.Free(f"f{b.name}", sw.WORLD, b) for b in boxes])
     seen = []
 
-    def planes(meshes):
-        seen.append(common_planes(meshes))
+    def plane(meshes):
+        seen.append(common_plane(meshes))
         return seen[-1]
 
     found = []
-    for choice in (planes, lambda meshes: ()):
-        monkeypatch.setattr(bem_solve, "common_planes", choice)
+    for choice in (plane, lambda meshes: None):
+        monkeypatch.setattr(bem_solve, "common_plane", choice)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found.append(run_bem(system, [2.0], [0.4], lid=lid, cache=False))
-    assert set(seen) == {("xOz",)}
+    assert set(seen) == {"xOz"}
     for name in ("added_mass", "radiation_damping", "excitation_force", "far_field_residual"):
         one, other = (x[name].values for x in found)
         assert one == pytest.approx(other, abs=1e-9 * np.abs(other).max())
@@ -366,9 +366,9 @@ def test_hulls_without_common_symmetry_are_solved_whole():
         return to_capytaine(wetted_panels(sw.Body("b", 1.0, (1, 1, 1), hull=hull, **place)), "b")
 
     whole = mesh()
-    assert common_planes([whole]) == ("xOz", "yOz")
-    assert folded(whole, ("xOz", "yOz")).faces_areas.sum() == pytest.approx(5.0)
-    assert common_planes([whole, mesh(position=(3.0, 0.0, 0.0))]) == ("xOz",)
-    assert common_planes([whole, mesh(position=(3.0, 0.1, 0.0))]) == ()
-    assert common_planes([mesh(rotation_deg=(0.0, 0.0, 20.0))]) == ()
-    assert common_planes([mesh(0.34)]) == ("yOz",)
+    assert common_plane([whole]) == "xOz"
+    assert folded(whole, "xOz").faces_areas.sum() == pytest.approx(5.0)
+    assert common_plane([whole, mesh(position=(3.0, 0.0, 0.0))]) == "xOz"
+    assert common_plane([whole, mesh(position=(3.0, 0.1, 0.0))]) is None
+    assert common_plane([mesh(rotation_deg=(0.0, 0.0, 20.0))]) is None
+    assert common_plane([mesh(0.34)]) == "yOz"

@@ -61,35 +61,31 @@ def to_capytaine(panels: Panels, name: str) -> cpt.Mesh:
     return cpt.Mesh(panels.vertices, panels.lists(), name=name, auto_clean=False, auto_check=False)
 
 
-def common_planes(meshes: Sequence[cpt.Mesh]) -> tuple[str, ...]:
-    """Planes in which every mesh is its own mirror image, of "xOz" and "yOz".
+def common_plane(meshes: Sequence[cpt.Mesh]) -> str | None:
+    """The plane in which every mesh is its own mirror image, "xOz" or "yOz"; None without one.
+
+    One plane is used where there are two: Capytaine 3.0 keeps the matrices of quarters in memory.
 
     Args:
         meshes: all hulls and lids that are solved together.
     """
-    return tuple(
-        plane for plane, axis in MIRRORS.items() if all(_is_mirrored(mesh, axis) for mesh in meshes)
-    )
+    planes = (p for p, axis in MIRRORS.items() if all(_is_mirrored(mesh, axis) for mesh in meshes))
+    return next(planes, None)
 
 
-def folded(mesh: cpt.Mesh, planes: Sequence[str]) -> cpt.Mesh | cpt.ReflectionSymmetricMesh:
-    """The same mesh as a half or quarter and its images, whose equations are solved apart.
+def folded(mesh: cpt.Mesh, plane: str | None) -> cpt.Mesh | cpt.ReflectionSymmetricMesh:
+    """The same mesh as a half and its image, whose equations are solved apart.
 
     Args:
-        mesh: that is its own image in these planes.
-        planes: from `common_planes`.
+        mesh: that is its own image in this plane.
+        plane: from `common_plane`.
     """
     import capytaine as cpt
 
-    result = mesh
-    kept = np.ones(mesh.nb_faces, dtype=bool)
-    for plane in planes:
-        kept &= mesh.faces_centers[:, MIRRORS[plane]] > 0.0
-    if planes:
-        result = mesh.extract_faces(np.flatnonzero(kept))
-    for plane in planes:
-        result = cpt.ReflectionSymmetricMesh(result, plane=plane, name=mesh.name)
-    return result
+    if plane is None:
+        return mesh
+    half = mesh.extract_faces(np.flatnonzero(mesh.faces_centers[:, MIRRORS[plane]] > 0.0))
+    return cpt.ReflectionSymmetricMesh(half, plane=plane, name=mesh.name)
 
 
 def _is_mirrored(mesh: cpt.Mesh, axis: int) -> bool:

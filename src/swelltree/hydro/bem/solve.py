@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from swelltree.hydro.bem.lids import lid_inside
-from swelltree.hydro.bem.meshes import common_planes, folded, to_capytaine
+from swelltree.hydro.bem.meshes import common_plane, folded, to_capytaine
 from swelltree.hydro.bem.residuals import by_kind, residuals
 from swelltree.hydro.relations import RESIDUAL
 from swelltree.system.bodies.panels import Panels
@@ -330,14 +330,14 @@ def floating_bodies(bodies: Sequence[Wetted], lids: Sequence[float | None]) -> c
         None if lid is None else lid_inside(body.panels, mesh, lid)
         for body, mesh, lid in zip(bodies, hulls, lids, strict=True)
     ]
-    planes = common_planes([*hulls, *(lid for lid in inner if lid is not None)])
+    plane = common_plane([*hulls, *(lid for lid in inner if lid is not None)])
     floating = []
     for body, mesh, lid in zip(bodies, hulls, inner, strict=True):
         dofs = cpt.rigid_body_dofs(rotation_center=tuple(body.center))
         floating.append(
             cpt.FloatingBody(
-                mesh=folded(mesh, planes),
-                lid_mesh=None if lid is None else folded(lid, planes),
+                mesh=folded(mesh, plane),
+                lid_mesh=None if lid is None else folded(lid, plane),
                 dofs={f"{body.name}__{dof}": dofs[dof] for dof in body.dofs},
                 name=body.name,
             )

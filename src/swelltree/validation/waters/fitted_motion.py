@@ -66,5 +66,5 @@ def moonpool() -> list[Check]:
         warnings.simplefilter("ignore", SwelltreeWarning)
         data = run_bem(system, np.arange(0.2, 2.201, 0.025), lid=False, progress=False)
         off, peak = _motion_error(compile(system, data))
-    why = "asked for 2 %, which compile says it misses; with a misfit of K of 0.54 % it was 108 %"
-    return [Check("motions", off, 5.0, "%", why), Check("peak of heave", peak, 5.0, "%", why)]
+    why = f"{ASKED}; with the resonance taken for an irregular frequency it was 108 %"
+    return [Check("motions", off, 2.0, "%", why), Check("peak of heave", peak, 2.0, "%", why)]
