@@ -18,6 +18,7 @@ slow = pytest.mark.slow
         pytest.param(moored.two_solvers, marks=slow),
         pytest.param(moored.two_forms, marks=slow),
         pytest.param(moored.rest_of_lines, marks=slow),
+        pytest.param(moored.tension_rao, marks=slow),
     ],
 )
 def test_case_passes(run):

@@ -1,5 +1,7 @@
 """Plots of results: what is drawn is what the data say, with their units."""
 
+import json
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -78,6 +80,53 @@ def test_profile_of_a_line(run):
     assert titles(fig)[1] == ("Tension from end A to end B", "kN")
     with pytest.raises(sw.SwelltreeError, match=r"the result has no lines"):
         plot.line_profile(made_run(duration=5.0))
+
+
+def test_ranges_along_a_line_are_those_of_its_samples(run):
+    fig = plot.line_ranges(run, "line 1")
+    assert [unit for _, unit in titles(fig)] == ["kN", "m"]
+    window = run.sel(line="line 1", time=slice(10.0, None))  # after the ramp
+    drawn = lines_of(fig.axes[0])
+    tension = 1e-3 * window["line_tension"].values
+    assert drawn["max"][:, 1] == pytest.approx(tension.max(0))
+    assert drawn["min"][:, 1] == pytest.approx(tension.min(0))
+    length = np.linalg.norm(np.diff(window["line_position"].values, axis=1), axis=-1).mean(0)
+    assert drawn["mean"][:, 0] == pytest.approx(np.cumsum(length) - 0.5 * length)
+    clearance = lines_of(fig.axes[1])["min"]
+    assert clearance[:, 1] == pytest.approx(window["line_position"].values[..., 2].min(0) + 50.0)
+    assert clearance[-1, 0] == pytest.approx(length.sum())
+    with pytest.raises(sw.SwelltreeError, match=r"line 'line 3' is not in the result"):
+        plot.line_ranges(run, "line 3")
+    with pytest.raises(sw.SwelltreeError, match=r"there are no lines"):
+        plot.line_ranges(made_run(duration=5.0))
+
+
+def test_clearance_is_the_distance_from_a_sloped_or_uneven_bed_and_idle_segments_do_not_count(run):
+    drawing = json.loads(run.attrs["drawing"])
+    place = run["line_position"].copy()
+    place[:, 0, :3] = place[:, 0, 3:4].values  # three idle segments
+    some = run.assign(line_position=place)
+
+    def found(**bed):
+        some.attrs["drawing"] = json.dumps(drawing | bed)
+        return sw.line_ranges(some)
+
+    slope = np.array([0.1, -0.2])
+    plane = found(bed={"slope": slope.tolist()})
+    after = place.sel(time=slice(10.0, None)).values
+    away = (after[..., 2] + 50.0 - after[..., :2] @ slope) / np.sqrt(1.0 + slope @ slope)
+    wanted = away.min(0)
+    wanted[0, :3] = np.nan
+    least = plane["line_clearance"].sel(statistic="min").values
+    assert least == pytest.approx(wanted, nan_ok=True)
+    assert np.isnan(plane["line_tension"].sel(statistic="max").values[0]).sum() == 3
+    x, y = np.linspace(-200.0, 200.0, 9), np.linspace(-150.0, 150.0, 7)
+    depth = 50.0 - slope[0] * x[:, None] - slope[1] * y
+    grid = found(bed={"x": x.tolist(), "y": y.tolist(), "depth": depth.tolist()})
+    assert grid["line_clearance"].values == pytest.approx(
+        plane["line_clearance"].values, nan_ok=True
+    )
+    assert "line_clearance" not in found(depth=None)
 
 
 def test_a_mode_is_drawn_from_its_shape():

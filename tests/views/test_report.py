@@ -29,6 +29,12 @@ def data_of(text):
     return json.loads(found[1])
 
 
+def test_range_graphs_of_lines_are_in_the_page(text):
+    assert text.count('src="data:image/png;base64,') == 2
+    assert 'alt="Min, mean and max along line 1"' in text
+    assert "Ranges along lines" not in page(made_run(duration=5.0))
+
+
 def test_the_page_loads_nothing_from_anywhere(text):
     assert re.findall(r'(?:src|href)="(?!#|data:)', text) == []
     assert "default-src 'none'" in text

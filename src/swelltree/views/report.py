@@ -159,6 +159,7 @@ class Data:
         pairs.append(tables.model_card(dataset, drawing))
         self.cards.append(
             tables.design_card(dataset)
+            + tables.ranges_card(dataset)
             + tables.statistics_card(shown)
             + f'<div class="grid">{"".join(pairs)}</div>'
             + tables.provenance_card(dataset, source)

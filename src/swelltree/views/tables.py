@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,7 @@ SHOWN_FIRST = (
     "delivered_power",
 )
 MOST_ROWS = 400
+MOST_RANGES = 12  # lines with range graphs
 
 
 def short(value: float | None) -> str:
@@ -169,6 +171,27 @@ def design_card(dataset: xr.Dataset) -> str:
         return ""
     about = f"{window_text(dataset).capitalize()}. {MPM}"
     return card("Loads and motions", f'<p class="about">{escape(about)}</p>' + content)
+
+
+def ranges_card(dataset: xr.Dataset) -> str:
+    """Range graphs of the lines, those after the first folded."""
+    if "line_position" not in dataset or "line" not in dataset.coords:
+        return ""
+    from swelltree.views import plot
+
+    content = ""
+    for i, name in enumerate(map(str, dataset["line"].values[:MOST_RANGES])):
+        picture = base64.b64encode(plot.to_png(plot.line_ranges(dataset, name), dpi=80)).decode()
+        image = (
+            f'<img alt="{escape(f"Min, mean and max along {name}", quote=True)}" '
+            f'style="max-width:100%" src="data:image/png;base64,{picture}">'
+        )
+        content += folded(name, image) if i else image
+    left = dataset.sizes["line"] - MOST_RANGES
+    if left > 0:
+        content += f"<p>{left} more lines: see plot.line_ranges.</p>"
+    about = f"Min, mean and max along the lines, {window_text(dataset)}."
+    return card("Ranges along lines", f'<p class="about">{escape(about)}</p>' + content)
 
 
 def energy_card(dataset: xr.Dataset) -> str:

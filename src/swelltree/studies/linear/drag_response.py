@@ -9,6 +9,7 @@ import numpy as np
 from swelltree.model.model import Model
 from swelltree.studies.linear.drag import DRAG, DragSolver, LinearDrag, Waves
 from swelltree.studies.linear.excitation import waves_of
+from swelltree.studies.linear.line_response import CoupledDrag, LineSystem, Motion
 from swelltree.studies.linear.linear_model import LinearModel
 from swelltree.system.errors import SwelltreeError, listed, suggest
 from swelltree.waves.sea import AnySea
@@ -21,6 +22,7 @@ class DragResponse:
     y: np.ndarray  # (c, f) complex, exp(-iwt)
     matrices: list[np.ndarray]  # equivalent matrices of every piece of drag
     rounds: int  # until drag and motion agreed
+    lines: Motion | None = None  # of the nodes of dynamic lines, where they move on their own
 
 
 def check_drag(drag: str, amplitude: object = 0.0, sea: object = 0.0) -> None:
@@ -35,7 +37,13 @@ def check_drag(drag: str, amplitude: object = 0.0, sea: object = 0.0) -> None:
         raise SwelltreeError("drag='stochastic' needs a sea. Give sea=IrregularSea(...).")
 
 
-def with_drag(linear: LinearModel, waves: Waves, force: np.ndarray, drag: str) -> DragResponse:
+def with_drag(
+    linear: LinearModel,
+    waves: Waves,
+    force: np.ndarray,
+    drag: str,
+    system: LineSystem | None = None,
+) -> DragResponse:
     """Response to waves of given amplitudes under the equivalent drag of this very motion.
 
     Args:
@@ -43,7 +51,11 @@ def with_drag(linear: LinearModel, waves: Waves, force: np.ndarray, drag: str) -
         waves: c of them.
         force: excitation per metre without that by drag, (c, 6N).
         drag: "none", "harmonic" or "stochastic".
+        system: dynamic lines whose nodes move on their own, or None.
     """
+    if system is not None and drag != "none":
+        moved, found, rounds = CoupledDrag(system, waves, force).run(drag)
+        return DragResponse(moved.y, found.bodies, rounds, moved)
     if drag == "none" or not linear.drag:
         return DragResponse(linear.amplitudes(waves.omega, force), [], 0)
     responses: list[np.ndarray] = []
@@ -60,7 +72,12 @@ def with_drag(linear: LinearModel, waves: Waves, force: np.ndarray, drag: str) -
 
 
 def with_drag_of_sea(
-    linear: LinearModel, model: Model, sea: AnySea | None, waves: Waves, force: np.ndarray
+    linear: LinearModel,
+    model: Model,
+    sea: AnySea | None,
+    waves: Waves,
+    force: np.ndarray,
+    system: LineSystem | None = None,
 ) -> DragResponse:
     """Response to waves under the drag of the motion in a sea.
 
@@ -70,10 +87,16 @@ def with_drag_of_sea(
         sea: described.
         waves: c of them, of one metre.
         force: their excitation without that by drag, (c, 6N).
+        system: dynamic lines whose nodes move on their own, or None.
     """
     assert sea is not None  # check_drag
     in_sea = waves_of(model, sea, 0)
-    there = with_drag(linear, in_sea, linear.excitation(in_sea.omega, in_sea.beta), "stochastic")
+    excitation = linear.excitation(in_sea.omega, in_sea.beta)
+    if system is not None:
+        _, found, rounds = CoupledDrag(system, in_sea, excitation).run("stochastic")
+        moved = CoupledDrag(system, waves, force).solved(found)
+        return DragResponse(moved.y, found.bodies, rounds, moved)
+    there = with_drag(linear, in_sea, excitation, "stochastic")
     damping = None
     if there.matrices:
         solver = DragSolver(linear.at.model, linear.drag, waves, None)

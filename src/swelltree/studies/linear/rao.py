@@ -32,6 +32,8 @@ from swelltree.studies.linear.frequency_results import (
     pto_rows,
     water_attributes,
 )
+from swelltree.studies.linear.line_response import line_system
+from swelltree.studies.linear.line_tensions import rao_variables, tensions, with_line_notes
 from swelltree.studies.linear.linear_model import LinearModel
 from swelltree.studies.linear.linearise import linear_model
 from swelltree.studies.rest.relax import check_no_drums
@@ -70,7 +72,10 @@ def rao(
     Returns a dataset: `rao` (omega, wave_direction, body, dof) complex, per metre of wave
     amplitude, displacements of the reference points in the axes of each body's heading at the
     equilibrium (roll and pitch are about the vessel's own axes); `coordinate_rao`; `absorbed_power`
-    and `capture_width` of every PTO, per square metre of amplitude; `damper_power` of all dampers.
+    and `capture_width` of every PTO, per square metre of amplitude; `damper_power` of all dampers;
+    of lines `fairlead_tension_rao`, `anchor_tension_rao` and, along them, `line_tension_rao` or
+    `line_node_tension_rao` [N/m], with the tensions at the equilibrium. With drag the nodes of
+    dynamic lines move on their own, else these lines count as static catenaries.
 
     Args:
         model: compiled with hydro data, or with members or bodies that feel waves without them.
@@ -87,7 +92,7 @@ def rao(
     """
     check_traced("rao", model, start)
     refuse_lines_alone(model, "rao")
-    model = with_static_lines(model)
+    with_lines, model = model, with_static_lines(model)
     check_no_drums(model, "rao")
     check_excited(model, radiation)
     how = chosen_formulation(formulation)
@@ -98,13 +103,19 @@ def rao(
     pairs = np.repeat(w, len(beta)), np.tile(beta, len(w))
     waves = Waves(*pairs, np.repeat(np.broadcast_to(a, w.shape), len(beta)))
     force = linear.excitation(*pairs)
+    system = None if drag == "none" else line_system(linear, with_lines)
     if drag == "stochastic":
-        response = with_drag_of_sea(linear, model, sea, waves, force)
+        response = with_drag_of_sea(linear, model, sea, waves, force, system)
     else:
-        response = with_drag(linear, waves, force, drag)
+        response = with_drag(linear, waves, force, drag, system)
     y = response.y.reshape(len(w), len(beta), -1)
     attrs = {"radiation": radiation, "drag": drag, "drag_rounds": response.rounds}
-    return _to_dataset(linear, w, beta, y, attrs | (provenance or {}))
+    result = _to_dataset(linear, w, beta, y, attrs | (provenance or {}))
+    found = tensions(linear, waves.omega, response.y, system, response.lines)
+    if found is None:
+        return result
+    result = result.assign(rao_variables(found, (len(w), len(beta))))
+    return with_line_notes(result.assign_coords(line=list(found.lines)), system)
 
 
 def _to_dataset(

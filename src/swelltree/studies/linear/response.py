@@ -25,6 +25,8 @@ from swelltree.studies.linear.frequency_results import (
     pto_rows,
     wave_power,
 )
+from swelltree.studies.linear.line_response import line_system
+from swelltree.studies.linear.line_tensions import response_variables, tensions, with_line_notes
 from swelltree.studies.linear.linear_model import LinearModel
 from swelltree.studies.linear.linearise import linear_model
 from swelltree.studies.linear.rao import check_excited
@@ -56,7 +58,10 @@ def response(
     `coordinate_deviation`, the variance by component (`variance`, over `component` with its
     `omega`) and the response `spectrum`, divided by the band of the sea's spectrum that each
     component stands for (not a number for a regular wave, which has none); `absorbed_power`
-    (pto) [W] and `capture_width` [m], and `damper_power` of all dampers (element) [W].
+    (pto) [W] and `capture_width` [m], and `damper_power` of all dampers (element) [W]; of lines
+    `fairlead_tension_deviation` and `anchor_tension_deviation` [N] with their spectra, and along
+    them `line_tension_deviation` or `line_node_tension_deviation`. With drag the nodes of dynamic
+    lines move on their own, else these lines count as static catenaries.
 
     Args:
         model: compiled with hydro data.
@@ -70,7 +75,7 @@ def response(
     """
     check_traced("response", model, sea)
     refuse_lines_alone(model, "response")
-    model = with_static_lines(model)
+    with_lines, model = model, with_static_lines(model)
     check_no_drums(model, "response")
     check_excited(model, radiation)
     how = chosen_formulation(formulation)
@@ -82,9 +87,15 @@ def response(
     linear = linear_model(
         model, how, radiation, start=start, drag_apart=drag != "none", study="response"
     )
-    moved = with_drag(linear, waves, linear.excitation(w, beta), drag)
+    system = None if drag == "none" else line_system(linear, with_lines)
+    moved = with_drag(linear, waves, linear.excitation(w, beta), drag, system)
     attrs = {"study": "response", "sea": repr(sea), "drag": drag, "drag_rounds": moved.rounds}
-    return _to_dataset(linear, waves, moved.y * a[:, None], attrs)
+    result = _to_dataset(linear, waves, moved.y * a[:, None], attrs)
+    found = tensions(linear, w, moved.y, system, moved.lines)
+    if found is None:
+        return result
+    result = result.assign(response_variables(found, a, waves.width))
+    return with_line_notes(result.assign_coords(line=list(found.lines)), system)
 
 
 def _to_dataset(linear: LinearModel, waves: Waves, y: np.ndarray, attrs: NamedValues) -> xr.Dataset:

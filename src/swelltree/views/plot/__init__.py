@@ -9,6 +9,7 @@ from swelltree.views.plot.frequency import hydro, rao, spectrum
 from swelltree.views.plot.matrix import matrix
 from swelltree.views.plot.operability import operability
 from swelltree.views.plot.overview import energy, motion, sea
+from swelltree.views.plot.ranges import line_ranges
 from swelltree.views.plot.shapes import line_profile, mode, topology
 from swelltree.views.plot.style import to_png, write_figure
 from swelltree.views.plot.time import forces, phase, timeseries
@@ -20,6 +21,7 @@ __all__ = [
     "free_surface",
     "hydro",
     "line_profile",
+    "line_ranges",
     "matrix",
     "mode",
     "motion",
