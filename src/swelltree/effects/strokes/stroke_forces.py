@@ -357,6 +357,13 @@ def stroke_forces(model: Model) -> StrokeForces:
     return model.effect(StrokeForces) or NO_STROKES
 
 
+def element_forces(model: Model, now: Now) -> Array:
+    """Forces of all elements that act to increase their strokes, (e,)."""
+    effect = model.effect(StrokeForces)
+    xp = namespace(now.motion.pose.p)
+    return xp.zeros(0) if effect is None else effect.force(model, now)
+
+
 def with_control(model: Model, signals: dict[int, Callable[[Array], Array]]) -> Model:
     """The model with actuators u of some elements given by compiled signals, by number."""
     forces = stroke_forces(model)
