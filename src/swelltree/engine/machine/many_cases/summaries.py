@@ -21,8 +21,8 @@ from swelltree.engine.machine.many_cases.threads import GROUP
 # of one channel: the last is the largest change from sample to sample
 STATISTICS = ("mean", "std", "min", "max", "crossings", "change")
 # samples of the energy budget, and what is kept of them
-BUDGET = ("kinetic", "stored", "done", "largest_work", "largest_stored", "closure", "extent")
-EXTREMES = ("kinetic", "moved", "largest_work", "largest_stored", "closure", "gap", "extent")
+BUDGET = ("kinetic", "stored", "done", "largest_work", "allowed", "closure", "extent")
+EXTREMES = ("kinetic", "moved", "largest_work", "allowed", "closure", "gap", "extent")
 INFINITE = float(np.inf)
 
 
@@ -193,7 +193,7 @@ def extremes_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
             larger("kinetic", sample("kinetic", i))
             moved = k.intrinsic("fabs", k.sub(sample("stored", i), stored))
             larger("moved", known(moved))
-            for name in ("largest_work", "largest_stored", "closure"):
+            for name in ("largest_work", "allowed", "closure"):
                 larger(name, sample(name, i))
             gap = known(k.intrinsic("fabs", k.sub(balance(i), open_at_first)))
             earlier = k.get(before)
