@@ -329,7 +329,7 @@ class Effect:
 
     @property
     def takes_samples(self) -> bool:
-        """Do all its events happen at times that are known ahead? Static."""
+        """Do its events only change what it commands, so that fixed steps may take them between?"""
         return False
 
     def begun(self, model: Model, now: Now) -> Array | None:

@@ -250,6 +250,10 @@ class StrokeForces(Effect):
     def sticks(self) -> bool:
         return any(law.sticks for law in self.laws)
 
+    @property
+    def switches_between_steps(self) -> bool:  # pyright: ignore
+        return all(law.sticks for law in self.laws if law.events or law.holds)
+
     def can_stick(self) -> np.ndarray:
         """One for every element whose hold is friction, and so part of its force, (e,)."""
         return np.repeat([float(law.sticks) for law in self.laws], self.counts)
