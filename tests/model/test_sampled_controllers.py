@@ -272,3 +272,20 @@ def test_the_two_step_scheme_takes_samples_between_its_steps(model):
         sw.simulate(model, duration=3.0, output_step=0.3, solver="two_step", step=0.02)
     free = sw.simulate(model, duration=3.0, output_step=0.3, solver="two_step")
     assert 0.25 / free.attrs["step"] == pytest.approx(round(0.25 / free.attrs["step"]))
+
+
+def test_a_relay_switches_between_the_steps_of_the_two_step_scheme():
+    """In the step after a surface is crossed: the error goes with the step."""
+    model = sw.compile(cart(relay, states=["on"], start={"on": 1.0}, surfaces=band))
+    options = {"duration": 6.0, "output_step": 0.1, "solver": "two_step"}
+    for step in (0.02, 0.002):
+        run = sw.simulate(model, step=step, **options)
+        exact = switching(run.time.values, 0.1)
+        # four times 6 N over 1 kg act up to a step late
+        assert np.abs(run.joint_coordinate.values[:, 0] - exact).max() < 4 * step
+
+
+def test_a_force_that_jumps_with_a_rate_is_rejected_by_the_two_step_scheme():
+    model = sw.compile(cart(bang, surfaces=lambda t, y: y[0]))
+    with pytest.raises(sw.SwelltreeError, match="Keep what jumps in a state"):
+        sw.simulate(model, duration=1.0, solver="two_step", step=0.01)

@@ -190,3 +190,44 @@ def test_bad_friction_is_rejected(keys, message):
         sw.JointForce("f", "rail", **keys)
     with pytest.raises(sw.SwelltreeError, match=message):
         sw.CoulombPto("f", joint="rail", **keys)
+
+
+@pytest.mark.parametrize("how", ["path_matrix", "lagrange"])
+def test_two_step_scheme_solves_for_what_sticks(how):
+    """The force of a brake is an unknown of each step; it breaks away at the end of one."""
+    push = sw.JointForce("push", "rail", force="friction_laws:growing")
+    hold = sw.JointForce("hold", "rail", friction=10.0, static_friction=12.0, stick=True)
+    model, errors = sw.compile(block(push, hold)), []
+    for step in (0.02, 0.01):
+        options = {"duration": 4.0, "output_step": 0.1, "formulation": how}
+        run = sw.simulate(model, solver="two_step", step=step, **options)
+        t, x = run["time"].values, run["joint_coordinate"].values[:, 0]
+        gone = np.maximum(t - (12.0 - WEIGHT), 0.0)
+        exact = (gone**3 / 6.0 + (12.0 - 10.0) * gone**2 / 2.0) / MASS
+        errors.append(np.abs(x - exact).max())
+        stuck = gone == 0.0
+        # it gives by a millionth of the way of a free body in a step
+        assert np.abs(x[stuck]).max() < 1e-5 * step**2 * 12.0 / MASS
+        force = run["joint_force"].sel(joint_element="hold").values
+        assert np.allclose(force[stuck], -WEIGHT - t[stuck], atol=1e-4)
+        assert np.allclose(force[gone > 2 * step], -10.0, atol=1e-9)
+        # energies of samples are of second order in the step: 2 kg at 1 to 3 m/s^2
+        assert np.abs(run["energy_residual"].values).max() < MASS * 3.0**2 * step**2
+    # a step late at 2 N over 2 kg: 0.02 s times 1 m/s^2 times 1.8 s
+    assert errors[0] < 0.04
+    assert errors[1] < 0.02
+
+
+@pytest.mark.parametrize("limits", [(9.0, 2.0), (6.0, 5.0)])
+def test_two_brakes_share_a_load_in_the_two_step_scheme(limits):
+    brakes = [
+        sw.CoulombPto(name, joint="rail", friction=limit, stick=True)
+        for name, limit in zip("ab", limits, strict=True)
+    ]
+    model = sw.compile(block(ptos=brakes))
+    run = sw.simulate(model, duration=1.0, output_step=0.25, solver="two_step", step=0.05)
+    assert np.abs(run["joint_coordinate"].values).max() < 1e-7
+    force = run["pto_force"].values[1:]
+    assert np.allclose(force.sum(1), -WEIGHT, atol=1e-9)
+    assert (np.abs(force) <= np.array(limits) + 1e-9).all()
+    assert (run["pto_mode"].values[1:] == 1.0).all()

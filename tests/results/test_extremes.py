@@ -90,6 +90,11 @@ def test_crests_are_one_per_upward_crossing_of_the_mean():
         (lambda: sw.peaks_over_threshold(np.arange(20.0), 9.0, threshold=18.5), "lower one"),
         (lambda: sw.most_probable_maximum([1.0, 2.0], 9.0), "at least 3"),
         (lambda: sw.most_probable_maximum([1, 2, np.nan, 3], 9.0), "1 of 4 values are not finite"),
+        (lambda: sw.weibull_tail([*np.arange(20.0), np.nan], 9.0), "1 of 21 values are not finite"),
+        (
+            lambda: sw.peaks_over_threshold(np.array([np.arange(20.0), np.full(20, np.nan)]), 9.0),
+            "20 of 40 values are not finite",
+        ),
         (lambda: sw.most_probable_maximum([1, 2, 3], 9.0, confidence=2.0), "confidence 2.0"),
     ],
 )
@@ -97,3 +102,10 @@ def test_too_few_values_are_told(call, sentence):
     with pytest.raises(sw.SwelltreeError) as error:
         call()
     assert sentence in str(error.value)
+
+
+def test_gaps_behind_the_peaks_of_a_run_do_not_count():
+    """Campaigns keep 20 peaks of each run, and gaps where there are fewer."""
+    rows = np.random.default_rng(4).rayleigh(1.0, (3, 20))
+    padded = np.concatenate([rows, np.full((3, 4), np.nan)], axis=1)
+    assert sw.weibull_tail(padded, 600.0) == sw.weibull_tail(rows, 600.0)

@@ -44,10 +44,12 @@ def test_the_ramp_of_the_sea_does_not_count_and_gaps_neither():
     data = xr.Dataset(
         {"x": ("time", values, {"units": "m"})}, {"time": ("time", t, {"ramp": 20.0})}
     )
-    found = sw.statistics(data)
+    with pytest.warns(sw.SwelltreeWarning, match="1 samples of 'x' are not numbers and do not"):
+        found = sw.statistics(data)
     assert float(found["x"].sel(statistic="max")) < 1.01
     assert found["x"].attrs["units"] == "m"
     assert found.attrs["statistics_from"] == 20.0
+    data["x"][500] = 0.0
     whole = sw.statistics(data, start=0.0)
     assert float(whole["x"].sel(statistic="max")) == 1000.0
     assert list(sw.statistics(data["x"], start=20.0)["statistic"].values) == list(NAMES)
@@ -125,7 +127,8 @@ def test_angles_count_on_past_half_a_turn():
     assert float(alone.sel(statistic="max")[0]) == pytest.approx(yaw.max(), rel=1e-12)
     holes = as_position(t, (roll, pitch, yaw))
     holes[300:303] = np.nan
-    with_gaps = sw.statistics(holes).sel(body="buoy", statistic="max", dof="Yaw")
+    with pytest.warns(sw.SwelltreeWarning, match="18 samples of 'the channel' are not numbers"):
+        with_gaps = sw.statistics(holes).sel(body="buoy", statistic="max", dof="Yaw")
     assert float(with_gaps) == pytest.approx(yaw.max(), rel=1e-12)
 
 

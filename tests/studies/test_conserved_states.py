@@ -23,9 +23,12 @@ def late(model, periods):
     return run.isel(time=slice(-51, -1))
 
 
-@pytest.mark.parametrize("low", [0.4, 1.0])
+@pytest.mark.parametrize("low", [0.2, 0.4, 1.0])
 def test_the_oil_of_a_closed_circuit_is_conserved(low):
-    """The mean pressure was kept in place of the oil: 0.148 m3 became 0.103 m3."""
+    """The mean pressure was kept in place of the oil: 0.148 m3 became 0.103 m3.
+
+    With 0.2 m3 the first step emptied the accumulator, where nothing has a slope.
+    """
     model = buoy(
         sw.HydraulicPto(
             "ram",

@@ -328,3 +328,25 @@ def test_steady_state_refuses_dynamic_lines():
         sw.steady_state(
             sw.compile(moored_float()), sw.RegularWave(amplitude=1, period=9), harmonics=3
         )
+
+
+@pytest.mark.slow
+def test_a_brake_on_a_moored_float_holds_and_slides():
+    """Vertical to an arm: the float stands until a swell lifts more than the brake can hold."""
+    system = moored_float(segments=5)
+    body = system.bodies[0]
+    options = {"duration": 20.0, "output_step": 0.1, "step": 0.05}
+    swell = sw.Harmonic(amplitude=2e5, omega=1.0)
+    lift = sw.AppliedForce("lift", body, force=(0, 0, swell))
+    runs = []
+    for limit in (4e5, 1e5):
+        brake = sw.CoulombPto("brake", sw.WORLD.at(0, 0, -50), body, friction=limit, stick=True)
+        changed = system.replace(ptos=[brake], forces=[*system.forces, lift])
+        runs.append(sw.simulate(sw.compile(changed), **options))
+    held, slides = runs
+    assert held.attrs["result"] == slides.attrs["result"] == "success"
+    moved = [np.ptp(run["pto_stroke"].values[20:, 0]) for run in runs]
+    assert moved[0] < 1e-4
+    assert moved[1] > 0.05
+    assert np.abs(slides["pto_force"].values).max() < 1e5 * (1 + 1e-6)
+    assert set(np.unique(slides["pto_mode"].values)) == {0.0, 1.0}

@@ -80,13 +80,11 @@ class Now:
 
 @dataclass(frozen=True)
 class LinearElements:
-    """Springs, dampers and machines for small motions: F = -k x - c x' + u on a stroke x."""
+    """Springs, dampers and machines for small motions."""
 
     names: tuple[str, ...] = ()
     wrench: Float[np.ndarray, "e b6"] = field(default_factory=lambda: np.zeros((0, 0)))  # of unit F
-    stiffness: Float[np.ndarray, " e"] = field(default_factory=lambda: np.zeros(0))  # k
-    damping: Float[np.ndarray, " e"] = field(default_factory=lambda: np.zeros(0))  # c
-    whole: tuple[bool, ...] = ()  # this is all of its law; not of stops, slack and states
+    whole: tuple[bool, ...] = ()  # the slope of its force is all of its law; not of stops and slack
 
 
 @dataclass(frozen=True)
@@ -331,7 +329,7 @@ class Effect:
 
     @property
     def takes_samples(self) -> bool:
-        """Do all its events happen at times that are known ahead? Static."""
+        """Do its events only change what it commands, so that fixed steps may take them between?"""
         return False
 
     def begun(self, model: Model, now: Now) -> Array | None:

@@ -154,13 +154,13 @@ def _numbers(
 
 
 def expected(values: np.ndarray, duration: float) -> float:
-    """Most probable largest value in three hours; NaN where a run is too short to tell.
+    """Most probable largest value in three hours; NaN where a run is too short, or has gaps.
 
     Args:
         values: samples in time.
         duration: of the samples [s].
     """
-    peaks = crests(values)
+    peaks = crests(values) if np.isfinite(values).all() else values[:0]
     if len(peaks) < FEWEST or duration <= 0.0:
         return np.nan
     if np.ptp(peaks) <= EVEN * np.abs(peaks).max():

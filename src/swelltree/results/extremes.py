@@ -49,20 +49,21 @@ def largest_peaks(values: np.ndarray, count: int) -> np.ndarray:
 
     Args:
         values: samples (..., time).
-        count: how many; where there are fewer the rest is NaN.
+        count: how many; where there are fewer the rest is NaN. A record with gaps has none: its
+            largest may lie there.
     """
     x = np.asarray(values, float)
     out = np.full((*x.shape[:-1], count), np.nan)
     for place in np.ndindex(x.shape[:-1]):
-        largest = np.sort(crests(x[place]))[::-1][:count]
-        out[(*place, slice(0, len(largest)))] = largest
+        if np.isfinite(x[place]).all():
+            largest = np.sort(crests(x[place]))[::-1][:count]
+            out[(*place, slice(0, len(largest)))] = largest
     return out
 
 
 def crests(values: np.ndarray) -> np.ndarray:
-    """The largest value between each two upward crossings of the mean."""
+    """The largest value between each two upward crossings of the mean, of a record without gaps."""
     x = np.asarray(values, float)
-    x = x[np.isfinite(x)]
     if x.size < 2:
         return x[:0]
     above = x > x.mean()
@@ -77,7 +78,7 @@ def weibull_tail(
     """Most probable largest value in a time by a Weibull distribution through the peaks.
 
     Args:
-        peaks: all crests of one or several runs.
+        peaks: all crests of one or several runs; rows of runs may end with gaps.
         duration: of these runs together [s].
         within: time for which the largest value is asked [s].
         part: of the peaks, from the top, that the distribution is laid through.
@@ -122,7 +123,8 @@ def peaks_over_threshold(
     """Most probable largest value in a time by the excesses above a threshold.
 
     Args:
-        peaks: crests of one or several runs; all that exceed the threshold suffice.
+        peaks: crests of one or several runs; all that exceed the threshold suffice. Rows of runs
+            may end with gaps.
         duration: of these runs together [s].
         within: time for which the largest value is asked [s].
         threshold: excesses above it count; a tenth of the peaks, at least 20, if not given. Lower
@@ -169,15 +171,7 @@ def most_probable_maximum(
             the estimated scale has one distribution for all Gumbel distributions.
         seed: of the bootstrap.
     """
-    given = np.asarray(maxima, float).ravel()
-    missing = int((~np.isfinite(given)).sum())
-    if missing:
-        raise SwelltreeError(
-            f"most_probable_maximum: {missing} of {given.size} values are not finite numbers. Runs "
-            "that failed may be those of the largest values: run them again, or give the others "
-            "alone."
-        )
-    x = _peaks(given, "most_probable_maximum", 3)
+    x = _peaks(np.asarray(maxima, float).ravel(), "most_probable_maximum", 3)
     _positive("most_probable_maximum", duration=duration, within=within)
     if not 0.0 < confidence < 1.0:
         raise SwelltreeError(
@@ -215,8 +209,19 @@ def _mode(x: np.ndarray, times: float) -> tuple[Array, Array]:
 
 
 def _peaks(values: Numbers, study: str, least: int) -> np.ndarray:
-    x = np.sort(np.asarray(values, float).ravel())
-    x = x[np.isfinite(x)]
+    """Sorted values; of rows of several runs, gaps behind the last peak of a run do not count."""
+    given = np.asarray(values, float)
+    runs = given if given.ndim > 1 else given.reshape(-1, 1)
+    there = np.isfinite(runs)
+    behind = np.isnan(runs) & np.logical_or.accumulate(there, axis=-1)
+    behind &= ~np.logical_or.accumulate(there[..., ::-1], axis=-1)[..., ::-1]
+    missing = int((~there & ~behind).sum())
+    if missing:
+        raise SwelltreeError(
+            f"{study}: {missing} of {given.size} values are not finite numbers. Runs that failed "
+            "may be those of the largest values: run them again, or give the others alone."
+        )
+    x = np.sort(runs[there])
     if len(x) < least:
         raise SwelltreeError(
             f"{study}: there are {len(x)} values. Give at least {least}, of longer runs or more "

@@ -21,9 +21,8 @@ FREQUENCY = 1.0  # Hz: cycles of the equivalent range
 
 
 def turning_points(values: np.ndarray) -> np.ndarray:
-    """First and last sample and all local extremes between them; gaps are left out."""
+    """First and last sample and all local extremes between them, of a record without gaps."""
     x = np.asarray(values, float)
-    x = x[np.isfinite(x)]
     if x.size < 2:
         return x
     x = x[np.concatenate([[True], np.diff(x) != 0])]

@@ -23,7 +23,7 @@ import numpy as np
 
 from swelltree.engine.arrays import Array
 from swelltree.results.angles import unwrapped
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning, warn_user
+from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, warn_user
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -68,7 +68,8 @@ def statistics(dataset: Sampled, start: float | None = None) -> Sampled:
 
     Angles are taken without jumps: a body that turns on and on has a growing yaw. The attribute
     `statistics_from` says where the window begins. Those of a run that diverged or stopped early
-    are warned of, and say so in their attribute `ended`.
+    are warned of, and say so in their attribute `ended`. Samples that are not numbers do not count,
+    with a warning where a channel has others.
 
     Args:
         dataset: a result in time, or one of its variables.
@@ -90,8 +91,11 @@ def statistics(dataset: Sampled, start: float | None = None) -> Sampled:
     if ended:
         warn_user(f"statistics: the run did not reach its end, these are of what there is: {ended}")
     weights = time_weights(dataset.coords["time"].values[kept], period_of(dataset))
+    gaps: dict[str, int] = {}
 
     def of(values: xr.DataArray) -> xr.DataArray:
+        missing = values.isel(time=kept).isnull().sum("time").values
+        gaps[str(values.name or "the channel")] = int(missing[missing < kept.sum()].sum())
         result = xr.apply_ufunc(
             of_samples,
             unwrapped(values).isel(time=kept),
@@ -103,13 +107,30 @@ def statistics(dataset: Sampled, start: float | None = None) -> Sampled:
         return without_mpm(result.assign_coords(statistic=list(NAMES)).assign_attrs(about))
 
     if isinstance(dataset, xr.DataArray):
-        return of(dataset)
+        found = of(dataset)
+        warn_gaps({} if ended else gaps)
+        return found
     result = {
         name: of(values)
         for name, values in dataset.data_vars.items()
         if "time" in values.dims and values.dtype.kind == "f"
     }
+    warn_gaps({} if ended else gaps)
     return xr.Dataset(result, attrs={"statistics_from": first} | early)
+
+
+def warn_gaps(gaps: dict[str, int]) -> None:
+    """Warn of channels with numbers and gaps.
+
+    Args:
+        gaps: by channel: samples that are not numbers, of entries that have numbers too.
+    """
+    some = [name for name, count in gaps.items() if count]
+    if some:
+        warn_user(
+            f"{sum(gaps.values())} samples of {listed(some)} are not numbers and do not count in "
+            "statistics; peaks and fatigue of such records are not known."
+        )
 
 
 def statistic(values: xr.DataArray, name: str) -> np.ndarray:

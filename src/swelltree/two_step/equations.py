@@ -20,6 +20,7 @@ from swelltree.two_step.solve.balance import inertia_balance, weight_correction
 from swelltree.two_step.solve.complementarity import fischer_burmeister
 from swelltree.two_step.solve.friction import friction, smooth_friction
 from swelltree.two_step.solve.path import discrete_path_matrix
+from swelltree.two_step.sticking import stick_forces, stick_rows, stick_wrench
 from swelltree.two_step.surplus import without_surplus
 
 STICKS = 1e3  # see `friction`: the points of a body share a load
@@ -71,7 +72,8 @@ def first_guess(step: Step) -> Array:
         if state.lines is None
         else (2.0 * state.lines.y - state.lines.y_last).reshape(-1)
     )
-    return jnp.concatenate([u, y, state.lam, state.contact, state.tie.reshape(-1)])
+    sticking = stick_forces(model, state)
+    return jnp.concatenate([u, y, state.lam, state.contact, state.tie.reshape(-1), sticking])
 
 
 def equations(
@@ -82,7 +84,7 @@ def equations(
     Args:
         step: what is given.
         unknown: of bodies, junctions, joints and contacts, see `Sizes`.
-        wrench: of the model's forces on every body (N, 6).
+        wrench: of the model's forces on every body, without those of what can stick (N, 6).
         end_force: what lines need at their points (line * point, 3).
         rub: friction at contacts, or None.
 
@@ -92,10 +94,14 @@ def equations(
     """
     model, form, setup, state = step.model, step.form, step.setup, step.state
     theta = setup.theta
-    u, y, lam, nu, tie = step.size.split(unknown)
+    u, y, lam, nu, tie, sticking = step.size.split(unknown)
     p, g, _ = moved(step, u)
     three = poses_around(step, p, g)
     r = inertia_balance(model, three, setup.coupled, setup.h) - wrench
+    stuck = jnp.zeros(0)
+    if step.size.sticks:
+        r = r - stick_wrench(model, step.now.motion, sticking)
+        stuck = stick_rows(step, three, sticking)
     r = r - weight_correction(model, three)
     r = r + immersed_balance(model, setup, step.now.awash, three)[0]
     knots = jnp.zeros((0, 3))
@@ -140,7 +146,7 @@ def equations(
         r = transpose_apply(P, r)
         if model.locked is not None:
             r = jnp.where(model.locked > 0.5, u / setup.scale[: u.shape[0]], r)
-    value = jnp.concatenate([r, knots.reshape(-1), closing, touching, tied])
+    value = jnp.concatenate([r, knots.reshape(-1), closing, touching, tied, stuck])
     way = jnp.concatenate([p - state.pose.p, g], axis=-1).reshape(-1)
     moves = jnp.concatenate([way, y.reshape(-1)])
     return (value, moves, rubbing.reshape(-1)), Trial(value, P, three, g, rubbing, row)

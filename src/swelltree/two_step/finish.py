@@ -24,12 +24,14 @@ from swelltree.two_step.samples import LineSample, Sample
 from swelltree.two_step.solve.newton import Iterate
 from swelltree.two_step.state import LineState, StepperState
 from swelltree.two_step.step_rows import ends_before
+from swelltree.two_step.sticking import with_stick_forces
 
 
 def finished(step: Step, it: Iterate) -> tuple[StepperState, Sample]:
     """The next state, and the sample of the instant that was left."""
+    u, y, lam, contact, tie, sticking = step.size.split(it.at.x)
+    step = with_stick_forces(step, sticking)
     model, setup, state = step.model, step.setup, step.state
-    u, y, lam, contact, tie = step.size.split(it.at.x)
     p, g, q = moved(step, u)
     three = poses_around(step, p, g)
     v = three.v

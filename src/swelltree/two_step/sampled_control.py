@@ -1,4 +1,4 @@
-"""Sampled controllers between the steps of the two-step scheme."""
+"""Samples and surfaces of controllers between the steps of the two-step scheme."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from swelltree.two_step.start import motion_at
 from swelltree.two_step.state import StepperState
 
 
-def sampled(model: Model, h: Array, state: StepperState, begins: bool = False) -> StepperState:
-    """The state with what sampled controllers command from now on.
+def sampled(
+    model: Model, h: Array, state: StepperState, before: StepperState | None = None
+) -> StepperState:
+    """The state with what controllers command from now on, after samples and crossed surfaces.
 
     They measure the velocities of the half step before.
 
@@ -22,18 +24,23 @@ def sampled(model: Model, h: Array, state: StepperState, begins: bool = False) -
         model: as compiled.
         h: step [s].
         state: at the end of a step.
-        begins: the run begins here.
+        before: at its beginning; None: the run begins here.
     """
-    internal = InternalState(state.chi, state.elements)
+
+    def now_of(state: StepperState, later: Array | float = 0.0) -> Now:
+        motion = motion_at(model, state.pose, state.v_minus, state.angles)
+        return Now(state.t + later, motion, InternalState(state.chi, state.elements))
+
     for effect in model.effects:
         if not effect.takes_samples:
             continue
-        now = Now(state.t, motion_at(model, state.pose, state.v_minus, state.angles), internal)
-        if begins:
+        now = now_of(state)
+        if before is None:
             states = effect.begun(model, now)
         else:
             # a sample is due at this step or, by rounding, a little behind it
-            hit = effect.event_values(model, now) <= 1e-6 * h
+            hit = effect.event_values(model, now_of(state, 1e-6 * h)) <= 0.0
+            hit = hit & (effect.event_values(model, now_of(before)) > 0.0)
             states = jax.lax.cond(
                 hit.any(),
                 lambda x, effect=effect, now=now, hit=hit: effect.switched(model, now, hit),

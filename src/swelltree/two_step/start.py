@@ -7,6 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from swelltree.effects.linear_hydro.radiation import fitted_memory
+from swelltree.effects.strokes.stroke_forces import stroke_forces
+from swelltree.effects.strokes.strokes import pair_wrench
 from swelltree.engine.arrays import Array, namespace
 from swelltree.model.inertia import dense_inertia, world_inertia
 from swelltree.model.internal_state import InternalState, internal_at_rest, internal_settled
@@ -183,6 +185,7 @@ def set_up(
         )
     # ties pull at junctions, which are light
     light = inertia[size.bodies :].mean() if size.junctions else typical
+    sticking = _stroke_inertia(model, coupled) if size.sticks else np.zeros(0)
     return Setup(
         h=np.array(h),
         ahead=np.array(0.0 if beta == 1.0 else h),
@@ -194,15 +197,17 @@ def set_up(
         coupled=coupled,
         damping=damping,
         memory=memory,
-        scale=xp.concatenate([h**2 / inertia, np.ones(size.rows + size.contacts + size.ties)]),
+        scale=xp.concatenate([h**2 / inertia, np.ones(sum(size[2:]))]),
         columns=xp.concatenate(
             [
                 np.ones(size.balances),
                 np.ones(size.rows) * typical / h**2,
                 contact / h**2,
                 np.ones(size.ties) * light / h**2,
+                sticking / h**2,
             ]
         ),
+        stick_mass=sticking,
         tie_scale=light / h**2,
         contact_scale=h**2 / contact,
     )
@@ -219,6 +224,18 @@ def _body_scale(model: Model, form: Form, coupled: Array) -> Array:
         M = P.T @ M @ P
     # a massless body takes its scale from the others
     return xp.maximum(xp.diag(M), 1e-9 * xp.diag(M).max(initial=0.0))
+
+
+def _stroke_inertia(model: Model, coupled: Array) -> Array:
+    """Inertia that each stroke that can stick moves, of bodies without their joints (s,)."""
+    forces, motion = stroke_forces(model), start_motion(model)
+    xp = namespace(coupled)
+    dry = model.replace(added_mass=None)
+    M = dense_inertia(dry, world_inertia(dry, motion.pose)) + coupled
+    M = M + xp.diag(1e-9 * xp.diag(M).max() + 0.0 * xp.diag(M))
+    units = np.eye(len(forces.names))[np.flatnonzero(forces.can_stick())]
+    W = [pair_wrench(model, forces.strokes, motion, unit).reshape(-1) for unit in units]
+    return xp.stack([1.0 / (w @ xp.linalg.solve(M, w)) for w in W])
 
 
 def _junction_scale(model: Model) -> list[np.ndarray]:

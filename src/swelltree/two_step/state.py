@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from swelltree.effects.lines.winches import WinchState
+from swelltree.effects.strokes.stroke_forces import stroke_forces
 from swelltree.engine.arrays import Array, Tree, pytree
 from swelltree.model.kinematics import Pose
 from swelltree.model.layout import Row
@@ -95,6 +96,7 @@ class Setup:
     columns: Array  # (unknowns,) size of each unknown
     contact_scale: Array  # (k,) m/N
     tie_scale: Array  # N per metre
+    stick_mass: Array  # (s,) inertia that what sticks moves
 
 
 @dataclass(frozen=True)
@@ -155,13 +157,17 @@ def locks(model: Model) -> bool:
 
 
 class Sizes(NamedTuple):
-    """Numbers of unknowns: bodies, junctions (three each), joint equations, contacts, ties."""
+    """Numbers of unknowns: bodies, junctions, joint equations, contacts, ties, brakes.
+
+    Junctions and ties have three each.
+    """
 
     bodies: int
     junctions: int
     rows: int
     contacts: int
     ties: int
+    sticks: int
 
     @staticmethod
     def of(model: Model, form: Form) -> Sizes:
@@ -173,15 +179,17 @@ class Sizes(NamedTuple):
             len(form.rows),
             0 if lines is None else lines.n_contacts,
             0 if lines is None else 3 * len(lines.tie_body),
+            int(stroke_forces(model).can_stick().sum()),
         )
 
-    def split(self, x: Array) -> tuple[Array, Array, Array, Array, Array]:
-        """Unknowns of bodies, junctions (J, 3), multipliers, contact forces, tie forces (k, 3)."""
+    def split(self, x: Array) -> tuple[Array, Array, Array, Array, Array, Array]:
+        """Unknowns of bodies, junctions (J, 3), multipliers, forces of contacts, ties, sticks."""
         a = self.bodies
         b = a + self.junctions
         c = b + self.rows
         d = c + self.contacts
-        return x[:a], x[a:b].reshape(-1, 3), x[b:c], x[c:d], x[d:].reshape(-1, 3)
+        e = d + self.ties
+        return x[:a], x[a:b].reshape(-1, 3), x[b:c], x[c:d], x[d:e].reshape(-1, 3), x[e:]
 
     @property
     def balances(self) -> int:

@@ -28,7 +28,7 @@ def advance(
     solve = polished if form.differentiable else search_inside if inside else search
     solution = solve(step)
     after, sample = finished(step, solution)
-    after = sampled(model, setup.h, after)
+    after = sampled(model, setup.h, after, state)
     return after_events(model, form, setup, step.size.split(solution.at.x)[0], after), sample
 
 

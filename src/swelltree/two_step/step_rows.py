@@ -34,6 +34,7 @@ from swelltree.two_step.lines.rows import LineRows, assemble
 from swelltree.two_step.poses import before, half_velocity
 from swelltree.two_step.solve.block_solve import Condensed, back_substitute, eliminate
 from swelltree.two_step.solve.complementarity import Slack
+from swelltree.two_step.sticking import stick_wrench, with_stick_forces
 
 
 @pytree()
@@ -92,7 +93,11 @@ def evaluate(
     p, g, _ = moved(step, at.x[: size.bodies])
     v = 0.5 * (state.v_minus + half_velocity(state.pose.p, p, g, setup.h))
     # on the way to rest, where time stands still, forces see no velocity
-    loads = forces_at(step, setup.ahead / setup.h * v)
+    sticking = size.split(at.x)[5]
+    loads = forces_at(with_stick_forces(step, sticking), setup.ahead / setup.h * v)
+    wrench = loads.wrench
+    if size.sticks:  # unknown themselves
+        wrench = wrench - stick_wrench(model, now.motion, sticking)
     rigid = stays_open(model)
     cond = force = None
     if now.frozen is not None:
@@ -114,7 +119,7 @@ def evaluate(
         rub = Rub(state.contact_rub, *jax.lax.stop_gradient(here), smooth, exact=False)
 
     def f(x: Array) -> tuple[tuple[Array, Array, Array], Trial]:
-        return equations(step, x, loads.wrench, force, rub)
+        return equations(step, x, wrench, force, rub)
 
     (J, moves, rub_J), trial = derivatives_along(f, at.x)
     # mean velocity is half of a displacement over h, for Gibbs vectors the whole
@@ -150,7 +155,7 @@ def evaluate(
     along = along * setup.columns
     value = off = trial.value * setup.scale
     if rub is not None:
-        exact = equations(step, at.x, loads.wrench, force, replace(rub, exact=True))[1]
+        exact = equations(step, at.x, wrench, force, replace(rub, exact=True))[1]
         off = jnp.concatenate([exact.value * setup.scale, trial.row.reshape(-1)])
     if rigid and cond is not None and now.frozen is not None:
         # the last multiplier of each line stays among the unknowns
@@ -275,7 +280,7 @@ def ends_before(step: Step) -> Array:
 
 def ends_after(step: Step, x: Array) -> Array:
     """Points of all lines at the next instant (line, point, 3)."""
-    u, y, _, _, _ = step.size.split(x)
+    u, y, *_ = step.size.split(x)
     p, g, _ = moved(step, u)
     return end_positions(step.model.dynamic_lines, poses_around(step, p, g).next, y)
 

@@ -64,19 +64,25 @@ def test_statistics_peaks_and_damage_in_lanes_are_those_of_the_samples(width):
     np.testing.assert_allclose(told, damage_equivalent(whole, EXPONENTS, length), rtol=1e-12)
 
 
-def test_gaps_in_samples_are_left_out_of_peaks_and_damage():
+def test_gaps_in_samples_mean_what_they_do_in_single_runs():
+    """Left out of statistics, no peaks, no damage; both were those of the other samples."""
     x = samples(4)
-    x[1, 0, 100:120], x[2, 1, 300] = np.nan, np.inf
+    x[1, 0, 100:120], x[0, 4, FIRST], x[0, 4, 400:430], x[3, 2] = np.nan, np.nan, np.nan, np.nan
+    found, whole = kept_of(x), x[..., FIRST:]
+    right = of_samples(whole, np.ones(SAMPLES - FIRST))[..., [0, 1, 3, 4, 5]]
+    np.testing.assert_allclose(found.statistics[..., :5], right, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(found.statistics[..., 6], np.isnan(whole).sum(-1))
+    x[2, 1, 300], x[2, 3, 200] = np.inf, -np.inf
     found, whole = kept_of(x), x[..., FIRST:]
     assert found.peaks is not None
     assert found.damage is not None
     np.testing.assert_array_equal(found.peaks[:, :, 0], largest_peaks(whole, MOST))
+    np.testing.assert_array_equal(found.peaks[:, :, 1], -largest_peaks(-whole, MOST))
     told = equivalent_of_damage(found.damage, EXPONENTS, 100.0)
-    right = damage_equivalent(whole, EXPONENTS, 100.0)
-    for place in ((1, 0), (2, 1)):
-        row = whole[place]
-        right[place] = damage_equivalent(row[np.isfinite(row)], EXPONENTS, 100.0)
-    np.testing.assert_allclose(told, right, rtol=1e-12)
+    np.testing.assert_allclose(told, damage_equivalent(whole, EXPONENTS, 100.0), rtol=1e-12)
+    for place in ((1, 0), (0, 4), (2, 1), (2, 3)):
+        assert np.isnan(told[place]).all()
+        assert np.isnan(found.peaks[place]).all()
 
 
 def test_peaks_and_damage_of_short_floats_are_those_of_the_rounded_samples():

@@ -16,6 +16,7 @@ from swelltree.studies.batch import xla
 from swelltree.studies.batch.batch import plan_batch
 from swelltree.studies.batch.cases import batch_cases
 from swelltree.studies.batch.lanes import SideBySide
+from swelltree.validation.machines.pto_systems import oscillator
 
 STEP = 0.2
 RUN = {"duration": 30.0, "output_step": 0.2}
@@ -269,3 +270,21 @@ def test_any_device_of_jax_runs_batches_by_xla(monkeypatch):
     for name in ("position", "absorbed_power"):
         size = float(abs(lanes[name]).max())
         np.testing.assert_allclose(batch[name], lanes[name], rtol=1e-10, atol=1e-10 * size)
+
+
+@pytest.mark.parametrize("reduce", ["series", "statistics"])
+@pytest.mark.parametrize(("steps", "ends"), [(10, "success"), (5, "energy_lost")])
+def test_a_batch_judges_the_energy_as_a_single_run_does(reduce, steps, ends):
+    """A spring of 4 J that is sampled once in its period: no sample shows that energy moved."""
+    model = sw.compile(oscillator(sw.LinearPto("pto", joint="rail")))
+    options = {"duration": 10 * np.pi, "output_step": np.pi, "step": np.pi / steps}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sw.SwelltreeWarning)
+        run = sw.simulate(model, solver="rk4", **options)
+        damping = {"pto.damping": [0.0, 1e-9]}
+        batch = sw.simulate_batch(
+            model, None, damping, channels=["joint_coordinate"], reduce=[reduce], **options
+        )
+    assert run.attrs["result"] == ends
+    failed = ["energy budget does not close" in message for message in batch.message.values]
+    assert failed == [ends != "success"] * 2

@@ -298,7 +298,7 @@ class Controllers(Effect):
 
     @property
     def takes_samples(self) -> bool:
-        return self.event_count > 0 and not any(c.n_surfaces for c in self.controllers)
+        return self.event_count > 0
 
     def check_step(self, step: float) -> None:
         for controller in self.controllers:

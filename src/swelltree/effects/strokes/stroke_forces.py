@@ -252,6 +252,10 @@ class StrokeForces(Effect):
     def sticks(self) -> bool:
         return any(law.sticks for law in self.laws)
 
+    @property
+    def switches_between_steps(self) -> bool:  # pyright: ignore
+        return all(law.sticks for law in self.laws if law.events or law.holds)
+
     def can_stick(self) -> np.ndarray:
         """One for every element whose hold is friction, and so part of its force, (e,)."""
         return np.repeat([float(law.sticks) for law in self.laws], self.counts)
@@ -357,6 +361,13 @@ NO_STROKES = StrokeForces(
 def stroke_forces(model: Model) -> StrokeForces:
     """The force elements of a model that act on strokes."""
     return model.effect(StrokeForces) or NO_STROKES
+
+
+def element_forces(model: Model, now: Now) -> Array:
+    """Forces of all elements that act to increase their strokes, (e,)."""
+    effect = model.effect(StrokeForces)
+    xp = namespace(now.motion.pose.p)
+    return xp.zeros(0) if effect is None else effect.force(model, now)
 
 
 def with_control(model: Model, signals: dict[int, Callable[[Array], Array]]) -> Model:

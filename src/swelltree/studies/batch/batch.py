@@ -21,7 +21,13 @@ from swelltree.results.angles import turning_entries
 from swelltree.results.cases.dataset import dataset_of_cases
 from swelltree.results.cases.reductions import ENDINGS, MOST_PEAKS, check_reductions, reduced
 from swelltree.results.fatigue import EXPONENTS, equivalent_of_damage
-from swelltree.results.statistics import of_summaries, settled_time, time_weights, without_mpm
+from swelltree.results.statistics import (
+    of_summaries,
+    settled_time,
+    time_weights,
+    warn_gaps,
+    without_mpm,
+)
 from swelltree.studies.batch.cases import BatchCase, batch_cases, ramp_of_case
 from swelltree.studies.batch.engine import Engine, Outcome, Plan, Summary
 from swelltree.studies.batch.engines import chosen_engine
@@ -337,13 +343,16 @@ def _put_statistics(
 ) -> None:
     """Statistics of all cases; of those whose attitudes turn fast by their samples."""
     plan = planned.plan
-    fast = np.zeros(len(cases), bool)
+    fast, gaps = np.zeros(len(cases), bool), dict[str, int]()
+    counted = int((plan.times >= settled_time(plan.times, planned.ramp)).sum())
     for name, kept in summary.values.items():
-        *five, change = np.moveaxis(kept.statistics, -1, 0)
+        *five, change, missing = np.moveaxis(kept.statistics, -1, 0)
+        gaps[name] = int(missing[missing < counted].sum())
         result[name] = (form[name].dims, of_summaries(*five), form[name].attrs)
         result[name] = without_mpm(result[name])
         turns = np.broadcast_to(turning_entries(form[name].isel(case=0, statistic=0)), change.shape)
         fast |= (turns & (change > TURNED)).reshape(len(cases), -1).any(1)
+    warn_gaps(gaps)
     again = np.flatnonzero(fast)
     if again.size:  # which of several names of an attitude is meant shows in the samples
         outcomes = planned.engine.run(plan, [cases[k] for k in again], first)

@@ -6,12 +6,20 @@ import numpy as np
 
 from swelltree.engine.arrays import Array
 from swelltree.engine.backend import jnp
+from swelltree.model.model import Model
 from swelltree.solvers.solution import Code
-from swelltree.studies.time.watch import lasting, lost_share, open_limit_of
+from swelltree.studies.time.watch import (
+    energy_allowance,
+    lasting,
+    lost_limit_of,
+    open_limit_of,
+)
 from swelltree.system.named_values import NamedValues
 
+RTOL = 1e-6  # to which joints are closed where steps are fixed
 
-def budget(raw: NamedValues) -> dict[str, Array]:
+
+def budget(model: Model, raw: NamedValues, solver: str) -> dict[str, Array]:
     """Sums of one sample, by the names of `judged`."""
     kinetic, potential, work = (raw[x] for x in ("kinetic_energy", "potential_energy", "work"))
     points = jnp.asarray(raw["joint_point"])
@@ -21,7 +29,7 @@ def budget(raw: NamedValues) -> dict[str, Array]:
         "stored": jnp.sum(potential),
         "done": jnp.sum(work),
         "largest_work": jnp.max(jnp.abs(work), initial=0.0),
-        "largest_stored": jnp.max(jnp.abs(potential), initial=0.0),
+        "allowed": energy_allowance(model, jnp.asarray(potential), solver, RTOL),
         "closure": jnp.max(jnp.asarray(raw["closure"]), initial=0.0),
         "extent": extent,
     }
@@ -41,7 +49,7 @@ def judged(sums: dict[str, np.ndarray], codes: np.ndarray, solver: str) -> np.nd
         "kinetic": sums["kinetic"].max(1),
         "moved": np.abs(stored - stored[:, :1]).max(1),
         "largest_work": sums["largest_work"].max(1),
-        "largest_stored": sums["largest_stored"].max(1),
+        "allowed": sums["allowed"].max(1),
         "closure": sums["closure"].max(1),
         "gap": lasting(gap.T).T.max(1),
         "extent": sums["extent"][:, 0],
@@ -54,8 +62,8 @@ def judged_by_extremes(
 ) -> np.ndarray:
     """The same by the largest of all samples (case,), those of `summaries.EXTREMES`."""
     moved = np.maximum.reduce([extremes[x] for x in ("kinetic", "moved", "largest_work")])
-    limit = lost_share(solver, 1e-6) * moved + 1e-9 * extremes["largest_stored"] + 1e-12
-    opened = ~(extremes["closure"] <= open_limit_of(extremes["extent"], 1e-6))
+    limit = lost_limit_of(moved, extremes["allowed"], solver, RTOL)
+    opened = ~(extremes["closure"] <= open_limit_of(extremes["extent"], RTOL))
     # what is no number is infinite on both sides
     lost = ~(limit >= extremes["gap"]) | ~np.isfinite(extremes["gap"])
     found = np.where(lost, Code.ENERGY_LOST, Code.SUCCESS)

@@ -194,8 +194,9 @@ def sampler(
         with compact():
             raw = observe(model, how, t, y)
         watched = BUDGET + (LOOPS if model.cut_rows else ())
-        kept = {name: raw[name] for name in watched} if model.cut_rows or not short else budget(raw)
-        return chosen(model, raw, names), kept
+        if short and not model.cut_rows:
+            return chosen(model, raw, names), budget(model, raw, "rk4")
+        return chosen(model, raw, names), {name: raw[name] for name in watched}
 
     return sample
 

@@ -7,12 +7,14 @@ import functools
 import numpy as np
 
 from swelltree.effects.immersion.immersions import with_immersed_mass
+from swelltree.effects.strokes.stroke_forces import element_forces
 from swelltree.engine.arrays import Array, Tree, pytree
 from swelltree.engine.backend import jnp
 from swelltree.engine.machine.points import Points, point_program
 from swelltree.formulations import Formulation, State
 from swelltree.formulations.base import Kinematics
 from swelltree.formulations.equations import settled_at, solve_motion
+from swelltree.model.effect import Now
 from swelltree.model.kinematics import attitudes
 from swelltree.model.model import Model
 from swelltree.model.present import present
@@ -36,6 +38,7 @@ class Balance:
     force: Array  # (n,) generalised forces, with those of the constraint rows
     closing: Array  # (m,) acceleration that the rows lack; none at rest
     coordinate: Array  # (d,) joint coordinates
+    elements: Array  # (e,) forces of the elements on strokes
 
 
 @pytree()
@@ -76,7 +79,7 @@ def _balance(formulation: Formulation) -> Points:
         # ball and free joints keep no angles of their own: those of results
         motion = kin.motion
         coordinate, _ = attitudes(model, motion.frames, motion.coordinate, motion.rate)
-        return Balance(tau, closing, coordinate)
+        return Balance(tau, closing, coordinate, element_forces(model, Now(t, motion, internal)))
 
     return Points(balance)
 

@@ -1,10 +1,13 @@
 r"""Eigenvalues of a linear model whose added mass and damping depend on frequency.
 
 .. math::
-    \left[\lambda^2 M(\omega) + \lambda C(\omega) + K\right] x = 0, \qquad
+    \begin{bmatrix}
+    \lambda^2 M(\omega) + \lambda C(\omega) + K & -F \\ -B_0 - \lambda B_1 & \lambda - A
+    \end{bmatrix} \begin{bmatrix} y \\ z \end{bmatrix} = 0, \qquad
     \omega = |\mathrm{Im}\,\lambda|
 
-with the added mass and damping of the data at omega in M and C. Each mode that swings is followed
+with the added mass and damping of the data at omega in M and C, and internal states z of effects
+(`internal_block`). Each mode that swings is followed
 from the added mass of the model to that of its own frequency; those that do not swing have the
 added mass of the lowest frequency and no radiation.
 """
@@ -14,9 +17,8 @@ from __future__ import annotations
 import numpy as np
 
 from swelltree.effects.linear_hydro.radiation import RadiationData
-from swelltree.engine.arrays import Array, Tree, pytree
+from swelltree.engine.arrays import Array, Tree, namespace, pytree
 from swelltree.engine.backend import jax, jnp
-from swelltree.studies.linear.internal_block import InternalBlock
 from swelltree.studies.linear.linear_model import LinearModel
 
 CONTINUED = 20  # steps from the mode of the model to that in the water
@@ -25,67 +27,72 @@ STILL = 1e-9  # rad/s relative to the fastest mode: slower counts as no oscillat
 
 @pytree()
 class Matrices:
-    """Mass, damping and stiffness with the added mass of the model, and body velocities."""
+    """Mass, damping and stiffness with the added mass of the model, and what goes with them."""
 
     mass: Array  # (f, f)
     damping: Array  # (f, f)
     stiffness: Array  # (f, f)
-    to_data: Array  # (6N, f)
+    to_data: Array  # (6N, f) velocities of the bodies
+    inner: Array  # (k, k) of the internal states: their own rates,
+    driven: Array  # (k, 2f) rates per y and y',
+    pushing: Array  # (f, k) forces
 
     @classmethod
     def of(cls, linear: LinearModel) -> Matrices:
         """Those of a linear model, with what radiation does at once."""
-        return cls(linear.whole_mass, linear.whole_damping, linear.stiffness, linear.to_data)
+        states = linear.internal
+        plain = linear.whole_mass, linear.whole_damping, linear.stiffness, linear.to_data
+        return cls(*plain, states.A, states.B, states.F)
 
     def in_water(self, added_mass: Array, damping: Array) -> tuple[Array, Array]:
         """Mass and damping with more of both on the bodies, (6N, 6N) each."""
         T = self.to_data
         return self.mass + T.T @ added_mass @ T, self.damping + T.T @ damping @ T
 
+    def pencil(self, lam: Array, M: Array, C: Array) -> tuple[Array, Array]:
+        """The matrix of (y, z) that is singular at an eigenvalue, and its slope."""
+        f, k = self.pushing.shape
+        xp = namespace(M, self.inner, lam)
+        one, B = xp.eye(k), self.driven
+        upper = [lam**2 * M + lam * C + self.stiffness, -self.pushing]
+        E = xp.block([upper, [-B[:, :f] - lam * B[:, f:], lam * one - self.inner]])
+        return E, xp.block([[2 * lam * M + C, 0.0 * self.pushing], [-B[:, f:], one]])
 
-def spectrum(A: np.ndarray, f: int) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues of a state matrix, swinging ones (one of each pair) first, and shapes (f, m)."""
+
+def spectrum(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues of a state matrix, swinging ones (one of each pair) first, and vectors (s, m)."""
     values, vectors = np.linalg.eig(A)
     size = np.abs(values)
     values = np.where(size < STILL * max(size.max(initial=0.0), 1e-300), 0.0, values)
     swing = np.imag(values)
     keep = sorted(np.flatnonzero(swing > 0), key=lambda i: size[i])
     keep += sorted(np.flatnonzero(swing == 0), key=lambda i: size[i])
-    return values[keep], vectors[:f, keep]
+    return values[keep], vectors[:, keep]
 
 
-def state_matrix(
-    matrices: Matrices, dA: np.ndarray, B: np.ndarray, inner: InternalBlock | None = None
-) -> np.ndarray:
+def state_matrix(matrices: Matrices, dA: np.ndarray, B: np.ndarray) -> np.ndarray:
     """State matrix of (y, y') and internal states, with more added mass and damping."""
     M, C = matrices.in_water(dA, B)
-    lower = -np.linalg.solve(M, np.concatenate([matrices.stiffness, C], axis=1))
-    upper = np.concatenate([np.zeros_like(M), np.eye(len(M))], axis=1)
-    A = np.concatenate([upper, lower])
-    return A if inner is None else inner.around(A, M)
+    forces = np.concatenate([-matrices.stiffness, -C, matrices.pushing], axis=1)
+    upper = np.eye(*forces.shape, k=len(M))
+    rates = np.concatenate([matrices.driven, matrices.inner], axis=1)
+    return np.concatenate([upper, np.linalg.solve(M, forces), rates])
 
 
-def modes_in_water(
-    matrices: Matrices, data: RadiationData, inner: InternalBlock | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues and shapes (f, m), each with the added mass and damping of its frequency.
-
-    Args:
-        matrices: of the model.
-        data: radiation.
-        inner: internal states of effects.
-    """
+def modes_in_water(matrices: Matrices, data: RadiationData) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues and vectors (s, m), each with the added mass and damping of its frequency."""
 
     def at(omega: float, share: float) -> tuple[np.ndarray, np.ndarray]:
         dA, B = data.near(omega)
-        return spectrum(state_matrix(matrices, share * dA, share * B, inner), len(matrices.mass))
+        return spectrum(state_matrix(matrices, share * dA, share * B))
 
     def swinging(omega: float, share: float) -> tuple[np.ndarray, np.ndarray]:
         values, shapes = at(omega, share)
         swings = np.imag(values) > 0
         return values[swings], shapes[:, swings]
 
-    T = matrices.to_data
+    f, T = len(matrices.mass), matrices.to_data
+    size = len(matrices.driven) + 2 * f
     lam, shapes = [], []
     for value, shape in zip(*(x.T for x in swinging(0.0, 0.0)), strict=True):
         # the water comes in little by little, and the mode is known again by its shape
@@ -95,7 +102,9 @@ def modes_in_water(
                 values, vectors = swinging(omega, share)
                 if not len(values):
                     break
-                near = int(_alike(T @ vectors, T @ shape).argmax())
+                alike = _alike(T @ vectors[:f], T @ shape[:f])
+                # of shapes that are alike, as those without motion, the nearest in frequency
+                near = int((alike - 1e-6 * abs(values - value) / abs(value)).argmax())
                 value, shape = values[near], vectors[:, near]
                 moved = abs(float(np.imag(value)) - omega)
                 omega = 0.5 * (omega + float(np.imag(value)))
@@ -106,7 +115,7 @@ def modes_in_water(
     values, vectors = at(0.0, 1.0)
     still = np.imag(values) == 0
     order = np.argsort(np.abs(lam))
-    moving = np.array(shapes, complex).reshape(len(lam), len(matrices.mass)).T[:, order]
+    moving = np.array(shapes, complex).reshape(len(lam), size).T[:, order]
     return (
         np.concatenate([np.array(lam, complex)[order], values[still]]),
         np.concatenate([moving, vectors[:, still]], axis=1),
@@ -116,21 +125,22 @@ def modes_in_water(
 def _alike(vectors: np.ndarray, shape: np.ndarray) -> np.ndarray:
     """How much of a shape is in each column (modal assurance), from zero to one."""
     overlap = np.abs(vectors.conj().T @ shape) ** 2
-    return overlap / (np.abs(vectors) ** 2).sum(0) / (np.abs(shape) ** 2).sum()
+    return overlap / np.maximum((np.abs(vectors) ** 2).sum(0) * (np.abs(shape) ** 2).sum(), 1e-300)
 
 
 def traced_eigenvalues(matrices: Matrices, data: RadiationData) -> Array:
-    """All 2f eigenvalues inside `jit`, `grad` and `vmap`; those that are not there are NaN.
+    """All 2f + k eigenvalues inside `jit`, `grad` and `vmap`; those that are not there are NaN.
 
     They are found outside the graph; one step of Newton there gives them their derivatives.
     """
-    f, n6 = matrices.mass.shape[0], len(data.base)
+    (f, k), n6 = matrices.pushing.shape, len(data.base)
+    count = 2 * f + k
 
     def shaped(dtype: object, *shape: int) -> object:
         return jax.ShapeDtypeStruct(shape, dtype)
 
-    kinds = [shaped(complex, 2 * f), *[shaped(complex, 2 * f, f)] * 2, shaped(float, 2 * f)]
-    tables = [shaped(float, 2 * f, n6, n6)] * 4
+    kinds = [shaped(complex, count), *[shaped(complex, count, f + k)] * 2, shaped(float, count)]
+    tables = [shaped(float, count, n6, n6)] * 4
     solved = jax.pure_callback(
         lambda given: _solved(jax.tree.map(np.asarray, given), data),
         (*kinds, *tables),
@@ -150,10 +160,10 @@ def traced_eigenvalues(matrices: Matrices, data: RadiationData) -> Array:
     ) -> Tree:
         M, C = matrices.in_water(dA, B)
         T = matrices.to_data
-        off = w @ ((lam**2 * M + lam * C + matrices.stiffness) @ x)
-        per = w @ ((2 * lam * M + C) @ x)
+        off, per = (w @ matrix @ x for matrix in matrices.pencil(lam, M, C))
         # the matrices move with the frequency, which is the imaginary part
-        turn = sign * (w @ ((lam**2 * (T.T @ A_rate @ T) + lam * (T.T @ B_rate @ T)) @ x))
+        moving = lam**2 * (T.T @ A_rate @ T) + lam * (T.T @ B_rate @ T)
+        turn = sign * (w[:f] @ moving @ x[:f])
         jac = jnp.array([[per.real, turn.real - per.imag], [per.imag, per.real + turn.imag]])
         step = jnp.linalg.solve(jax.lax.stop_gradient(jac), -jnp.stack([off.real, off.imag]))
         return lam + jax.lax.complex(step[0], step[1])
@@ -163,19 +173,25 @@ def traced_eigenvalues(matrices: Matrices, data: RadiationData) -> Array:
 
 def _solved(matrices: Matrices, data: RadiationData) -> tuple[np.ndarray, ...]:
     """Eigenvalues, right and left vectors, sign of the frequency, tables: of both of each pair."""
-    f = len(matrices.mass)
-    lam, shapes = modes_in_water(matrices, data)
+    f, k = matrices.pushing.shape
+    lam, vectors = modes_in_water(matrices, data)
     rows = []
-    for value, x in zip(lam, shapes.T, strict=True):
+    for value, vector in zip(lam, vectors.T, strict=True):
+        x = np.delete(vector, slice(f, 2 * f))
         omega = abs(float(np.imag(value)))
         dA, B = data.near(omega)
         M, C = matrices.in_water(dA, B)
-        w = np.linalg.svd(value**2 * M + value * C + matrices.stiffness)[0][:, -1].conj()
+        E, slope = matrices.pencil(value, M, C)
+        U, sizes, _ = np.linalg.svd(E)
+        # of left vectors that are as good, the one that goes with the right vector
+        U = U[:, sizes <= max(1e-9 * sizes[0], sizes[-1])]
+        w = U.conj() @ (U.T @ (slope @ x).conj())
+        w = w / max(np.abs(w).max(), 1e-300)
         row = (value, x, w, np.sign(np.imag(value)), dA, B, *data.near_rates(omega))
         rows.append(row)
         if omega > 0:
             rows.append((value.conj(), x.conj(), w.conj(), -row[3], *row[4:]))
     none = tuple(np.full_like(part, np.nan) for part in rows[0])
-    rows = (rows + [none] * (2 * f))[: 2 * f]
+    rows = (rows + [none] * (2 * f + k))[: 2 * f + k]
     out = tuple(np.array([row[k] for row in rows]) for k in range(8))
     return (out[0].astype(complex), out[1].astype(complex), out[2].astype(complex), *out[3:])

@@ -34,11 +34,12 @@ def described_order(linear: LinearModel, X: np.ndarray) -> np.ndarray:
 def damper_power(linear: LinearModel, w: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Mean power taken by every damper per square metre of amplitude, (..., e).
 
-    Dampers are all elements on strokes, by the slope of their force at rest.
+    Dampers are all elements on strokes, by the slopes of their forces at rest, with what
+    controllers give.
     """
     moved = y @ linear.to_strokes.T
-    rate = w.reshape(-1, *(1,) * (moved.ndim - 1)) * np.abs(moved)
-    return 0.5 * linear.elements.damping * rate**2
+    rate = -1j * w.reshape(-1, *(1,) * (moved.ndim - 1)) * moved
+    return -0.5 * np.real(linear.element_forces(w, y) * np.conj(rate))
 
 
 def pto_rows(linear: LinearModel) -> list[int]:
@@ -79,5 +80,5 @@ def water_attributes(linear: LinearModel) -> NamedValues:
         "g": model.water.g,
         "water_depth": model.water.depth,
         "drawing": model.described.drawing,
-        "report": " ".join([*model.report, *linear.notes]),
+        "report": " ".join([*model.report, *linear.notes, *linear.internal.notes()]),
     }

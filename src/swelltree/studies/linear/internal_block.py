@@ -1,6 +1,8 @@
 r"""Internal states of effects in a linear model: oil, flywheels, lags of actuators and controllers.
 
-.. math:: \dot z = A z + B_0 y + B_1 \dot y, \qquad \text{force on } y: \; \ldots + F z
+.. math::
+    \dot z = A z + B_0 y + B_1 \dot y, \qquad \text{force on } y: \; \ldots + F z, \qquad
+    \text{force of elements: } \ldots + E z
 
 with z the deviations from the values at rest. States that change at events only (modes of latches,
 held values of sampled controllers) and those that follow the mean position of a body stay as they
@@ -14,10 +16,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Complex, Float
 
-from swelltree.engine.arrays import Array, pytree
-from swelltree.engine.backend import jnp
+from swelltree.effects.strokes.stroke_forces import element_forces
+from swelltree.engine.arrays import Array, namespace, pytree
+from swelltree.engine.backend import is_traced, jnp
 from swelltree.engine.machine.points import Points
 from swelltree.formulations import Formulation, State
 from swelltree.formulations.equations import settled_at
@@ -26,6 +29,7 @@ from swelltree.model.internal_state import InternalState, internal_rate
 from swelltree.model.model import Model
 from swelltree.model.present import present
 from swelltree.model.total import total_loads
+from swelltree.system.errors import listed
 
 if TYPE_CHECKING:
     from swelltree.studies.linear.linear_model import OperatingPoint
@@ -35,26 +39,44 @@ NONE = 1e-12  # of the largest slope of a state's rate: less counts as none
 
 @dataclass(frozen=True)
 class InternalBlock:
-    """Internal states (k of them) beside f free directions."""
+    """Internal states (k of them) beside f free directions; numpy, or traced arrays."""
 
-    names: tuple[str, ...]
-    A: Float[np.ndarray, "k k"]
-    B: Float[np.ndarray, "k f2"]  # per y and y'
-    F: Float[np.ndarray, "f k"]  # forces on the free directions
-    held: tuple[str, ...]  # words for effects of which states are held
+    A: Float[Array, "k k"]
+    B: Float[Array, "k f2"]  # per y and y'
+    F: Float[Array, "f k"]  # forces on the free directions
+    E: Float[Array, "e k"]  # forces of the elements on strokes
+    names: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()  # words for effects of which states are held
 
-    def around(self, matrix: np.ndarray, M: np.ndarray) -> np.ndarray:
+    def around(self, matrix: Array, M: Array) -> Array:
         """State matrix of (y, y', z) from that of (y, y') with the mass M."""
-        f = len(M)
-        pushed = np.concatenate([np.zeros_like(self.F), np.linalg.solve(M, self.F)])
-        assert matrix.shape == (2 * f, 2 * f)
-        return np.block([[matrix, pushed], [self.B, self.A]])
+        if not self.names:
+            return matrix
+        xp = namespace(matrix, self.F, M)
+        pushed = xp.concatenate([xp.zeros_like(self.F), xp.linalg.solve(M, self.F)])
+        return xp.block([[matrix, pushed], [self.B, self.A]])
+
+    def response(self, omega: Float[np.ndarray, " w"]) -> Complex[np.ndarray, "w k f"]:
+        """States per displacement of the free directions, exp(-iwt)."""
+        f, w = self.F.shape[0], omega[:, None, None]
+        moved = self.B[:, :f] - 1j * w * self.B[:, f:]
+        return np.linalg.solve(-1j * w * np.eye(len(self.A)) - self.A, moved)
+
+    def notes(self) -> tuple[str, ...]:
+        """Which internal states a linear model holds still."""
+        if not self.held:
+            return ()
+        return (
+            f"States of the elements of kind {listed(self.held)} that do not change with small "
+            "motions are held at their values at rest.",
+        )
 
 
 @pytree()
 class _Change:
     force: Array
     rate: Array
+    elements: Array
 
 
 @pytree()
@@ -70,7 +92,7 @@ def _moving_kinds(model: Model, internal: InternalState) -> list[str]:
 
 @functools.lru_cache(maxsize=32)
 def _changes(formulation: Formulation) -> Points:
-    """Program of forces and rates at w = (step, velocities, internal states)."""
+    """Program of `_Change` at w = (step, velocities, internal states)."""
 
     def change(at: _At, w: Array) -> _Change:
         t, n = jnp.zeros(()), at.state.s.shape[0]
@@ -88,40 +110,57 @@ def _changes(formulation: Formulation) -> Points:
         wrench = total_loads(model, t, kin.motion, internal).wrench
         rates = internal_rate(model, Now(t, kin.motion, internal)).elements
         rows = [jnp.ravel(rates[kind]) for kind in kinds]
-        return _Change(formulation.project(model, kin, wrench), jnp.concatenate(rows))
+        elements_now = element_forces(model, Now(t, kin.motion, internal))
+        force = formulation.project(model, kin, wrench)
+        return _Change(force, jnp.concatenate(rows), elements_now)
 
     return Points(change)
 
 
-def internal_block(at: OperatingPoint) -> InternalBlock | None:
-    """The internal states of a model at rest; None where it has none."""
-    model, how, state, Z = at.model, at.formulation, at.state, np.asarray(at.directions)
+def internal_block(at: OperatingPoint, elements: int) -> InternalBlock:
+    """The internal states of a model at rest.
+
+    Inside a trace those that are held are part of it, with zeros: what moves is known by numbers.
+
+    Args:
+        at: where it is linearised.
+        elements: number of elements on strokes.
+    """
+    model, how, state, Z = at.model, at.formulation, at.state, at.directions
     internal = settled_at(model, how, state)
-    if not internal.elements:
-        return None
     # what switches at events is told by the effect itself, `Effect.linear`
     words = {effect.kind: effect.word for effect in model.effects if not effect.switching()}
     kinds = _moving_kinds(model, internal)
     still = [words[kind] for kind in internal.elements if kind in words and kind not in kinds]
     f, n = Z.shape[1], Z.shape[0]
     if not kinds:
-        nothing = np.zeros((0, 0)), np.zeros((0, 2 * f)), np.zeros((f, 0))
-        return InternalBlock((), *nothing, tuple(still))
+        A, B, F, E = (np.zeros(size) for size in ((0, 0), (0, 2 * f), (f, 0), (elements, 0)))
+        return InternalBlock(A, B, F, E, held=tuple(still))
     sizes = [int(np.size(internal.elements[kind])) for kind in kinds]
     zero = np.zeros(2 * n + sum(sizes))
     slope = _changes(how).jacobians(_At(model, state), zero)[1]
-    force, rate = np.asarray(slope.force), np.asarray(slope.rate)
+    force, rate, of_elements = slope.force, slope.rate, slope.elements
     own = [kind for kind, size in zip(kinds, sizes, strict=True) for _ in range(size)]
     number = [k for size in sizes for k in range(size)]
-    moves = np.abs(rate).max(axis=1) > NONE
-    free = np.block([[Z, 0 * Z], [0 * Z, Z]])
-    rows = np.flatnonzero(moves)
-    held = {kind for kind, moved in zip(own, moves, strict=True) if not moved}
-    still += [words[kind] for kind in kinds if kind in held and kind in words]
+    moves = abs(rate).max(axis=1) > NONE
+    if is_traced((force, rate, of_elements, Z)):
+        rows = np.arange(len(own))
+        force, of_elements = (
+            jnp.concatenate([x[:, : 2 * n], jnp.where(moves, x[:, 2 * n :], 0.0)], axis=1)
+            for x in (force, of_elements)
+        )
+    else:
+        force, rate, of_elements = (np.asarray(x) for x in (force, rate, of_elements))
+        rows = np.flatnonzero(moves)
+        held = {kind for kind, moved in zip(own, moves, strict=True) if not moved}
+        still += [words[kind] for kind in kinds if kind in held and kind in words]
     return InternalBlock(
-        tuple(f"{own[k]}__{number[k] + 1}" for k in rows),
-        rate[np.ix_(rows, 2 * n + rows)],
-        rate[rows][:, : 2 * n] @ free,
+        rate[rows][:, 2 * n + rows],
+        namespace(rate, Z).concatenate(
+            [rate[rows][:, :n] @ Z, rate[rows][:, n : 2 * n] @ Z], axis=1
+        ),
         Z.T @ force[:, 2 * n + rows],
+        of_elements[:, 2 * n + rows],
+        tuple(f"{own[k]}__{number[k] + 1}" for k in rows),
         tuple(dict.fromkeys(still)),
     )

@@ -14,6 +14,7 @@ waves and W the unit wrenches of inputs. `modes`, `rao`, `response`, `state_spac
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ from swelltree.engine.arrays import Array, namespace
 from swelltree.formulations import Formulation, State
 from swelltree.model.effect import LinearElements
 from swelltree.model.model import Model
-from swelltree.studies.linear.internal_block import internal_block
+from swelltree.studies.linear.internal_block import InternalBlock, internal_block
 
 if TYPE_CHECKING:
     from swelltree.studies.linear.excitation import Excitation
@@ -76,6 +77,7 @@ class LinearModel:
     to_data: Float[Array, "b6 f"]  # the same in the axes of the hydro data
     to_coordinates: Float[Array, "d f"]  # joint coordinates
     elements: LinearElements  # springs, dampers and machines
+    element_slopes: Float[Array, "e f2"]  # their forces per y and y'
     applied: dict[str, Float[np.ndarray, "6 b6"]]  # by item: unit wrenches of applied forces
     drag: tuple[DragPieces, ...]  # drag that is not in `damping`, for equivalent linearisation
     at: OperatingPoint
@@ -85,6 +87,11 @@ class LinearModel:
     def free(self) -> int:
         """Number of free directions."""
         return self.stiffness.shape[0]
+
+    @functools.cached_property
+    def internal(self) -> InternalBlock:
+        """Internal states of effects."""
+        return internal_block(self.at, len(self.element_slopes))
 
     @property
     def to_displacements(self) -> Float[np.ndarray, "b6 f"]:
@@ -119,7 +126,7 @@ class LinearModel:
         w = omega[:, None, None]
         M = self.mass + self.to_data.T @ A @ self.to_data
         C = self.damping + self.to_data.T @ B @ self.to_data
-        D = -(w**2) * M - 1j * w * C + self.stiffness
+        D = -(w**2) * M - 1j * w * C + self.stiffness - self._internal_force(omega)
         if damping is None:
             return D
         more = self.to_bodies.T @ damping @ self.to_bodies
@@ -132,7 +139,21 @@ class LinearModel:
         w = omega[:, None, None]
         memory = np.conj(self.radiation.transfer(omega))
         C = self.whole_damping + self.to_data.T @ memory @ self.to_data
-        return -(w**2) * self.whole_mass - 1j * w * C + self.stiffness
+        D = -(w**2) * self.whole_mass - 1j * w * C + self.stiffness
+        return D - self._internal_force(omega)
+
+    def _internal_force(self, omega: Float[np.ndarray, " w"]) -> Complex[np.ndarray, "w f f"]:
+        """Force of internal states per displacement of the free directions."""
+        return self.internal.F @ self.internal.response(omega)
+
+    def element_forces(
+        self, omega: Float[np.ndarray, " w"], y: Complex[np.ndarray, "w ... f"]
+    ) -> Complex[np.ndarray, "w ... e"]:
+        """Amplitudes of the forces of the elements for amplitudes of the free directions."""
+        f, w = self.free, omega[:, None, None]
+        slope = self.element_slopes[:, :f] - 1j * w * self.element_slopes[:, f:]
+        slope = slope + self.internal.E @ self.internal.response(omega)
+        return np.einsum("wef,w...f->w...e", slope, y)
 
     def amplitudes(
         self, omega: np.ndarray, force: np.ndarray, damping: np.ndarray | None = None
@@ -158,7 +179,7 @@ class LinearModel:
 
     def first_order(self) -> FirstOrder:
         """With the states of the radiation memory, then those of effects (`internal_block`)."""
-        memory, f, inner = self.radiation.states, self.free, internal_block(self.at)
+        memory, f, inner = self.radiation.states, self.free, self.internal
         k = 0 if memory is None else memory.order
         A, push = np.zeros((2 * f + k, 2 * f + k)), np.zeros((2 * f + k, f))
         A[: 2 * f, : 2 * f] = self.state_matrix()
@@ -167,7 +188,7 @@ class LinearModel:
             A[f : 2 * f, 2 * f :] = -push[f : 2 * f] @ self.to_data.T @ np.asarray(memory.C)
             A[2 * f :, f : 2 * f] = np.asarray(memory.B) @ self.to_data
             A[2 * f :, 2 * f :] = np.asarray(memory.A)
-        if inner is None or not inner.names:
+        if not inner.names:
             return FirstOrder(A, push)
         right = np.concatenate([push @ inner.F, inner.A])
         left = np.concatenate([A, np.pad(inner.B, ((0, 0), (0, k)))])
@@ -184,8 +205,10 @@ class LinearModel:
             name: getattr(self, name) @ change
             for name in ("to_bodies", "to_data", "to_coordinates")
         }
+        slopes = self.element_slopes.reshape(-1, 2, self.free) @ change
         at = replace(self.at, directions=self.at.directions @ change)
-        return replace(self, **square, **rows, at=at)
+        slopes = slopes.reshape(self.element_slopes.shape)
+        return replace(self, **square, **rows, element_slopes=slopes, at=at)
 
 
 def _solved(M: Array, right: Array) -> Array:

@@ -15,7 +15,7 @@ from swelltree.effects.drag.drag import DragPieces
 from swelltree.effects.linear_hydro.frame import columns_in_axes, mean_yaw
 from swelltree.effects.linear_hydro.radiation import Radiation, dry
 from swelltree.effects.lines.dynamic.static_lines import with_static_lines
-from swelltree.engine.arrays import Array, Tree
+from swelltree.engine.arrays import Array, Tree, namespace
 from swelltree.engine.backend import is_jax, jax, jnp
 from swelltree.engine.machine.points import point_program
 from swelltree.formulations import Formulation, State
@@ -202,7 +202,8 @@ def _assembled(
 ) -> LinearModel:
     """Everything in the free directions."""
     Z, n = at.directions, at.directions.shape[0]
-    force = jacobian.force
+    force, slopes = jacobian.force, jacobian.elements
+    xp = namespace(Z, slopes)
     if jacobian.closing.shape[0]:
         # not at rest the rows ask for accelerations across the free directions
         P = columns_in_axes(at.yaw, still.P)
@@ -223,6 +224,7 @@ def _assembled(
         columns_in_axes(at.yaw, to_bodies),
         jacobian.coordinate[:, :n] @ Z,
         elements[0] if elements else nothing,
+        xp.concatenate([slopes[:, :n] @ Z, slopes[:, n:] @ Z], axis=1),
         {name: rows for form in forms for name, rows in form.inputs.items()},
         pieces,
         at,

@@ -7,7 +7,6 @@ data are those of each mode's own frequency (`frequency_modes`).
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -30,10 +29,8 @@ from swelltree.studies.linear.frequency_modes import (
     traced_eigenvalues,
 )
 from swelltree.studies.linear.frequency_results import HEADING
-from swelltree.studies.linear.internal_block import internal_block
 from swelltree.studies.linear.linear_model import LinearModel, OperatingPoint
 from swelltree.studies.linear.linearise import linear_model, resting_motion, traced_model
-from swelltree.studies.linear.signals import held_states
 from swelltree.studies.rest.equilibrium import state_given
 from swelltree.studies.rest.relax import check_no_drums
 from swelltree.system.errors import SwelltreeError
@@ -95,18 +92,16 @@ def modes(
         raise SwelltreeError(
             "modes: the linearised equations are not finite. Check the state with equilibrium()."
         )
-    data, inner = linear.radiation.data, internal_block(linear.at)
+    data = linear.radiation.data
     if data is not None:
-        lam, shapes = modes_in_water(Matrices.of(linear), data, inner)
+        lam, shapes = modes_in_water(Matrices.of(linear), data)
         which = ADDED_MASS["frequency"]
     else:
-        A = linear.state_matrix()
-        A = A if inner is None else inner.around(A, linear.whole_mass)
-        lam, shapes = spectrum(A, linear.free)
+        A = linear.internal.around(linear.state_matrix(), linear.whole_mass)
+        lam, shapes = spectrum(A)
         which = ADDED_MASS["infinite"] if model.hydro is not None else "of the model; no hydro data"
     attrs = {"added_mass": which} | (provenance or {})
-    linear = replace(linear, notes=(*linear.notes, *held_states(inner)))
-    return _to_dataset(linear, lam, linear.to_displacements @ shapes, attrs)
+    return _to_dataset(linear, lam, linear.to_displacements @ shapes[: linear.free], attrs)
 
 
 def modes_traced(
@@ -120,12 +115,14 @@ def modes_traced(
     """Eigenvalues inside `jit`, `grad` or `vmap`.
 
     Returns `eigenvalue` (all of them, unsorted) and `state_matrix` (with the added mass of the
-    model, without radiation). Internal states of effects are held. Arguments as in `modes`.
+    model, without radiation), both with the internal states of effects; those that change at
+    events only have eigenvalues of zero. Arguments as in `modes`.
     """
     model, source = _prepared(model, added_mass)
     how = chosen_formulation(formulation)
     linear = traced_model(model, how, source, start, at_equilibrium)
-    A, data = linear.state_matrix(), linear.radiation.data
+    data = linear.radiation.data
+    A = linear.internal.around(linear.state_matrix(), linear.whole_mass)
     if data is not None:
         eigenvalue = traced_eigenvalues(Matrices.of(linear), data)
     else:
@@ -180,7 +177,7 @@ def _to_dataset(
     attrs = {
         "study": "modes",
         "formulation": linear.at.formulation.name,
-        "report": " ".join([*model.report, *linear.notes]),
+        "report": " ".join([*model.report, *linear.notes, *linear.internal.notes()]),
         "drawing": model.described.drawing,
         "unstable_modes": int((decay > 1e-9 * max(omega.max(initial=0.0), 1e-300)).sum()),
     }

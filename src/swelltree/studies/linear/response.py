@@ -157,5 +157,5 @@ def _to_dataset(linear: LinearModel, waves: Waves, y: np.ndarray, attrs: NamedVa
         "omega": ("component", w, {"units": "rad/s"}),
         "wave_direction": ("component", beta, {"units": "rad"}),
     }
-    notes = " ".join([*linear.at.model.report, *linear.notes])
+    notes = " ".join([*linear.at.model.report, *linear.notes, *linear.internal.notes()])
     return xr.Dataset(data, coords | labels_of(linear), attrs | {"report": notes})

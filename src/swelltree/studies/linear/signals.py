@@ -14,7 +14,6 @@ from swelltree.engine.arrays import Tree
 from swelltree.formulations import Formulation
 from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
-from swelltree.studies.linear.internal_block import InternalBlock, internal_block
 from swelltree.studies.linear.linear_model import FirstOrder, LinearModel
 from swelltree.studies.linear.linearise import linear_model
 from swelltree.system.errors import SwelltreeError, listed, suggest
@@ -44,22 +43,12 @@ def state_names(linear: LinearModel) -> tuple[str, ...]:
     # the rows that are one are the velocities that serve as free directions
     free = [names[int(np.abs(Z - unit).max(axis=1).argmin())] for unit in np.eye(linear.free)]
     memory = linear.radiation.states
-    k, inner = 0 if memory is None else memory.order, internal_block(linear.at)
+    k = 0 if memory is None else memory.order
     return (
         *free,
         *(f"{name}__rate" for name in free),
         *(f"radiation__{i + 1}" for i in range(k)),
-        *(() if inner is None else inner.names),
-    )
-
-
-def held_states(inner: InternalBlock | None) -> tuple[str, ...]:
-    """Which internal states a linear model holds still, in words."""
-    if inner is None or not inner.held:
-        return ()
-    return (
-        f"States of the elements of kind {listed(inner.held)} that do not change with small "
-        "motions are held at their values at rest.",
+        *linear.internal.names,
     )
 
 
@@ -183,13 +172,13 @@ def _output(
     is_element = item in elements.names
     if is_element and quantity == "force" and derivative == 0:
         i = elements.names.index(item)
-        row = linear.to_strokes[i]
         if not elements.whole[i]:
             raise SwelltreeError(
-                f"state_space: output '{name}' has no linear law (one-sided, with end stops or "
-                f"states of its own). Take '{item}.stroke' and '{item}.stroke.rate'."
+                f"state_space: output '{name}' has no linear law (one-sided or with end stops). "
+                f"Take '{item}.stroke' and '{item}.stroke.rate'."
             )
-        c[:f], c[f : 2 * f] = -elements.stiffness[i] * row, -elements.damping[i] * row
+        c[: 2 * f] = linear.element_slopes[i]
+        c[len(c) - len(linear.internal.names) :] = linear.internal.E[i]
         if item in inputs:
             d[inputs.index(item)] = 1.0
         return c, d

@@ -14,9 +14,7 @@ from swelltree.model.model import Model
 from swelltree.solvers.linear_reduction import minimal, reduced, split_unrestrained, zero_order_hold
 from swelltree.studies.control.report import unrestrained_sentence
 from swelltree.studies.given import study_of_model
-from swelltree.studies.linear.internal_block import internal_block
 from swelltree.studies.linear.signals import (
-    held_states,
     input_rows,
     left_out,
     model_with_states,
@@ -61,7 +59,7 @@ def state_space(
             not given.
         outputs: "hinge.Pitch", "float.Heave" (`displacement`, in the axes of the body's heading, as
             the same name of `stepper`), "ram.stroke", each also with ".rate" or
-            ".acceleration", and "ram.force" (F = -k x - c x' + u). All joint coordinates and
+            ".acceleration", and "ram.force" (with what controllers give). All joint coordinates and
             rates if not given.
         formulation: name or object.
         order: reduce to this many states.
@@ -80,7 +78,7 @@ def state_space(
     out, C, D = output_rows(linear, outputs, into, rows)
     first = linear.first_order()
     A, B, states = first.A, first.push @ rows.T, state_names(linear)
-    notes = [*linear.notes, *left_out(linear.at.model), *held_states(internal_block(linear.at))]
+    notes = [*linear.notes, *left_out(linear.at.model), *linear.internal.notes()]
     if reduce_to_minimal:
         before = A.shape[0]
         A, B, C = minimal(A, B, C)

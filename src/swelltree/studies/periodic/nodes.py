@@ -25,7 +25,7 @@ from swelltree.engine.machine.program import ASKED
 from swelltree.formulations import Formulation
 from swelltree.solvers.fourier import at_nodes, to_coefficients
 from swelltree.spatial.products import compact
-from swelltree.studies.periodic.problem import Period, node, sizes
+from swelltree.studies.periodic.problem import Period, flat, node, sizes
 from swelltree.studies.periodic.series import Steady, series_jacobian
 
 FEW = 6  # unknowns of a node up to which they are taken one by one
@@ -60,10 +60,18 @@ class Nodes:
         self.count, self.c = len(self.time), 2 * b.harmonics + 1
         self.u = sum(sizes(how, period))
         self.n = period.rest.s.shape[0]
+        states = np.abs(np.asarray(flat(period.internal)))
+        self.states = np.where(states > 0.0, states, 1.0)
         self.pinned = np.asarray(period.pinned)
         self.unbalanced = np.asarray(period.unbalanced)
         self.steady = Steady()
         self.evaluations = 0
+
+    def size(self, change: np.ndarray) -> float:
+        """Size of a change of the coefficients: displacements, and states by their own size."""
+        moved = np.abs(change[:, : self.n]).max(initial=0.0)
+        states = np.abs(change[:, change.shape[1] - len(self.states) :]) / self.states
+        return float(max(moved, states.max(initial=0.0)))
 
     @property
     def B(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -4,7 +4,8 @@ Small systems are solved with their whole Jacobian, from the slopes at the nodes
 first multiplied by the inverse of the linear impedance, harmonic by harmonic. That alone makes a
 good step, which costs one evaluation; where steps get shorter too slowly, the slopes at the nodes
 are taken where the motion is, and each step is found by GMRES with them. In both the size of a
-step is the estimate of the error of the motion (metres, radians).
+step is the estimate of the error of the motion (metres, radians, and internal states by their
+values at rest): a step that would empty an accumulator is shortened.
 """
 
 from __future__ import annotations
@@ -146,7 +147,7 @@ def _dense_evaluate(nodes: Nodes) -> Evaluate:
             return np.inf, np.zeros_like(Y)
         scale = np.abs(J).max(axis=1)
         change = -np.linalg.solve(J / scale[:, None], r / scale).reshape(Y.shape)
-        return float(np.abs(change[:, : nodes.n]).max()), change
+        return nodes.size(change), change
 
     return evaluate
 
@@ -170,7 +171,7 @@ class _Krylov:
         else:
             values, mu = nodes.at(w)
         change = -preconditioned(period, nodes.residual(Y, values, mu))
-        size = float(np.abs(change[:, : nodes.n]).max())
+        size = nodes.size(change)
         if not np.isfinite(change).all():
             return np.inf, change
         if self.jacobians is None or size < 1e-14:

@@ -85,9 +85,6 @@ def _lost_energy(model: Model, result: xr.Dataset) -> tuple[Code, float, str] | 
     kinetic, potential, work = (result[name].values for name in names)
     solver, rtol = str(result.attrs.get("solver")), float(result.attrs.get("rtol", 0.0))
     limit = float(lost_limit(model, kinetic, potential, work, solver, rtol))
-    # what stands on the seabed moves by nothing but the give of its contacts
-    weight = float(np.sum(model.bodies.mass) * np.abs(model.gravity).max())
-    limit = max(limit, STILL * weight)
     late = np.flatnonzero(~(lasting(gap) <= limit))
     if not late.size:
         return None
@@ -231,17 +228,30 @@ def lasting(gap: Array) -> Array:
 def lost_limit(
     model: Model, kinetic: Array, potential: Array, work: Array, solver: str, rtol: float
 ) -> Array:
-    """Largest residual of the energy budget [J]; energies as in `results.energy`.
+    """Largest residual of the energy budget [J]; energies as in `results.energy`."""
+    moved = energy_moved(kinetic, potential, work)
+    allowed = energy_allowance(model, potential, solver, rtol).max(initial=0.0)
+    return lost_limit_of(moved, allowed, solver, rtol)
+
+
+def lost_limit_of(moved: Array, allowed: Array, solver: str, rtol: float) -> Array:
+    """The same of energy that moved, and of the largest `energy_allowance` of all samples."""
+    return lost_share(solver, rtol) * moved + allowed
+
+
+def energy_allowance(model: Model, potential: Array, solver: str, rtol: float) -> Array:
+    """Residual that the stored energies of samples (..., element) allow, whatever moves [J].
 
     Energy may move between two samples that show none of it, as of a spring that swings from latch
-    to latch. What springs hold is counted too, to the accuracy of the steps.
+    to latch. What springs hold is counted, to the accuracy of the steps. What stands on the seabed
+    moves by nothing but the give of its contacts.
     """
-    share = lost_share(solver, rtol)
-    stored = abs(potential).max(initial=0.0)
+    stored = abs(potential)
     names = [effect.stores_from_zero for effect in model.effects for _ in effect.names]
-    springs = abs(potential[:, np.flatnonzero(names)]).sum(1).max(initial=0.0)
-    steps = 100.0 * rtol if solver in ADAPTIVE else share
-    return share * energy_moved(kinetic, potential, work) + steps * springs + 1e-9 * stored + 1e-12
+    springs = stored[..., np.flatnonzero(names)].sum(-1)
+    steps = 100.0 * rtol if solver in ADAPTIVE else lost_share(solver, rtol)
+    weight = model.bodies.mass.sum() * abs(model.gravity).max()
+    return steps * springs + 1e-9 * stored.max(-1, initial=0.0) + STILL * weight + 1e-12
 
 
 def lost_share(solver: str, rtol: float) -> float:

@@ -67,7 +67,7 @@ def search(step: Step) -> Iterate:
         done = (error < form.tolerance) | sure | stalled
         # the residual may rise while lines change sides, but not above the last few
         leave = 1.0 - 1e-3 * it.share
-        if trial.rub is not None or trial.contact_rub is not None:
+        if trial.rub is not None or trial.contact_rub is not None or step.size.sticks:
             # what sticks and what slides is found by whole steps
             leave = jnp.where(it.count <= WHOLE, LEAVE, leave)
         good = (merit <= it.recent.max() * leave) | done

@@ -19,6 +19,7 @@ from swelltree.engine.arrays import Array, namespace, pytree
 PASSED = 1e-9  # m/s, rad/s: rate against the sliding at which standstill has been passed
 AT_REST = 1e-7  # m/s, rad/s: what slides slower than this is decided anew at every event
 OVER = 1.0 + 1e-9  # of the static limit
+INSIDE = 1e-9  # of the limit: a force so near to it slides
 STANDSTILL, BREAKAWAY = range(2)
 
 
@@ -80,6 +81,22 @@ class Sticking(Law):
         new = xp.where(slides, xp.sign(inputs.v), direction)
         new = xp.where(lets_go, -xp.sign(inputs.hold), new)
         return xp.stack([xp.where(lets_go | slides, 0.0, xp.where(undecided, 1.0, stuck)), new])
+
+    # --- where steps are fixed, its force is an unknown of each step ------------------------
+    def held(self, z: Array) -> Array:
+        """The force of friction that states (2, e) stand for."""
+        return -self.friction * z[1]
+
+    def limit(self, z: Array) -> Array:
+        """What friction can hold in the step that leaves such states."""
+        xp = namespace(z)
+        return xp.where((z[0] > 0.5) | (z[1] == 0.0), self.static_friction, self.friction)
+
+    def holding(self, force: Array, limit: Array) -> Array:
+        """States of a force of friction that was found within its limit, (2, e)."""
+        xp = namespace(force)
+        stuck = xp.where(xp.abs(force) < (1.0 - INSIDE) * limit, 1.0, 0.0)
+        return xp.stack([stuck, -force / self.friction])
 
     def overload(self, inputs: LawInputs) -> Array:
         xp = namespace(inputs.v)

@@ -18,12 +18,12 @@ from swelltree.engine.machine.many_cases.kernels import Body, Register, Slot, Te
 from swelltree.engine.machine.many_cases.lane_kernels import lane_kernel_text
 from swelltree.engine.machine.many_cases.threads import GROUP
 
-# of one channel: the last is the largest change from sample to sample
-STATISTICS = ("mean", "std", "min", "max", "crossings", "change")
+# of one channel: the last are the largest change from sample to sample, and the number of gaps
+STATISTICS = ("mean", "std", "min", "max", "crossings", "change", "gaps")
 # samples of the energy budget, and what is kept of them
-BUDGET = ("kinetic", "stored", "done", "largest_work", "largest_stored", "closure", "extent")
-EXTREMES = ("kinetic", "moved", "largest_work", "largest_stored", "closure", "gap", "extent")
-INFINITE = float(np.inf)
+BUDGET = ("kinetic", "stored", "done", "largest_work", "allowed", "closure", "extent")
+EXTREMES = ("kinetic", "moved", "largest_work", "allowed", "closure", "gap", "extent")
+INFINITE, NAN = float(np.inf), float(np.nan)
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,16 @@ def _text(
     return kernel_text(rows, sizes, write, on_cpu, GROUP)
 
 
+def _gap(k: Body, x: Array) -> Register:
+    """Whether a sample is not a number."""
+    return k.b.fcmp_unordered("uno", x, x)
+
+
+def _finite(k: Body, x: Array) -> Register:
+    """Whether a sample is a finite number."""
+    return k.greater(INFINITE, k.intrinsic("fabs", x))
+
+
 class _Samples:
     """Samples of one entry of a case, which a thread has.
 
@@ -109,6 +119,8 @@ class _Samples:
 def statistics_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
     """Kernel of the statistics of a channel: a thread has one entry of a case.
 
+    Gaps do not count, as in `results.statistics.of_samples`.
+
     Args:
         short: samples have four bytes.
         on_cpu: as of `kernel_text`.
@@ -124,29 +136,39 @@ def statistics_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
 
         first, samples = k.sizes["first"], k.sizes["samples"]
         begin = sample(first)
-        total, change, last = k.variable(0.0), k.variable(0.0), k.variable(begin)
-        least, greatest = k.variable(begin), k.variable(begin)
+        last = k.variable(begin)
+        begin = k.choose(_gap(k, begin), 0.0, begin)
+        total, used, change, gaps = (k.variable(0.0) for _ in range(4))
+        least, greatest = k.variable(INFINITE), k.variable(-INFINITE)
         with k.loop(samples, first) as i:
             x = sample(i)
+            gap = _gap(k, x)
+            part = k.choose(gap, 0.0, share(i))
+            k.set(used, k.add(k.get(used), part))
+            k.set(gaps, k.add(k.get(gaps), k.choose(gap, 1.0, 0.0)))
             # from the first sample, so that a large mean takes nothing of what varies
-            away = k.sub(x, begin)
-            k.set(total, k.add(k.get(total), k.mul(share(i), away)))
+            away = k.choose(gap, 0.0, k.sub(x, begin))
+            k.set(total, k.add(k.get(total), k.mul(part, away)))
             k.set(least, k.choose(k.greater(k.get(least), x), x, k.get(least)))
             k.set(greatest, k.choose(k.greater(x, k.get(greatest)), x, k.get(greatest)))
             step = k.intrinsic("fabs", k.sub(x, k.get(last)))
             k.set(change, k.choose(k.greater(step, k.get(change)), step, k.get(change)))
-            k.set(last, x)
-        mean = k.add(begin, k.get(total))
+            k.set(last, k.choose(gap, k.get(last), x))
+        mean = k.add(begin, k.div(k.get(total), k.get(used)))
         square, crossings, below = k.variable(0.0), k.variable(0.0), k.variable(0.0)
         with k.loop(samples, first) as i:
-            away = k.sub(sample(i), mean)
+            x = sample(i)
+            gap = _gap(k, x)
+            away = k.choose(gap, 0.0, k.sub(x, mean))
             k.set(square, k.add(k.get(square), k.mul(share(i), k.mul(away, away))))
             is_below = k.greater(0.0, away)
-            up = k.choose(is_below, 0.0, k.get(below))
+            up = k.choose(k.b.or_(gap, is_below), 0.0, k.get(below))
             k.set(crossings, k.add(k.get(crossings), up))
-            k.set(below, k.choose(is_below, 1.0, 0.0))
-        std = k.intrinsic("sqrt", k.get(square))
-        values = (mean, std, k.get(least), k.get(greatest), k.get(crossings), k.get(change))
+            k.set(below, k.choose(gap, k.get(below), k.choose(is_below, 1.0, 0.0)))
+        std = k.intrinsic("sqrt", k.div(k.get(square), k.get(used)))
+        rows = (mean, std, k.get(least), k.get(greatest), k.get(crossings))
+        some = k.greater(k.get(used), 0.0)
+        values = (*(k.choose(some, x, NAN) for x in rows), k.get(change), k.get(gaps))
         out = k.times(number, len(STATISTICS))
         for j, value in enumerate(values):
             k.store("out", k.place_of_case(k.plus(out, j), lane), value)
@@ -171,7 +193,7 @@ def extremes_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
         group, lane = k.group_and_lane()
 
         def known(x: Array) -> Register:
-            return k.choose(k.b.fcmp_unordered("uno", x, x), INFINITE, x)
+            return k.choose(_gap(k, x), INFINITE, x)
 
         def sample(name: str, i: Term) -> Register:
             at = k.plus(k.times(group, k.sizes["room"]), i)
@@ -193,7 +215,7 @@ def extremes_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
             larger("kinetic", sample("kinetic", i))
             moved = k.intrinsic("fabs", k.sub(sample("stored", i), stored))
             larger("moved", known(moved))
-            for name in ("largest_work", "largest_stored", "closure"):
+            for name in ("largest_work", "allowed", "closure"):
                 larger(name, sample(name, i))
             gap = known(k.intrinsic("fabs", k.sub(balance(i), open_at_first)))
             earlier = k.get(before)
@@ -208,17 +230,13 @@ def extremes_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
     return _text((*BUDGET, "out"), ("room", "samples"), write, on_cpu, lanes)
 
 
-def _finite(k: Body, x: Array) -> Register:
-    """Whether a sample is a number."""
-    return k.greater(INFINITE, k.intrinsic("fabs", x))
-
-
 @functools.lru_cache(maxsize=8)
 def peaks_text(most: int, short: bool, on_cpu: bool = False, side: int = GROUP) -> str:
     """Kernel of the largest crests between upward crossings of the mean, falling.
 
     A thread has one entry of a case: first its crests, then its troughs as crests of what has the
-    other sign; minus infinity behind the last.
+    other sign; minus infinity behind the last. A record with gaps has none: its largest may lie
+    there.
 
     Args:
         most: crests that are kept.
@@ -231,16 +249,14 @@ def peaks_text(most: int, short: bool, on_cpu: bool = False, side: int = GROUP) 
         sample = _Samples(k, short)
         number, lane = sample.number, sample.lane
         first, samples = k.sizes["first"], k.sizes["samples"]
-        begin, total, count = k.variable(0.0), k.variable(0.0), k.variable(0.0)
+        begin, total = sample(first), k.variable(0.0)
         with k.loop(samples, first) as i:
-            x = sample(i)
-            with k.b.if_then(_finite(k, x)):
-                # from the first number, so that a large mean takes nothing of what varies
-                is_first = k.greater(0.5, k.get(count))
-                k.set(begin, k.choose(is_first, x, k.get(begin)))
-                k.set(total, k.add(k.get(total), k.sub(x, k.get(begin))))
-                k.set(count, k.add(k.get(count), 1.0))
-        mean = k.add(k.get(begin), k.div(k.get(total), k.get(count)))
+            # from the first sample, so that a large mean takes nothing of what varies
+            k.set(total, k.add(k.get(total), k.sub(sample(i), begin)))
+        count = k.sub(k.as_real(samples), k.as_real(first))
+        mean = k.add(begin, k.div(k.get(total), count))
+        # nothing rises above what is not a number
+        mean = k.choose(_finite(k, mean), mean, NAN)
         for which, sign in enumerate((1.0, -1.0)):
             out = k.times(k.plus(k.times(number, 2), which), most)
 
@@ -268,19 +284,17 @@ def peaks_text(most: int, short: bool, on_cpu: bool = False, side: int = GROUP) 
                     k.set(least, k.load("out", kept(most - 1)))
 
             with k.loop(samples, first) as i:
-                raw = sample(i)
-                with k.b.if_then(_finite(k, raw)):
-                    x = k.mul(raw, sign)
-                    is_above = k.greater(x, k.mul(mean, sign))
-                    flag = k.choose(is_above, 1.0, 0.0)
-                    rises = k.greater(k.sub(flag, k.get(above)), 0.5)
-                    with k.b.if_then(rises):
-                        with k.b.if_then(k.greater(k.get(within), 0.5)):
-                            insert()
-                        k.set(crest, -INFINITE)
-                        k.set(within, 1.0)
-                    k.set(above, flag)
-                    k.set(crest, k.choose(k.greater(x, k.get(crest)), x, k.get(crest)))
+                x = k.mul(sample(i), sign)
+                is_above = k.greater(x, k.mul(mean, sign))
+                flag = k.choose(is_above, 1.0, 0.0)
+                rises = k.greater(k.sub(flag, k.get(above)), 0.5)
+                with k.b.if_then(rises):
+                    with k.b.if_then(k.greater(k.get(within), 0.5)):
+                        insert()
+                    k.set(crest, -INFINITE)
+                    k.set(within, 1.0)
+                k.set(above, flag)
+                k.set(crest, k.choose(k.greater(x, k.get(crest)), x, k.get(crest)))
             # a crest that is cut off by the end counts too: it may be the largest
             with k.b.if_then(k.greater(k.get(within), 0.5)):
                 insert()
@@ -379,8 +393,9 @@ def damage_text(
     """Kernel of the damage of a channel: cycles by rainflow, in one pass (ASTM E1049-85, 5.4.4).
 
     A thread has one entry of a case. Numbers: the largest range, and for each exponent the sum of
-    cycles times the power of their ranges, of the largest. Ranges that are still open lie where
-    samples were that have been read: these are lost, and no memory is needed besides.
+    cycles times the power of their ranges, of the largest; a record with gaps has no number. Ranges
+    that are still open lie where samples were that have been read: these are lost, and no memory is
+    needed besides.
 
     Args:
         exponents: of the Woehler curve, whole.
@@ -393,12 +408,12 @@ def damage_text(
         sample = _Samples(k, short)
         number, lane = sample.number, sample.lane
         first, samples = k.sizes["first"], k.sizes["samples"]
-        least, greatest = k.variable(INFINITE), k.variable(-INFINITE)
+        least, greatest, gaps = k.variable(INFINITE), k.variable(-INFINITE), k.variable(0.0)
         with k.loop(samples, first) as i:
             x = sample(i)
-            with k.b.if_then(_finite(k, x)):
-                k.set(least, k.choose(k.greater(k.get(least), x), x, k.get(least)))
-                k.set(greatest, k.choose(k.greater(x, k.get(greatest)), x, k.get(greatest)))
+            k.set(gaps, k.add(k.get(gaps), k.choose(_finite(k, x), 0.0, 1.0)))
+            k.set(least, k.choose(k.greater(k.get(least), x), x, k.get(least)))
+            k.set(greatest, k.choose(k.greater(x, k.get(greatest)), x, k.get(greatest)))
         top = k.sub(k.get(greatest), k.get(least))
         varies = k.greater(top, 0.0)
         scale = k.div(1.0, k.choose(varies, top, 1.0))
@@ -407,25 +422,23 @@ def damage_text(
         state, before = k.variable(-1.0), k.variable(0.0)
         with k.loop(samples, first) as i:
             x = sample(i)
-            with k.b.if_then(_finite(k, x)):
-                now, last = k.get(state), k.get(before)
-                begins = k.greater(-0.5, now)
-                rises = k.choose(k.greater(x, last), 2.0, 1.0)
-                same = k.b.fcmp_ordered("==", x, last)
-                turns = k.b.and_(
-                    k.b.fcmp_ordered("!=", rises, now), k.b.not_(k.b.or_(same, begins))
-                )
-                # what is pushed is read before it is written over: it lies behind this sample
-                with k.b.if_then(turns):
-                    cycles.push(last)
-                k.set(before, x)
-                moved = k.choose(same, now, rises)
-                k.set(state, k.choose(begins, 0.0, moved))
+            now, last = k.get(state), k.get(before)
+            begins = k.greater(-0.5, now)
+            rises = k.choose(k.greater(x, last), 2.0, 1.0)
+            same = k.b.fcmp_ordered("==", x, last)
+            turns = k.b.and_(k.b.fcmp_ordered("!=", rises, now), k.b.not_(k.b.or_(same, begins)))
+            # what is pushed is read before it is written over: it lies behind this sample
+            with k.b.if_then(turns):
+                cycles.push(last)
+            k.set(before, x)
+            moved = k.choose(same, now, rises)
+            k.set(state, k.choose(begins, 0.0, moved))
         with k.b.if_then(k.greater(k.get(state), 0.5)):
             cycles.push(k.get(before))
         cycles.leave_over()
         out = k.times(number, 1 + len(exponents))
-        numbers = [k.choose(varies, top, 0.0), *(k.get(place) for place in cycles.sums)]
+        top = k.choose(k.greater(k.get(gaps), 0.5), NAN, k.choose(varies, top, 0.0))
+        numbers = [top, *(k.get(place) for place in cycles.sums)]
         for j, value in enumerate(numbers):
             k.store("out", k.place_of_case(k.plus(out, j), lane), value)
 

@@ -112,7 +112,7 @@ def _kept(model: Model, form: Form, sample: Sample, names: tuple[str, ...]) -> T
     with compact():
         raw = observe(model, form, sample)
     if not model.cut_rows:
-        return chosen(model, raw, names), budget(raw)
+        return chosen(model, raw, names), budget(model, raw, "two_step")
     return chosen(model, raw, names), {name: raw[name] for name in (*BUDGET, *LOOPS)}
 
 

@@ -121,6 +121,14 @@ def refuse_what_jumps(model: Model) -> None:
                 "lines and contacts does not look for. Use lines with model='quasi_static' and "
                 "solver='tsit5', or another machine."
             )
+    for controller in controllers_of(model):
+        rates = any(is_rate for _, _, is_rate in controller.measures)
+        if controller.n_surfaces and rates and not controller.states:
+            raise SwelltreeError(
+                f"controller '{controller.name}': its force jumps with a rate, which the two-step "
+                "scheme of dynamic lines and contacts solves for. Keep what jumps in a state, "
+                "which changes between steps, or give sample_time."
+            )
 
 
 @lru_cache(maxsize=64)

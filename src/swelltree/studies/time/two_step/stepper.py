@@ -95,7 +95,7 @@ class TwoStepStepper(Stepper):
         word = usual if task.start is None else task.start
         self.engine(task.times)  # its program serves the start too
         given = first_state(task.model, form, self.plan.step, self.width, word, self.wrenches)
-        given = sampled(task.model, np.asarray(self.plan.step), given, begins=True)
+        given = sampled(task.model, np.asarray(self.plan.step), given)
         derivatives = derivatives_at(task.model, self.wrenches)(given)
         setup = set_up(task.model, form, self.plan.step, derivatives)
         single = single_step(form, self.width)

@@ -65,8 +65,8 @@ def two_step_traced(task: Task) -> dict[str, Array]:
     sampled = next((e.switching() for e in model.effects if e.takes_samples), "")
     if sampled:
         raise SwelltreeError(
-            f"{sampled} is sampled, which the two-step scheme does not know inside jit, grad or "
-            "vmap. Use lines with model='quasi_static'."
+            f"{sampled} has samples or surfaces, which the two-step scheme does not know inside "
+            "jit, grad or vmap. Use lines with model='quasi_static'."
         )
     form = with_events(model, form_of(model, task.formulation.name))
     form = replace(form, differentiable=True)
