@@ -8,8 +8,8 @@ independent ones (eqs. 26-27):
 
 The split is chosen by orthogonalisation with column pivoting, which leaves no large entry in
 P, and chosen again after a step that has made one: no partition is good for all
-poses. (The condition number of J_d alone would not tell: that of a single row is one
-until the row has lost its entry.)
+poses. Angles are preferred as independent ones. (The condition number of J_d alone would not
+tell: that of a single row is one until the row has lost its entry.)
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.engine.arrays import Array
+from swelltree.engine.arrays import Array, namespace
 from swelltree.engine.backend import jax, jnp
 from swelltree.formulations.absolute_coordinates import AbsoluteCoordinates
 from swelltree.formulations.base import Acceleration, Kinematics, State
@@ -28,14 +28,16 @@ from swelltree.model.inertia import dense_inertia, gyroscopic, world_inertia
 from swelltree.model.model import Model
 from swelltree.spatial.linalg import column_order, left_inverse, solve_spd
 
+ANGLES_FIRST = 4.0  # an angle stays independent until others move that much faster, as `limit`
+
 
 @dataclass(frozen=True)
 class Partition(AbsoluteCoordinates):
     """Poses of all bodies moved by an independent subset of their velocities.
 
     Args:
-        limit: largest entry of P, how fast dependent velocities grow with independent ones,
-            above which the partition is chosen again.
+        limit: largest entry of P, how fast dependent velocities grow with independent ones
+            (angles as lengths at the longest lever), above which the partition is chosen again.
     """
 
     limit: float = 4.0
@@ -53,7 +55,7 @@ class Partition(AbsoluteCoordinates):
             return State(q, v, np.arange(float(v.shape[0])))
         _, rows = self.motion_and_rows(model, np.zeros(()), q, v.reshape(-1, 6))
         assert rows is not None
-        chart = column_order(rows.jacobian)
+        chart = chosen(rows.jacobian)
         return State(q, v[chart[dependents(model) :].astype(int)], chart)
 
     def kinematics(self, model: Model, t: Array, state: State) -> Kinematics:
@@ -119,7 +121,9 @@ class Partition(AbsoluteCoordinates):
     def condition(self, model: Model, kin: Kinematics, state: State) -> Array | None:
         if kin.rows is None:
             return None
-        return jnp.abs(kin.P).max(initial=1.0)
+        size = sizes(kin.rows.jacobian)
+        independent = state.chart[dependents(model) :].astype(int)
+        return (jnp.abs(kin.P) * size[:, None] / size[independent]).max(initial=1.0)
 
     def _close(self, model: Model, t: Array, q: Array, chart: Array, rounds: int = 2) -> Array:
         """Dependent positions solved from the joint equations, independent ones kept."""
@@ -148,9 +152,31 @@ class Partition(AbsoluteCoordinates):
         condition = self.condition(model, kin, here)
         assert condition is not None
         worn = condition > self.limit
-        chart = jax.lax.cond(worn, column_order, lambda J: state.chart, kin.rows.jacobian)
+        chart = jax.lax.cond(worn, chosen, lambda J: state.chart, kin.rows.jacobian)
         s = jnp.where(worn, kin.motion.v.reshape(-1)[chart[m:].astype(int)], state.s)
         return State(q, s, chart)
+
+
+def sizes(J: Float[Array, "m b6"], angles: float = 1.0) -> Float[Array, " b6"]:
+    """Metres that a unit of each coordinate moves: a radian the longest lever, times `angles`."""
+    xp = namespace(J)
+    parts = (J * J).reshape(len(J), -1, 2, 3).sum(3)
+    linear, angular = parts[..., 0], parts[..., 1]
+    levers = xp.where(linear > 0.0, angular / xp.where(linear > 0.0, linear, 1.0), 0.0)
+    longest = levers.max(initial=0.0)
+    lever = angles * xp.sqrt(xp.where(longest > 0.0, longest, 1.0))
+    ones = xp.ones((J.shape[1] // 6, 3))
+    return xp.concatenate([ones, lever * ones], 1).reshape(-1)
+
+
+def chosen(J: Float[Array, "m b6"]) -> Float[Array, " b6"]:
+    """Order of velocities, dependent ones first, and linear ones before angular ones.
+
+    An angle serves in all positions of a body, a linear coordinate only between its turning
+    points, near which errors of a step grow. The lever makes the choice that of a mechanism of
+    any size.
+    """
+    return column_order(J / sizes(J, ANGLES_FIRST))
 
 
 def placed(chart: Array, dependent: Array, independent: Array) -> Array:
