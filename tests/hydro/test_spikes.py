@@ -211,9 +211,9 @@ def test_resonances_as_narrow_as_the_grid_stay():
 
 
 def test_the_water_between_two_barges_is_not_taken_for_a_spike():
-    """Half a wave between the walls at 8.9 rad/s, a whole one at 11.9.
+    """Half a wave between the walls at 8.9 rad/s.
 
-    They stay where they are with finer panels (0.1 and 0.07 m) and with or without lids.
+    It stays where it is with finer panels (0.1, 0.07 and 0.047 m) and with or without lids.
     """
     from swelltree.gallery.tank import tank
 

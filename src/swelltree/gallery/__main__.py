@@ -1,6 +1,7 @@
 """`python -m swelltree.gallery NAME [FILE]` computes the data of a system again, and packs them.
 
-The barges take a quarter of an hour, the others some minutes.
+They end below the first frequency at which they contradict themselves by more than 5 %. The barges
+take a quarter of an hour, the others some minutes.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import importlib
 import sys
 from pathlib import Path
 
-from swelltree.gallery.pack import write
+from swelltree.gallery.pack import sound, write
 from swelltree.gallery.ready import data_file
 from swelltree.system.errors import SwelltreeError, listed, suggest
 
@@ -25,7 +26,7 @@ def main(argv: list[str]) -> None:
         )
     module = importlib.import_module(f"swelltree.gallery.{argv[0]}")
     path = Path(argv[1]) if len(argv) > 1 else data_file(argv[0])
-    write(module.compute(), path)
+    write(sound(module.compute()), path)
     sys.stdout.write(f"{path}: {path.stat().st_size} bytes\n")
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swelltree.hydro.relations import RESIDUAL
 from swelltree.hydro.report import RESIDUALS
 
 if TYPE_CHECKING:
@@ -28,6 +29,14 @@ KEPT = (
     "g",
     "water_depth",
 )
+
+
+def sound(data: xr.Dataset) -> xr.Dataset:
+    """The frequencies below the first at which the data contradict themselves too much."""
+    worst = np.maximum(*(data[name].max("influenced_dof").values for name in RESIDUALS))
+    omega = data["omega"].values
+    end = omega[worst > RESIDUAL].min(initial=np.inf)
+    return data.isel(omega=(omega < end) | np.isinf(omega))
 
 
 def write(data: xr.Dataset, path: Path) -> None:

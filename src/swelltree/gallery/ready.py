@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -19,6 +20,18 @@ if TYPE_CHECKING:
 def data_file(name: str) -> Path:
     """Where the data of that name lie in the package."""
     return Path(str(resources.files("swelltree.gallery").joinpath("data", f"{name}.nc")))
+
+
+def refined(system: System, sizes: Sequence[float]) -> System:
+    """A system with other panels.
+
+    Args:
+        system: of bodies with hulls.
+        sizes: of the panels of each body [m].
+    """
+    pairs = zip(system.bodies, sizes, strict=True)
+    bodies = (body.replace(hull=body.hull.replace(panel_size=size)) for body, size in pairs)
+    return system.replace(bodies=tuple(bodies))
 
 
 @dataclass(frozen=True)

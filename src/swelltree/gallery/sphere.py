@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.gallery.ready import Ready, data_file
+from swelltree.gallery.ready import Ready, data_file, refined
 from swelltree.system import (
     WORLD,
     Body,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 FINE = 0.35  # of the panels of the data [m]
-OMEGA = np.concatenate([np.arange(0.1, 3.05, 0.1), np.arange(3.2, 5.1, 0.2)])  # [rad/s]
+OMEGA = np.concatenate([np.arange(0.1, 3.05, 0.1), np.arange(3.2, 4.3, 0.2)])  # [rad/s]
 COM = -2.0  # height of the centre of mass [m]
 
 
@@ -56,7 +56,4 @@ def compute() -> xr.Dataset:
     """
     from swelltree.hydro.bem.run import run_bem
 
-    system = sphere().system
-    (ball,) = system.bodies
-    fine = system.replace(bodies=(ball.replace(hull=Sphere(5.0, panel_size=FINE)),))
-    return run_bem(fine, OMEGA, (0.0,))
+    return run_bem(refined(sphere().system, (FINE,)), OMEGA, (0.0,))

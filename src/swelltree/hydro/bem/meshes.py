@@ -90,7 +90,7 @@ def folded(mesh: cpt.Mesh, plane: str | None) -> cpt.Mesh | cpt.ReflectionSymmet
 
 def _is_mirrored(mesh: cpt.Mesh, axis: int) -> bool:
     """Whether every panel on one side has its image on the other, and none lies on both."""
-    from scipy.spatial import cKDTree
+    from scipy.spatial import KDTree
 
     size = np.sqrt(mesh.faces_areas)
     rows = np.column_stack([mesh.faces_centers, size[:, None] * mesh.faces_normals])
@@ -100,5 +100,5 @@ def _is_mirrored(mesh: cpt.Mesh, axis: int) -> bool:
     if across.any() or 2 * right.sum() != right.size:
         return False
     image = rows[right] * np.where(np.arange(6) % 3 == axis, -1.0, 1.0)
-    apart, which = cKDTree(rows[~right]).query(image)
+    apart, which = KDTree(rows[~right]).query(image)
     return bool((apart <= SAME * size[right]).all() and np.unique(which).size == which.size)
