@@ -152,3 +152,79 @@ def test_end_A_on_a_rigid_bed_is_released(by):
     assert float(run.anchor_tension[0, 0]) > 1e3
     assert float(run.anchor_tension[-1, 0]) == 0.0
     assert np.linalg.norm(run.line_position.values[-1, 0, 0] - [-150, 10, -50]) > 0.05
+
+
+def landing(turned, velocity, friction):
+    """A box thrown, turned, onto a slope, with points at all its corners."""
+    body = sw.Body(
+        "box",
+        mass=MASS,
+        inertia=(1.5e3, 2e3, 2.5e3),
+        position=(0.3, -0.2, -3.9),
+        rotation_deg=turned,
+        displaced_volume=VOLUME,
+    )
+    names = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
+    free = sw.Free("free", sw.WORLD, body, velocity=dict(zip(names, velocity, strict=True)))
+    corners = CORNERS + [(x, y, -z) for x, y, z in CORNERS]
+    return sw.System(
+        "box",
+        [body],
+        [free],
+        contacts=[sw.SeabedContact("corners", body, corners)],
+        water=sw.Water(depth=5.2),
+        seabed=sw.Seabed(friction=friction, slope=(0.1, 0.05)),
+    )
+
+
+@pytest.mark.slow
+def test_landings_on_several_corners_find_what_sticks():
+    """In every step: forces within the cone, and at last no motion at all."""
+    normal = np.array([-0.1, -0.05, 1.0]) / np.sqrt(1.0 + 0.1**2 + 0.05**2)
+    rng = np.random.default_rng(1)
+    hardest = 0
+    for _ in range(12):
+        velocity = rng.normal(size=6) * [0.5, 0.5, 0.5, 1, 1, 1]
+        turned = rng.normal(size=3) * [20, 20, 60]
+        friction = float(rng.choice([0.2, 0.5, 0.9]))
+        model = sw.compile(landing(tuple(turned), tuple(map(float, velocity)), friction))
+        run = sw.simulate(
+            model, duration=3.0, step=0.02, output_step=0.02, start="described", progress=False
+        )
+        assert run.attrs["result"] == "success"
+        assert run.attrs["steps_rescued"] == 0
+        push = run.contact_force.values
+        up = push @ normal
+        along = np.linalg.norm(push - up[..., None] * normal, axis=-1)
+        # what the tolerance of a step leaves: 1e-10 m of a mass of 2 t in 0.02 s
+        assert (along - friction * up).max() < 1e-3
+        assert np.abs(run.velocity.values[-1]).max() < 1e-12
+        hardest = max(hardest, int(run.iterations.max()))
+    # some of these landings are not found at once: the law is smoothed less and less for them
+    assert hardest > 12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("span", "friction"), [(305.0, 0.8), (300.0, 0.3), (295.0, 0.1)])
+def test_anchor_pulled_by_more_than_its_friction_is_dragged_until_it_holds(span, friction):
+    body = sw.Body(
+        "anchor", mass=20e3, inertia=(2e4,) * 3, position=(-span, 5.0, -99.5), displaced_volume=2.5
+    )
+    line = sw.Line("l", body.at(1.0, 0, -0.4), (0, 0, 0), 330.0, CHAIN.replace(EA=5e8), segments=12)
+    feet = [(x, y, -0.5) for x in (-1.0, 1.0) for y in (-1.0, 1.0)]
+    system = sw.System(
+        "anchor",
+        [body],
+        [sw.Free("free", sw.WORLD, body)],
+        lines=[line],
+        contacts=[sw.SeabedContact("feet", body, feet)],
+        water=sw.Water(depth=100.0),
+        seabed=sw.Seabed(friction=friction),
+    )
+    rest = sw.equilibrium(sw.compile(system))
+    pull = rest.anchor_force.values[0]
+    press = (20e3 - 1025.0 * 2.5) * 9.81 - pull[2]
+    # on its feet, at the limit: a step of statics may drag it a little too far
+    assert rest.position.values[0, 2] == pytest.approx(-99.5, abs=1e-4)
+    assert rest.position.values[0, 0] > -span + 1.0
+    assert np.hypot(*pull[:2]) / (friction * press) == pytest.approx(1.0, abs=1e-3)

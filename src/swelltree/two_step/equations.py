@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from swelltree.engine.arrays import Array, pytree
-from swelltree.engine.backend import jnp
+from swelltree.engine.backend import jax, jnp
 from swelltree.model.kinematics import Pose, dof_rates, forward, joint_frames
 from swelltree.model.tree import moved_positions
 from swelltree.spatial.products import product, transpose_apply
@@ -25,7 +25,6 @@ from swelltree.two_step.surplus import without_surplus
 
 STICKS = 1e3  # see `friction`: the points of a body share a load
 OWN = 1.0 / 32.0  # a corner of a body that turns feels this share of its inertia
-SLOW = 0.01  # m/s: see `smooth_friction`
 GIVES = 1e-7  # give of a rigid seabed under bodies, of the step's free fall under the same force
 
 
@@ -178,7 +177,7 @@ class Rub:
         p: forces (k, 3) [N].
         nu: normal forces (k,) [N].
         v: velocities of the points over the next half step (k, 3) [m/s].
-        smooth: 1 where the law is smoothed, 0 where contacts stick.
+        slow: velocity that smooths the law [m/s]; 0 where contacts stick.
         exact: are the forces to be taken as they are?
     """
 
@@ -186,7 +185,7 @@ class Rub:
     p: Array
     nu: Array
     v: Array
-    smooth: Array | float
+    slow: Array | float
     exact: bool
 
 
@@ -244,17 +243,15 @@ def contact_forces(
         return force, row, none, none
     if rub.exact:
         return force + rub.p, row, rub.p, none
-    mass = setup.h**2 / setup.contact_scale
-    held = friction(
-        bed.friction + 0.0 * nu, rub.last, rub.p, rub.nu, rub.v, n, mass, setup.h, STICKS, OWN
-    )
+    mass, coefficient = setup.h**2 / setup.contact_scale, bed.friction + 0.0 * nu
+    here = rub.p, rub.nu, rub.v, n, mass, setup.h
+    as_it_is = friction(coefficient, rub.last, *here, STICKS, OWN)
+    smoothed = smooth_friction(coefficient, *here, rub.slow)
+    held = jax.tree.map(lambda a, b: jnp.where(rub.slow > 0.0, a, b), smoothed, as_it_is)
     v = (after - _contacts_at(step, state.pose, state.lines.y)) / setup.h
     p = held.start + jnp.sum(held.by_u * (v - rub.v)[:, None, :], -1)
     p = p + held.by_nu * (nu - rub.nu)[:, None]
-    law = smooth_friction(bed.friction + 0.0 * nu, nu, v, n, SLOW)
-    p = jnp.where(rub.smooth > 0.0, law, p)
-    off = jnp.where(rub.smooth > 0.0, (rub.p - law) * setup.contact_scale[:, None], held.row)
-    return force + p, row, p, off
+    return force + p, row, p, held.row
 
 
 def tie_rows(step: Step, three: Three, y: Array, tie: Array) -> Array:

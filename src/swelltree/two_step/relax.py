@@ -18,6 +18,7 @@ import numpy as np
 from swelltree.engine.arrays import Array, Tree, pytree
 from swelltree.model.internal_state import InternalState, internal_settled
 from swelltree.model.model import Model
+from swelltree.spatial.rotations import rotation_vector
 from swelltree.two_step.start import set_up
 from swelltree.two_step.state import Form, Setup, StepperState
 from swelltree.two_step.trail import Trail
@@ -34,7 +35,7 @@ MANY, FEW = 10, 4  # iterations
 NOTHING = 0.01  # of the tolerance: what moves less is at rest in a step that is not long, too
 UNTOLD = 1e-4  # m, rad: what moves less in a long step is not worth a word
 FAR = 0.1  # m, rad: after such a motion of a body its stiffness is asked anew
-TURN = 0.5  # rad: segments that bend and turn more in a step may end in another equilibrium
+TURN = 0.5  # rad: what turns more in a step may end in another equilibrium
 SHORTEST = 1e-3  # s
 SWING = 0.25  # of the way of the step before: what goes back more swings
 
@@ -141,16 +142,25 @@ def stopped(state: StepperState) -> StepperState:
 
 
 def _turn(model: Model, a: StepperState, b: StepperState) -> float:
-    """Largest turn of a segment with bending stiffness between two states [rad]."""
-    arrays = None if model.lines is None else model.lines.arrays
+    """Largest turn between two states of what may end elsewhere if it turns far [rad].
+
+    Segments with bending stiffness, and bodies that can touch the seabed.
+    """
+    lines, most = model.lines, 0.0
+    if lines is not None and lines.n_contacts:
+        turned = np.asarray(b.pose.R) @ np.swapaxes(np.asarray(a.pose.R), 1, 2)
+        bodies = sorted(set(lines.contact_body) - {model.layout.n_bodies})
+        chord = np.linalg.norm(np.asarray(rotation_vector(turned))[bodies], axis=-1)
+        most = float(chord.max(initial=0.0))
+    arrays = None if lines is None else lines.arrays
     if arrays is None or not arrays.bending:
-        return 0.0
+        return most
     t = []
     for state in (a, b):
         d = np.diff(np.asarray(state.lines.q), axis=1)
         t.append(d / np.maximum(np.linalg.norm(d, axis=-1, keepdims=True), 1e-12))
     chord = np.linalg.norm(t[1] - t[0], axis=-1)[np.asarray(arrays.pushes)]
-    return 2.0 * float(np.arcsin(np.clip(0.5 * chord.max(initial=0.0), 0.0, 1.0)))
+    return max(most, 2.0 * float(np.arcsin(np.clip(0.5 * chord.max(initial=0.0), 0.0, 1.0))))
 
 
 def _way(a: StepperState, b: StepperState) -> np.ndarray:

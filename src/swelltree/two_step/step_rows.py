@@ -77,7 +77,7 @@ def evaluate(
     at: Unknowns,
     frozen_jacobian: bool = False,
     rows: LineRows | None = None,
-    smooth: Array | float = 0.0,
+    slow: Array | float = 0.0,
 ) -> Linear:
     """Scaled residual and Jacobian, powers, and lines reduced to their ends.
 
@@ -86,7 +86,7 @@ def evaluate(
         at: the iterate.
         frozen_jacobian: leave the Jacobian out of derivatives.
         rows: of the lines, where they are known.
-        smooth: 1 where friction at contacts is smoothed.
+        slow: velocity that smooths friction at contacts [m/s]; 0: it is as it is.
     """
     model, setup, state, now = step.model, step.setup, step.state, step.now
     size, N = step.size, state.v_minus.shape[0]
@@ -116,7 +116,7 @@ def evaluate(
     if at.contact_rub is not None:
         nu = step.size.split(at.x)[3]
         here = at.contact_rub, nu, contact_velocity(step, at.x)
-        rub = Rub(state.contact_rub, *jax.lax.stop_gradient(here), smooth, exact=False)
+        rub = Rub(state.contact_rub, *jax.lax.stop_gradient(here), slow, exact=False)
 
     def f(x: Array) -> tuple[tuple[Array, Array, Array], Trial]:
         return equations(step, x, wrench, force, rub)
@@ -201,13 +201,13 @@ def direction(
     at: Unknowns,
     frozen_jacobian: bool = False,
     rows: LineRows | None = None,
-    smooth: Array | float = 0.0,
+    slow: Array | float = 0.0,
 ) -> Direction:
     """Change of all unknowns, residual before it, and powers."""
     now, setup = step.now, step.setup
     if rows is None and now.frozen is not None:
         rows = line_rows(step, at)
-    lin = evaluate(step, at, frozen_jacobian, rows, smooth)
+    lin = evaluate(step, at, frozen_jacobian, rows, slow)
     value, cond = lin.value, lin.cond
     result = -solve_small(lin.J, value)
     count = at.x.shape[0]

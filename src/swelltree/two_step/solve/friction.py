@@ -19,6 +19,7 @@ from swelltree.engine.arrays import Array, pytree
 from swelltree.engine.backend import jnp
 
 TINY = 1e-30
+STIFFNESS = 1e3  # 1/s^2: of what slides in long steps, over its mass
 
 
 @pytree()
@@ -71,6 +72,8 @@ def friction(
     rho = own * (mass / h)[:, None]
     # in the long steps of statics what sticks does not give by more
     c = stiff / own * jnp.maximum(1.0, 1e5 / stiff * h * h) * rho
+    # there stiffness counts, not inertia: what slides by little must not look as if it stuck
+    rho = rho * jnp.maximum(1.0, STIFFNESS * h * h)
     z = p - rho * u
     size = jnp.sqrt(dot(z, z) + TINY)
     sticks = size < limit
@@ -91,18 +94,46 @@ def friction(
     )
 
 
-def smooth_friction(coefficient: Array, nu: Array, v: Array, normal: Array, slow: float) -> Array:
-    """Friction forces by a law that falls off below a velocity (contact, 3) [N].
+def smooth_friction(
+    coefficient: Array,
+    p: Array,
+    nu: Array,
+    v: Array,
+    normal: Array,
+    mass: Array,
+    h: Array | float,
+    slow: Array | float,
+) -> Friction:
+    r"""Friction by a law that falls off below a velocity, at an iterate.
 
-    For steps, such as landings on several corners, in which it is not found what sticks.
+    .. math:: p \sqrt{u^2 + w^2} + m \nu u = 0
+
+    The forces are unknowns here too (Chan, Golub and Mulet 1999, of another steep law): Newton's
+    method converges however small w is, if it is lowered in several turns. For steps in which it is
+    not found at once what sticks, such as landings on several points.
 
     Args:
         coefficient: of Coulomb (contact,).
-        nu: normal forces (contact,) [N].
+        p: iterate of the friction forces (contact, 3) [N].
+        nu: iterate of the normal forces (contact,) [N].
         v: velocity over the next half step (contact, 3) [m/s].
         normal: of the bed (contact, 3).
-        slow: the velocity [m/s].
+        mass: that a contact moves (contact,) [kg].
+        h: step [s].
+        slow: the velocity w [m/s].
     """
-    u = v - jnp.sum(v * normal, -1, keepdims=True) * normal
-    speed = jnp.sqrt(jnp.sum(u * u, -1) + slow**2)
-    return -(coefficient * jnp.maximum(nu, 0.0) / speed)[:, None] * u
+    dot = lambda a, b: jnp.sum(a * b, -1, keepdims=True)  # noqa: E731
+    u = v - dot(v, normal) * normal
+    limit = (coefficient * jnp.maximum(nu, 0.0))[:, None]
+    speed = jnp.sqrt(dot(u, u) + slow**2 + TINY)
+    law = -limit * u / speed
+    # a force beyond the limit would make a derivative that drives
+    inside = p * jnp.minimum(1.0, limit / jnp.sqrt(dot(p, p) + TINY))
+    flat = jnp.eye(3) - normal[:, :, None] * normal[:, None, :]
+    turn = inside[:, :, None] * (u / speed)[:, None, :]
+    return Friction(
+        start=law,
+        by_u=-(limit[:, :, None] * flat + turn) / speed[:, :, None],
+        by_nu=-(coefficient * (nu > 0.0))[:, None] * u / speed,
+        row=(p - law) * (h * h / mass)[:, None],
+    )

@@ -21,7 +21,10 @@ from swelltree.two_step.step_rows import (
 
 ROUNDING = 1e-12  # m: a residual of this order that falls no more is rounding; with h^2 in s^2
 PATIENCE = 8  # evaluations with Newton's derivative of bending, then as many with the secant
-WHOLE, LEAVE = 16, 1e3  # first evaluations with friction, and how much the residual may rise
+WHOLE, LEAVE = 12, 1e3  # evaluations with friction as it is, and how much the residual may rise
+SMOOTHED, LESS = 0.01, 0.1  # m/s: velocity that smooths friction after these, and its factors
+ROUGH = 1e3  # rounding of a force that holds what sticks, over that of a residual
+NEAR = 1e-6  # m: residual at which friction is smoothed less
 MEMORY = 6  # residuals that count for the next step's leave
 SHORTEST = 0.02  # shorter steps along a Newton direction are taken whatever the residual says
 QUADRATIC = 1e-5  # m: below this residual Newton's method is trusted to predict itself
@@ -40,12 +43,15 @@ class Iterate:
     count: Array
     done: Array
     power: Array
+    slow: Array  # velocity that smooths the friction of contacts [m/s], 0 where it is as it is
 
 
 def search(step: Step) -> Iterate:
     """Newton's method from where the last step points."""
 
     form, setup = step.form, step.setup
+    first = first_iterate(step)
+    rough = first.at.rub is not None or first.at.contact_rub is not None
 
     def body(it: Iterate) -> Iterate:
         trial = it.trial
@@ -54,46 +60,73 @@ def search(step: Step) -> Iterate:
             # bending that leads astray: leave out what is negative for a while
             secant = jnp.where(it.count % (2 * PATIENCE) < PATIENCE, 0.0, 1.0)
             rows = line_rows(step, trial, secant=secant)
-        smooth = jnp.where(it.count >= WHOLE, 1.0, 0.0)
-        result = direction(step, trial, rows=rows, smooth=smooth)
+        result = direction(step, trial, rows=rows, slow=it.slow)
         error, merit = result.error, result.merit
         # near the solution the next residual follows from the last two
         expected = error * jnp.minimum(error / it.error, 1.0)
         sure = (error < QUADRATIC) & (expected < form.tolerance) & (it.count > 0)
         # rounding ends what Newton's method can do
         rounding = ROUNDING * (1.0 + setup.h**2)
-        ends = (error < rounding) | (largest(step, result.change) < form.tolerance)
+        little = largest(step, result.change) < form.tolerance
+        if rough:
+            # the last correction may take a force out of its cone: that is looked at
+            smoothed = it.slow > 0.0
+            sure, little = sure & smoothed, little & (smoothed | (error < ROUGH * rounding))
+        ends = (error < rounding) | little
         stalled = ends & (error > 0.3 * it.error) & (it.count > 1)
-        done = (error < form.tolerance) | sure | stalled
+        # friction that is smoothed by no more than the tolerance of a step is friction as it is
+        done = ((error < form.tolerance) | sure | stalled) & (it.slow * setup.h <= form.tolerance)
         # the residual may rise while lines change sides, but not above the last few
         leave = 1.0 - 1e-3 * it.share
-        if trial.rub is not None or trial.contact_rub is not None or step.size.sticks:
+        if rough or step.size.sticks:
             # what sticks and what slides is found by whole steps
-            leave = jnp.where(it.count <= WHOLE, LEAVE, leave)
+            leave = jnp.where((it.slow == 0.0) & (it.count <= WHOLE), LEAVE, leave)
         good = (merit <= it.recent.max() * leave) | done
         good = good | ((it.share < SHORTEST) & jnp.isfinite(merit))
         pick = lambda a, b: jax.tree.map(lambda x, y: jnp.where(good, x, y), a, b)  # noqa: E731
         later = jnp.where(it.count == 0, merit, jnp.append(it.recent[1:], merit))
+        recent = jnp.where(good, later, it.recent)
         at, change = pick(trial, it.at), pick(result.change, it.change)
+        slow = it.slow
+        if trial.contact_rub is not None:
+            slow = smoothing(it, good & (error < NEAR))
+            # residuals of another law do not count
+            recent = jnp.where(slow == it.slow, recent, jnp.inf)
         share = jnp.where(good, 1.0, 0.5 * it.share)
         return Iterate(
             at=at,
             change=change,
             share=share,
             trial=changed(step, at, jax.tree.map(lambda x: share * x, change)),
-            recent=jnp.where(good, later, it.recent),
+            recent=recent,
             error=jnp.where(good, error, it.error),
             count=it.count + 1,
             done=done,
             power=result.power,
+            slow=slow,
         )
 
     def unfinished(it: Iterate) -> Array:
-        return ~it.done & (it.count < form.max_iterations)
+        return ~it.done & (it.count < most)
 
-    it = jax.lax.while_loop(unfinished, body, first_iterate(step))
+    most = form.max_iterations * (1 if first.at.contact_rub is None else 2)
+    it = jax.lax.while_loop(unfinished, body, first)
     # the last correction costs nothing more
     return replace(it, at=it.trial)
+
+
+def smoothing(it: Iterate, near: Array) -> Array:
+    """Velocity that smooths friction in the next evaluation [m/s].
+
+    Where it is not found soon what sticks, as in landings on several points, it is found with a law
+    that is smoothed less and less.
+
+    Args:
+        it: the last iterate.
+        near: is its solution near?
+    """
+    first = (it.slow == 0.0) & (it.count + 1 >= WHOLE)
+    return jnp.where(first, SMOOTHED, jnp.where(near, LESS, 1.0) * it.slow)
 
 
 def largest(step: Step, change: Unknowns) -> Array:
@@ -123,6 +156,7 @@ def first_iterate(step: Step) -> Iterate:
         count=jnp.array(0),
         done=jnp.array(False),
         power=terms,
+        slow=jnp.array(0.0),
     )
 
 
