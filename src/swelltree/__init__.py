@@ -96,6 +96,7 @@ _NAMES = {
     """,
     "swelltree.results.fatigue": "rainflow damage_equivalent",
     "swelltree.results.files": "save load_result",
+    "swelltree.results.line_fatigue": "TNCurve TN_CURVES line_damage",
     "swelltree.results.line_ranges": "line_ranges",
     "swelltree.results.statistics": "statistics",
     "swelltree.views": "plot",
