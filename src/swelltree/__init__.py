@@ -70,6 +70,7 @@ _NAMES = {
     "swelltree.studies.time.two_step.traced": "moored_start",
     "swelltree.studies.batch.batch": "simulate_batch",
     "swelltree.studies.rest.equilibrium": "equilibrium equilibrium_traced",
+    "swelltree.studies.linear.line_modes": "line_modes",
     "swelltree.studies.linear.modes": "modes modes_traced",
     "swelltree.studies.linear.rao": "rao",
     "swelltree.studies.linear.response": "response",
