@@ -74,8 +74,8 @@ TOPICS = {
     "studies": (
         "Studies",
         "simulate simulate_traced stepper moored_start simulate_batch equilibrium "
-        "equilibrium_traced modes modes_traced line_modes rao response steady_state state_space operability "
-        "mooring_stiffness offset_curve linear_and_nonlinear check_physics validate",
+        "equilibrium_traced modes modes_traced line_modes rao response steady_state state_space "
+        "operability mooring_stiffness offset_curve linear_and_nonlinear check_physics validate",
     ),
     "control": (
         "Control",
