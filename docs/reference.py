@@ -74,8 +74,8 @@ TOPICS = {
     "studies": (
         "Studies",
         "simulate simulate_traced stepper moored_start simulate_batch equilibrium "
-        "equilibrium_traced modes modes_traced rao response steady_state state_space operability "
-        "mooring_stiffness offset_curve linear_and_nonlinear check_physics validate",
+        "equilibrium_traced modes modes_traced line_modes rao response steady_state state_space "
+        "operability mooring_stiffness offset_curve linear_and_nonlinear check_physics validate",
     ),
     "control": (
         "Control",
@@ -90,7 +90,8 @@ TOPICS = {
     "results": (
         "Results and views",
         "save load_result statistics most_probable_maximum peaks_over_threshold weibull_tail "
-        "rainflow damage_equivalent plot view live write_report export",
+        "rainflow damage_equivalent line_damage TNCurve line_ranges plot view live write_report "
+        "export",
     ),
     "interchange": ("Files of other codes", "read_moordyn write_moordyn read_moorpy read_wecsim"),
 }

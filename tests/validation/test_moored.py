@@ -19,6 +19,7 @@ slow = pytest.mark.slow
         pytest.param(moored.two_forms, marks=slow),
         pytest.param(moored.rest_of_lines, marks=slow),
         pytest.param(moored.tension_rao, marks=slow),
+        pytest.param(moored.taut_modes, marks=slow),
     ],
 )
 def test_case_passes(run):

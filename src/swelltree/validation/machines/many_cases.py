@@ -10,6 +10,7 @@ from swelltree.results.extremes import (
     weibull_tail,
 )
 from swelltree.results.fatigue import rainflow
+from swelltree.results.line_fatigue import TN_CURVES, YEAR, line_damage
 from swelltree.validation.table import Check, case
 
 PRINTED = {3.0: 0.5, 4.0: 1.5, 6.0: 0.5, 8.0: 1.0, 9.0: 0.5}
@@ -30,6 +31,27 @@ def astm_example() -> list[Check]:
         )
         for size, often in PRINTED.items()
     ]
+
+
+@case("many_cases", "T-N fatigue of lines", source="cycles over cycles to failure")
+def regular_tension() -> list[Check]:
+    """Ten cycles of 0.1 of the breaking load about 0.25 of it, in 50 s."""
+    import xarray as xr
+
+    time = np.linspace(0.0, 50.0, 501)
+    load = 4e6
+    tension = load * (0.25 + 0.05 * np.cos(2.0 * np.pi * time / 5.0))
+    run = xr.Dataset(
+        {"fairlead_tension": (("time", "line"), tension[:, None])},
+        {"time": time, "line": ["line"]},
+    )
+    checks = []
+    for name, curve in TN_CURVES.items():
+        rate = float(line_damage(run, name, load).fairlead_tension_damage_rate[0])
+        exact = 0.2 * YEAR * 0.1**curve.m * 10.0 ** (0.25 * curve.mean_load) / curve.K
+        why = "one crest more than whole cycles in the mean"
+        checks.append(Check(name.replace("_", " "), rate / exact, 1e-3, "", why, reference=1.0))
+    return checks
 
 
 @case("many_cases", "extremes", source="Longuet-Higgins (1952), most probable maximum")

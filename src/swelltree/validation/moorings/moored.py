@@ -10,6 +10,7 @@ import numpy as np
 from swelltree.compiler.compile import compile as compile_system
 from swelltree.gallery.spar import spar
 from swelltree.model.model import Model
+from swelltree.studies.linear.line_modes import line_modes
 from swelltree.studies.linear.rao import rao
 from swelltree.studies.rest.equilibrium import equilibrium
 from swelltree.studies.time.simulate import simulate
@@ -322,4 +323,21 @@ def tension_rao() -> list[Check]:
         error = np.abs(found[f"{name}_rao"].values[0, 0] / wanted - 1.0).max()
         why = "harmonic linearisation of drag, and second order in the amplitude"
         checks.append(Check(name.replace("_", " "), float(error), 5e-3, "", why))
+    return checks
+
+
+@case("lines", "modes of a taut line", source="string of lumps, 2 n/L sqrt(T/m) sin(k pi/2n)")
+def taut_modes() -> list[Check]:
+    """A line of 20 segments in air that is stretched by 2 %."""
+    n, span, mass = 20, 100.0, 5.0
+    rope = LineType("rope", 0.05, mass, EA=1e7)
+    line = Line("line", (0.0, 0.0, 10.0), (60.0, 80.0, 10.0), span / 1.02, rope, segments=n)
+    found = line_modes(compile_system(System("taut", lines=[line], water=AIR)), "line", modes=6)
+    T = float(found.line_tension.mean())
+    checks = []
+    for k in (1, 2, 3):
+        wanted = 2.0 * n / span * np.sqrt(1.02 * T / mass) * np.sin(0.5 * k * np.pi / n)
+        # one across and one within the plane of its weight; in that the first feels the sag
+        ratio = float(np.abs(found.natural_frequency.values / wanted - 1.0).min())
+        checks.append(Check(f"mode {k}", ratio, 1e-3, "", "sag of 1/300 of the span"))
     return checks
