@@ -498,3 +498,19 @@ def test_physics_says_each_thing_once(tmp_path, forces, rests):
     assert ("leaves 981 N to" in said) == rests
     assert said.count("engine: LLVM") == 2  # one of each study
     assert done.exit_code == (0 if rests else 1)
+
+
+def test_a_case_without_weight_and_sea_passes_check_and_runs(tmp_path):
+    """`check` took g = 0 without a sea, and `run` refused it."""
+    body = sw.Body("cart", 2.0, (1.0, 1.0, 1.0))
+    rail = sw.Slider("rail", sw.WORLD, body, axis=(4, -3, 0), position=1.0)
+    spring = sw.JointForce("spring", "rail", stiffness=8.0)
+    system = sw.System("cart", [body], [rail], forces=[spring], water=sw.Water(g=0.0))
+    study = sw.SimulateStudy("decay", duration=1.0, output_step=0.1)
+    path = tmp_path / "cart.toml"
+    sw.Case(system, (study,)).to_toml(path)
+    assert swelltree("check", path).exit_code == 0
+    done = swelltree("run", path, "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    found = sw.load_result(next((tmp_path / "out").glob("*.nc")))
+    assert float(found.joint_coordinate[-1, 0]) == pytest.approx(np.cos(2.0), abs=1e-5)

@@ -236,3 +236,12 @@ def test_check_tells_cases_that_no_data_are_there_for(tmp_path):
     assert lines[1].startswith("the case with Hs = 2, Tp = 8, beta = 4.36332 cannot be run: ")
     assert "heading" in lines[1]
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_sweep_check_makes_a_case_of_every_value(tmp_path):
+    """The bad one stands in the middle: only the ends of a list were tried."""
+    file = written(tmp_path, FILE.replace("[1e4, 2e4]", "[1e4, 1.5e4, -3e4, 2e4, 2.5e4]"))
+    checked = CliRunner().invoke(app, ["sweep", str(file), "--check"])
+    assert checked.exit_code == 2
+    assert "-30000" in checked.output
+    assert "negative" in checked.output

@@ -122,3 +122,13 @@ def test_bushing_on_one_body_is_rejected():
     body = sw.Body("b", 1.0, (1, 1, 1))
     with pytest.raises(sw.SwelltreeError, match="both ends are on 'b'"):
         sw.Bushing("x", body, body.at(1, 0, 0), {"Surge": 1.0})
+
+
+def test_a_bushing_past_half_a_turn_is_warned_of():
+    """A soft one lets a body turn on: the rotation vector of half a turn has two sides."""
+    body = sw.Body("body", 3.0, (0.6, 0.4, 0.3))
+    hinge = sw.Hinge("hinge", sw.WORLD, body, axis=(0.6, 0.0, 0.8), velocity=3.0)
+    soft = sw.Bushing("soft", sw.WORLD.at(0, 0, 0), body.at(0, 0, 0), {"Roll": 0.01, "Yaw": 0.02})
+    model = sw.compile(sw.System("turning", [body], [hinge], forces=[soft], water=DRY))
+    with pytest.warns(sw.SwelltreeWarning, match="bushing 'soft' is turned by 1[678]. degrees"):
+        sw.simulate(model, duration=1.5, output_step=0.05)

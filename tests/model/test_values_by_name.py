@@ -22,6 +22,8 @@ def model():
     [
         ("spring.damping", np.nan, "'spring.damping': the value is not a number"),
         ("l.damping", -3.0, "pto 'l': damping -3.0 .* negative"),
+        ("spring.damping", -0.4, "force 'spring': damping -0.4 .* negative"),
+        ("forces.spring.damping", -0.4, "force 'spring': damping -0.4 .* negative"),
         ("l.release_after", -0.5, "pto 'l': release_after -0.5"),
         ("cart.mass", -2.0, "'cart.mass': -2 is negative"),
         ("cart.inertia", np.full((3, 3), np.nan), "'cart.inertia': the value is not a number"),

@@ -29,7 +29,7 @@ class Rounded(Contents):
         array = np.where(np.isfinite(array) & (size <= NOISE * size.max()), 0.0, array)
         with np.errstate(over="ignore"):  # numbers that mean "no limit" become infinite
             short = array.astype(np.complex64 if array.dtype.kind == "c" else np.float32)
-        return super()._array(short + 0.0)  # no zero below zero
+        return super()._array(np.asarray(short + 0.0))  # no zero below zero
 
 
 def campaign_key(model: Model, *others: object) -> str:

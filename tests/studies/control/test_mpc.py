@@ -114,3 +114,30 @@ def test_mpc_refuses_a_sea_that_it_cannot_look_ahead_in(controlled):
     steep = realise(sw.StreamFunctionWave(height=1.0, period=6.0), sw.Water(depth=30.0), 0)
     with pytest.raises(SwelltreeError, match="mpc works on linear waves"):
         controlled[1].preview(steep)
+
+
+@pytest.mark.slow
+def test_a_campaign_under_mpc_is_its_single_runs(controlled, tmp_path):
+    """All cases shared one controller and one preview: powers depended on what ran before."""
+    model, _ = controlled
+    campaign = sw.Campaign(
+        model,
+        [sw.Seeds(3)],
+        sea=SEAS[0],
+        duration=30.0,
+        output_step=0.5,
+        step=0.1,
+        channels=["absorbed_power"],
+        name="mpc",
+    )
+    found = campaign.run(tmp_path / "store", workers=0, progress=False)
+    assert (found["state"].values == "done").all()
+    # what the controller has solved meanwhile is no part of the model
+    again = campaign.run(tmp_path / "store", workers=0, progress=False, resume=True)
+    np.testing.assert_array_equal(again.absorbed_power.values, found.absorbed_power.values)
+    for k in range(3):
+        sea = SEAS[0].replace(seed=int(found["seed"].values[k]))
+        alone = sw.statistics(sw.simulate(model, sea, **RUN).absorbed_power)
+        np.testing.assert_allclose(
+            found.absorbed_power.isel(seed=k).values.ravel(), alone.values.ravel(), rtol=1e-9
+        )

@@ -126,6 +126,7 @@ class Asked:
     """Questions to a plain law and its answers, spread over a run, to be asked again after it."""
 
     MANY = 32
+    without_content = True  # for fingerprints (`engine.contents`)
 
     def __init__(self) -> None:
         self.faults: list[str] = []  # what went wrong in a call from a program

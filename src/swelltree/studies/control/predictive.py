@@ -16,7 +16,7 @@ within the force limit, and within the stroke limit as far as the force allows.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -99,6 +99,10 @@ class Mpc:
         self.gain = self._kalman(noise)
         self._predictor()
         self.solves = 0
+
+    def __getstate__(self) -> Mapping[str, object]:
+        # a copy has solved nothing yet, and what was solved changes no fingerprint
+        return vars(self) | {"solves": 0}
 
     @property
     def states(self) -> tuple[str, ...]:

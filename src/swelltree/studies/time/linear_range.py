@@ -17,6 +17,7 @@ from swelltree.waves.sea import RealisedSea
 if TYPE_CHECKING:
     import xarray as xr
 
+HALF_TURN = 0.9 * np.pi  # rad: a bushing that is turned more may pass half a turn unseen
 FAR = 0.125  # wave lengths: farther away, the excitation has another phase
 
 
@@ -28,7 +29,7 @@ def left_linear_range(model: Model, result: xr.Dataset, waves: RealisedSea | Non
         result: its dataset.
         waves: realised sea, or None.
     """
-    findings = list(_through_the_ground(model, result))
+    findings = [*_through_the_ground(model, result), *_half_a_turn(result)]
     if model.hydro is None:
         return findings
     stiffness = np.asarray(model.hydro.stiffness)
@@ -62,6 +63,24 @@ def _through_the_ground(model: Model, result: xr.Dataset) -> Iterator[Finding]:
                 f"line '{name}' was {below:.3g} m below the seabed at t = {when:.4g} s: chains of "
                 "bodies do not touch it. Use model='dynamic'.",
                 {"below": below},
+            )
+
+
+def _half_a_turn(result: xr.Dataset) -> Iterator[Finding]:
+    """Bushings whose rotation vector came to half a turn, where it changes its side."""
+    if "bushing_deformation" not in result:
+        return
+    turns = np.linalg.norm(result.bushing_deformation.values[..., 3:], axis=-1)
+    for name, turn in zip(result.bushing.values, turns.T, strict=True):
+        if np.nanmax(turn) > HALF_TURN:
+            when = float(result.time[int(np.argmax(turn > HALF_TURN))])
+            yield Finding(
+                "warning",
+                "bushing",
+                f"bushing '{name}' is turned by {np.degrees(np.nanmax(turn)):.0f} degrees, from "
+                f"t = {when:.4g} s on near half a turn: beyond it its moment jumps to the other "
+                "side. Use a joint with a JointForce, which counts turns, or stiffen it.",
+                {"turn": float(np.nanmax(turn))},
             )
 
 

@@ -10,13 +10,17 @@ from swelltree.compiler.compile import compile as compile_system
 from swelltree.engine.arrays import Array
 from swelltree.hydro.readers.read import read_hydro
 from swelltree.model.model import Model
+from swelltree.studies.batch.batch import simulate_batch
 from swelltree.studies.control.optimal_control import optimal_control
+from swelltree.studies.control.predictive import with_mpc
 from swelltree.studies.time.simulate import simulate
 from swelltree.system import (
     WORLD,
     Body,
     Controller,
+    IrregularSea,
     JointForce,
+    Jonswap,
     LinearPto,
     RegularWave,
     Slider,
@@ -30,7 +34,7 @@ AMPLITUDE = 0.1  # m
 FREQUENCIES = (1.5, 2.1, 3.3, 4.5, 6.0)  # rad/s
 
 
-def wavebot(folder: Path) -> Model:
+def wavebot(folder: Path, radiation: str = "none") -> Model:
     """The buoy on a vertical slider with a PTO to ground."""
     data = read_hydro(folder / "waveBotBuoy.out", names=["buoy"], rho=1000.0, check=False)
     x, y, z = (float(x) for x in np.ravel(data["rotation_center"])[:3])
@@ -39,7 +43,7 @@ def wavebot(folder: Path) -> Model:
     slider = Slider("heave", WORLD.at(*place), body, axis="z")
     pto = LinearPto("pto", joint="heave")
     system = System("wavebot", [body], [slider], ptos=[pto], water=water_of(data))
-    return compile_system(system, hydro=data, radiation="none")
+    return compile_system(system, hydro=data, radiation=radiation)
 
 
 SAMPLE, KP, KI = 0.25, 6.0, 1.5  # s, N s/m, N/m: of the sampled controller
@@ -82,6 +86,35 @@ def sampled_control() -> list[Check]:
         z = (over @ np.array([*z, u]))[:2]
     off = float(np.abs(run.joint_coordinate.values[:, 0] - exact).max())
     return [Check("position over 40 samples", off, 1e-8, "m", "tolerance of the solver")]
+
+
+@case("control", "mpc_batch", source="single runs of the same steps", needs="opt_conjugate_limit")
+def mpc_batch(folder: Path) -> list[Check]:
+    """Predictive control in a batch: every case has its own controller and preview."""
+    seas = [
+        IrregularSea(Jonswap(Hs=0.1, Tp=2.5), seed=seed, components=20, omega_max=6.0, ramp=4.0)
+        for seed in (1, 2, 3)
+    ]
+    model, _ = with_mpc(
+        wavebot(folder, "state_space"), seas[0], "pto", force_max=500.0, sample=0.25, horizon=3.0
+    )
+    batch = simulate_batch(
+        model,
+        seas,
+        duration=15.0,
+        output_step=0.25,
+        step=0.05,
+        channels=["absorbed_power"],
+        reduce=["series"],
+    )
+    alone = [
+        simulate(
+            model, sea, duration=15.0, output_step=0.25, solver="rk4", step=0.05, progress=False
+        ).absorbed_power.values
+        for sea in seas
+    ]
+    off = np.abs(batch.absorbed_power_series.values - alone).max() / np.abs(alone).max()
+    return [Check("power of three seeds, batch and single runs", float(off), 1e-9, "", "rounding")]
 
 
 @case("control", "conjugate_limit", source="WAMIT and closed forms", needs="opt_conjugate_limit")
