@@ -154,6 +154,12 @@ def test_case_file_tells_the_same_and_rest_needs_no_flow():
         ({"geometry": "middle"}, "'middle' is not a geometry"),
         ({"spacing": 20.0}, "spacing 20 m over the bodies is larger than that at the rim"),
         ({"beach": -1.0}, "beach -1 1/s is negative"),
+        ({"accuracy": 2.0}, "accuracy 2 is not a relative error between 0.002 and 0.2"),
+        ({"accuracy": 0.02, "panel_size": 0.3}, "chooses the panels of hulls, and panel_size does"),
+        (
+            {"accuracy": 0.02, "panel_size": None, "crossing": ("ball",)},
+            "of hulls, and crossing does too",
+        ),
         ({"levels": 0}, "levels 0 leaves the tank without a wall"),
         ({"bodies": ("ball", "ball")}, "names a body twice"),
         ({"bodies": ("bal",)}, "body 'bal' is not in the system. Did you mean 'ball'"),
@@ -298,6 +304,31 @@ def test_hulls_have_enough_panels_whatever_the_spacing():
     assert 70 < wide.bodies[0] < 130  # on half of the sphere
     fine = ball_on_a_rail(panel_size=None, spacing=0.3, far_spacing=3.0, radius=13.0)
     assert sw.compile(fine).effect(WeakScatterers).scene.boundary.bodies[0] >= wide.bodies[0]
+
+
+def test_panels_are_chosen_from_an_asked_accuracy():
+    """Errors fall with the size to the power 1.5: half of them takes 2.5 times the panels."""
+    count = {}
+    for asked in (0.02, 0.01):
+        system = ball_on_a_rail(panel_size=None, accuracy=asked)
+        count[asked] = sw.compile(system).effect(WeakScatterers).scene.boundary.bodies[0]
+    assert count[0.01] / count[0.02] == pytest.approx(2.5, rel=0.15)
+
+
+@pytest.mark.slow
+def test_result_of_a_run_has_the_estimated_error_where_an_accuracy_is_asked():
+    """The spacing of 1.6 m over a ball 1.5 m below the surface is too coarse for 0.4 %."""
+    options = {"panel_size": None, "mode": "linear"}
+    model = sw.compile(ball_on_a_rail(accuracy=0.004, **options))
+    with pytest.warns(sw.SwelltreeWarning, match=r"0\.4 % were asked\. Give a smaller spacing"):
+        run = sw.simulate(model, WAVE, duration=0.3, output_step=0.15)
+    error = run.attrs["weak_scatterer_estimated_error"]
+    omega = main_frequency(realise(WAVE, WATER))
+    again = sw.weak_scatterer_coefficients(model, omega)
+    assert error == pytest.approx(again.attrs["estimated_error"])
+    assert error > 0.004
+    plain = sw.simulate(sw.compile(ball_on_a_rail(**options)), WAVE, duration=0.3)
+    assert "weak_scatterer_estimated_error" not in plain.attrs
 
 
 def of_hull(hull, position=(0.0, 0.0, 0.0), depth=6.0, **options):

@@ -32,6 +32,7 @@ from swelltree.system.errors import SwelltreeError
 from swelltree.system.forces.weak_scatterer import WeakScatterer
 
 PANELS = 200  # of a hull under water, where no size is given
+ERROR = 0.02  # that these are expected to have; errors fall with their size to the power 1.5
 
 
 def build_weak_scatterers(
@@ -90,6 +91,7 @@ def build_weak_scatterers(
         tank_spacing=water.spacing,
         given_step=water.step,
         given_beach=water.beach is not None,
+        accuracy=water.accuracy,
         mesher=mesher,
         iterated=water.solve == "gmres",
         single=water.preconditioner == "float32",
@@ -136,18 +138,22 @@ def _mesher(system: System, water: WeakScatterer, tank: Tank, beach: float, size
         raise water.fail(str(error)) from None
 
 
-def panel_size(surface: Surface, spacing: float, finer: float = 1.0) -> float:
-    """Side of panels with which a hull has some 200 of them under water [m].
+def panel_size(
+    surface: Surface, spacing: float, accuracy: float | None = None, finer: float = 1.0
+) -> float:
+    """Side of panels with which a hull has some 200 of them under water, or an accuracy [m].
 
     Args:
         surface: its mesh in the world.
         spacing: of the free surface; panels are not larger [m].
+        accuracy: asked relative error.
         finer: sizes are divided by this.
     """
     area = np.linalg.norm(surface.area_vectors, axis=1)
     under = surface.vertices[surface.triangles, 2].mean(1) < 0.0
     wet = float(area[under].sum()) or float(area.sum())
-    return min(spacing, math.sqrt(wet / PANELS) / finer)
+    asked = 1.0 if accuracy is None else (accuracy / ERROR) ** (2.0 / 3.0)
+    return min(spacing, asked * math.sqrt(wet / PANELS) / finer)
 
 
 def _finer(water: WeakScatterer, factor: float) -> WeakScatterer:
@@ -167,7 +173,7 @@ def _floater(system: System, name: str, water: WeakScatterer, finer: float = 1.0
     if size is None:
         size = water.spacing
         if not water.crossing:
-            size = panel_size(hull_mesh(body, size).moved(place, R), size, finer)
+            size = panel_size(hull_mesh(body, size).moved(place, R), size, water.accuracy, finer)
     size = _above_the_bottom(system, water, body, (place, R), size)
     surface = hull_mesh(body, size)
     z = surface.moved(place, R).vertices[:, 2]

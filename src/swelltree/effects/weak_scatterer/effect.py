@@ -83,7 +83,7 @@ class Solution:
 
 @pytree(
     "names", "bodies", "geometry", "coupling", "tank_radius", "tank_spacing", "given_step",
-    "given_beach", "mesher", "iterated", "single",
+    "given_beach", "accuracy", "mesher", "iterated", "single",
 )  # fmt: skip
 class WeakScatterers(Effect):
     """Bodies in a tank of water.
@@ -101,6 +101,7 @@ class WeakScatterers(Effect):
         tank_spacing: of the free surface over the bodies [m].
         given_step: time step, None: from the waves [s].
         given_beach: the beach was given; else it is what waves of their frequency want.
+        accuracy: asked relative error of coefficients, None: not asked.
         mesher: makes the scene anew where bodies cross the surface; None: the scene stays.
         calm: of its beach over that of the mesher.
         iterated: systems are solved by GMRES with factors of the mean geometry.
@@ -166,6 +167,7 @@ class WeakScatterers(Effect):
     tank_spacing: float
     given_step: float | None
     given_beach: bool
+    accuracy: float | None = None
     mesher: Mesher | None = None
     calm: Array | float = 1.0
     iterated: bool = False

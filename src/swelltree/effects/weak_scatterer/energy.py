@@ -77,7 +77,7 @@ def fluid_energies(
     origin = bodies.position if scene.moving else scene.mean_position
     hull = vertices[scene.boundary.wet]
     wet = wetted(scene, hull, origin, panel_share(scene, wave, t, bodies))
-    flux = body_flow(scene, wave, t, hull, wet, bodies.velocity).q
+    flux = body_flow(scene, wave, t, wet, bodies.velocity).q
     on_body = water.potential[scene.boundary.wet_triangles]
     kinetic = kinetic + _integral(wet.area, on_body, flux)
     both = 2.0 if scene.boundary.mirrors.symmetric else 1.0

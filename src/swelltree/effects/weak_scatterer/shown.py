@@ -31,7 +31,7 @@ def shown(effect: WeakScatterers, now: Now, bodies: Bodies) -> dict[str, Array]:
     hull = vertices[scene.boundary.wet]
     origin = bodies.position if scene.moving else scene.mean_position
     wet = wetted(scene, hull, origin)
-    flow = body_flow(scene, wave, now.t, hull, wet, bodies.velocity)
+    flow = body_flow(scene, wave, now.t, wet, bodies.velocity)
     corners = known_pressure(scene, wet, flow, found.potential)
     # of the triangles at each vertex, with their areas
     tri, weight = scene.boundary.wet_triangles, jnp.broadcast_to(wet.area[:, None], corners.shape)

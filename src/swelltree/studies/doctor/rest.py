@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from swelltree.effects.linear_hydro.build import moving_dofs
+from swelltree.effects.weak_scatterer.effect import WeakScatterers
 from swelltree.formulations import Formulation
 from swelltree.formulations.equations import start_phase
 from swelltree.model.kinematics import Pose
@@ -81,6 +82,8 @@ def at_rest(model: Model, how: Formulation, on_lines: TrialOnLines | None) -> li
     moved = [*_moved(model, _described(model, how), after)]
     if any(effect.winches is not None for effect in model.effects):
         return moved
+    if model.effect(WeakScatterers) is not None:
+        return moved  # no linear model, whose stability could be looked at
     return [*moved, *_stability(linear_model(model, how, "infinite", start=rest))]
 
 

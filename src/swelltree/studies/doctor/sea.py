@@ -68,17 +68,24 @@ def mesh_of_the_tank(model: Model, waves: RealisedSea) -> list[Finding]:
     beta = float(np.broadcast_to(np.asarray(waves.beta), each.shape)[at])
     found = weak_scatterer_coefficients(model, omega, beta)
     error, name = found.attrs["estimated_error"], effect.names[0]
-    much = error > COARSE
+    much = error > (COARSE if effect.accuracy is None else effect.accuracy)
     return [
         Finding(
             "warning" if much else "note",
             "mesh",
             f"force '{name}': added mass, damping and excitation at {omega:.3g} rad/s change by up "
             f"to {100 * error:.2g} % with a finer mesh."
-            + (" Give a smaller panel_size, then a smaller spacing." if much else ""),
+            + (_advice(effect.accuracy) if much else ""),
             {"estimated_error": error},
         )
     ]
+
+
+def _advice(accuracy: float | None) -> str:
+    """What to do about a mesh that is too coarse."""
+    if accuracy is None:
+        return " Give a smaller panel_size, then a smaller spacing."
+    return f" {100 * accuracy:.2g} % were asked. Give a smaller spacing, then a smaller accuracy."
 
 
 def damping_decayed(model: Model, limit: float = DECAYED) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 from swelltree.effects.controllers.controllers import raise_faults
+from swelltree.effects.weak_scatterer.effect import WeakScatterers
 from swelltree.engine.arrays import Tree
 from swelltree.model.model import Model, Pose
 from swelltree.results.channels import finished
@@ -14,6 +15,7 @@ from swelltree.results.dataset import Labelled, to_dataset
 from swelltree.solvers.solution import Code
 from swelltree.solvers.stepper import Driven, Stepper
 from swelltree.studies.doctor.brief import brief_check
+from swelltree.studies.doctor.sea import mesh_of_the_tank
 from swelltree.studies.seas import elevation_variable, with_sea_told
 from swelltree.studies.time.continuing import end_row
 from swelltree.studies.time.linear_range import left_linear_range
@@ -119,7 +121,18 @@ def checked(model: Model) -> list[Finding]:
 def _with_findings(task: Task, result: xr.Dataset, before: list[Finding]) -> xr.Dataset:
     """The result with what was found before and after the run."""
     after = left_linear_range(task.model, result, task.waves)
-    for finding in after:
+    mesh = _asked_accuracy(task)
+    for finding in after + [finding for finding in mesh if finding.severity != "note"]:
         warn_user(finding.sentence)
-    result.attrs["findings"] = "\n".join(str(finding) for finding in before + after)
+    for finding in mesh:
+        result.attrs["weak_scatterer_estimated_error"] = finding.numbers["estimated_error"]
+    result.attrs["findings"] = "\n".join(str(finding) for finding in before + after + mesh)
     return result
+
+
+def _asked_accuracy(task: Task) -> list[Finding]:
+    """Error of the mesh of weak scatterers of which an accuracy was asked."""
+    effect = task.model.effect(WeakScatterers)
+    if effect is None or effect.accuracy is None or task.waves is None:
+        return []
+    return mesh_of_the_tank(task.still, task.waves)

@@ -15,6 +15,7 @@ COUPLINGS = ("schur", "monolithic")
 GEOMETRIES = ("mid", "full", "start")
 SOLVES = ("direct", "gmres")
 PRECISIONS = ("float64", "float32")
+MIN_ACCURACY, MAX_ACCURACY = 0.002, 0.2
 _mode = one_of(MODES, "mode")
 _coupling = one_of(COUPLINGS, "coupling")
 _geometry = one_of(GEOMETRIES, "geometry")
@@ -60,11 +61,15 @@ class WeakScatterer(Force):
         fine: radius of the part with the spacing over the bodies [m].
         panel_size: side of the triangles of hulls [m]; if not given such that each hull has some
             200 panels under water and none is larger than the spacing (with crossing: the spacing).
+        accuracy: asked relative error of added mass, damping and excitation, such as 0.02, in the
+            place of panel_size. The result of a run has the error estimated with a finer mesh at
+            the main frequency of the sea, `weak_scatterer_estimated_error`, and a larger one than
+            asked is warned of.
         depth: of the tank [m]; that of the water if not given, and its radius in deep water.
         levels: steps of its wall from the surface to the bottom.
         center: x and y of its middle [m]; that of the bodies if not given.
-        beach: damping at the rim [1/s]; what takes 99.8 % of the waves if not given.
-        beach_from: radius from which the beach damps [m]; a quarter of the tank's if not given.
+        beach: damping at the rim [1/s]; what takes 99.97 % of the waves if not given.
+        beach_from: radius from which the beach damps [m]; a tenth of the tank's if not given.
         mode: "weak_scatterer"; "body_exact": mean free surface, bodies where they are; "linear":
             both in their mean places.
         coupling: with the multibody system: "schur", or "monolithic", equal and slower.
@@ -88,6 +93,7 @@ class WeakScatterer(Force):
     far_spacing: Number | None = None
     fine: Number = 0.0
     panel_size: Number | None = None
+    accuracy: Number | None = None
     depth: Number | None = None
     levels: Count = 5
     center: Place = None
@@ -123,6 +129,17 @@ class WeakScatterer(Force):
                 f"spacing {self.spacing:g} m over the bodies is larger than that at the rim "
                 f"({far:g} m) or the radius ({self.radius:g} m). Give less."
             )
+        if self.accuracy is not None:
+            if not MIN_ACCURACY <= self.accuracy <= MAX_ACCURACY:
+                raise self.fail(
+                    f"accuracy {self.accuracy:g} is not a relative error between {MIN_ACCURACY:g} "
+                    f"and {MAX_ACCURACY:g}. Give 0.02 for 2 %."
+                )
+            if self.panel_size is not None or self.crossing:
+                other = "crossing" if self.panel_size is None else "panel_size"
+                raise self.fail(
+                    f"accuracy chooses the panels of hulls, and {other} does too. Give one of both."
+                )
         if self.levels < 1:
             raise self.fail("levels 0 leaves the tank without a wall. Give one or more.")
         if self.crossing and self.mode == "linear":

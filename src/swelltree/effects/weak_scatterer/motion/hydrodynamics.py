@@ -25,6 +25,7 @@ from swelltree.effects.weak_scatterer.motion.bodies import (
     triangle_owner,
     wetted,
 )
+from swelltree.effects.weak_scatterer.motion.edges import edge_wrench
 from swelltree.effects.weak_scatterer.motion.free_surface import SurfaceRates, surface_rates
 from swelltree.effects.weak_scatterer.motion.scene import Scene, vertices_at
 from swelltree.effects.weak_scatterer.motion.strip import strip_wrench
@@ -185,10 +186,9 @@ def evaluate(
     """
     boundary, (matrices, factors) = scene.boundary, (prepared.matrices, prepared.factors)
     vertices = vertices_at(scene, wave, t, bodies.position, bodies.rotation)
-    hull = vertices[boundary.wet]
     origin = bodies.position if scene.moving else scene.mean_position
-    wet = wetted(scene, hull, origin, panel_share(scene, wave, t, bodies))
-    known = body_flow(scene, wave, t, hull, wet, bodies.velocity)
+    wet = wetted(scene, vertices[boundary.wet], origin, panel_share(scene, wave, t, bodies))
+    known = body_flow(scene, wave, t, wet, bodies.velocity)
     # first problem: flux on the free surface and potential on the bodies
     u = factors.solve(matrices.right_side(water.phi, known.q))
     q, phi = u[: boundary.surface], on_bodies(scene, water.phi, u)
@@ -201,6 +201,7 @@ def evaluate(
         per_acceleration=unit_fluxes(scene, wet),
         wrench_of=wrench_operator(scene, wet),
         known=pressure_wrench(scene, wet, known_pressure(scene, wet, known, phi)).reshape(-1)
+        + edge_wrench(scene, wet, known, phi).reshape(-1)
         + buoyancy(scene, wave, t, bodies).reshape(-1)
         + strip_wrench(scene, wave, t, water.eta, bodies).reshape(-1),
         surface_rate=rates.fixed_potential,
@@ -223,10 +224,9 @@ def surface_only(
     """Rates of the free surface beside bodies of known motion; arguments as `evaluate`."""
     boundary = scene.boundary
     vertices = vertices_at(scene, wave, t, bodies.position, bodies.rotation)
-    hull = vertices[boundary.wet]
     origin = bodies.position if scene.moving else scene.mean_position
-    wet = wetted(scene, hull, origin, panel_share(scene, wave, t, bodies))
-    known = body_flow(scene, wave, t, hull, wet, bodies.velocity)
+    wet = wetted(scene, vertices[boundary.wet], origin, panel_share(scene, wave, t, bodies))
+    known = body_flow(scene, wave, t, wet, bodies.velocity)
     u = prepared.factors.solve(prepared.matrices.right_side(water.phi, known.q))
     top, vertex_velocity = vertices[: boundary.surface], plan_velocity(scene, wave, t, bodies)
     q = u[: boundary.surface]

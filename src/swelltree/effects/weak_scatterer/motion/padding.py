@@ -213,6 +213,7 @@ def _boundary(scene: Scene, active: Sequence[int], sizes: Sizes, place: np.ndarr
     groups = [faces[: old.surface_triangles], faces[old.surface_triangles : old.on_bodies.start]]
     rooms = [sizes.top, sizes.sides]
     waterline = np.zeros((sum(sizes.panels), 3))
+    across = np.repeat(np.arange(sum(sizes.panels))[:, None], 3, axis=1)
     for body, room in enumerate(sizes.panels):
         mine = panels[:0]
         if body in active:
@@ -220,6 +221,7 @@ def _boundary(scene: Scene, active: Sequence[int], sizes: Sizes, place: np.ndarr
             mine = panels[which]
             begin = sum(sizes.panels[:body])
             waterline[begin : begin + len(mine)] = old.waterline[which]
+            across[begin : begin + len(mine)] = old.across[which] - which.start + begin
         groups.append(mine)
         rooms.append(room)
     spare = groups[0][:1]  # its shape is good, and no table has it
@@ -245,6 +247,7 @@ def _boundary(scene: Scene, active: Sequence[int], sizes: Sizes, place: np.ndarr
         wet=wet,
         wet_triangles=np.where(there[first_panel:, None], own, 0),
         waterline=waterline,
+        across=across,
         surface=S,
         walls=sizes.walls,
         bodies=sizes.bodies,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.effects.weak_scatterer.beach import FIRST
+from swelltree.effects.weak_scatterer.beach import FIRST, POWER
 from swelltree.effects.weak_scatterer.incident.interface import Incident, surface
 from swelltree.effects.weak_scatterer.mesh.gradients import (
     Gradient,
@@ -105,7 +105,7 @@ def build_scene(
 ) -> Scene:
     r"""Check and prepare everything.
 
-    The beach damps with :math:`\nu = \nu_0 ((r - r_0) / (R - r_0))^2`.
+    The beach damps with :math:`\nu = \nu_0 ((r - r_0) / (R - r_0))^3`.
 
     Args:
         tank: free surface and wall.
@@ -113,7 +113,7 @@ def build_scene(
         water: rho and g; the depth of the water is that of the tank.
         mode: "linear", "body_exact" or "weak_scatterer".
         beach: nu_0 [1/s].
-        beach_from: r_0 [m]; a quarter of the radius if not given.
+        beach_from: r_0 [m]; a tenth of the radius if not given.
     """
     if mode not in MODES:
         raise SwelltreeError(
@@ -181,7 +181,7 @@ def plain_scene(
         neighbours=neighbours(top.vertices, top.triangles, tank.symmetric),
         gradient=None,
         shells=shells,
-        beach=beach * part**2,
+        beach=beach * part**POWER,
         wavy=wavy,
         moving=moving,
         rho=float(water.rho),

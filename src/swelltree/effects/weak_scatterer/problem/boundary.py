@@ -46,6 +46,7 @@ class Boundary:
         wet: vertices of the triangles of bodies: their own, then those of waterlines.
         wet_triangles: triangles of bodies in the numbering of `wet`.
         waterline: 1.0 where the side opposite to a corner of a body lies in a waterline.
+        across: triangle of bodies beyond the side opposite to a corner; none: the triangle itself.
         mirrors: seabed and plane of symmetry.
         surface: vertices of the free surface.
         walls: vertices of the wall below it.
@@ -61,6 +62,7 @@ class Boundary:
     wet: Int[Array, " wet"]
     wet_triangles: Int[Array, "panel corner"]
     waterline: Float[Array, "panel corner"]
+    across: Int[Array, "panel corner"]
     mirrors: Mirrors
     surface: int
     walls: int
@@ -149,6 +151,7 @@ def numbered(
         wet=wet,
         wet_triangles=local[panels],
         waterline=(np.roll(dry, -1, axis=1) & np.roll(dry, -2, axis=1)).astype(float),
+        across=_across(panels),
         mirrors=Mirrors(
             None if tank is None else float(tank.depth), tank is not None and tank.symmetric
         ),
@@ -159,6 +162,20 @@ def numbered(
         body_triangles=tuple(len(faces) for _, faces in parts),
     )
     return boundary, np.concatenate(points)
+
+
+def _across(triangles: np.ndarray) -> np.ndarray:
+    """Triangle beyond the side opposite to each corner, itself where there is none (E, 3)."""
+    ends = np.stack([np.roll(triangles, -1, axis=1), np.roll(triangles, -2, axis=1)], -1)
+    own = np.repeat(np.arange(len(triangles)), 3)
+    result = own.copy()
+    _, number, times = np.unique(
+        np.sort(ends.reshape(-1, 2), 1), axis=0, return_inverse=True, return_counts=True
+    )
+    pairs = np.argsort(number.reshape(-1), kind="stable")
+    pairs = pairs[times[number.reshape(-1)[pairs]] == 2].reshape(-1, 2)
+    result[pairs] = own[pairs[:, ::-1]]
+    return result.reshape(-1, 3)
 
 
 def corner_table(triangles: np.ndarray, count: int, vertices: int) -> np.ndarray:
