@@ -30,9 +30,9 @@ TOPICS = {
     ),
     "forces": (
         "Forces, sensors, control laws",
-        "SpringDamper Bushing JointForce AppliedForce QuadraticDrag BodyDrag MorisonMember "
-        "LinearDamping Immersion WeakScatterer WindDrag Rotor OwnEffect Controller PointSensor "
-        "DistanceSensor",
+        "SpringDamper Bushing BodyContact JointForce AppliedForce QuadraticDrag BodyDrag "
+        "MorisonMember LinearDamping Immersion WeakScatterer WindDrag Rotor OwnEffect Controller "
+        "PointSensor DistanceSensor",
     ),
     "ptos": (
         "Power take-offs",

@@ -34,7 +34,7 @@ _NAMES = {
         WeakScatterer
         UniformCurrent PowerLawCurrent CurrentTable CurrentGrid FlowField Wind
         SpringDamper JointForce AppliedForce OwnEffect Controller PointSensor DistanceSensor
-        Coupling Bushing OwnLaw
+        Coupling Bushing BodyContact OwnLaw
         StillWater RegularWave StreamFunctionWave IrregularSea FocusedWave MeasuredWave GriddedSea
         SeaOf
         Jonswap Bretschneider PiersonMoskowitz OchiHubble Bimodal WhiteNoise SpectrumTable

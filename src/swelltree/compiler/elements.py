@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from swelltree.effects.applied import Applied, AppliedForces
+from swelltree.effects.body_contacts import build_body_contacts
 from swelltree.effects.bushings import build_bushings
 from swelltree.effects.controllers.controllers import (
     CompiledController,
@@ -57,6 +58,7 @@ def build_effects(system: System, layout: Layout) -> tuple[Effect, ...]:
         _controllers(system, layout, on_strokes or NO_STROKES),
         _applied_forces(system, layout),
         build_bushings(system, layout),
+        build_body_contacts(system, layout),
         _moorings(system, layout),
         lines_with_warnings(system, layout),
         build_dynamic_lines(system, layout),

@@ -171,6 +171,20 @@ LABELS: dict[str, Label] = {
         "displacement and rotation vector of b relative to a, from the described pose",
         "axes of end a",
     ),
+    "body_contact_force": Label(
+        "body_contact_force",
+        ("body_contact", "axis"),
+        "N",
+        "force of all points of the contact",
+        _WORLD,
+        "body of end a",
+    ),
+    "body_contact_gap": Label(
+        "body_contact_gap",
+        ("body_contact",),
+        "m",
+        "smallest distance of a point from the shape, negative inside",
+    ),
     "joint_force_force": Label(
         "joint_force",
         ("joint_element",),

@@ -35,6 +35,7 @@ from swelltree.system.casefile.studies import (
 )
 from swelltree.system.casefile.study_operability import OperabilityStudy
 from swelltree.system.errors import SwelltreeError, SwelltreeWarning, suggest
+from swelltree.system.forces.body_contacts import BodyContact
 from swelltree.system.forces.bushings import Bushing
 from swelltree.system.forces.controllers import Controller, Measure, parse_measure
 from swelltree.system.forces.elements import AppliedForce, Force, JointForce, SpringDamper
@@ -136,6 +137,7 @@ __all__ = [
     "Ball",
     "Bimodal",
     "Body",
+    "BodyContact",
     "BodyDrag",
     "Box",
     "Bretschneider",

@@ -18,6 +18,7 @@ from swelltree.system.describe import Description
 from swelltree.system.errors import SwelltreeError, listed, shown, suggest
 from swelltree.system.files.file_names import file_stems
 from swelltree.system.files.given_paths import given_path
+from swelltree.system.forces.body_contacts import CONTACT_TYPES
 from swelltree.system.forces.bushings import BUSHING_TYPES
 from swelltree.system.forces.controllers import Controller
 from swelltree.system.forces.elements import FORCE_TYPES
@@ -54,6 +55,7 @@ LISTS: dict[str, tuple[str, type[Description] | Mapping[str, type[Description]]]
         "force",
         FORCE_TYPES
         | BUSHING_TYPES
+        | CONTACT_TYPES
         | VISCOUS_TYPES
         | IMMERSION_TYPES
         | ROTOR_TYPES

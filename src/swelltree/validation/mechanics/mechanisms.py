@@ -1,4 +1,4 @@
-"""Gears, brakes and bushings against closed forms, other joints and conservation."""
+"""Gears, brakes, bushings and contacts against closed forms, other joints and conservation."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 from swelltree.system import (
     WORLD,
     Body,
+    BodyContact,
     Bushing,
     CoulombPto,
     Coupling,
@@ -127,4 +128,38 @@ def bushing() -> list[Check]:
     return [
         Check("six natural frequencies", off, 1e-8, "", "derivatives by JAX, eigenvalues"),
         Check("energy of two tumbling bodies", largest / moved, 1e-8, "of kinetic", "rtol 1e-10"),
+    ]
+
+
+@case("joints", "contact between bodies", source="Hunt and Crossley (1975), closed form")
+def body_contact() -> list[Check]:
+    """A ball that meets a plane, and two free bodies that meet off centre."""
+    c, v = 0.1, 5.0
+    ball = Body("ball", 2.0, (0.05,) * 3, position=(0.3, -0.2, 0.5))
+    floor = BodyContact("floor", ball, WORLD, radius=0.3, dissipation=c)
+    free = Free("free", WORLD, ball, velocity={"Heave": -v})
+    dry = Water(g=0.0)
+    thrown = run(System("ball", [ball], [free], forces=[floor], water=dry), 0.1, 0.01, rtol=1e-9)
+    e = float(thrown["velocity"].sel(body="ball", dof="Heave").values[-1]) / v
+    closed = c * v - np.log1p(c * v) + c * e * v + np.log1p(-c * e * v)
+
+    one = Body("one", 3.0, (0.3, 0.4, 0.5), rotation=TURNED)
+    two = Body("two", 5.0, (0.8, 0.6, 0.7), position=(1.2, 0.25, -0.1))
+    joints = [
+        Free("f1", WORLD, one, velocity={"Surge": 2.0, "Yaw": 1.0}),
+        Free("f2", WORLD, two, velocity={"Surge": -1.0, "Roll": 0.5}),
+    ]
+    hit = BodyContact(
+        "hit", one, two, "box", (0.8, 0.6, 0.7), radius=0.4, stiffness=2e4, friction=0.4
+    )
+    pair = System("pair", [one, two], joints, forces=[hit], water=dry)
+    met = run(pair, 0.6, 0.02, rtol=1e-9, atol=1e-11)
+    momentum = (np.array([3.0, 5.0])[:, None] * met["velocity"].values[:, :, :3]).sum(1)
+    drift = float(np.abs(momentum - momentum[0]).max())
+    heat = -float(met["work"].sel(element="hit").values[-1])
+    largest = float(np.abs(met["energy_residual"].values).max())
+    return [
+        Check("law of restitution", abs(closed), 1e-7, "", "rtol 1e-9"),
+        Check("momentum of two bodies", drift, 1e-8, "N s", "rounding of equal forces, rtol 1e-9"),
+        Check("energy of two bodies", largest / heat, 1e-5, "of the heat", "rtol 1e-9"),
     ]
