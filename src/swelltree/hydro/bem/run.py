@@ -52,7 +52,7 @@ from swelltree.system.waters.water import Water
 if TYPE_CHECKING:
     import xarray as xr
 
-VERSION = 7  # to be raised when the computation changes
+VERSION = 8  # to be raised when the computation changes
 COARSER = (1.0, np.sqrt(2.0), 2.0)  # panel sizes of a refinement study, the result's first
 FINER = (1.0, 0.5)  # mesh files can only be divided
 
@@ -146,7 +146,8 @@ def run_bem(
         scales = FINER if files else COARSER
     total = len(scales) * (job.omega.size)
     with _bar(progress, total) as tick, _threads(threads):
-        levels = [_level(job, scale, tick) for scale in scales]
+        levels = [_level(job, scales[0], tick)]
+        levels += [_level(job, scale, tick, levels[0][0]) for scale in scales[1:]]
     solved, wet, panels, key = levels[0]
     data = _dataset(job, solved, wet, panels, key)
     if len(levels) > 1:
@@ -256,9 +257,9 @@ def _job(
 
 
 def _level(
-    job: _Job, scale: float, tick: Callable[[], None]
+    job: _Job, scale: float, tick: Callable[[], None], like: Solved | None = None
 ) -> tuple[Solved, list[Immersed], list[int], str]:
-    """Solve with one size of panels, or find it in the cache."""
+    """Solve with one size of panels, and the lids of another one; or find it in the cache."""
     files = [any(isinstance(p, PanelHull) for p in body.hull.parts) for body in job.bodies]
     notes: list[str] = []
     panels = {
@@ -276,6 +277,8 @@ def _level(
             parts += [body.hull.table(), body.rotation_matrix]
             parts += [*_file_bytes(body), *mesh_notes(body.hull)]
     parts += [job.omega, job.directions, job.water.rho, job.water.g, str(job.water.depth)]
+    if like is not None:
+        parts += [like.omega, like.lid]
     key = kept.content_key(
         VERSION, _capytaine_version(), *parts, job.lid, job.green, job.method, *job.dofs
     )
@@ -290,7 +293,7 @@ def _level(
     import_capytaine()
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        solved, counts = _solved(job, scale, panels, points, notes, tick)
+        solved, counts = _solved(job, scale, panels, points, notes, tick, like)
     for one in heard:
         warn_user(one.message, one.category)
     wet = [hull_immersed(body.hull, body.rotation_matrix) for body in job.bodies]
@@ -309,6 +312,7 @@ def _solved(
     points: list[np.ndarray],
     notes: list[str],
     tick: Callable[[], None],
+    like: Solved | None,
 ) -> tuple[Solved, list[int]]:
     """The results of one size of panels and the number of panels of each body."""
     for body in job.bodies:
@@ -331,6 +335,7 @@ def _solved(
         lid=job.lid,
         green=green,
         method=job.method,
+        like=like,
         tick=tick,
     )
     solved.notes[:0] = [f"Green function {green[0]}" + (" (thin body)." if thin else "."), *notes]

@@ -69,6 +69,7 @@ class Solved:
         diffraction: the same.
         haskind: (omega, dof), see `residuals.residuals`.
         far_field: the same.
+        lid: (omega,) height of the lid as a fraction of the lowest one, NaN without a lid.
         notes: sentences.
     """
 
@@ -79,6 +80,7 @@ class Solved:
     diffraction: np.ndarray
     haskind: np.ndarray
     far_field: np.ndarray
+    lid: np.ndarray
     notes: list[str] = field(default_factory=list)
 
 
@@ -145,6 +147,7 @@ def solve(
     lid: bool,
     green: tuple[str, ...],
     method: str = METHOD,
+    like: Solved | None = None,
     tick: Callable[[], None] = lambda: None,
 ) -> Solved:
     """Solve all problems of coupled bodies.
@@ -157,16 +160,22 @@ def solve(
         lid: put panels on the water inside the hulls.
         green: Green functions to try in turn.
         method: "direct" or "indirect".
+        like: results of other panels, whose lids are taken at every frequency; the error of the
+            panels is the difference of results that have nothing else that differs.
         tick: called after each frequency.
     """
     notes: list[str] = []
     with quiet():
         tried = _Variants(bodies, water, omega, lid, method)
         _note_resolution(tried.body(None), omega, water, lid, notes)
-        rows, kept, better = [], [], {}
+        lids = dict(zip(like.omega, like.lid, strict=True)) if like is not None else {}
+        rows, kept, better, used = [], [], {}, []
         for w in omega:
-            result, reasons, way, worst = None, [], "", np.inf
+            result, reasons, way, worst, lid_used = None, [], "", np.inf, None
             todo = list(tried.order(green))
+            if w in lids:
+                same = None if np.isnan(lids[w]) else float(lids[w])
+                todo = [one for one in todo if one[1] == same]
             while todo:
                 name, height = todo.pop(0)
                 try:
@@ -186,6 +195,7 @@ def solve(
                     if result is not None:
                         better[float(w)] = (worst, own)
                     result, worst, way = trial, own, f"{name}, {_lid_words(height)}"
+                    lid_used = height
                 # what breaks the relations of the data is solved without the lid too
                 bare = [(name, None)] if height is not None and both.max() > RESIDUAL else []
                 todo = [one for one in bare if one in todo]
@@ -194,6 +204,7 @@ def solve(
             else:
                 kept.append(w)
                 rows.append(result)
+                used.append(np.nan if lid_used is None else lid_used)
                 if reasons:
                     notes.append(
                         f"omega = {w:.6g} rad/s was solved with the Green function {way}, because "
@@ -210,7 +221,7 @@ def solve(
             f"{without:.0%} instead of {with_lid:.0%} on average)."
         )
     columns = [np.array(column) for column in zip(*rows, strict=True)]
-    return Solved(np.array(kept), *columns, notes=notes)
+    return Solved(np.array(kept), *columns, lid=np.array(used), notes=notes)
 
 
 def _lid_words(share: float | None) -> str:
