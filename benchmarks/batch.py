@@ -58,7 +58,7 @@ def seas_of(sea: Any, count: int) -> list[Any]:
 
 
 def seconds_of_parts() -> dict[str, float]:
-    """Where the time of the last run on a graphics processor went."""
+    """Where the time of the last run on a GPU went."""
     from swelltree.studies.batch import gpu
 
     parts = gpu.last_seconds()
@@ -66,7 +66,7 @@ def seconds_of_parts() -> dict[str, float]:
 
 
 def memory_there(begin: bool = False) -> float:
-    """Most memory that was taken on a graphics processor since the beginning [GB]."""
+    """Most memory that was taken on a GPU since the beginning [GB]."""
     from swelltree.engine.machine.many_cases import cuda
 
     device = cuda.device()

@@ -108,7 +108,7 @@ def moored(segments: int, EA: float) -> Mooring:
 
 
 def moved(amplitude: float, cosine: bool) -> Any:
-    """Motion of a freedom: a ramp of the fifth order times an oscillation."""
+    """Motion of a DOF: a ramp of the fifth order times an oscillation."""
 
     def signal(t: Any) -> Any:
         xp = namespace(t)

@@ -72,7 +72,7 @@ class Campaign:
             memory allows, fewer where all would not have some, and as many as fill all cores where
             this process runs them.
         retries: how often a block is tried again before its cases are tried one by one.
-        device: "cpu"; "gpu", with a warning where there is none; "auto": a graphics processor that
+        device: "cpu"; "gpu", with a warning where there is none; "auto": a GPU that
             is there, from 512 cases on; or "jax", as in `simulate_batch`. A store goes on with what
             it was begun with.
         precision: "float64", or "float32" with device "gpu".
@@ -276,7 +276,7 @@ class Campaign:
                     f"'{store.folder}' was begun with device '{device}' and goes on with it, so "
                     "that all its cases are alike. Name another folder for the other."
                 )
-            # what is left of a store of a graphics processor may have to fit elsewhere
+            # what is left of a store of a GPU may have to fit elsewhere
             lanes = None if device == "gpu" else block
             given = {"step": attrs.get("step"), "lanes": lanes, "device": device}
         cases = [table.case(k, self.sea) for k in table.extremes(8)]

@@ -48,7 +48,7 @@ def warnings_of(dataset: xr.Dataset) -> list[str]:
         out.append(str(dataset.attrs.get("message", "the run did not finish.")))
     if dataset.attrs.get("unstable_modes", 0):
         out.append(
-            f"{dataset.attrs['unstable_modes']} modes grow: this state of rest is not stable."
+            f"{dataset.attrs['unstable_modes']} modes grow: this equilibrium is not stable."
         )
     if "time" in dataset.dims and ramp_of(dataset) > settled(dataset):
         out.append(

@@ -1,4 +1,4 @@
-"""Tensions at the ends of lines in summaries of states of rest."""
+"""Tensions at the ends of lines in summaries of equilibria."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Summaries of studies without time: the state of rest, and modes."""
+"""Summaries of studies without time: the equilibrium, and modes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def rest_tables(dataset: xr.Dataset, style: NamedValues) -> list[RenderableType]
     parts: list[RenderableType] = []
     if "message" in dataset.attrs:
         parts.append(Text(str(dataset.attrs["message"]), style="dim"))
-    table = Table(title="state of rest", **style)
+    table = Table(title="equilibrium", **style)
     table.add_column("body", style="cyan")
     for i, dof in enumerate(dataset["dof"].values):
         table.add_column(f"{dof}\n{'m' if i < 3 else 'deg'}", justify="right")

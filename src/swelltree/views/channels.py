@@ -314,7 +314,7 @@ def _motions(page: Channels) -> None:
 def _joints(page: Channels) -> None:
     numbers = page.add("joint_coordinate")
     owners = [page.rows[k]["owner"] for k in numbers]
-    # a joint with six freedoms is the motion of its body
+    # a joint with six DOFs is the motion of its body
     for k, owner in zip(numbers, owners, strict=True):
         page.rows[k]["aside"] = owners.count(owner) == 6
     numbers = [k for k in numbers if not page.rows[k]["aside"]]

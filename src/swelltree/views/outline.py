@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def outline(case: Case, model: Model, notes: list[str]) -> RenderableType:
-    """What a checked case holds: bodies and joints, freedoms, remarks, studies.
+    """What a checked case holds: bodies and joints, DOFs, remarks, studies.
 
     Args:
         case: the case.
@@ -143,7 +143,7 @@ def _end(end: LineEnd) -> str:
 
 
 def joint_text(joint: Joint) -> str:
-    """Kind of a joint and its freedoms."""
+    """Kind of a joint and its DOFs."""
     dofs = [f"{d} prescribed" if d in joint.motions() else d for d in joint.layout().dofs]
     return f"{joint.type}: {', '.join(dofs)}" if dofs else joint.type
 

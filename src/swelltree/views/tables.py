@@ -316,7 +316,7 @@ def modes_card(dataset: xr.Dataset) -> str:
 def still_card(dataset: xr.Dataset) -> str:
     """Where bodies rest, or how much they move in a sea."""
     for name, title in (
-        ("position", "State of rest"),
+        ("position", "Equilibrium"),
         ("standard_deviation", "Standard deviation of the motion"),
     ):
         if name in dataset and set(dataset[name].dims) == {"body", "dof"}:

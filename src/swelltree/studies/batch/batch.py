@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-3
 TURNED = 1.0  # rad from sample to sample: attitudes that change more are followed by their samples
-FILLING = 512  # cases from which a graphics processor is faster than some cores
+FILLING = 512  # cases from which a GPU is faster than some cores
 ROOM = {"cpu": 1.5e9, "gpu": 2e10, "jax": 1.5e9}  # bytes of one batch
 SAMPLES_HERE = 2e9  # bytes of samples that are brought here at a time
 SUMMED = {"statistics", "peaks", "fatigue"}  # reductions that are found where samples arise
@@ -113,10 +113,10 @@ def simulate_batch(
         case: number or name of the runs; with the seed of the sea it gives the random phases.
         lanes: cases that run side by side; as many as fit into memory by default, as many as keep
             all cores busy, at least 32, on CPUs.
-        device: "cpu"; "gpu" for a graphics processor of NVIDIA where there is one, or a warning;
+        device: "cpu"; "gpu" for an NVIDIA GPU where there is one, or a warning;
             "auto" for one that is there, if the cases are enough to fill it; "jax" for the device
             that JAX prefers, whatever it is, by XLA.
-        precision: "float64", or "float32" on the graphics processor; what that costs is measured in
+        precision: "float64", or "float32" on the GPU; what that costs is measured in
             a few cases and told in `precision_error`, of the standard deviation of a channel.
     """
     rows = batch_cases(seas, parameters, case)
@@ -422,7 +422,7 @@ def _lanes(plan: Plan, engine: Engine, count: int, lanes: int | None) -> int:
     per_case = len(plan.times) * (2 * numbers + 20 * bodies + 30)
     per_case += engine.room_of_loads(plan) if plan.device == "cpu" else 0
     per_case += sum(np.size(leaf) for leaf in leaves_of(plan.model))
-    # samples of a graphics processor come here only where more than statistics is asked for
+    # samples of a GPU come here only where more than statistics is asked for
     fitting = int(ROOM[plan.device] / (8.0 * per_case))
     if engine.is_gpu:
         fitting = engine.fitting(plan)

@@ -1,4 +1,4 @@
-"""Batches in machine code of our own: what lanes and graphics processors share.
+"""Batches in machine code of our own: what lanes and GPUs share.
 
 A batch is made ready (cases as programs take them, and the waves whose loads are summed on the
 way), stepped through chunks of time, and either brought here sample by sample or summed up where

@@ -1,4 +1,4 @@
-"""Seas of many cases as a graphics processor takes them: their waves, and one table of forces.
+"""Seas of many cases as a GPU takes them: their waves, and one table of forces.
 
 Seeds of one sea are drawn together. Forces per metre of crest lie in a table over the frequency for
 each heading, fine enough for a cubic between its rows; the processor looks them up.

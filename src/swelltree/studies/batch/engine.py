@@ -41,7 +41,7 @@ class Plan:
         lanes: cases that run side by side.
         duration: of the sea [s], where it is longer than the samples.
         device: "cpu", "gpu", or "jax" for the one that JAX prefers.
-        short: floats have four bytes on the graphics processor.
+        short: floats have four bytes on the GPU.
     """
 
     model: Model
@@ -120,7 +120,7 @@ class Engine(ABC):
     """A way to run the cases of a batch."""
 
     name: str
-    is_gpu: bool = False  # runs on a graphics processor
+    is_gpu: bool = False  # runs on a GPU
     one_at_a_time: bool = False  # case after case, by single runs on the CPU
 
     @property

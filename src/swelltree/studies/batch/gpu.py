@@ -1,4 +1,4 @@
-"""Batches on a graphics processor: a case for each thread, seas made and results summed up there.
+"""Batches on a GPU: a case for each thread, seas made and results summed up there.
 
 Waves travel as their amplitudes (`device_seas`), a block of time of their loads is made at a time,
 and what is kept of the channels is found where they lie. Seas that follow the bodies, or are felt
@@ -50,7 +50,7 @@ SAMPLES = (16, 512)  # of a block, least and most
 
 
 class OnGpu(Compiled):
-    """Threads of a graphics processor of NVIDIA.
+    """Threads of an NVIDIA GPU.
 
     Args:
         short: floats have four bytes.

@@ -2,7 +2,7 @@
 
 Waves of all cases are drawn first; their loads are summed for one chunk of times after the other,
 beside the steps that need them. Seas that follow the bodies, or are felt by more than the data, are
-made case by case, for the whole run. `gpu` runs the same steps on graphics processors.
+made case by case, for the whole run. `gpu` runs the same steps on GPUs.
 """
 
 from __future__ import annotations

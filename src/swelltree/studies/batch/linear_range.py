@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def with_findings(model: Model, result: xr.Dataset) -> xr.Dataset:
     """The result with what is found by the extremes of positions, told as warnings too.
 
-    Amplitudes are those of the case that went farthest from its mean, for each freedom; without
+    Amplitudes are those of the case that went farthest from its mean, for each DOF; without
     statistics of positions nothing is found.
 
     Args:

@@ -101,7 +101,7 @@ def optimal_control(
         harmonics: N of the series; fifteen, or three times the highest component of the sea, if
             not given. Limits give the force corners: more harmonics, more power.
         period: of the motion [s]; that of the sea if not given.
-        method: "linear" (about the state of rest), "nonlinear", or "auto", which looks at what the
+        method: "linear" (about the equilibrium), "nonlinear", or "auto", which looks at what the
             model contains.
         formulation: name or object.
         radiation: "data", or "state_space" to compare with runs in time.

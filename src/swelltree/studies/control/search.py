@@ -135,7 +135,7 @@ def check_found(
 
 
 def series_of(port: Port, x: np.ndarray, v: np.ndarray, F: np.ndarray) -> Response:
-    """Series of complex harmonics about the state of rest."""
+    """Series of complex harmonics about the equilibrium."""
     none = np.zeros((0, 0, 0))
     mean = np.zeros((1, len(port.ports)))
     parts = [

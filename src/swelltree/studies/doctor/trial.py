@@ -1,6 +1,6 @@
 """A trial run: does it go, how long are its steps, how long will the whole take?
 
-With dynamic lines the state of rest and the run are found by one program, which is compiled without
+With dynamic lines the equilibrium and the run are found by one program, which is compiled without
 optimisation: that takes a quarter of the time, and a few hundred steps do not repay more.
 """
 

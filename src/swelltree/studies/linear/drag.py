@@ -92,7 +92,7 @@ class DragSolver:
 
     Args:
         model: the model.
-        pieces: its drag at the state of rest.
+        pieces: its drag at the equilibrium.
         waves: the waves.
         solve: motion of the bodies (c, 6N) per metre for a `LinearDrag`.
     """

@@ -1,4 +1,4 @@
-r"""One linear model of a system about its state of rest, for every study of small motions.
+r"""One linear model of a system about its equilibrium, for every study of small motions.
 
 With y the free directions there, T the body velocities per rate of them and T_d the same in the
 axes of the hydro data,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OperatingPoint:
-    """State of rest about which a model is linearised."""
+    """Equilibrium about which a model is linearised."""
 
     model: Model  # as it was linearised: lines static, without waves, radiation and data
     formulation: Formulation
@@ -212,7 +212,7 @@ class LinearModel:
 
 
 def _solved(M: Array, right: Array) -> Array:
-    """M^-1 times the right-hand side, not a number where freedoms have no mass."""
+    """M^-1 times the right-hand side, not a number where DOFs have no mass."""
     xp = namespace(M, right)
     try:
         return xp.linalg.solve(M, right)

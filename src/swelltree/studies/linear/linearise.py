@@ -79,14 +79,14 @@ def linear_model(
     drag_apart: bool = False,
     study: str = "rao",
 ) -> LinearModel:
-    """Linearise a model about its state of rest.
+    """Linearise a model about its equilibrium.
 
     Args:
         model: compiled; dynamic lines count as static ones.
         how: the formulation.
         radiation: "data", "state_space" or "infinite" (`RadiationSources.chosen`).
         start: state from which rest is sought.
-        at_equilibrium: find the state of rest; otherwise linearise at the start, with velocities
+        at_equilibrium: find the equilibrium; otherwise linearise at the start, with velocities
             zero.
         drag_apart: leave drag out of the damping and give its pieces.
         study: name in messages.

@@ -67,7 +67,7 @@ def rao(
     start: State | None = None,
     provenance: NamedValues | None = None,
 ) -> xr.Dataset:
-    """Response amplitude operators of the jointed, moored system about its state of rest.
+    """Response amplitude operators of the jointed, moored system about its equilibrium.
 
     Returns a dataset: `rao` (omega, wave_direction, body, dof) complex, per metre of wave
     amplitude, displacements of the reference points in the axes of each body's heading at the

@@ -94,7 +94,7 @@ def steady_state(
         nodes: equidistant nodes per period; at least twice the coefficients if not given.
         tol: estimated error of the motion at which Newton stops [m, rad].
         max_iterations: of Newton.
-        start: coefficients to begin from; the state of rest if not given.
+        start: coefficients to begin from; the equilibrium if not given.
         stability: also give the Floquet multipliers (needs radiation="state_space").
         case: number or name of the run.
         provenance: attributes added to the result.

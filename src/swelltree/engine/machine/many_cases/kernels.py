@@ -1,4 +1,4 @@
-"""Small kernels written by hand: what one thread does, as text for graphics processors or for here.
+"""Small kernels written by hand: what one thread does, as text for GPUs or for here.
 
 A kernel takes rows of memory and whole numbers, of which the last is the number of threads. Loops
 and variables are written as in any language; LLVM puts them into registers.
@@ -145,7 +145,7 @@ class Body:
         self.b.store(self.real(value), self.address(row, at))
 
     def half_address(self, row: str, at: Term, lane: Term) -> Register:
-        """Of a float of four bytes in the first half of the slots of a place."""
+        """Of a float32 in the first half of the slots of a place."""
         place = self.plus(self.times(at, 2 * self.side), lane)
         return self.b.gep(self.rows[row], [place], source_etype=self.single)
 

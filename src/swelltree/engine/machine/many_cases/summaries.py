@@ -1,6 +1,6 @@
 """What is kept of the samples of many cases, found where the samples are.
 
-Kernels for graphics processors, and for lanes of this one: `statistics_text` and `extremes_text`
+Kernels for GPUs, and for lanes of this one: `statistics_text` and `extremes_text`
 serve all lanes of a register at once, `peaks_text` and `damage_text` one after the other.
 """
 

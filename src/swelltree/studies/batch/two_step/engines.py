@@ -1,4 +1,4 @@
-"""Batches of the two-step scheme: in lanes of registers, on graphics processors, by XLA.
+"""Batches of the two-step scheme: in lanes of registers, on GPUs, by XLA.
 
 All take the same steps (`steps`) of cases made in the same way (`starts`). A step that Newton's
 method cannot solve is taken in other ways by single runs (`two_step.solve.rescue`): such a case is
@@ -52,7 +52,7 @@ from swelltree.two_step.state import Form
 
 SAMPLES = 32  # of a chunk: one program serves runs of any length
 TURNS = 2  # registers that each core runs in a batch
-SHARE = 0.7  # of the free memory of a graphics processor that a batch takes
+SHARE = 0.7  # of the free memory of a GPU that a batch takes
 
 
 class TwoStep(Compiled):
@@ -137,7 +137,7 @@ class TwoStepLanes(TwoStep):
 
 
 class TwoStepOnGpu(TwoStep):
-    """Threads of a graphics processor of NVIDIA.
+    """Threads of an NVIDIA GPU.
 
     Args:
         short: floats have four bytes.

@@ -209,7 +209,7 @@ def _from_one_side(table: Any, beta: np.ndarray) -> Forces | None:
     data = np.einsum("d,wdm->wm", weights, np.asarray(table.excitation))
     grid, parts = np.asarray(table.omega), (np.real(data).copy(), np.imag(data).copy())
     along = np.asarray(table.place) @ np.array([np.cos(one), np.sin(one)])
-    apart, back = np.unique(along, return_inverse=True)  # all freedoms of a body have one place
+    apart, back = np.unique(along, return_inverse=True)  # all DOFs of a body have one place
 
     def forces(
         omega: np.ndarray, k: np.ndarray, amplitude: np.ndarray, phase: np.ndarray
