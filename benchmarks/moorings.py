@@ -1,4 +1,4 @@
-"""Mooring lines with moved fairleads, side by side with MoorDyn.
+"""Mooring lines with moved fairleads, compared with MoorDyn.
 
     python benchmarks/moorings.py [--peer PYTHON_WITH_MOORDYN] [--segments 20 50] [--EA 1e9 1e10]
                                   [--cases led coupled] [--files MOORDYN_FILE ...]
@@ -21,7 +21,7 @@ is not counted.
 
 With `--files` the lines of other people's MoorDyn inputs hang on the same float, led and coupled
 alike. Both sides are timed three times, and the least counts: a machine that others
-use too adds to CPU seconds and takes nothing off. The last column tells how many times less ours
+use too adds to CPU seconds and takes nothing off. The last column shows how many times less ours
 costs than MoorDyn at the same error: in logarithms on the straight line between its nearest runs,
 and that of its nearest run where our error lies outside of them.
 """

@@ -62,7 +62,7 @@ class SphereInWave(object if gymnasium is None else gymnasium.Env):
         return np.array([self.run["pto_stroke.pto"], self.run["pto_rate.pto"]])
 
     def absorbed(self) -> float:
-        """Energy taken from the sea so far [J], from the books of the run."""
+        """Energy taken from the sea so far [J], from the energy balance of the run."""
         return -self.run["work.pto"]
 
 

@@ -1,7 +1,7 @@
 """The command `swelltree`.
 
 Everything heavy is imported inside the commands: `swelltree check` needs no JAX and answers in
-well under a second. Mistakes in the input end with one sentence and exit code 2.
+well under a second. Mistakes in the input end with an error message and exit code 2.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OUT_HELP = "Folder for the results."
 
 
 class _Commands(TyperGroup):
-    """The commands, with mistakes told in one sentence."""
+    """The commands; input mistakes end with a short error message."""
 
     def invoke(self, ctx: Any) -> object:
         import warnings
@@ -159,7 +159,7 @@ def _expected_engine() -> str:
 
 
 def _check_physics(loaded: Case, case: Path, said: set[str]) -> int:
-    """Print what the physics doctor says of a case but for what was said; 1 if it is wrong."""
+    """Print the model checks of a case, without those already printed; 1 if one fails."""
     from rich.console import Console
 
     from swelltree.compiler.case import compile_case
@@ -177,7 +177,7 @@ def _check_physics(loaded: Case, case: Path, said: set[str]) -> int:
         findings = check_physics(model, sea, duration=duration)
         for finding in findings:
             if finding.sentence in said:
-                continue  # of the model, told with the study before
+                continue  # of the model, reported with the study before
             said.add(finding.sentence)
             wrong += finding.severity == "error"
             console.print(f"- {finding}", style=colours[finding.severity], markup=False)
@@ -401,7 +401,7 @@ def report(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The page.  [default: RESULT.html]")
     ] = None,
-    note: Annotated[str, typer.Option(help="A sentence under the heading.")] = "",
+    note: Annotated[str, typer.Option(help="A line of text under the heading.")] = "",
 ) -> None:
     """Write results as one page that opens by double click, and show their tables here."""
     from rich.console import Console
@@ -444,7 +444,7 @@ def live(
     trace: Annotated[
         list[str] | None, typer.Option(help="A channel to show: float.Heave.  [default: some]")
     ] = None,
-    speed: Annotated[float, typer.Option(help="Times the clock.")] = 1.0,
+    speed: Annotated[float, typer.Option(help="Speed relative to real time.")] = 1.0,
     browser: OpenBrowser = True,
     port: Port = 0,
 ) -> None:

@@ -68,10 +68,10 @@ class Campaign:
         reduce: what is kept of them: "statistics", "peaks", "fatigue", "series".
         formulation: as in `simulate`.
         start: as in `simulate`.
-        lanes: cases per block, which run side by side; by default at most 32 for each process, as
+        lanes: cases per block, which run in parallel; by default at most 32 for each process, as
             memory allows, fewer where all would not have some, and as many as fill all cores where
             this process runs them.
-        retries: how often a block is tried again before its cases are tried one by one.
+        retries: how often a block is tried again before its cases are tried individually.
         device: "cpu"; "gpu", with a warning where there is none; "auto": a GPU that
             is there, from 512 cases on; or "jax", as in `simulate_batch`. A store goes on with what
             it was begun with.

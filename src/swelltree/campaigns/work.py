@@ -84,7 +84,7 @@ def unpacked(content: bytes) -> tuple[BatchPlan, tuple[str, ...]]:
 
 
 def run_block(content: bytes, cases: list[BatchCase], first: int = 0) -> Block:
-    """Run some cases of a block side by side, as many at a time as there are lanes.
+    """Run some cases of a block in parallel, as many at a time as there are lanes.
 
     Args:
         content: from `packed`.

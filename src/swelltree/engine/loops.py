@@ -37,8 +37,8 @@ def each(function: Callable[..., Tree], *rows: Tree, axis: int = 0) -> Tree:
         function: of one row of each argument; gives a tree of arrays. What else it uses is the
             same for all rows.
         rows: trees of arrays, all of one length along the axis.
-        axis: of the rows, counted from the end where it is negative. Numbers of the last axis lie
-            side by side in memory, which machine code reads quickest.
+        axis: of the rows, counted from the end where it is negative. Numbers of the last axis are
+            contiguous in memory, which native code reads fastest.
     """
     return _over_rows(function, rows, axis, summed=False)
 

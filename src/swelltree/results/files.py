@@ -21,8 +21,8 @@ from swelltree.waves.netcdf import open_netcdf
 if TYPE_CHECKING:
     import xarray as xr
 
-LAYOUT = "layout"  # the attribute that tells what a file should hold
-MARKS = "attribute_marks"  # the attribute that tells the attributes from changed ones
+LAYOUT = "layout"  # the attribute that states what a file should hold
+MARKS = "attribute_marks"  # the attribute that reveals changed attributes
 
 
 def save(dataset: xr.Dataset, path: str | Path) -> Path:

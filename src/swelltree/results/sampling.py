@@ -22,7 +22,7 @@ NOTHING = 1e-6  # m, rad between samples: no motion to speak of
 
 
 def aliased(dataset: xr.Dataset) -> str:
-    """A sentence where samples lie too far apart to show the motion; empty where they do not."""
+    """A message where samples are too far apart to show the motion; otherwise empty."""
     names = ("position", "quaternion", "velocity")
     if not all(name in dataset for name in names) or dataset.sizes.get("time", 0) < 3:
         return ""

@@ -42,7 +42,7 @@ def budget(dataset: xr.Dataset) -> list[tuple[str, float, float]]:
 
 
 def warnings_of(dataset: xr.Dataset) -> list[str]:
-    """Sentences about what a reader should doubt."""
+    """Warnings about a result, as messages."""
     out = []
     if dataset.attrs.get("result", "success") != "success":
         out.append(str(dataset.attrs.get("message", "the run did not finish.")))
@@ -174,8 +174,8 @@ def _extremes_table(dataset: xr.Dataset) -> RenderableType:
         unit = "m" if dof in ("Surge", "Sway", "Heave") else "deg"
         table.add_column(f"{dof}\n{unit}", justify="right")
     for name, ranges in extremes(dataset):
-        table.add_row(name, "least", *(_short(pair[0]) for pair in ranges))
-        table.add_row("", "greatest", *(_short(pair[1]) for pair in ranges), end_section=True)
+        table.add_row(name, "min", *(_short(pair[0]) for pair in ranges))
+        table.add_row("", "max", *(_short(pair[1]) for pair in ranges), end_section=True)
     return table
 
 
@@ -202,7 +202,7 @@ def _short(value: float) -> str:
 def _springs_line(dataset: xr.Dataset) -> RenderableType:
     from rich.table import Table
 
-    table = Table(title=f"springs, greatest {window_text(dataset)}", **STYLE)
+    table = Table(title=f"springs, maximum {window_text(dataset)}", **STYLE)
     table.add_column("spring", style="cyan")
     table.add_column("tension \\[N]", justify="right")
     table.add_column("length \\[m]", justify="right")

@@ -34,7 +34,7 @@ class NewtonResult:
     Args:
         x: solution, or the best point found.
         code: how it ended.
-        message: the same as a sentence.
+        message: the same in words.
         residual: residual at x, as returned by the function (not scaled).
         history: largest scaled residual at every accepted point.
         fraction: part of the continuation path reached; 1 is all of it.

@@ -79,7 +79,7 @@ def object_code(text: str, optimise: int = 2) -> bytes:
 
 @functools.cache  # LLVM answers one thread at a time: asking waits for what another compiles
 def lane_width() -> int:
-    """Floats that registers of this processor hold side by side."""
+    """Number of floats in a SIMD register of this processor."""
     features = dict(llvm().get_host_cpu_features())
     if features.get("avx512f"):
         return 8

@@ -343,7 +343,7 @@ class Points:
     def _outline(
         self, kind: str, structure: Form, like: list[Shaped], skip: int
     ) -> tuple[ClosedProgram, Outline]:
-        """The function traced, and what that tells."""
+        """The function traced, and its outline."""
         one = self._single(kind)
         make: Any = jax.make_jaxpr(lambda *x: one(*structure.unflatten(x)), return_shape=True)
         closed, out = make(*(jax.ShapeDtypeStruct(*x) for x in like))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 HOURS = 8766.0  # of a mean year
 DELIVERED, ABSORBED = "delivered_power", "absorbed_power"
 STATES = ("Hs", "Tp", "beta")  # dimensions of sea states
-MISSED = 1e-3  # part of the time that may be without a result and is not told
+MISSED = 1e-3  # fraction of time without a result that is not reported
 
 
 def power_matrix(campaign: xr.Dataset, power: str | None = None) -> xr.Dataset:
@@ -157,7 +157,7 @@ def annual_energy(
     energy = (hours * part * power).assign_attrs(units="Wh", long_name="energy of a year")
     total = energy.sum(states)
     covered = part.where(power.notnull()).sum(states)
-    # where no state at all has a result there is no energy to tell
+    # where no state at all has a result there is no energy to report
     total = total.where(covered > 0.0)
     _warn_of_gaps(covered)
     result = {

@@ -13,7 +13,7 @@ import numpy as np
 
 from swelltree.solvers.programming.active_rows import with_active_rows
 
-LOOSE = 1e-6  # enough to tell which rows are active
+LOOSE = 1e-6  # enough to decide which rows are active
 TOLERANCE = 1e-11  # of residuals and of the duality gap; rows and cost are scaled to about one
 
 

@@ -74,7 +74,7 @@ REDUCED = {"sin": sine, "cos": cosine, "tan": tangent}  # angles of many turns g
 
 
 def written(names: set[str], types: Types = SINGLE) -> str:
-    """The functions of some names and all they use; several side by side use those of one number.
+    """The functions of some names and all they use; vector forms use the scalar ones.
 
     Args:
         names: of functions.

@@ -45,7 +45,7 @@ class Body:
         rows: memory, by name.
         sizes: whole numbers, by name.
         thread: number of the thread.
-        side: cases whose numbers lie side by side in memory.
+        side: cases whose numbers are contiguous in memory.
     """
 
     def __init__(
@@ -175,7 +175,7 @@ class Body:
         return self.load(row, at)
 
     def group_and_lane(self) -> tuple[Register, Register | None]:
-        """Which numbers side by side the thread has, and its place among them."""
+        """The group of contiguous numbers of the thread, and its index in the group."""
         assert self.thread is not None
         return self.split(self.thread, self.side)
 
@@ -271,7 +271,7 @@ def kernel_text(
         write: lines of one thread.
         on_cpu: threads one after the other on this processor: whole numbers are pointed at, and
             behind them is the number of threads.
-        side: cases whose numbers lie side by side.
+        side: cases whose numbers are contiguous.
     """
     from llvmlite import ir
 

@@ -97,7 +97,7 @@ class ManyProgram(ABC):
         """Text of a graph."""
 
     def refusal(self, cases: Cases, times: np.ndarray) -> str:
-        """Why such cases cannot run side by side; empty where they can."""
+        """Why such cases cannot run in parallel; empty where they can."""
         program = self.program(cases, times)
         return program if isinstance(program, str) else ""
 

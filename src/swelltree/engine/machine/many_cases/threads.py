@@ -1,9 +1,9 @@
 """A graph as a function of many cases, one for each thread of a GPU.
 
-Cases are in groups of as many as threads go together (a warp); in memory the numbers of a group lie
-side by side, as those of lanes do. The same text runs on the CPU, group by group, where tests look
+Cases are in groups of as many as threads go together (a warp); in memory the numbers of a group are
+contiguous, as those of lanes are. The same text runs on the CPU, group by group, where tests look
 at it; for NVIDIA's processors LLVM makes PTX of it, which the driver loads. Where floats have four
-bytes, those that `clock` tells have eight all the same.
+bytes, those that `clock` selects have eight all the same.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class ThreadWriter(Writer):
         return {name: places for name, places in held.items() if places}
 
     def _nowhere(self) -> str:
-        # another one each time: what is known of one does not tell of the next
+        # another one each time: what is known of one does not hold for the next
         return f"inttoptr (i64 {1 + self.count % 251} to ptr)"
 
     # --- memory -----------------------------------------------------------------------------
@@ -159,7 +159,7 @@ class ThreadWriter(Writer):
 
         self.repeated(count, one)
 
-    # --- float64 among those of four ------------------------------------------
+    # --- float64 among float32 -------------------------------------------------------------
     def _value(self, buffer: Buffer, a: int, names: dict[int, str]) -> str:
         """A number as memory takes it."""
         if self.clock is not None and self.clock.holds(buffer):
@@ -179,7 +179,7 @@ class ThreadWriter(Writer):
         return self._load(kind, address)
 
     def _long_load(self, buffer: Buffer, address: str) -> str:
-        """a float64 from memory."""
+        """A float64 from memory."""
         assert self.clock is not None
         if self.clock.holds(buffer):
             return self.line(f"load double, ptr {address}")

@@ -29,7 +29,7 @@ ROWS = 8  # instants that a thread sums, twice as many where it has few loads
 SIX, FEW = 6, 3  # loads that it sums, at most
 NUMBERS = 4  # of a wave: frequency, place in the table, real and imaginary amplitude
 BLOCK = 128
-AT_ONCE = 1_000_000  # numbers that are put side by side by one thread of this processor
+AT_ONCE = 1_000_000  # numbers that one CPU thread puts in order
 
 
 class AnyWaves(ABC):
@@ -289,7 +289,7 @@ class HarmonicSums:
     Args:
         device: that makes them.
         waves: of all cases.
-        table: (row, 2 n) real and imaginary transfer function, side by side for each DOF.
+        table: (row, 2 n) real and imaginary transfer function, adjacent for each DOF.
         step: of the fine grid [s].
         points: of the fine grid in one block of time.
         groups: of cases, the last of which may be filled up.
@@ -362,7 +362,7 @@ class HarmonicSums:
 
 
 def grouped(rows: np.ndarray, groups: int) -> np.ndarray:
-    """Numbers of cases (case, place) side by side in groups; the last case fills them up."""
+    """Numbers of cases (case, place), contiguous in groups; the last case fills them up."""
     places = rows.shape[1]
     out = np.empty((groups, places, GROUP), rows.dtype)
 

@@ -1,4 +1,4 @@
-r"""Loads of the seas of cases side by side in the lanes of registers, block of time after block.
+r"""Loads of the seas of cases in SIMD lanes, in consecutive blocks of time.
 
 .. math:: F(t) = \mathrm{Re} \sum_l F_l\, e^{-i\omega_l t}
 
