@@ -1,7 +1,7 @@
 """The driver: hands blocks to a pool, writes what comes back, tries again what failed.
 
-A job that fails - its process died, it raised - is tried again, then its cases individually, each in
-its own lane; a case that still fails is recorded with its message, and the others go on.
+A job that fails - its process died, it raised - is tried again, then its cases individually, each
+in its own lane; a case that still fails is recorded with its message, and the others go on.
 """
 
 from __future__ import annotations

@@ -47,9 +47,7 @@ def warnings_of(dataset: xr.Dataset) -> list[str]:
     if dataset.attrs.get("result", "success") != "success":
         out.append(str(dataset.attrs.get("message", "the run did not finish.")))
     if dataset.attrs.get("unstable_modes", 0):
-        out.append(
-            f"{dataset.attrs['unstable_modes']} modes grow: this equilibrium is not stable."
-        )
+        out.append(f"{dataset.attrs['unstable_modes']} modes grow: this equilibrium is not stable.")
     if "time" in dataset.dims and ramp_of(dataset) > settled(dataset):
         out.append(
             f"the run ends within the ramp of {ramp_of(dataset):g} s: its statistics are those of "

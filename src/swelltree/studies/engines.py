@@ -1,4 +1,4 @@
-"""What a study of a case will be computed by, told before it is carried out."""
+"""The engine that a study of a case will use, reported before it is carried out."""
 
 from __future__ import annotations
 

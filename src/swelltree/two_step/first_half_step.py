@@ -1,4 +1,4 @@
-r"""The half step before the first: found so that the first sample moves as it was told to.
+r"""The half step before the first: found so that the first sample has the given velocity.
 
 A sample's velocity is the mean of the half steps before and after it, so the velocity of the half
 step before is no more given than that of the half step after. Both follow from the velocity given:

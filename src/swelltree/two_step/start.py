@@ -74,7 +74,7 @@ def wrench_at(model: Model, pose: Pose, v: Array, angles: Array, internal: Inter
         model: whose effects do not look at the sea (`apart`).
         pose: of all bodies.
         v: their velocities (N, 6).
-        angles: of joints before, which tell turns apart.
+        angles: of joints before, from which turns are counted.
         internal: states of the effects.
     """
     at = motion_at(model, pose, v, angles)

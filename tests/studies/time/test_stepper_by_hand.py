@@ -329,7 +329,7 @@ BAD = {
     "label": (lambda run: run["pto_force.pta"], "there is no pto 'pta'. Did you mean 'pto'"),
     "dof": (lambda run: run["float.heave"], "there is no dof 'heave'. Did you mean 'Heave'"),
     "too many": (lambda run: run["elevation.x"], "no more to choose from"),
-    "no name": (lambda run: run[3], "is no name"),
+    "no name": (lambda run: run[3], "is not a name"),
     "number": (lambda run: run.change({"ptos.pto.damping": np.inf}), "is not finite"),
     "path": (lambda run: run.change({"ptos.pto.dampin": 1.0}), "there is no 'dampin'"),
     "sea": (lambda run: run.change({"sea.spectrum.H": 1.0}), "there is no 'H'"),
@@ -360,8 +360,8 @@ def test_bad_steppers_get_a_sentence():
     for options, sentence in (
         ({"solver": "rk4"}, "needs a step"),
         ({"duration": -1.0}, "is not a positive number"),
-        ({"keep": 0}, "is no number of samples"),
-        ({"forces": {"motor": 1.0}}, "is no PTO"),
+        ({"keep": 0}, "is not a number of samples"),
+        ({"forces": {"motor": 1.0}}, "is not a PTO"),
     ):
         with pytest.raises(sw.SwelltreeError, match=sentence):
             sw.stepper(floating(), **options)

@@ -2,9 +2,9 @@
 
 A program is named by the content of its function, by the structure, shapes and pattern of its
 arguments, by the text of this package, the versions of those that compute, LLVM and the processor.
-An entry states how its memory is laid out and which object code it is; or why there is none, so that
-what cannot be flattened is not tried again. Functions of the user's own are not looked for here:
-what they read while they are traced cannot be known.
+An entry states how its memory is laid out and which object code it is; or why there is none, so
+that what cannot be flattened is not tried again. Functions of the user's own are not looked for
+here: what they read while they are traced cannot be known.
 """
 
 from __future__ import annotations

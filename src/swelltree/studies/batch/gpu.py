@@ -68,12 +68,12 @@ class OnGpu(Compiled):
         return 131_072
 
     def unable(self, plan: Plan) -> str:
-        """There may be none; and events are searched for closer than four bytes tell."""
+        """There may be none; and events are located more closely than float32 resolves."""
         device = cuda.device()
         if isinstance(device, str):
             return device
         if self.short and event_count(plan.model):
-            return "events are found to 1e-10 s, which float32 cannot tell"
+            return "events are found to 1e-10 s, which float32 cannot resolve"
         return super().unable(plan)
 
     def fitting(self, plan: Plan) -> int:

@@ -3,8 +3,8 @@ r"""The fixed step of a batch, from an error estimate.
 Runs of a few cases with a step and with half of it differ by 15/16 of the error of the longer one,
 where the method is of fourth order. The largest difference of any chosen channel, of its standard
 deviation, is the error; steps are halved until it is as small as asked. The two-step scheme is of
-second order, and the stiffest waves of lines and contacts hide it: there one trial tells the error,
-and the step follows from it. What float32 cost is found likewise: a few cases are run
+second order, and the stiffest waves of lines and contacts hide it: there one trial gives the error,
+and the step follows from it. The error of float32 is found likewise: a few cases are run
 with those of eight bytes, too.
 """
 
@@ -99,7 +99,7 @@ def estimated_step(
 
 
 def precision_error(engine: Engine, exact: Engine, plan: Plan, cases: list[BatchCase]) -> float:
-    """Largest difference that float32 make, of the standard deviation of a channel.
+    """Max difference due to float32, relative to the standard deviation of a channel.
 
     Infinite where a case runs only without them, not a number where no case that is tried runs.
 

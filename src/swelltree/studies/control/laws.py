@@ -59,7 +59,7 @@ def _with_law(model: Model, ports: Ports, law: Law, *, plain: bool = False) -> M
     measures = tuple(("stroke", i, is_rate) for is_rate in (False, True) for i in ports.place)
     zero = np.concatenate([ports.zero, 0.0 * ports.zero])
 
-    @functools.wraps(law)  # whose name and line messages tell
+    @functools.wraps(law)  # whose name and line messages give
     def from_zero(t: Array, y: Array) -> Array:
         return law(t, y - zero)
 

@@ -115,7 +115,7 @@ def shown(limit: Limit, ports: Ports, value: float | None = None) -> str:
 
 
 def why_not(program: ControlProgram, ports: Ports, point: Point, rest: AtRest) -> str:
-    """One sentence: which limit cannot be kept, and what would do.
+    """Message: which limit cannot be kept, and what would do.
 
     Args:
         program: whose rows contradict one another.
@@ -159,7 +159,7 @@ def why_not(program: ControlProgram, ports: Ports, point: Point, rest: AtRest) -
 
 
 def _static_need(limits: tuple[Limit, ...], ports: Ports, rest: AtRest) -> str:
-    """A sentence when the limits contradict one another already in still water."""
+    """A message when the limits contradict one another already in still water."""
     rows, low, high, needs = [], [], [], []
     for limit in limits:
         found = limit.quantity.at_rest(rest, limit.port)

@@ -68,7 +68,7 @@ def optimal_control(
     case: int | str | Sequence[int | str] = 0,
     provenance: NamedValues | None = None,
 ) -> xr.Dataset:
-    """Periodic PTO forces of greatest mean power in a periodic sea, within limits.
+    """Periodic PTO forces of maximum mean power in a periodic sea, within limits.
 
     F = u - c v - k x is the whole force of a PTO, its own spring and damper included; limits and
     power are those of F. The result has `force`, `control` (u), `stroke`, `rate`,

@@ -79,7 +79,7 @@ def _check_port(model: Model, forces: StrokeForces, name: str) -> None:
     if dof is not None and model.layout.dofs[dof].free_turn:
         raise SwelltreeError(
             f"pto '{name}' turns about {model.layout.dofs[dof].label} of a joint that turns "
-            "freely, where no angle tells its stroke. Use a hinge or universal joint."
+            "freely, where no angle gives its stroke. Use a hinge or universal joint."
         )
 
 

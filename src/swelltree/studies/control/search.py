@@ -113,7 +113,7 @@ def best_of_starts(
 def check_found(
     program: ControlProgram, port: Port, optimum: Optimum, asked: Asked, stops: bool = False
 ) -> None:
-    """Refuse what is not an optimum, with a sentence."""
+    """Reject what is not an optimum, with an error message."""
     if optimum.converged and optimum.feasible:
         return
     if not optimum.feasible:

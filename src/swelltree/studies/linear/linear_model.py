@@ -81,7 +81,7 @@ class LinearModel:
     applied: dict[str, Float[np.ndarray, "6 b6"]]  # by item: unit wrenches of applied forces
     drag: tuple[DragPieces, ...]  # drag that is not in `damping`, for equivalent linearisation
     at: OperatingPoint
-    notes: tuple[str, ...]  # what small motions leave out, in sentences
+    notes: tuple[str, ...]  # what small motions leave out, as messages
 
     @property
     def free(self) -> int:

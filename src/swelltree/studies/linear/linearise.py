@@ -1,7 +1,7 @@
 """From a model to its `LinearModel`: rest is found, all loads are differentiated there.
 
 Stiffness and damping are the derivatives of all generalised forces, so joints, springs, moorings
-and machines need no second model; what an effect is beside that it tells by `Effect.linear`.
+and PTOs need no second model; what else an effect has is given by `Effect.linear`.
 """
 
 from __future__ import annotations

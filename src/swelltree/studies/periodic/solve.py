@@ -197,7 +197,7 @@ def newton(
     if Y.size > DENSE:
         period = with_impedance(how, period)
     else:
-        # the slopes at rest tell what nothing holds
+        # the slopes at equilibrium show what nothing restrains
         jacobians, _ = at_rest(how, period)
         directions, equations, _ = all_pins(how, period, jacobians[:, : Y.shape[1]])
         period = replace(period, pinned=directions, unbalanced=equations)

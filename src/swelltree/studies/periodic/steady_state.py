@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 HARMONICS = 9  # of a regular wave, when nothing is said
 HIGHER = 2  # times the highest component of a sea
-COARSE = 0.01  # of the largest coefficient: a truncation that is told
+COARSE = 0.01  # of the largest coefficient: a truncation that is reported
 
 
 @study_of_model
@@ -85,7 +85,7 @@ def steady_state(
         model: from `compile`.
         sea: one that repeats: RegularWave, or a spectrum with spacing="equal".
         harmonics: N of the series; nine, or twice the number of the highest component of the
-            sea, if not given. `truncation_error` tells what is left out.
+            sea, if not given. `truncation_error` is the size of what is left out.
         formulation: "lagrange" solves the DAE form (all bodies, all joints as multipliers);
             every other name an ODE form.
         radiation: "data" (added mass and damping at every harmonic) or "state_space" (the

@@ -1,4 +1,4 @@
-"""What a run will be computed by, told before it is run."""
+"""The engine that a run will use, reported before it is run."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def run_in_seas(
 ) -> Callable[..., xr.Dataset]:
     """Function of the conditions that simulates the model in its sea with these.
 
-    Every sea is made before anything runs, so that a condition that cannot be is told at once.
+    Every sea is made before anything runs, so that an impossible condition is reported at once.
 
     Args:
         model: from `compile`.

@@ -116,6 +116,6 @@ def _corners(task: Task, options: Options) -> Tree:
     if divided and not unseen.size:
         warn_user(
             f"step {step:g} s is too long for a function of time in this model: in {divided} steps "
-            "it does what its values at their ends and middles do not tell. Give a shorter step."
+            "it does what its values at their ends and middles do not show. Give a shorter step."
         )
     return padded_corners(np.concatenate([known, unseen]))

@@ -47,7 +47,7 @@ def refuse_what_cannot_be_obeyed(model: Model, times: np.ndarray) -> None:
 
 
 def stages_until(model: Model, t: float) -> list[str]:
-    """What operations did at winches until a time, a sentence for each stage."""
+    """What operations did at winches until a time, a message for each stage."""
     rows = sorted(row for winches in all_winches(model) for row in winches.stages)
     return [f"{begin:.6g} s: {text}" for begin, text in rows if begin <= t]
 

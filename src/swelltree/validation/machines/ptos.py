@@ -27,7 +27,7 @@ from swelltree.validation.table import Check, case
 
 @case("pto", "pto_books", source="conservation of energy and oil")
 def books() -> list[Check]:
-    """Ten kinds of machine in a regular wave: nothing is lost that is not booked."""
+    """Ten kinds of PTO in a regular wave: all energy is accounted for."""
     result = run(bank(machines()), 40.0, 0.05, rtol=1e-8, atol=1e-10)
     checks = [
         Check(f"{name}: energy residual", share, 1e-5, "of work", "rtol 1e-8, corners of the law")

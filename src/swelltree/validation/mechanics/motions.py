@@ -40,7 +40,7 @@ def pendulum_period() -> list[Check]:
         Check("quarter period", float(late[0]), 1e-10, "T", STEPPING),
         Check("nine and a quarter", float(late[1] / 9.25), 1e-10, "T", STEPPING),
         Check("turning point, angle", float(abs(angle[3] + start)), 1e-9, "rad", STEPPING),
-        Check("greatest speed", float(abs(rate[1]) / fastest - 1.0), 1e-10, "", STEPPING),
+        Check("maximum speed", float(abs(rate[1]) / fastest - 1.0), 1e-10, "", STEPPING),
     ]
 
 

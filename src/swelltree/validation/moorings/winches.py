@@ -159,7 +159,7 @@ def _lowered(length: float, speed: float, axial: str) -> list[Check]:
             "rope at the tip counts as at rest",
         ),
         Check(
-            name + "the same with splits and merges booked",
+            name + "the same with splits and merges accounted for",
             float(np.abs(booked - booked[0]).max()) / work,
             1e-5,
             "",

@@ -213,7 +213,7 @@ def periodic(
     count = 2 * harmonics + 1 if nodes is None else nodes
     if count < 2 * harmonics + 1:
         raise SwelltreeError(
-            f"nodes {count} cannot tell {2 * harmonics + 1} coefficients apart: at "
+            f"nodes {count} cannot resolve {2 * harmonics + 1} coefficients: at "
             f"{2 * harmonics} equidistant nodes the sine of harmonic {harmonics} is zero "
             f"everywhere. Give at least {2 * harmonics + 1}."
         )

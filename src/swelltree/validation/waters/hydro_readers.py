@@ -191,6 +191,6 @@ def read_5sa(folder: Path) -> list[Check]:
     """Five hinged segments: a large file."""
     data = read_hydro(folder / "5sa_directional_capytaine.nc")
     return [
-        Check("freedoms", float(data.sizes["influenced_dof"]), 0.0, "", "five bodies", 30.0),
+        Check("DOFs", float(data.sizes["influenced_dof"]), 0.0, "", "five bodies", 30.0),
         Check("headings", float(data.sizes["wave_direction"]), 0.0, "", "all round", 13.0),
     ]

@@ -125,7 +125,7 @@ def momentum_of_entry() -> list[Check]:
         residual = float(np.abs(run["energy_residual"].values[-1]))
         limits = (1e-5, 1e-4, 1e-5) if not way else (1e-9, 2e-3, 1e-9)
         rows = (
-            ("velocity after entry, of itself", v / after - 1.0, "momentum is booked"),
+            ("velocity after entry, of itself", v / after - 1.0, "momentum is accounted for"),
             ("energy of the spray, of itself", spray / lost - 1.0, "half of each step's"),
             ("energy budget, of that at first", residual / (0.5 * m * SPEED**2), ""),
         )

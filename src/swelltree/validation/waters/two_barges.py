@@ -114,7 +114,7 @@ def two_barges(data: xr.Dataset, order: int = ORDER) -> TwoBarges:
 
     Args:
         data: of both barges, DOFs in the order of the bodies, about the waterline origins.
-        order: states for each pair of freedoms.
+        order: states for each pair of DOFs.
     """
     omega = np.asarray(data["omega"].values, dtype=float)
     band = np.isfinite(omega) & (omega > 0)

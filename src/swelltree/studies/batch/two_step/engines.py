@@ -2,7 +2,7 @@
 
 All take the same steps (`steps`) of cases made in the same way (`starts`). A step that Newton's
 method cannot solve is taken in other ways by single runs (`two_step.solve.rescue`): such a case is
-run again by itself, with the sentence that it has there where it fails, and the others go on.
+run again by itself, with the message that it has there where it fails, and the others go on.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class TwoStep(Compiled):
         return Made(Cases(fixed, (), state, len(runs)), models, None, runs, refused)
 
     def groups(self, starts: Starts, cases: list[BatchCase]) -> tuple[list[Alike], dict[int, str]]:
-        """Cases that can be made, and the sentences of the others."""
+        """Cases that can be made, and the messages of the others."""
         return made_one_by_one(starts, cases, range(len(cases)))
 
     def alone(self, plan: Plan, cases: list[BatchCase], stuck: list[int]) -> dict[int, Outcome]:
@@ -155,12 +155,12 @@ class TwoStepOnGpu(TwoStep):
         return 131_072
 
     def unable(self, plan: Plan) -> str:
-        """There may be none; and residuals of steps are smaller than four bytes can tell."""
+        """There may be none; and residuals of steps are smaller than float32 resolves."""
         device = cuda.device()
         if isinstance(device, str):
             return device
         if self.short:
-            return "steps of lines and contacts are solved to 1e-10 m, which float32 cannot tell"
+            return "steps of lines and contacts are solved to 1e-10 m, which float32 cannot resolve"
         return super().unable(plan)
 
     def maker(self, plan: Plan) -> CaseMaker:

@@ -110,7 +110,7 @@ def _unknown(model: Model, name: object, known: tuple[str, ...]) -> SwelltreeErr
         )
     there = f"There is {listed(known)}." if known else "The model has none of them."
     return SwelltreeError(
-        f"'{name}' is no PTO, spring, joint force or winch that a step can drive."
+        f"'{name}' is not a PTO, spring, joint force or winch that a step can drive."
         f"{suggest(str(name), known)} {there}"
     )
 

@@ -53,7 +53,7 @@ class Vocabulary:
 
     def _variable(self, name: object) -> tuple[str, list[str]]:
         if not isinstance(name, str):
-            raise SwelltreeError(f"channel {shown(name)} is no name. Give e.g. 'float.Heave'.")
+            raise SwelltreeError(f"channel {shown(name)} is not a name. Give e.g. 'float.Heave'.")
         first, *rest = name.split(".")
         if first in self.dims:
             return first, rest
