@@ -268,8 +268,8 @@ def test_pausing_speed_and_bad_wishes(model):
         time.sleep(0.3)
         assert run.time == held
         for wish, sentence in (
-            (None, "no message"),
-            ({"set": 3}, "no message"),
+            (None, "an invalid message"),
+            ({"set": 3}, "an invalid message"),
             ({"set": {"ptos.pto.mass": 1.0}}, "there is no slider"),
             ({"set": {DAMPING: "x"}}, "is not a number"),
         ):

@@ -86,7 +86,7 @@ def check_numbers(name: str, *, seconds: NamedValues, counts: NamedValues) -> No
     Args:
         name: of the campaign.
         seconds: by word; None where not given.
-        counts: by word, each with its least value; None where not given.
+        counts: by name, each with its min value; None where not given.
     """
     for word, value in seconds.items():
         if value is None:

@@ -174,7 +174,7 @@ class Campaign:
                 after a repair of what they met, a fuller memory or a new version.
             workers: processes on this machine; one per core by default, 0 for this process.
             scheduler: address of a Dask scheduler, tls://host:port.
-            progress: show a progress bar; where stderr is no terminal, a line a minute at most.
+            progress: show a progress bar; where stderr is not a terminal, at most a line a minute.
             certificate: file of mode 600 that the scheduler and its workers have, too, made by
                 `swelltree certificate`.
             insecure: take a scheduler without a certificate (tcp://), which runs the code of

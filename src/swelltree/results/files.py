@@ -210,7 +210,7 @@ def load_result(path: str | Path) -> xr.Dataset:
 
 
 def _check_time(dataset: xr.Dataset, path: Path) -> None:
-    """Times that are no numbers have no place on an axis."""
+    """Times that are NaN have no position on an axis."""
     if "time" not in dataset.coords or dataset["time"].dtype.kind != "f":
         return
     time = np.atleast_1d(dataset["time"].values)

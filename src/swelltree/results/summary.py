@@ -78,7 +78,7 @@ def remedy(dataset: xr.Dataset) -> str:
 
 
 def residuals(dataset: xr.Dataset) -> list[tuple[float, float]]:
-    """Energy residual at the end and where it is largest [J], each with its share of what moved."""
+    """Energy residual at the end and its max [J], each also as a fraction of what moved."""
     scale = energy_scale(dataset)
     values = dataset["energy_residual"].values
     chosen = (float(values[-1]), float(values[np.abs(values).argmax()]))
@@ -86,7 +86,7 @@ def residuals(dataset: xr.Dataset) -> list[tuple[float, float]]:
 
 
 def relative_residual(dataset: xr.Dataset) -> float:
-    """Largest energy residual as a share of the energy that moved."""
+    """Max energy residual as a fraction of the energy that moved."""
     return residuals(dataset)[1][1]
 
 

@@ -23,7 +23,7 @@ from swelltree.solvers.solution import Code, describe
 Residual = Callable[[Tree, Float[Array, " n"]], Float[Array, " m"]]
 
 RANK_TOLERANCE = 1e-12  # singular values below this fraction of the largest count as zero
-SHORTEST = 2.0**-12  # least fraction of a step that the line search tries
+SHORTEST = 2.0**-12  # min fraction of a step that the line search tries
 SMALLEST_CONTINUATION = 1e-4
 
 

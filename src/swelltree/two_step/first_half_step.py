@@ -100,7 +100,7 @@ def with_first_half_step(
 
 
 def _joined_before(model: Model, setup: Setup, state: StepperState) -> StepperState:
-    """The state with the pose one step ago on its joints, by the change of least energy."""
+    """The state with the pose one step ago on its joints, by the change of minimum energy."""
     if not model.all_rows or not np.any(state.v_minus):
         return state
     h = float(setup.h)

@@ -115,7 +115,7 @@ class CompiledRun:
 
     def __init__(self, form: Form) -> None:
         options = None if form.optimised else {"xla_backend_optimization_level": 0}
-        # machine code is the same however XLA would compile
+        # native code is the same however XLA would compile
         steps = _steps(replace(form, optimised=True))
         self.program = Program(steps, like=_results, rows=_rows, options=options, most=MOST)
 

@@ -33,7 +33,7 @@ from swelltree.two_step.solve.newton import other_terms
 from swelltree.two_step.state import Form, LineState, Setup, Sizes, StepperState
 
 BETA = 0.25  # weight of the stiffness at the last and the next instant
-LIGHT = 0.95  # share of the inertia that is taken off on the way to rest
+LIGHT = 0.95  # fraction of the inertia that is removed on the way to equilibrium
 IMMOVABLE = 1e20  # kg, kg m^2: a body this heavy does not move
 SMALL = 1e-6  # m, rad, m/s: for differences
 

@@ -304,8 +304,8 @@ def modes_card(dataset: xr.Dataset) -> str:
         )
     heads = ["mode", "natural period [s]", "damped period [s]", "damping [of critical]"]
     about = (
-        f"Added mass {dataset.attrs.get('added_mass', '?')}. What moves most has the largest share "
-        "of the kinetic energy."
+        f"Added mass {dataset.attrs.get('added_mass', '?')}. What moves most has the "
+        "largest fraction of the kinetic energy."
     )
     content = f'<p class="about">{escape(about)}</p>' + table([*heads, "moves most"], rows)
     return card("Modes", content)

@@ -320,7 +320,7 @@ BAD = {
     "text": (lambda run: run.step(0.1, {"pto": "much"}), "'pto': 'much' is not one finite"),
     "nan": (lambda run: run.step(0.1, {"pto": np.nan}), "is not one finite number"),
     "two": (lambda run: run.step(0.1, {"pto": [1.0, 2.0]}), "is not one finite number"),
-    "no table": (lambda run: run.step(0.1, 3.0), "is no table of names"),
+    "no table": (lambda run: run.step(0.1, 3.0), "is not a table of names"),
     "no time": (lambda run: run.step(0.0), "is not a positive number of seconds"),
     "back": (lambda run: run.step(-1.0), "is not a positive number of seconds"),
     "nan time": (lambda run: run.step(np.nan), "is not a positive number of seconds"),
@@ -338,7 +338,7 @@ BAD = {
         "'sea.components' changes sizes",
     ),
     "seed": (lambda run: run.change({"sea.seed": 1.5}), "is no whole number"),
-    "changes": (lambda run: run.change(3), "is no table of names"),
+    "changes": (lambda run: run.change(3), "is not a table of names"),
     "saved": (lambda run: run.restore(3), "is not from save"),
     "other": (lambda run: run.restore(sw.stepper(floating()).save()), "another stepper"),
 }
@@ -369,7 +369,7 @@ def test_bad_steppers_get_a_sentence():
         sw.stepper(floating().described.system)
     with pytest.raises(sw.SwelltreeError, match="this sea has no seed"):
         sw.stepper(floating()).reset(seed=3)
-    with pytest.raises(sw.SwelltreeError, match=r"no multiple of 0\.05 s"):
+    with pytest.raises(sw.SwelltreeError, match=r"not a multiple of 0\.05 s"):
         sw.stepper(hung(), step=0.05).step(0.08)
 
 

@@ -1,4 +1,4 @@
-"""Machine code of this processor from LLVM's language, kept on disk."""
+"""Native code of this processor from LLVM's language, kept on disk."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _machine(optimise: int) -> llvmlite.binding.TargetMachine:
 
 
 def compiler() -> tuple[str, ...]:
-    """All that machine code depends on besides its text: LLVM, and this processor."""
+    """All that native code depends on besides its text: LLVM, and this processor."""
     import llvmlite
 
     return llvmlite.__version__, ".".join(map(str, llvm().llvm_version_info)), *_processor()

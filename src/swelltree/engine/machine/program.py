@@ -40,7 +40,7 @@ _with_large: weakref.WeakSet[Program] = weakref.WeakSet()
 
 @dataclass
 class Compiled:
-    """Machine code for arguments of some shapes, and one pattern of zeros and ones."""
+    """Native code for arguments of some shapes, and one pattern of zeros and ones."""
 
     native: Native
     tables: np.ndarray  # large constants of the program, behind the fixed numbers

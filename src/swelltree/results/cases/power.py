@@ -126,13 +126,13 @@ def annual_energy(
         matrix: from `power_matrix`, or the campaign itself.
         occurrence: of the states, an array labelled like the matrix, in any unit: all of it
             together is the year; that of the campaign's scatter diagram if not given.
-        availability: part of the time in which the device works.
+        availability: fraction of time in which the device works.
 
     Energy is that of the channel of the matrix, what the PTOs deliver if no other was asked for.
 
     Returns a dataset: `MAEP` [Wh], its standard error `MAEP_error` over the seeds, the energy
     absorbed beside it (`absorbed_energy` [Wh]), `mean_power` [W], `energy` of each state [Wh],
-    `capture_width` over the year [m], and `covered`, the part of the time whose states have a
+    `capture_width` over the year [m], and `covered`, the fraction of time whose states have a
     result.
     """
     import xarray as xr
@@ -165,7 +165,7 @@ def annual_energy(
         "mean_power": (total / HOURS).assign_attrs(units="W", long_name="mean power of a year"),
         "energy": energy,
         "covered": covered.assign_attrs(
-            units="1", long_name="part of the time whose states have a result"
+            units="1", long_name="fraction of time whose states have a result"
         ),
     }
     if ABSORBED in matrix and matrix.attrs.get("channel") != ABSORBED:

@@ -35,7 +35,7 @@ def solve_quadratic(
     high: np.ndarray,
     guess: np.ndarray | None = None,
 ) -> Quadratic:
-    """Least value of a convex quadratic under two-sided rows; infinite sides are open.
+    """Minimum of a convex quadratic under two-sided rows; infinite sides are open.
 
     Args:
         H: (n, n), symmetric and not negative.
@@ -95,7 +95,7 @@ def _interior(
 def smallest_excess(
     G: np.ndarray, low: np.ndarray, high: np.ndarray, soft: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """Least t with which soft rows hold at (1 + t) times their limits, hard rows as they are.
+    """Min t with which soft rows hold at (1 + t) times their limits, hard rows as they are.
 
     Args:
         G: (rows, n).

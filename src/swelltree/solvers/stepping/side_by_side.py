@@ -64,7 +64,7 @@ def fixed_steps(
         end = jnp.minimum(corner, target)
         longest = jnp.minimum(options.step, options.max_step) * control.ROUNDING
         h, lands = control.landing_step(end - clock, longest)
-        # a jump at a corner belongs to the step after it
+        # a jump at a breakpoint belongs to the step after it
         cornered = (corner <= target) & lands
         latest = jnp.where(cornered, jnp.nextafter(end, -jnp.inf), jnp.inf)
         after = jnp.where(lands, end, clock + h)

@@ -59,7 +59,7 @@ class Made(NamedTuple):
 
 
 class Compiled(Engine):
-    """Machine code of our own for many cases."""
+    """Native code for many cases."""
 
     # --- what each of them does in its own way ----------------------------------------------
     @abstractmethod

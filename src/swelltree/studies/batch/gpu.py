@@ -46,7 +46,7 @@ from swelltree.studies.batch.xla import maker_of
 
 POINTS = COARSE * RATIO  # in the shortest period: a cubic between is right to 3e-5 of its waves
 INSTANTS = 64  # at which waves are summed in a block of time
-SAMPLES = (16, 512)  # of a block, least and most
+SAMPLES = (16, 512)  # of a block, min and max
 
 
 class OnGpu(Compiled):

@@ -174,7 +174,7 @@ def _datum(plan: Plan, model: Model, phase: Phase) -> Pose:
 
 
 def options_of(plan: Plan, model: Model) -> Options:
-    """Numbers of the steps, with the corners at which they end."""
+    """Numbers of the steps, with the breakpoints at which they end."""
     return smooth_stepper(plan.task(model, plan.model)).options
 
 

@@ -213,7 +213,7 @@ def _force_spectrum(
 
 
 def _bands(omega: np.ndarray, variance: np.ndarray, count: int) -> Bands:
-    """Oscillators that each take an equal share of the energy of all forces together."""
+    """Oscillators that each take an equal fraction of the energy of all forces together."""
     part = (variance / variance.sum(axis=0)).sum(axis=1)
     level = np.cumsum(part) / part.sum()
     number = np.minimum((level * count).astype(int), count - 1)

@@ -143,7 +143,7 @@ class Stroke(_Series):
     """Stroke or angle of an element."""
 
     units = ("m", "rad")
-    needed_at_rest = "Raise stroke_max above that, or move the rest of the PTO."
+    needed_at_rest = "Raise stroke_max above that, or move the equilibrium of the PTO."
 
     def series(self, response: Response) -> tuple[np.ndarray, np.ndarray]:
         return response.stroke, response.d_stroke

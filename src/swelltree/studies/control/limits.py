@@ -80,7 +80,7 @@ def read_losses(ports: Ports, given: float | Mapping[str, float]) -> np.ndarray:
 
 
 def with_machine_limits(given: NamedValues, of_machines: dict[str, NamedValues]) -> NamedValues:
-    """Limits as given, and those of the machines themselves where nothing is said."""
+    """Limits as given, else those of the PTOs themselves."""
     out = dict(given)
     for name, by_pto in of_machines.items():
         value = given.get(name)

@@ -84,7 +84,7 @@ def _check_port(model: Model, forces: StrokeForces, name: str) -> None:
 
 
 def _damping(forces: StrokeForces, i: int) -> float:
-    """Of an element that keeps its damper beside u; the law of a machine gives way to u."""
+    """Of an element that keeps its damper next to u; u replaces the law of a PTO."""
     law, k = forces.law_of(i)
     return float(law.damping[k]) if forces.is_plain(i) else 0.0
 

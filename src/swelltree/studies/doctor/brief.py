@@ -1,4 +1,4 @@
-"""The part of the doctor that costs milliseconds and precedes every run."""
+"""The model checks that cost milliseconds and precede every run."""
 
 from __future__ import annotations
 

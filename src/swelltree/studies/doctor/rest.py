@@ -167,6 +167,6 @@ def _cure(where: str) -> str:
 
 
 def _place(model: Model, share: np.ndarray) -> str:
-    """The body and DOF with the largest share (6N,)."""
+    """The body and DOF with the largest fraction (6N,)."""
     k = int(share.argmax())
     return f"{model.layout.bodies[k // 6]} {DOFS[k % 6]}"

@@ -28,7 +28,7 @@ class Point:
     model: Model
     state: State  # velocities zero
     multipliers: Array  # (m,) of the constraint rows there
-    acceleration: Tree  # (n,) where it is no equilibrium, None at rest
+    acceleration: Tree  # (n,) where it is not an equilibrium, else None
 
 
 @pytree()

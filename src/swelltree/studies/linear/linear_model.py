@@ -9,7 +9,7 @@ axes of the hydro data,
 
 with mu the memory of the radiation (`effects.linear_hydro.radiation`), F the excitation of the
 waves and W the unit wrenches of inputs. `modes`, `rao`, `response`, `state_space`,
-`optimal_control`, predictive control, drag linearisation and the doctor all use it.
+`optimal_control`, predictive control, drag linearisation and the model checks all use it.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class LinearModel:
     to_bodies: Float[Array, "b6 f"]  # velocities of the bodies, world axes
     to_data: Float[Array, "b6 f"]  # the same in the axes of the hydro data
     to_coordinates: Float[Array, "d f"]  # joint coordinates
-    elements: LinearElements  # springs, dampers and machines
+    elements: LinearElements  # springs, dampers and PTOs
     element_slopes: Float[Array, "e f2"]  # their forces per y and y'
     applied: dict[str, Float[np.ndarray, "6 b6"]]  # by item: unit wrenches of applied forces
     drag: tuple[DragPieces, ...]  # drag that is not in `damping`, for equivalent linearisation

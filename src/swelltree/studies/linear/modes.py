@@ -142,7 +142,7 @@ def _prepared(model: Model, added_mass: str) -> tuple[Model, str]:
 
 
 def energy_shares(at: OperatingPoint, shapes: np.ndarray) -> np.ndarray:
-    """Share of each direction of each body in the kinetic energy of a mode (6N, m).
+    """Fraction of each direction of each body in the kinetic energy of a mode (6N, m).
 
     Directions are those of the headings, as of the shapes.
 
@@ -192,13 +192,13 @@ def _to_dataset(
             natural,
             {
                 "units": "s",
-                "long_name": "undamped natural period, 2 pi / |eigenvalue|; infinite without swing",
+                "long_name": "undamped natural period, 2 pi / |eigenvalue|; inf if not oscillating",
             },
         ),
         "damped_period": (
             "mode",
             damped,
-            {"units": "s", "long_name": "period of the damped swing, 2 pi / Im(eigenvalue)"},
+            {"units": "s", "long_name": "period of the damped oscillation, 2 pi / Im(eigenvalue)"},
         ),
         "damping_ratio": ("mode", damping, {"units": "1"}),
         "eigenvalue_real": ("mode", decay, {"units": "1/s"}),
@@ -222,7 +222,7 @@ def _to_dataset(
             moving,
             {
                 "units": "1",
-                "long_name": "share of the kinetic energy of the mode",
+                "long_name": "fraction of the kinetic energy of the mode",
                 "frame": HEADING,
             },
         ),

@@ -56,7 +56,7 @@ def conditions(campaign: xr.Dataset) -> dict[str, list[float]]:
     """
     if "state" not in campaign or "statistic" not in campaign.dims:
         raise SwelltreeError(
-            "operability: this dataset is no campaign with statistics. Give one from "
+            "operability: this dataset is not a campaign with statistics. Give one from "
             "open_campaign, run with reduce=['statistics']; or a model, or a function."
         )
     return {str(dim): campaign[dim].values.tolist() for dim in campaign["state"].dims}

@@ -20,7 +20,7 @@ SAME_STEP = 1e-6  # of a step: how far samples may lie from its multiples
 
 
 def options_of(task: Task) -> Options:
-    """Tolerances and steps of a task, with the corners at which steps end."""
+    """Tolerances and steps of a task, with the breakpoints at which steps end."""
     step, parts = task.stepping.step, 1
     if kept_step(task.model) is not None:
         step = _convolution_step(task)

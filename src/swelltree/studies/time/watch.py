@@ -242,7 +242,7 @@ def lost_limit_of(moved: Array, allowed: Array, solver: str, rtol: float) -> Arr
 def energy_allowance(model: Model, potential: Array, solver: str, rtol: float) -> Array:
     """Residual that the stored energies of samples (..., element) allow, whatever moves [J].
 
-    Energy may move between two samples that show none of it, as of a spring that swings from latch
+    Energy may move between two samples that show none of it, as of a spring that moves from latch
     to latch. What springs hold is counted, to the accuracy of the steps. What stands on the seabed
     moves by nothing but the give of its contacts.
     """

@@ -53,7 +53,7 @@ def stages_until(model: Model, t: float) -> list[str]:
 
 
 def _set_rates(speed: SetSpeed, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Set speed with stages at many times of a run and at all corners in it."""
+    """Set speed with stages at many times of a run and at all its breakpoints."""
     fine = np.linspace(times[0], times[-1], SAMPLES)
     corners = np.asarray(speed.time)
     at = np.concatenate([fine, corners[(corners >= times[0]) & (corners <= times[-1])]])

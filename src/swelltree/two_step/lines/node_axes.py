@@ -1,4 +1,4 @@
-"""Arrays over nodes and segments, which machine code computes in loops."""
+"""Arrays over nodes and segments, which native code computes in loops."""
 
 from __future__ import annotations
 

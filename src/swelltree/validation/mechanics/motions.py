@@ -1,7 +1,7 @@
 r"""Motions with a closed form: a pendulum, a heavy top, a body spinning freely.
 
-Each checks a different corner: large angles and time, gyroscopic moments and reactions, and
-attitudes near 90 degrees of pitch, where Euler angles fail and quaternions do not.
+Each checks a different part of the theory: large angles and time, gyroscopic moments and reactions,
+and attitudes near 90 degrees of pitch, where Euler angles fail and quaternions do not.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def at(data: xr.Dataset, name: str, omega: float, *dofs: str) -> Array:
 def reading(
     quantity: str, value: float, published: float, unit: str, share: float = READING
 ) -> Check:
-    """A value as published, within a share of it."""
+    """A value as published, within a fraction of it."""
     reason = f"{share:g} of it: digits of the published value"
     return Check(quantity, value, share * abs(published), unit, reason, published)
 

@@ -106,7 +106,7 @@ def slamming_at_constant_speed() -> list[Check]:
 
 @case("splash", "momentum_of_entry", source="momentum (m + A) v = m v0, von Karman (1929)")
 def momentum_of_entry() -> list[Check]:
-    """A sphere that falls in without weight keeps momentum; half of the water's share is spray."""
+    """A sphere that falls in without weight keeps momentum; half of the water's part is spray."""
     depth = np.concatenate([np.linspace(0.0, 1.0, 81) ** 2, [1.5]])
     added = disc_mass(np.sqrt(np.clip(2.0 * depth - depth**2, 0.0, None)))
     added[-1] = added[-2]

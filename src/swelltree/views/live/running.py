@@ -104,7 +104,7 @@ class Running:
             ahead = (self.run.time - begun) / self.speed - (time.monotonic() - wall)
             if ahead > 0.0:
                 self._woken.wait(ahead)
-            elif ahead < -BEHIND:  # the machine is slower than was asked for
+            elif ahead < -BEHIND:  # the computer is slower than was asked for
                 wall, begun = time.monotonic(), self.run.time
 
     def _step(self) -> None:
@@ -145,7 +145,7 @@ class Running:
     def _do(self, wish: object) -> dict[str, float]:
         """One wish; values of sliders are collected."""
         if not isinstance(wish, dict) or not isinstance(wish.get("set", {}), dict):
-            raise SwelltreeError("a page sent what is no message.")
+            raise SwelltreeError("a page sent an invalid message.")
         names = [*wish.get("set", {}), wish.get("add", ""), wish.get("trace", "")]
         if any(not isinstance(name, str) or len(name) > MAX_NAME for name in names):
             raise SwelltreeError(f"a page sent a name that is not a text of {MAX_NAME} letters.")

@@ -206,7 +206,7 @@ def _usual_ends(run: SteppedRun, name: str, value: float) -> tuple[float, float]
 
 
 def _most(run: SteppedRun, name: str) -> float:
-    """Largest speed of a winch [m/s], or force of a machine [N, N m], that a slider offers."""
+    """Largest speed of a winch [m/s], or force of a PTO [N, N m], that a slider offers."""
     for part in all_winches(run.model):
         if name in part.names:
             limit = float(part.max_speed[part.names.index(name)])

@@ -222,7 +222,7 @@ class TwoStepXla(TwoStep):
         return ""
 
     def program(self, plan: Plan, made: Made) -> ManyProgram:
-        """There is none in machine code."""
+        """There is none in native code."""
         raise NotImplementedError
 
     def summaries(self, plan: Plan, cases: list[BatchCase], wanted: Wanted) -> Summary | None:

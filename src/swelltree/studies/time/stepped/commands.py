@@ -89,7 +89,7 @@ def read_values(model: Model, given: object, step: float | None) -> dict[str, fl
         return {}
     if not isinstance(given, Mapping):
         raise SwelltreeError(
-            f"forces {shown(given)} is no table of names. Give e.g. {{'pto': 1e5}}."
+            f"forces {shown(given)} is not a table of names. Give e.g. {{'pto': 1e5}}."
         )
     known = (*elements(model), *winches(model))
     result = {}

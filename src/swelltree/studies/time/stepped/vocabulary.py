@@ -61,7 +61,7 @@ class Vocabulary:
             return "displacement", [first, *rest]
         known = (*self.dims, *self.labels.get("body", ()))
         raise SwelltreeError(
-            f"'{first}' is no channel and no body.{suggest(first, known)} "
+            f"'{first}' is neither a channel nor a body.{suggest(first, known)} "
             f"There is {listed(sorted(self.dims))}."
         )
 

@@ -119,7 +119,7 @@ def refuse_what_jumps(model: Model) -> None:
             raise SwelltreeError(
                 f"{effect.switching()} switches at events, which the two-step scheme of dynamic "
                 "lines and contacts does not look for. Use lines with model='quasi_static' and "
-                "solver='tsit5', or another machine."
+                "solver='tsit5', or another PTO."
             )
     for controller in controllers_of(model):
         rates = any(is_rate for _, _, is_rate in controller.measures)
