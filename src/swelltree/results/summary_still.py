@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def rest_tables(dataset: xr.Dataset, style: NamedValues) -> list[RenderableType]:
-    """Where every body rests, and the tensions of lines and springs."""
+    """Equilibrium pose of every body, and the tensions of lines and springs."""
     from rich.table import Table
     from rich.text import Text
 

@@ -42,7 +42,7 @@ SWING = 0.25  # of the way of the step before: what goes back more oscillates
 
 @pytree()
 class Rest:
-    """Where a system came to rest."""
+    """Equilibrium of a system."""
 
     state: StepperState
     sample: Tree
@@ -60,7 +60,7 @@ def relaxed(
     tolerance: float = 1e-7,
     hold: bool = False,
 ) -> Rest:
-    """Step to rest.
+    """Step to equilibrium.
 
     Args:
         step: compiled `advance`.

@@ -1,4 +1,4 @@
-"""Motions on the way to rest, and where they lead.
+"""Motions on the way to equilibrium, and where they lead.
 
 Where each motion is the same fraction r of the one before, r / (1 - r) of the last are left
 (Aitken).

@@ -312,7 +312,7 @@ def modes_card(dataset: xr.Dataset) -> str:
 
 
 def still_card(dataset: xr.Dataset) -> str:
-    """Where bodies rest, or how much they move in a sea."""
+    """Equilibrium of bodies, or how much they move in a sea."""
     for name, title in (
         ("position", "Equilibrium"),
         ("standard_deviation", "Standard deviation of the motion"),

@@ -77,7 +77,7 @@ def look_in(
         ports: driven elements.
         period: [s].
         harmonics: N.
-        linear: the model about its rest.
+        linear: the model about its equilibrium.
         frequencies: any frequencies in place of the harmonics [rad/s].
     """
     G = port_rows(ports, linear)

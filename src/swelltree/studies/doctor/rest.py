@@ -64,7 +64,7 @@ def inertias(model: Model) -> Iterator[Finding]:
 
 
 def at_rest(model: Model, how: Formulation, on_lines: TrialOnLines | None) -> list[Finding]:
-    """Where the system comes to rest and whether it stays there.
+    """The equilibrium of the system and whether it is stable.
 
     Args:
         model: compiled.
@@ -118,7 +118,7 @@ def _moved(model: Model, before: Pose, after: Pose) -> Iterator[Finding]:
                 f"body '{name}' comes to rest {abs(rise[i, 2]):.3g} m "
                 f"{'higher' if rise[i, 2] > 0 else 'lower'} and tilted by {np.degrees(tilt):.2g} "
                 "degrees from where it is described, and linear data hold where it is described. "
-                "Describe it at rest, or correct mass and centre of mass.",
+                "Describe it at equilibrium, or correct mass and centre of mass.",
                 {"rise": float(rise[i, 2]), "tilt": tilt},
             )
 

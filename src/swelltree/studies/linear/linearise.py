@@ -1,4 +1,4 @@
-"""From a model to its `LinearModel`: rest is found, all loads are differentiated there.
+"""From a model to its `LinearModel`: equilibrium is found, all loads are differentiated there.
 
 Stiffness and damping are the derivatives of all generalised forces, so joints, springs, moorings
 and PTOs need no second model; what else an effect has is given by `Effect.linear`.
@@ -85,7 +85,7 @@ def linear_model(
         model: compiled; dynamic lines count as static ones.
         how: the formulation.
         radiation: "data", "state_space" or "infinite" (`RadiationSources.chosen`).
-        start: state from which rest is sought.
+        start: state from which the equilibrium is sought.
         at_equilibrium: find the equilibrium; otherwise linearise at the start, with velocities
             zero.
         drag_apart: leave drag out of the damping and give its pieces.

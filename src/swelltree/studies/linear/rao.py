@@ -87,7 +87,7 @@ def rao(
             (equivalent drag in regular waves of the amplitude) or "stochastic" (in the sea).
         amplitude: of the waves of "harmonic" [m]: one number, or one for each omega.
         sea: of "stochastic".
-        start: state from which rest is sought.
+        start: state from which the equilibrium is sought.
         provenance: attributes added to the result.
     """
     check_traced("rao", model, start)

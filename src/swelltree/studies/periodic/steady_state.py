@@ -285,7 +285,7 @@ def _to_dataset(
         position_harmonics=(
             ("harmonic", "body", "dof"),
             bodies,
-            about | {"long_name": "displacement from rest, amplitude of each harmonic"},
+            about | {"long_name": "displacement from equilibrium, amplitude of each harmonic"},
         ),
         coordinate_harmonics=(
             ("harmonic", "coordinate"),

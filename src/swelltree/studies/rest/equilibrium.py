@@ -123,10 +123,10 @@ def equilibrium(
     Directions that nothing holds, such as surge, sway and yaw of a body without mooring, keep the
     values of the start; the attribute `neutral` names their coordinates.
 
-    A body with hydrodynamic data that starts where no rest is near, as one dropped from the air,
-    comes to that near its described pose.
+    A body with hydrodynamic data that starts where no equilibrium is near, as one dropped from the
+    air, comes to that near its described pose.
 
-    Systems with dynamic lines walk to rest by the steps of their own time stepping.
+    Systems with dynamic lines reach equilibrium by the steps of their own time stepping.
 
     Returns a dataset of the equilibrium, with what was out of balance before. Inside `jit`,
     `grad` or `vmap` it gives what `equilibrium_traced` gives. Prescribed motions are held as at

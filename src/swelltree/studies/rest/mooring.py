@@ -1,4 +1,4 @@
-"""What lines and linear moorings do to bodies at rest: stiffness matrix and offset curves."""
+"""Lines and linear moorings at equilibrium: stiffness matrix and offset curves."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def mooring_stiffness(
             "mooring_wrench": (
                 "force_dof",
                 wrench[numbers].reshape(-1),
-                {"units": "N, N m", "long_name": "force and moment at rest", "frame": frame},
+                {"units": "N, N m", "long_name": "force and moment at equilibrium", "frame": frame},
             ),
         },
         {"force_dof": labels, "motion_dof": labels},
