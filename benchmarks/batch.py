@@ -1,4 +1,4 @@
-"""Many seas side by side: simulated seconds per second of `simulate_batch`, on CPU or GPU.
+"""Many seas in parallel: simulated seconds per second of `simulate_batch`, on CPU or GPU.
 
     python benchmarks/batch.py rm3 --cases 1 16 256
     python benchmarks/batch.py barges rm3 ten spar --device gpu --seconds 300 --out batch.jsonl
@@ -9,8 +9,8 @@
 Each line is one number of cases of a ready system in irregular seas of different seeds, steps of
 0.1 s and samples every 0.5 s if `--step` and `--sample` do not say otherwise, all reduced to
 statistics, or what `--reduce` says; seas, labels and all are in the time of the warm call; `cpu_s`
-is the time of all cores together, `host_gb` the most memory of the process so far. On a graphics
-processor `parts` tells where the time of the last batch went, `steps` is the rate of the stepping
+is the time of all cores together, `host_gb` the most memory of the process so far. On a GPU
+`parts` shows where the time of the last batch went, `steps` is the rate of the stepping
 alone, and `device_gb` the most memory that was taken there. `--check` compares 32 cases with lanes
 of the CPU, and waves drawn there with those drawn here. `--tune` tries threads of a block,
 registers of a thread and how many of them hold numbers of a product. No line is begun after
@@ -58,7 +58,7 @@ def seas_of(sea: Any, count: int) -> list[Any]:
 
 
 def seconds_of_parts() -> dict[str, float]:
-    """Where the time of the last run on a graphics processor went."""
+    """Where the time of the last run on a GPU went."""
     from swelltree.studies.batch import gpu
 
     parts = gpu.last_seconds()
@@ -66,7 +66,7 @@ def seconds_of_parts() -> dict[str, float]:
 
 
 def memory_there(begin: bool = False) -> float:
-    """Most memory that was taken on a graphics processor since the beginning [GB]."""
+    """Most memory that was taken on a GPU since the beginning [GB]."""
     from swelltree.engine.machine.many_cases import cuda
 
     device = cuda.device()

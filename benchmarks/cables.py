@@ -1,4 +1,4 @@
-"""One cable by four models, side by side with MoorDyn; the block form against the plain one.
+"""One cable by four models, compared with MoorDyn; the block form against the plain one.
 
     python benchmarks/cables.py [--peer PYTHON_WITH_MOORDYN] [--elements 3 10 30 100] [--runs 3 30]
 

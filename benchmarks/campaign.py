@@ -6,7 +6,7 @@
 The first runs states x states sea states, report included. The second runs short cases of a small
 body in one process and says what each costs besides its own computing, and the memory used; in
 blocks of 32 in lanes of the CPU on every machine, since bookkeeping is by blocks, and memory that a
-graphics processor takes in this process is not the campaign's.
+GPU takes in this process is not the campaign's.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """From the start of a fresh process to its first result, with empty and filled cache.
 
 `python benchmarks/cold_start.py 3` starts processes of `ours.py --first`; a word of `JOBS` starts
-the lines that stand under it: `python benchmarks/cold_start.py barges modes`. The clock runs from
+the lines that stand under it: `python benchmarks/cold_start.py barges modes`. Time is measured from
 before the process exists until it has ended, so the imports are inside; seconds of the processor
 are those of the process, which a busy machine changes less; "study" counts from the compiled model
 on. `SWELLTREE_CACHE_DIR` points them to a
@@ -63,7 +63,7 @@ def words_of(job: str) -> list[str]:
 
 
 def first_result(job: str, cache: str, bytecode: str) -> tuple[float, float, str]:
-    """Seconds of the clock and of the processor of a fresh process, and its last line."""
+    """Wall time and CPU time [s] of a fresh process, and its last line."""
     env = {**os.environ, "SWELLTREE_CACHE_DIR": cache, "PYTHONPYCACHEPREFIX": bytecode}
     env.pop("PYTHONDONTWRITEBYTECODE", None)
     before, began = os.times(), time.perf_counter()
@@ -79,7 +79,7 @@ def first_result(job: str, cache: str, bytecode: str) -> tuple[float, float, str
 def _of_the_study(
     cold: list[tuple[float, float, str]], warm: list[tuple[float, float, str]]
 ) -> dict[str, float]:
-    """Seconds of the processor from the compiled model on, where they are told."""
+    """CPU seconds from the compiled model on, where they are reported."""
     rows = {"study_cold_cpu_s": cold, "study_cached_cpu_s": warm}
     words = {name: [row[2].split() for row in found] for name, found in rows.items()}
     return {

@@ -21,7 +21,7 @@ DURATION = 100.0  # s
 
 
 def barge() -> tuple[Any, Any]:
-    """The barge and made-up data: six freedoms, memory, headings all around."""
+    """The barge and made-up data: six DOFs, memory, headings all around."""
     import xarray as xr
 
     import swelltree as sw
@@ -36,7 +36,7 @@ def barge() -> tuple[Any, Any]:
     omega, beta = np.linspace(0.1, 4.0, 60), np.radians(np.arange(0.0, 360.0, 30.0))
     found = hydrostatics(own, system.water)
     place = np.array(own.reference)
-    # the fluid swings with one memory of second order in every freedom
+    # the fluid swings with one memory of second order in every DOF
     size = own.mass * np.array([0.2, 0.5, 1.0, 10.0, 30.0, 30.0])
     s = 1j * omega
     K = 1.2 * s * 1.4 / ((s + 0.7) ** 2 + 1.1**2)

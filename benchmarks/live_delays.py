@@ -21,7 +21,7 @@ FIRST = 2  # of which the first compile what is compiled once
 
 
 async def delays(view, name, values):
-    """Clock and machine time of each change [s]."""
+    """Wall time and CPU time of each change [s]."""
     place = urlsplit(view.url)
     request = HTTPRequest(
         f"ws://127.0.0.1:{place.port}{place.path}socket",

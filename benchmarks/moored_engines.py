@@ -1,10 +1,10 @@
-"""Steps of dynamic lines by machine code (LLVM) beside XLA, and the first run of a fresh process.
+"""Steps of dynamic lines by native code (LLVM) and by XLA, and the first run of a fresh process.
 
     python benchmarks/moored_engines.py [--segments 20 50]
 
 The float of `moorings.py` on its three chains, free in surge and heave, in a regular wave. Steps:
 CPU microseconds per step of 0.05 s, all of `simulate` counted but its start: the difference of a
-long and a short run, the least of five. First run: CPU seconds of `simulate` over 10 s in a fresh
+long and a short run, the minimum of five. First run: CPU seconds of `simulate` over 10 s in a fresh
 process, import and compile of the model left out, with an empty folder of programs and with the one
 that this leaves.
 """

@@ -1,4 +1,4 @@
-"""Mooring lines with moved fairleads, side by side with MoorDyn.
+"""Mooring lines with moved fairleads, compared with MoorDyn.
 
     python benchmarks/moorings.py [--peer PYTHON_WITH_MOORDYN] [--segments 20 50] [--EA 1e9 1e10]
                                   [--cases led coupled] [--files MOORDYN_FILE ...]
@@ -20,8 +20,8 @@ counted. Ours is `simulate`, all of whose steps and results are. Compilation
 is not counted.
 
 With `--files` the lines of other people's MoorDyn inputs hang on the same float, led and coupled
-alike. Both sides are timed three times, and the least counts: a machine that others
-use too adds to CPU seconds and takes nothing off. The last column tells how many times less ours
+alike. Both sides are timed three times, and the minimum counts: a machine that others
+use too adds to CPU seconds and takes nothing off. The last column shows how many times less ours
 costs than MoorDyn at the same error: in logarithms on the straight line between its nearest runs,
 and that of its nearest run where our error lies outside of them.
 """
@@ -53,7 +53,7 @@ COUPLING = (0.01, 0.02, 0.05)
 STEPS = (0.1, 0.05, 0.02)
 FINE = 0.005  # s, of our own reference
 MORE = 300.0  # s that the run for timing is longer
-REPEATS = 3  # of each timing, the least of which counts
+REPEATS = 3  # of each timing, the minimum of which counts
 G = 9.81
 # the coupled float: N/m in heave, N s/m in surge and heave, and the forces on it in N
 STIFFNESS, DAMPING, PUSH, LIFT = 8e5, 2e5, 3e5, 1.2e6
@@ -108,7 +108,7 @@ def moored(segments: int, EA: float) -> Mooring:
 
 
 def moved(amplitude: float, cosine: bool) -> Any:
-    """Motion of a freedom: a ramp of the fifth order times an oscillation."""
+    """Motion of a DOF: a ramp of the fifth order times an oscillation."""
 
     def signal(t: Any) -> Any:
         xp = namespace(t)

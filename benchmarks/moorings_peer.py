@@ -3,10 +3,10 @@
     python moorings_peer.py RUNS.json OUT.npz
 
 Every run of the JSON list names a file, a coupling step, a duration, a period, amplitudes and the
-times at which tensions are kept. MoorDyn is told the position at the beginning of each coupling
+times at which tensions are kept. MoorDyn is given the position at the beginning of each coupling
 step and a velocity that it holds: that at the beginning, or the one that leads to the next. CPU
 seconds of the stepping alone, the search for the first rest not counted; all runs are gone through
-three times, and the least counts.
+three times, and the minimum counts.
 
 A run with a "float" does not lead the body but steps it in surge and heave by leapfrog, with the
 force of the lines that MoorDyn returns.
@@ -20,7 +20,7 @@ import time
 import moordyn
 import numpy as np
 
-REPEATS = 3  # of each timing, the least of which counts
+REPEATS = 3  # of each timing, the minimum of which counts
 
 
 def ramp(t, length):

@@ -77,7 +77,7 @@ def measure(n_bodies: int, formulation: str) -> None:
         version=metadata.version("swelltree"),
         n_bodies=n_bodies,
         formulation=formulation,
-        rhs_us=None,  # never called one by one from Python
+        rhs_us=None,  # never called individually from Python
         rhs_inside_stepper_us=(long - short) / steps / 4 * 1e6,
         second_ms=(long - short) / (LONG - SHORT) * 1e3,
         solver=f"rk4, step {STEP} s",

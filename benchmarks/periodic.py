@@ -94,7 +94,7 @@ def stepped(who: str, step: float, duration: float) -> Row:
 
 
 def irregular() -> list[Row]:
-    """Three freedoms, drag and friction, 256 harmonics."""
+    """Three DOFs, drag and friction, 256 harmonics."""
     import swelltree as sw
     from swelltree.validation.waters import hinge_barge as barge
 

@@ -4,7 +4,7 @@
 
 A heaving float (the data of the tests) in an irregular sea that repeats, with the same limits of
 force and stroke and the same fitted radiation on both sides. In time the sea grows over half of
-its period, and then runs for whole periods: the power of each is told, so that one sees whether
+its period, and then runs for whole periods: the power of each is reported, so that one sees whether
 the start still matters. Cost is CPU seconds, warm, per period of the sea.
 """
 

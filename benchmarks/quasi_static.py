@@ -1,4 +1,4 @@
-"""Three chains of a buoy as elastic catenaries, side by side with MoorPy.
+"""Three chains of a buoy as elastic catenaries, compared with MoorPy.
 
     python benchmarks/quasi_static.py [--peer PYTHON_WITH_MOORPY]
 

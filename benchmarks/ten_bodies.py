@@ -60,7 +60,7 @@ def data() -> xr.Dataset:
 
 
 def sw_dofs(one: xr.Dataset) -> list[str]:
-    """Names of the six freedoms."""
+    """Names of the six DOFs."""
     return [str(name).split("__")[1] for name in one.influenced_dof.values]
 
 

@@ -23,7 +23,7 @@ def lines() -> str:
 
 
 def spent(cache: str) -> tuple[float, float]:
-    """Seconds of the clock and of the machine that the lines take."""
+    """Wall time and CPU time [s] of the lines."""
     env = os.environ | {"SWELLTREE_CACHE_DIR": cache}
     before, began = os.times(), time.perf_counter()
     subprocess.run([sys.executable, "-W", "ignore", "-c", lines()], env=env, check=True)

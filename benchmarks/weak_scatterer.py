@@ -7,7 +7,7 @@ Each line is one size: a whole round tank with a submerged sphere in a steep reg
 no symmetry. A step has four stages with one assembly and one factorisation ("mid"). Times are the
 best of three; `stages` is the step without assembly and factorisation. With --gmres the same step
 is solved with the factors of the mean geometry, float64 and float32, half a period of the wave
-later: `own_factors` tells whether these were too far away and the matrix got factors of its own.
+later: `own_factors` shows whether these were too far away and the matrix got factors of its own.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@
 Two runs in the wave of 0.05 m: with the cable of three elements, and with the same mass in one
 piece. Drawn are
 surge of the floater (figure 10), swing of the first element and length of the third (figure 11),
-and surge with the cable and in one piece (figure 13); a line of JSON tells amplitudes over the last
-five periods.
+and surge with the cable and in one piece (figure 13); a line of JSON has the amplitudes over the
+last five periods.
 """
 
 from __future__ import annotations

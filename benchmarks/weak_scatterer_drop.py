@@ -3,8 +3,8 @@
     python benchmarks/weak_scatterer_drop.py LIFT SPACING [seconds]
 
 The sphere of IEA OES Task 10, released LIFT metres above its rest, with SPACING metres between
-vertices of the free surface beside it. One line of JSON tells where it went and what is missing in
-the books, over the largest kinetic energy of the sphere; the next lines tell terms against time.
+vertices of the free surface beside it. One line of JSON has the terms of the energy balance and
+its residual, over the largest kinetic energy of the sphere; the next lines are time series of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Optimal control of the WaveBot in heave, side by side with WecOptTool.
+"""Optimal control of the WaveBot in heave, compared with WecOptTool.
 
     python benchmarks/wecopttool.py [--peer PYTHON_WITH_WECOPTTOOL]
 

@@ -3,7 +3,7 @@
     python wecopttool_peer.py CASES.npz OUT.json
 
 Every solve is timed as shipped; then its optimiser runs again on the same functions, which are
-compiled by then; the least of three runs counts.
+compiled by then; the minimum of three runs counts.
 """
 
 import json
@@ -19,7 +19,7 @@ AGAIN = {}
 
 
 def timed_again(original):
-    """`minimize` that repeats itself: later runs pay no compilation, and the least counts."""
+    """`minimize` that repeats itself: later runs pay no compilation, and the minimum counts."""
 
     def minimize(**problem):
         first = original(**problem)

@@ -1,7 +1,7 @@
 """Two hinged barges for control: a small linear model, and the force of the sea from sensors.
 
 The barges of Ó Catháin et al. (2006) without the damping plate, on a pivot. The model is exported
-to python-control, reduced, and made into a Kalman filter that tells the wave moments on both
+to python-control, reduced, and made into a Kalman filter that estimates the wave moments on both
 hinges from noisy angles and rates, in an irregular sea.
 """
 

@@ -2,7 +2,7 @@
 
 The environment stands on `swelltree.stepper`: an action is the force of the PTO, held over a
 twentieth of the wave period, the reward the energy that the PTO absorbs meanwhile. A policy of two
-numbers, u = -c v - k x within the limit of the machine, is trained by the cross-entropy method: it
+numbers, u = -c v - k x within the limit of the PTO, is trained by the cross-entropy method: it
 draws policies, keeps the best ones, and draws again about them. It finds that a negative spring
 brings the sphere into step with a wave longer than its own period, which no damper can do.
 
@@ -23,7 +23,7 @@ except ImportError:  # the environment then has the same methods, and no spaces
 
 PERIOD, AMPLITUDE = 7.0, 0.5  # of the wave [s], [m]
 HOLD = PERIOD / 20  # over which a force is held [s]
-FORCE = 4e5  # limit of the machine [N]
+FORCE = 4e5  # limit of the PTO [N]
 SETTLING, EPISODE = 8, 4  # wave periods before an episode, and of an episode
 
 
@@ -49,7 +49,7 @@ class SphereInWave(object if gymnasium is None else gymnasium.Env):
         return self.seen(), {}
 
     def step(self, action: np.ndarray) -> tuple:
-        """Hold a force, a part of that of the machine."""
+        """Hold a force, given as a fraction of the limit of the PTO."""
         before = self.absorbed()
         push = float(np.clip(np.reshape(action, -1)[0], -1.0, 1.0))
         self.run.step(HOLD, {"pto": FORCE * push})
@@ -62,7 +62,7 @@ class SphereInWave(object if gymnasium is None else gymnasium.Env):
         return np.array([self.run["pto_stroke.pto"], self.run["pto_rate.pto"]])
 
     def absorbed(self) -> float:
-        """Energy taken from the sea so far [J], from the books of the run."""
+        """Energy taken from the sea so far [J], from the energy balance of the run."""
         return -self.run["work.pto"]
 
 

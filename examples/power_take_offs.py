@@ -33,7 +33,7 @@ MACHINES = [
 
 
 def system() -> sw.System:
-    """Four equal buoys side by side, each with its own machine."""
+    """Four equal buoys in a row, each with its own PTO."""
     bodies, guides, forces = [], [], []
     for pto in MACHINES:
         body = sw.Body(f"buoy_{pto.name}", mass=MASS, inertia=(1e5, 1e5, 1e5))

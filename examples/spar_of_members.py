@@ -68,7 +68,7 @@ def main() -> None:
         print(f"{dof} {float(late.sel(dof=dof)):.4f} rms; linearised {100 * (ratio - 1):+.1f} %")
         assert abs(ratio - 1) < 0.1
     balance = float(abs(run.energy_residual).max() / abs(run.work).max())
-    print(f"energy from nowhere: {balance:.1e} of the largest work")
+    print(f"energy residual: {balance:.1e} of the largest work")
 
     # drag of current and wind over the stiffness of the mooring, tilted a little
     depth = DRAFT * (np.arange(1000) + 0.5) / 1000

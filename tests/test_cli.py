@@ -130,7 +130,7 @@ def test_rest_and_modes_are_run_and_written(case, tmp_path):
     case.write_text(case.read_text().split("[[studies]]")[0] + studies)
     done = swelltree("run", case, "--out", tmp_path / "out")
     assert done.exit_code == 0, done.output
-    assert "state of rest" in done.output
+    assert "equilibrium" in done.output
     period = float(sw.load_result(tmp_path / "out" / "periods.nc")["natural_period"][0])
     assert period == pytest.approx(2 * np.pi * np.sqrt((10.0 + 0.1) / (10.0 * 9.81)))
     assert f"{period:.4g}" in done.output

@@ -1,7 +1,7 @@
 """The command `swelltree`.
 
 Everything heavy is imported inside the commands: `swelltree check` needs no JAX and answers in
-well under a second. Mistakes in the input end with one sentence and exit code 2.
+well under a second. Mistakes in the input end with an error message and exit code 2.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OUT_HELP = "Folder for the results."
 
 
 class _Commands(TyperGroup):
-    """The commands, with mistakes told in one sentence."""
+    """The commands; input mistakes end with a short error message."""
 
     def invoke(self, ctx: Any) -> object:
         import warnings
@@ -120,9 +120,7 @@ def _options(
 @app.command()
 def check(
     case: CasePath,
-    physics: Annotated[
-        bool, typer.Option("--physics", help="Also look for what will go wrong at sea.")
-    ] = False,
+    physics: Annotated[bool, typer.Option("--physics", help="Also run the model checks.")] = False,
 ) -> None:
     """Read a case, assemble it and show what it holds; nothing is run."""
     from rich.console import Console
@@ -159,7 +157,7 @@ def _expected_engine() -> str:
 
 
 def _check_physics(loaded: Case, case: Path, said: set[str]) -> int:
-    """Print what the physics doctor says of a case but for what was said; 1 if it is wrong."""
+    """Print the model checks of a case, without those already printed; 1 if one fails."""
     from rich.console import Console
 
     from swelltree.compiler.case import compile_case
@@ -177,7 +175,7 @@ def _check_physics(loaded: Case, case: Path, said: set[str]) -> int:
         findings = check_physics(model, sea, duration=duration)
         for finding in findings:
             if finding.sentence in said:
-                continue  # of the model, told with the study before
+                continue  # of the model, reported with the study before
             said.add(finding.sentence)
             wrong += finding.severity == "error"
             console.print(f"- {finding}", style=colours[finding.severity], markup=False)
@@ -205,9 +203,9 @@ def run(
     out: Annotated[Path | None, typer.Option(help=f"{OUT_HELP}  [default: out/CASE]")] = None,
     study: Annotated[str | None, typer.Option(help="Run only this study.")] = None,
     formulation: Annotated[str | None, typer.Option(help="Instead of the one in the case.")] = None,
-    checkpoint: Annotated[bool, typer.Option(help="Keep the run chunk by chunk.")] = False,
-    resume: Annotated[bool, typer.Option(help="Continue a run kept by --checkpoint.")] = False,
-    report: Annotated[bool, typer.Option(help="Also write a page to look at.")] = False,
+    checkpoint: Annotated[bool, typer.Option(help="Save the run in chunks.")] = False,
+    resume: Annotated[bool, typer.Option(help="Continue a run saved by --checkpoint.")] = False,
+    report: Annotated[bool, typer.Option(help="Also write an HTML report.")] = False,
 ) -> None:
     """Run the studies of a case; each result is written as netCDF."""
     from rich.console import Console
@@ -266,9 +264,9 @@ def sweep(
     out: Annotated[
         Path | None, typer.Option(help="Folder of the store.  [default: out/CAMPAIGN]")
     ] = None,
-    resume: Annotated[bool, typer.Option(help="Run what is missing in the store.")] = False,
+    resume: Annotated[bool, typer.Option(help="Run only the cases missing in the store.")] = False,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="The same, and cases that failed once more.")
+        bool, typer.Option("--retry-failed", help="As --resume, and run failed cases again.")
     ] = False,
     workers: Annotated[
         int | None, typer.Option(help="Processes; 0: this one.  [default: one per core]")
@@ -280,17 +278,17 @@ def sweep(
         Path | None, typer.Option(help="Its certificate, from `swelltree certificate`.")
     ] = None,
     insecure: Annotated[
-        bool, typer.Option("--insecure", help="Take a scheduler without a certificate.")
+        bool, typer.Option("--insecure", help="Accept a scheduler without a certificate.")
     ] = False,
     device: Annotated[
         str | None, typer.Option(help="cpu, gpu, jax or auto, in place of the file's.")
     ] = None,
-    report: Annotated[bool, typer.Option(help="Also write a page to look at.")] = True,
+    report: Annotated[bool, typer.Option(help="Also write an HTML report.")] = True,
     check: Annotated[
         bool, typer.Option("--check", help="Read it, make its outermost cases, and run nothing.")
     ] = False,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Compare the store with its checksums, run nothing.")
+        bool, typer.Option("--verify", help="Verify the checksums of the store, run nothing.")
     ] = False,
     replay: Annotated[
         str | None, typer.Option(metavar="CASE", help="Run only this case, and write its replay.")
@@ -299,7 +297,7 @@ def sweep(
         bool, typer.Option("--progress/--quiet", help="A bar, or lines where there is no terminal.")
     ] = True,
 ) -> None:
-    """Run many cases into a store; what is there is kept, whatever happens."""
+    """Run many cases into a store; finished blocks are always kept."""
     from rich.console import Console
 
     from swelltree.campaigns.file import load_campaign
@@ -358,7 +356,7 @@ def sweep(
 
 @app.command()
 def certificate(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="To be made; only you may read it.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="New file; only you may read it.")],
 ) -> None:
     """Make the certificate of a cluster: its holders, and nobody else, may run code on it."""
     from swelltree.campaigns.security import write_certificate
@@ -367,7 +365,7 @@ def certificate(
 
 
 def _verify(folder: Path, console: Console) -> int:
-    """Compare all of a store with its checksums; 1 if something is damaged."""
+    """Verify all checksums of a store; 1 if something is damaged."""
     from swelltree.campaigns.store import Store
 
     store = Store(folder)
@@ -383,7 +381,7 @@ def _verify(folder: Path, console: Console) -> int:
 
 
 def write_campaign_page(folder: Path) -> Path:
-    """The page of a campaign, beside its store."""
+    """The report of a campaign, next to its store."""
     from swelltree.campaigns.opened import open_campaign
     from swelltree.views.campaign_page import write_campaign_report
 
@@ -401,9 +399,9 @@ def report(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The page.  [default: RESULT.html]")
     ] = None,
-    note: Annotated[str, typer.Option(help="A sentence under the heading.")] = "",
+    note: Annotated[str, typer.Option(help="A line of text under the heading.")] = "",
 ) -> None:
-    """Write results as one page that opens by double click, and show their tables here."""
+    """Write results as one HTML file, and print their tables."""
     from rich.console import Console
 
     from swelltree.results.files import load_result
@@ -420,7 +418,7 @@ def report(
 
 
 OpenBrowser = Annotated[bool, typer.Option(help="Open the browser.")]
-Port = Annotated[int, typer.Option(min=0, max=65535, help="On this machine; 0: any that is free.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Local port; 0: any free one.")]
 
 
 @app.command()
@@ -439,12 +437,12 @@ def live(
     study: Annotated[str | None, typer.Option(help="Its sea and solver.  [default: first]")] = None,
     slider: Annotated[
         list[str] | None,
-        typer.Option(help="A number to move: ptos.pto.damping=0:1e6.  [default: some]"),
+        typer.Option(help="Parameter for a slider: ptos.pto.damping=0:1e6.  [default: some]"),
     ] = None,
     trace: Annotated[
-        list[str] | None, typer.Option(help="A channel to show: float.Heave.  [default: some]")
+        list[str] | None, typer.Option(help="Channel to plot: float.Heave.  [default: some]")
     ] = None,
-    speed: Annotated[float, typer.Option(help="Times the clock.")] = 1.0,
+    speed: Annotated[float, typer.Option(help="Speed relative to real time.")] = 1.0,
     browser: OpenBrowser = True,
     port: Port = 0,
 ) -> None:
@@ -496,7 +494,7 @@ def bem(
     out: Annotated[
         Path | None, typer.Option(help="File for the data.  [default: out/CASE/hydro.nc]")
     ] = None,
-    cache: Annotated[bool, typer.Option(help="Use results kept from earlier runs.")] = True,
+    cache: Annotated[bool, typer.Option(help="Use cached results of earlier runs.")] = True,
 ) -> None:
     """Compute the hydrodynamic data of a case from its hulls; needs a [hydro] section."""
     from rich.console import Console
@@ -622,7 +620,7 @@ def import_wecsim(
     hydro: Annotated[
         Path | None, typer.Option(help="Data of any BEM code, instead of the script's.")
     ] = None,
-    overwrite: Annotated[bool, typer.Option(help="Replace files that are there.")] = False,
+    overwrite: Annotated[bool, typer.Option(help="Overwrite existing files.")] = False,
 ) -> None:
     """Write a case of WEC-Sim as a case file; exit code 1 if something was not translated."""
     from rich.console import Console

@@ -52,7 +52,7 @@ def run_demo(out: str | Path, duration: float = 120.0) -> tuple[xr.Dataset, list
     study = sw.SimulateStudy("demo", duration=duration, output_step=0.2, sea=sea)
     case = sw.Case(system, (study,), hydro=sw.HydroSpec(file=data.name))
     text = case.to_toml(folder / "demo.toml")
-    # a looser fit than the default: quick, and its error is told in the result
+    # a looser fit than the default: quick, and its error is reported in the result
     model = compile(system, read_hydro(data), fit={"error": 0.05})
     result = simulate(
         model,

@@ -57,7 +57,7 @@ def test_cases_that_failed_or_are_missing_are_neither(store, tmp_path):
 
 def test_what_is_no_campaign_is_told(store):
     campaign = sw.open_campaign(store)
-    with pytest.raises(sw.SwelltreeError, match="no campaign with statistics"):
+    with pytest.raises(sw.SwelltreeError, match="not a campaign with statistics"):
         sw.operability(campaign.drop_vars("state"), limits=LIMITS)
     with pytest.raises(sw.SwelltreeError, match="a campaign has its own conditions"):
         sw.operability(campaign, OVER, limits=LIMITS)

@@ -100,7 +100,7 @@ def test_bad_tables_are_told_in_a_sentence(vary, sentence):
         (lambda: sw.ScatterDiagram([1], [5], [[-1]]), "must not be negative"),
         (lambda: sw.ScatterDiagram([1], [5], [[0]]), "not zero everywhere"),
         (lambda: sw.Sample({"Hs": [3.0, 1.0]}, 4), "Give [lowest, largest]"),
-        (lambda: sw.Sample({"Hs": [1.0, 3.0]}, 6, method="sobol"), "no power of two"),
+        (lambda: sw.Sample({"Hs": [1.0, 3.0]}, 6, method="sobol"), "not a power of two"),
         (lambda: sw.Sample({"Hs": [1.0, 3.0]}, 6, method="random"), "random"),
     ],
 )

@@ -67,10 +67,10 @@ def test_the_greatest_tension_is_that_of_the_fairleads():
     fairlead = run["line_tension"].isel(line_segment=-1, drop=True) * 1.07
     own = run.assign(fairlead_tension=fairlead.assign_attrs(units="N"))
     where, top = greatest_tension(own)
-    assert where == "greatest fairlead tension"
+    assert where == "maximum fairlead tension"
     after = own["fairlead_tension"].sel(time=slice(10.0, None))
     assert top == pytest.approx(float(after.max()), rel=1e-12)
-    assert greatest_tension(run)[0] == "greatest tension along lines"
+    assert greatest_tension(run)[0] == "maximum tension along lines"
 
 
 def test_a_run_that_ends_within_its_ramp_is_told():

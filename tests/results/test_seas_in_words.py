@@ -67,4 +67,4 @@ def test_the_tension_of_the_last_segment_is_not_called_that_of_the_end():
     own = channels(run.assign(fairlead_tension=ends), Blocks())
     assert "Tension at end B, the fairlead" in [plot["title"] for plot in own["plots"]]
     labels = {row["label"] for row in own["channels"] if row["variable"] == "line_tension"}
-    assert labels == {"tension greatest", "tension of the last segment"}
+    assert labels == {"tension maximum", "tension of the last segment"}

@@ -90,7 +90,7 @@ def test_usual_sliders_are_those_of_sea_and_ptos(run, model):
     [
         ("ptos.pto.dampin", "there is no 'dampin'"),
         ("sea.Hz", "the sea has no such number"),
-        ("forces.motor=0:1", "is no PTO"),
+        ("forces.motor=0:1", "is not a PTO"),
         (f"{DAMPING}=1", "has no two ends"),
         (f"{DAMPING}=a:b", "has no two ends"),
         (f"{DAMPING}=5:2", "5 is not below 2"),
@@ -122,7 +122,7 @@ def test_every_number_of_the_description_can_have_a_slider(run):
 
 @pytest.mark.parametrize("value", ["much", None, True, float("nan"), [1.0]])
 def test_values_that_are_no_numbers_are_refused(run, model, value):
-    with pytest.raises(sw.SwelltreeError, match="is no number"):
+    with pytest.raises(sw.SwelltreeError, match="is not a number"):
         read_slider(run, DAMPING).checked(value)
 
 
@@ -268,10 +268,10 @@ def test_pausing_speed_and_bad_wishes(model):
         time.sleep(0.3)
         assert run.time == held
         for wish, sentence in (
-            (None, "no message"),
-            ({"set": 3}, "no message"),
+            (None, "an invalid message"),
+            ({"set": 3}, "an invalid message"),
             ({"set": {"ptos.pto.mass": 1.0}}, "there is no slider"),
-            ({"set": {DAMPING: "x"}}, "is no number"),
+            ({"set": {DAMPING: "x"}}, "is not a number"),
         ):
             running.ask(wish)
             until(lambda sentence=sentence: sentence in told[-1]["message"])

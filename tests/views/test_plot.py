@@ -69,7 +69,7 @@ def test_phase_of_a_joint_and_of_a_body(run):
         np.degrees(run["joint_coordinate"].sel(coordinate="hinge 0__Pitch").values)
     )
     assert plot.phase(run, "one__Heave").axes[0].get_xlabel() == "one Heave [m]"
-    with pytest.raises(sw.SwelltreeError, match=r"is no coordinate of the result"):
+    with pytest.raises(sw.SwelltreeError, match=r"is not a coordinate of the result"):
         plot.phase(run, "nothing")
 
 

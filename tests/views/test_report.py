@@ -78,7 +78,7 @@ def test_marks_in_names_are_not_filled():
 def test_several_runs_are_compared(run):
     other = made_run(seed=1).assign_attrs(study_name="another")
     text = page([run, other])
-    assert "<h2>Runs side by side</h2>" in text
+    assert "<h2>Comparison of runs</h2>" in text
     assert [one["label"] for one in data_of(text)["runs"]] == ["made up", "another"]
     assert '<div data-run="1" hidden>' in text
 

@@ -150,7 +150,7 @@ def test_catenaries_beside_dynamic_lines_show_their_tension_and_lie_at_the_depth
     assert wanted.any()
     assert ((state.reshape(-1, 2, wanted.shape[1])[:, 0] == 2) == wanted).all()
     page = channels(mixed, Blocks())
-    (plot,) = [p for p in page["plots"] if p["title"] == "Greatest tension along the line"]
+    (plot,) = [p for p in page["plots"] if p["title"] == "Maximum tension along the line"]
     assert [series["label"] for series in plot["series"]] == [str(x) for x in run["line"].values]
 
 

@@ -1,4 +1,4 @@
-"""Before a campaign begins: its folder, its version, what cannot be, and what is told of it."""
+"""Before a campaign begins: its folder, its version, input checks and warnings."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def made_folder(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def each_told_once() -> Iterator[set[str]]:
-    """What is warned of in the block, each sentence once, at its end; gives the sentences then."""
+    """Emit each warning of the block once, at its end; yields the set of messages."""
     sentences: set[str] = set()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SwelltreeWarning)
@@ -86,7 +86,7 @@ def check_numbers(name: str, *, seconds: NamedValues, counts: NamedValues) -> No
     Args:
         name: of the campaign.
         seconds: by word; None where not given.
-        counts: by word, each with its least value; None where not given.
+        counts: by name, each with its min value; None where not given.
     """
     for word, value in seconds.items():
         if value is None:
@@ -139,7 +139,7 @@ def own_text() -> str:
 
 
 def tell_version(folder: Path, about: NamedValues) -> None:
-    """A sentence where a store was begun with another version.
+    """Warn where a store was begun with another version.
 
     Args:
         folder: of the store.
@@ -150,5 +150,5 @@ def tell_version(folder: Path, about: NamedValues) -> None:
         warn_user(
             f"'{folder}' was begun with another version (swelltree {version}, or of Python, JAX, "
             "numpy, scipy or llvmlite): cases that run now may differ from those that are there. "
-            "Name another folder where that matters; the index tells them apart by `code`."
+            "Name another folder where that matters; the index distinguishes them by `code`."
         )

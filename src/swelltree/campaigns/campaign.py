@@ -68,11 +68,11 @@ class Campaign:
         reduce: what is kept of them: "statistics", "peaks", "fatigue", "series".
         formulation: as in `simulate`.
         start: as in `simulate`.
-        lanes: cases per block, which run side by side; by default at most 32 for each process, as
+        lanes: cases per block, which run in parallel; by default at most 32 for each process, as
             memory allows, fewer where all would not have some, and as many as fill all cores where
             this process runs them.
-        retries: how often a block is tried again before its cases are tried one by one.
-        device: "cpu"; "gpu", with a warning where there is none; "auto": a graphics processor that
+        retries: how often a block is tried again before its cases are tried individually.
+        device: "cpu"; "gpu", with a warning where there is none; "auto": a GPU that
             is there, from 512 cases on; or "jax", as in `simulate_batch`. A store goes on with what
             it was begun with.
         precision: "float64", or "float32" with device "gpu".
@@ -174,7 +174,7 @@ class Campaign:
                 after a repair of what they met, a fuller memory or a new version.
             workers: processes on this machine; one per core by default, 0 for this process.
             scheduler: address of a Dask scheduler, tls://host:port.
-            progress: show a progress bar; where stderr is no terminal, a line a minute at most.
+            progress: show a progress bar; where stderr is not a terminal, at most a line a minute.
             certificate: file of mode 600 that the scheduler and its workers have, too, made by
                 `swelltree certificate`.
             insecure: take a scheduler without a certificate (tcp://), which runs the code of
@@ -276,7 +276,7 @@ class Campaign:
                     f"'{store.folder}' was begun with device '{device}' and goes on with it, so "
                     "that all its cases are alike. Name another folder for the other."
                 )
-            # what is left of a store of a graphics processor may have to fit elsewhere
+            # what is left of a store of a GPU may have to fit elsewhere
             lanes = None if device == "gpu" else block
             given = {"step": attrs.get("step"), "lanes": lanes, "device": device}
         cases = [table.case(k, self.sea) for k in table.extremes(8)]

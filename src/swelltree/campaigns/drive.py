@@ -1,7 +1,7 @@
 """The driver: hands blocks to a pool, writes what comes back, tries again what failed.
 
-A job that fails - its process died, it raised - is tried again, then its cases one by one, each in
-its own lane; a case that still fails is recorded with its sentence, and the others go on.
+A job that fails - its process died, it raised - is tried again, then its cases individually, each
+in its own lane; a case that still fails is recorded with its message, and the others go on.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Driver:
         lanes: cases per block.
         blank: what a case without a result has, by variable.
         ids: of all cases.
-        retries: how often a job is tried again before its cases are tried one by one.
+        retries: how often a job is tried again before its cases are tried individually.
         tell: called after each block.
     """
 
@@ -149,7 +149,7 @@ class Driver:
             self.write(job.block, self.open.pop(job.block))
 
     def warn(self, texts: Iterable[str]) -> None:
-        """Tell what blocks warn of, each once; the index keeps it with every case."""
+        """Emit the warnings of blocks, each once; the index keeps it with every case."""
         for text in texts:
             if text not in self.warned:
                 self.warned.add(text)

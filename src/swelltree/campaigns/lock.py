@@ -2,7 +2,7 @@
 
 The lock is held on an open file, so that a killed driver leaves none behind; what is written in the
 file only says whose it is. On file systems of several machines a thread of the owner also renews
-the file, and a lock that the system cannot tell of (no `flock` there) counts as left behind when it
+the file, and a lock that the system cannot query (no `flock` there) counts as left behind when it
 was not renewed for two minutes.
 """
 

@@ -97,12 +97,12 @@ def open_cases(folder: str | Path) -> xr.Dataset:
         "seconds": (
             "case",
             column("seconds", np.nan).astype(float),
-            {"long_name": "time of computing, its share of its block", "units": "s"},
+            {"long_name": "computing time, an equal part of that of its block", "units": "s"},
         ),
     }
     if about.get("occurrence") is not None:
         often = np.array(about["occurrence"])
-        extra["occurrence"] = ("case", often, {"long_name": "part of the time", "units": "1"})
+        extra["occurrence"] = ("case", often, {"long_name": "fraction of time", "units": "1"})
     for name, values in about.get("sea", {}).items():
         extra[name] = ("case", np.array(values["values"], float), values["attrs"])
     result = data.assign(extra).assign_coords(columns)

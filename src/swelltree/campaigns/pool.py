@@ -116,7 +116,7 @@ class Cluster(Pool):
         workers: processes to start on this machine, without a scheduler.
         scheduler: address of one that runs already.
         retries: how often the cluster itself begins a job again whose process died.
-        say: tells the user.
+        say: prints a message for the user.
         certificate: file that the scheduler and its workers have, too.
         insecure: take a scheduler without one.
     """
@@ -229,12 +229,12 @@ class Cluster(Pool):
         self._ended.add(future)
 
     def next(self) -> Done:
-        """Wait for any job; a cluster that is gone is told, and one whose processes all left."""
+        """Wait for any job; reports a cluster that is gone or has lost all its processes."""
         while self._scheduler is not None and not self._ended.has_ready():
             if self._ended.is_empty() or self._client.status != "running":
                 raise self._gone()
             self._tell_whether_left()
-            with self._ended.thread_condition:  # told when a job ends
+            with self._ended.thread_condition:  # notified when a job ends
                 if not self._ended.has_ready():
                     self._ended.thread_condition.wait(timeout=LOOKED)
         try:
@@ -396,7 +396,7 @@ def open_pool(
         workers: processes on this machine; one per core by default, 0 for this process. Another
             device than the CPU is fed by one: this, or another where some are asked for.
         scheduler: address of a Dask scheduler.
-        say: tells the user.
+        say: prints a message for the user.
         certificate: file that the scheduler has, too.
         insecure: take a scheduler without one.
     """

@@ -90,12 +90,12 @@ class Lines:
         self._told: float | None = None
 
     def after(self, finished: int, failed: int, now: float) -> str:
-        """What is told when more cases are finished; empty where it was told a moment ago.
+        """Progress message when more cases are finished; empty shortly after the last one.
 
         Args:
             finished: cases, now.
             failed: of them.
-            now: s of a clock.
+            now: wall-clock time [s].
         """
         self.done += finished
         self.failed += failed

@@ -291,7 +291,7 @@ class Store:
 
 
 def need_packages() -> None:
-    """A sentence where the packages of the extra are not installed."""
+    """Raise an error where the packages of the extra are not installed."""
     missing = [name for name in ("zarr", "dask") if importlib.util.find_spec(name) is None]
     if missing:
         raise SwelltreeError(

@@ -170,7 +170,7 @@ def _times(a: CaseTable, b: CaseTable) -> CaseTable:
 
 
 def check_table(table: CaseTable, sea: Sea | None, model: Model) -> None:
-    """Each value of each column can be used, told before anything runs.
+    """Check, before anything runs, that each value of each column can be used.
 
     Args:
         table: the cases.

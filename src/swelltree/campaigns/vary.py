@@ -277,7 +277,7 @@ class Sample(Vary):
         self.check_dim(self.dim, dict(self.ranges))
         if self.method == "sobol" and self.count & (self.count - 1):
             raise self.fail(
-                f"count {self.count} is no power of two, which balances a Sobol sequence. Give "
+                f"count {self.count} is not a power of two, which balances a Sobol sequence. Give "
                 f"{1 << self.count.bit_length()}."
             )
 

@@ -84,7 +84,7 @@ def unpacked(content: bytes) -> tuple[BatchPlan, tuple[str, ...]]:
 
 
 def run_block(content: bytes, cases: list[BatchCase], first: int = 0) -> Block:
-    """Run some cases of a block side by side, as many at a time as there are lanes.
+    """Run some cases of a block in parallel, as many at a time as there are lanes.
 
     Args:
         content: from `packed`.
@@ -123,7 +123,7 @@ def run_here(
 
 
 def runnable_here(planned: BatchPlan, case: BatchCase) -> BatchPlan:
-    """The plan, or that of the CPU where it is for a graphics processor and there is none here.
+    """The plan, or that of the CPU where it is for a GPU and there is none here.
 
     Args:
         planned: by the driver, maybe on another machine.
@@ -136,14 +136,14 @@ def runnable_here(planned: BatchPlan, case: BatchCase) -> BatchPlan:
         return planned
     warn_user(
         f"some cases are run by lanes of the CPU: {why}. Their numbers differ by rounding and by "
-        "the grid of wave loads, about 1e-6. Give workers with a graphics processor, or device "
+        "the grid of wave loads, about 1e-6. Give workers with a GPU, or device "
         "'cpu', for the same bits everywhere."
     )
     return on_cpu(planned, case)
 
 
 def on_cpu(planned: BatchPlan, case: BatchCase) -> BatchPlan:
-    """How the same cases are run without a graphics processor."""
+    """How the same cases are run without a GPU."""
     plan = replace(planned.plan, device="cpu", short=False, channels=())
     engine, plan, _ = chosen_engine(plan, case, lambda _, __: planned.plan.channels)
     return planned._replace(plan=replace(plan, lanes=engine.most), engine=engine)

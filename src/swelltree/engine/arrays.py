@@ -21,7 +21,7 @@ Numbers = float | Sequence[float] | np.ndarray  # one or several, as users give 
 T = TypeVar("T")
 
 _fields: dict[type, tuple[tuple[str, ...], tuple[str, ...]]] = {}  # of trees: data and static ones
-_pending: list[type] = []  # trees that JAX was not told of yet
+_pending: list[type] = []  # trees that are not registered with JAX yet
 
 
 def namespace(*arrays: Array) -> ModuleType:
@@ -61,7 +61,7 @@ def _data_of(cls: type, static: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def register_pytrees() -> None:
-    """Tell JAX about every class made by `pytree` so far."""
+    """Register every class made by `pytree` so far with JAX."""
     from jax.tree_util import register_dataclass
 
     while _pending:

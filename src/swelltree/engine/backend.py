@@ -5,11 +5,11 @@ modules and import them when something of them is first used: a run whose progra
 disk never does. Whoever imports JAX after this module, it
 
 * switches on float64,
-* computes on the CPU, also where JAX finds a graphics processor: programs of one run are many small
+* computes on the CPU, also where JAX finds a GPU: programs of one run are many small
   steps, each of which would wait for the start of its kernels, and would share the device's memory
   with batches of runs, whose kernels are not JAX's. Work on large matrices asks for that processor
   (`on_first_choice`). Whoever has set ``jax_default_device`` or ``jax_platforms`` keeps that,
-* takes memory of a graphics processor as it is needed: batches want the rest, and other processes.
+* takes memory of a GPU as it is needed: batches want the rest, and other processes.
   ``XLA_PYTHON_CLIENT_PREALLOCATE=true`` reserves three quarters of it at the start,
 * asks XLA to emit small time loops as a single function ("one kernel"), which halves the
   cost of small models on the CPU. The option is undocumented, so nothing but speed may
@@ -101,14 +101,14 @@ def _keep_compiled_programs() -> None:
 
 
 def _compute_on_the_cpu() -> None:
-    """Leave a graphics processor, JAX's first choice, to those who ask for it."""
+    """Leave a GPU, JAX's first choice, to those who ask for it."""
     asked = (getattr(jax.config, name, None) for name in ("jax_default_device", "jax_platforms"))
     if not any(asked):
         jax.config.update("jax_default_device", OWN_CHOICE)
 
 
 def on_first_choice() -> AbstractContextManager[object]:
-    """Within it JAX computes on the device that it prefers: a graphics processor, if there is one.
+    """Within it JAX computes on the device that it prefers: a GPU, if there is one.
 
     A device that the user has set stays.
     """

@@ -3,7 +3,7 @@
 Arrays and numbers count by their values, functions of the user by their code, their defaults, what
 they close over, the globals they read, and the text of the files that their modules import from
 outside the installed packages. Installed packages count by name and version, swelltree by the text
-of its files. What a function reads while it runs (a file, the clock) cannot be seen from here.
+of its files. What a function reads while it runs (a file, the time) cannot be seen from here.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def hashed(*parts: str | bytes) -> str:
 class Contents:
     """Hashes of objects, which follow them into what they are made of.
 
-    `unsure` tells whether something of the user's own was met: what his functions read while they
+    `unsure` says whether something of the user's own was met: what his functions read while they
     run cannot be seen.
 
     Args:

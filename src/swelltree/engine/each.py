@@ -1,4 +1,4 @@
-"""One body for every row of some arrays: `jax.vmap` for XLA, a loop in machine code.
+"""One body for every row of some arrays: `jax.vmap` for XLA, a loop in native code.
 
 An operation of its own in traced programs, so that `engine.machine` sees the body and not what
 `vmap` makes of it. Its derivatives, its transpose and its batches are operations of the same kind:

@@ -1,6 +1,6 @@
 """Loops and implicit functions for numpy and JAX alike.
 
-`each` and `each_sum` are one body over an axis: `jax.vmap` where XLA runs, a loop in machine code.
+`each` and `each_sum` are one body over an axis: `jax.vmap` where XLA runs, a loop in native code.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ def repeat_while(go_on: Callable[[Tree], Array], step: Callable[[Tree], Tree], s
 def each(function: Callable[..., Tree], *rows: Tree, axis: int = 0) -> Tree:
     """Results of a function for every row of some arrays, stacked along their first axis.
 
-    As `jax.vmap`, with its derivatives; in machine code it is a loop, so that an axis of a
+    As `jax.vmap`, with its derivatives; in native code it is a loop, so that an axis of a
     thousand rows is no thousand equations.
 
     Args:
         function: of one row of each argument; gives a tree of arrays. What else it uses is the
             same for all rows.
         rows: trees of arrays, all of one length along the axis.
-        axis: of the rows, counted from the end where it is negative. Numbers of the last axis lie
-            side by side in memory, which machine code reads quickest.
+        axis: of the rows, counted from the end where it is negative. Numbers of the last axis are
+            contiguous in memory, which native code reads fastest.
     """
     return _over_rows(function, rows, axis, summed=False)
 
@@ -59,7 +59,7 @@ def each_sum(function: Callable[..., Tree], *rows: Tree, axis: int = 0) -> Tree:
 def derivatives_along(function: Callable[..., tuple[Tree, Tree]], x: Array) -> tuple[Tree, Tree]:
     """Derivatives of a function in every number of a vector, and what else it gives.
 
-    As `jax.jacfwd`; in machine code the directions are the rows of a loop, so that as many of them
+    As `jax.jacfwd`; in native code the directions are the rows of a loop, so that as many of them
     as numbers are no more equations than one.
 
     Args:

@@ -74,7 +74,7 @@ _NONE = Structure(type(None), (), (), 0)
 
 
 def flatten(tree: Tree) -> tuple[list[Array], Form]:
-    """Arrays of a tree one by one, and its structure."""
+    """Arrays of a tree as a flat list, and its structure."""
     if is_imported("jax"):
         return jax.tree.flatten(tree)
     leaves: list[Array] = []
@@ -116,7 +116,7 @@ def in_words_of_jax(structure: Form) -> Form:
 
 
 def leaves_of(tree: Tree, is_leaf: Callable[[Tree], bool] | None = None) -> list[Array]:
-    """Arrays of a tree one by one, and whole nodes of which `is_leaf` says that they count so."""
+    """Arrays of a tree as a flat list; nodes for which `is_leaf` is true count as leaves."""
     if is_imported("jax"):
         return jax.tree.leaves(tree, is_leaf=is_leaf)
     leaves: list[Array] = []

@@ -1,6 +1,6 @@
 """What a design is held against: tensions, hook loads, offsets and accelerations of a run.
 
-Mean, standard deviation and greatest value over the window of all statistics, and the most probable
+Mean, standard deviation and maximum over the window of all statistics, and the most probable
 maximum in three hours by a Weibull distribution through the crests (`extremes.weibull_tail`). A run
 with fewer than 20 crests, or without an irregular sea, has none.
 """
@@ -21,7 +21,7 @@ from swelltree.results.statistics import of_samples, period_of, settled, time_we
 if TYPE_CHECKING:
     import xarray as xr
 
-FEWEST = 20  # crests from which a largest value can be told
+FEWEST = 20  # min number of crests for an extreme value
 EVEN = 1e-3  # of their size: crests that differ by less are those of a regular motion
 MPM = (
     "MPM: most probable maximum in 3 h, by a Weibull distribution through the crests (at least 20) "
@@ -39,7 +39,7 @@ class DesignTable:
         title: of the table.
         item: what a row is of.
         unit: of all numbers.
-        rows: name, mean, standard deviation, greatest, most probable maximum or NaN.
+        rows: name, mean, standard deviation, maximum, most probable maximum or NaN.
     """
 
     title: str

@@ -22,7 +22,7 @@ def energy_residual(
     potential: Float[Array, "time element"],
     work: Float[Array, "time term"],
 ) -> Float[Array, " time"]:
-    """Energy that came from nowhere since the first sample [J].
+    """Residual of the energy balance since the first sample [J].
 
     Args:
         kinetic: kinetic energy of each body [J].

@@ -21,8 +21,8 @@ from swelltree.waves.netcdf import open_netcdf
 if TYPE_CHECKING:
     import xarray as xr
 
-LAYOUT = "layout"  # the attribute that tells what a file should hold
-MARKS = "attribute_marks"  # the attribute that tells the attributes from changed ones
+LAYOUT = "layout"  # the attribute that states what a file should hold
+MARKS = "attribute_marks"  # the attribute that reveals changed attributes
 
 
 def save(dataset: xr.Dataset, path: str | Path) -> Path:
@@ -210,7 +210,7 @@ def load_result(path: str | Path) -> xr.Dataset:
 
 
 def _check_time(dataset: xr.Dataset, path: Path) -> None:
-    """Times that are no numbers have no place on an axis."""
+    """Times that are NaN have no position on an axis."""
     if "time" not in dataset.coords or dataset["time"].dtype.kind != "f":
         return
     time = np.atleast_1d(dataset["time"].values)

@@ -340,7 +340,7 @@ LABELS: dict[str, Label] = {
     "delivered_power": Label(
         "delivered_power", ("pto",), "W", "useful power: electric, or behind the motor"
     ),
-    "pto_losses": Label("pto_losses", ("pto",), "W", "power lost in the machine and its end stops"),
+    "pto_losses": Label("pto_losses", ("pto",), "W", "power lost in the PTO and its end stops"),
     "pto_stored_energy": Label(
         "pto_stored_energy", ("pto",), "J", "energy stored in springs, gas and flywheel"
     ),
@@ -356,7 +356,7 @@ LABELS: dict[str, Label] = {
         "pto_control", ("pto",), "N, N m", "force u asked for by signals and controllers"
     ),
     "pto_stop_force": Label("pto_stop_force", ("pto",), "N, N m", "force of the end stops"),
-    "pto_limited": Label("pto_limited", ("pto",), "1", "one while a limit of the machine is met"),
+    "pto_limited": Label("pto_limited", ("pto",), "1", "one while a limit of the PTO is active"),
     "pto_latch_force": Label(
         "pto_latch_force", ("pto",), "N, N m", "force of the latch that holds the stroke"
     ),

@@ -1,4 +1,4 @@
-"""Books of the power take-offs: absorbed = change of stored + delivered + lost."""
+"""Energy balance of the power take-offs: absorbed = change of stored + delivered + lost."""
 
 from __future__ import annotations
 

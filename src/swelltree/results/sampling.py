@@ -4,8 +4,8 @@ Between two samples a body goes as far as its velocity says, if the samples show
 
 .. math:: x_{i+1} - x_i \approx \tfrac12 (t_{i+1} - t_i)(v_i + v_{i+1})
 
-For a swing with n samples per period the two differ by :math:`(2\pi/n)^2/12` of the way gone at the
-largest speed: 0.8 % with twenty samples, 9 % with six, more than half of it with two.
+For an oscillation with n samples per period the two differ by :math:`(2\pi/n)^2/12` of the way gone
+at the largest speed: 0.8 % with twenty samples, 9 % with six, more than half of it with two.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NOTHING = 1e-6  # m, rad between samples: no motion to speak of
 
 
 def aliased(dataset: xr.Dataset) -> str:
-    """A sentence where samples lie too far apart to show the motion; empty where they do not."""
+    """A message where samples are too far apart to show the motion; otherwise empty."""
     names = ("position", "quaternion", "velocity")
     if not all(name in dataset for name in names) or dataset.sizes.get("time", 0) < 3:
         return ""

@@ -35,8 +35,8 @@ ABOUT = {
     "mean": "mean",
     "std": "standard deviation",
     "significant": "significant amplitude, 2 std",
-    "min": "least",
-    "max": "greatest",
+    "min": "minimum",
+    "max": "maximum",
     "crossings": "upward crossings of the mean",
     "mpm": "most probable maximum of a Gaussian channel (Rayleigh), mean + std sqrt(2 ln N); "
     "not of powers",

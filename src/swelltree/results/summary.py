@@ -42,14 +42,12 @@ def budget(dataset: xr.Dataset) -> list[tuple[str, float, float]]:
 
 
 def warnings_of(dataset: xr.Dataset) -> list[str]:
-    """Sentences about what a reader should doubt."""
+    """Warnings about a result, as messages."""
     out = []
     if dataset.attrs.get("result", "success") != "success":
         out.append(str(dataset.attrs.get("message", "the run did not finish.")))
     if dataset.attrs.get("unstable_modes", 0):
-        out.append(
-            f"{dataset.attrs['unstable_modes']} modes grow: this state of rest is not stable."
-        )
+        out.append(f"{dataset.attrs['unstable_modes']} modes grow: this equilibrium is not stable.")
     if "time" in dataset.dims and ramp_of(dataset) > settled(dataset):
         out.append(
             f"the run ends within the ramp of {ramp_of(dataset):g} s: its statistics are those of "
@@ -80,7 +78,7 @@ def remedy(dataset: xr.Dataset) -> str:
 
 
 def residuals(dataset: xr.Dataset) -> list[tuple[float, float]]:
-    """Energy residual at the end and where it is largest [J], each with its share of what moved."""
+    """Energy residual at the end and its max [J], each also as a fraction of what moved."""
     scale = energy_scale(dataset)
     values = dataset["energy_residual"].values
     chosen = (float(values[-1]), float(values[np.abs(values).argmax()]))
@@ -88,7 +86,7 @@ def residuals(dataset: xr.Dataset) -> list[tuple[float, float]]:
 
 
 def relative_residual(dataset: xr.Dataset) -> float:
-    """Largest energy residual as a share of the energy that moved."""
+    """Max energy residual as a fraction of the energy that moved."""
     return residuals(dataset)[1][1]
 
 
@@ -174,8 +172,8 @@ def _extremes_table(dataset: xr.Dataset) -> RenderableType:
         unit = "m" if dof in ("Surge", "Sway", "Heave") else "deg"
         table.add_column(f"{dof}\n{unit}", justify="right")
     for name, ranges in extremes(dataset):
-        table.add_row(name, "least", *(_short(pair[0]) for pair in ranges))
-        table.add_row("", "greatest", *(_short(pair[1]) for pair in ranges), end_section=True)
+        table.add_row(name, "min", *(_short(pair[0]) for pair in ranges))
+        table.add_row("", "max", *(_short(pair[1]) for pair in ranges), end_section=True)
     return table
 
 
@@ -202,7 +200,7 @@ def _short(value: float) -> str:
 def _springs_line(dataset: xr.Dataset) -> RenderableType:
     from rich.table import Table
 
-    table = Table(title=f"springs, greatest {window_text(dataset)}", **STYLE)
+    table = Table(title=f"springs, maximum {window_text(dataset)}", **STYLE)
     table.add_column("spring", style="cyan")
     table.add_column("tension \\[N]", justify="right")
     table.add_column("length \\[m]", justify="right")

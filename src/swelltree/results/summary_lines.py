@@ -1,4 +1,4 @@
-"""Tensions at the ends of lines in summaries of states of rest."""
+"""Tensions at the ends of lines in summaries of equilibria."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ENDS = (("anchor_tension", "tension at A\nN"), ("fairlead_tension", "tension at 
 
 
 def line_tables(dataset: xr.Dataset, style: NamedValues) -> list[RenderableType]:
-    """The tension at both ends of every line at rest; none without lines."""
+    """The tension at both ends of every line at equilibrium; none without lines."""
     from rich.table import Table
 
     if "line" not in dataset.dims or any(name not in dataset for name, _ in ENDS):

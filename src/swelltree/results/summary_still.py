@@ -1,4 +1,4 @@
-"""Summaries of studies without time: the state of rest, and modes."""
+"""Summaries of studies without time: the equilibrium, and modes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def rest_tables(dataset: xr.Dataset, style: NamedValues) -> list[RenderableType]:
-    """Where every body rests, and the tensions of lines and springs."""
+    """Equilibrium pose of every body, and the tensions of lines and springs."""
     from rich.table import Table
     from rich.text import Text
 
     parts: list[RenderableType] = []
     if "message" in dataset.attrs:
         parts.append(Text(str(dataset.attrs["message"]), style="dim"))
-    table = Table(title="state of rest", **style)
+    table = Table(title="equilibrium", **style)
     table.add_column("body", style="cyan")
     for i, dof in enumerate(dataset["dof"].values):
         table.add_column(f"{dof}\n{'m' if i < 3 else 'deg'}", justify="right")

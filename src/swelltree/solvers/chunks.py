@@ -40,7 +40,7 @@ class ChunkedRun:
         times: output times reached [s].
         carry: state of the stepper at the end or at the failure, numpy leaves.
         code: how the run ended.
-        message: the same as a sentence.
+        message: the same in words.
         parts: outputs of each chunk (first axis time), or the files that hold them.
         read: reads one of the files.
         folder: temporary folder of the files, which goes with the run; None where there is none.

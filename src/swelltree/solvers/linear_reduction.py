@@ -121,7 +121,7 @@ def reduced(
         B: input matrix.
         C: output matrix.
         order: states in all; the smallest that keeps the error if not given.
-        error: largest difference allowed; with an order, what is found is told only.
+        error: largest difference allowed; with an order, the error found is only reported.
     """
     parts = split_unrestrained(A, B, C)
     k = parts.unrestrained[0].shape[0]
@@ -184,7 +184,7 @@ def reached(A: np.ndarray, B: np.ndarray, size: np.ndarray | None = None) -> np.
     """Orthonormal basis of the states that the inputs can move.
 
     The states must be scaled so that unit steps compare; see `comparable`. Modes that decay are
-    asked one by one (a left eigenvector that no input touches is not moved), those with one
+    checked individually (a left eigenvector that no input touches is not moved), those with one
     eigenvalue together; the drifting part, which may lack eigenvectors, by a staircase.
 
     Args:

@@ -23,7 +23,7 @@ from swelltree.solvers.solution import Code, describe
 Residual = Callable[[Tree, Float[Array, " n"]], Float[Array, " m"]]
 
 RANK_TOLERANCE = 1e-12  # singular values below this fraction of the largest count as zero
-SHORTEST = 2.0**-12  # least fraction of a step that the line search tries
+SHORTEST = 2.0**-12  # min fraction of a step that the line search tries
 SMALLEST_CONTINUATION = 1e-4
 
 
@@ -34,7 +34,7 @@ class NewtonResult:
     Args:
         x: solution, or the best point found.
         code: how it ended.
-        message: the same as a sentence.
+        message: the same in words.
         residual: residual at x, as returned by the function (not scaled).
         history: largest scaled residual at every accepted point.
         fraction: part of the continuation path reached; 1 is all of it.

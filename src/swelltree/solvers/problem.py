@@ -79,10 +79,10 @@ class Options(NamedTuple):
         min_step: smallest step of an adaptive method [s].
         max_step: largest step of any method [s].
         max_steps: most attempts between two output times.
-        corners: increasing times at which the rate jumps or has a kink, infinite at the end
-            (`padded_corners`) [s]. Steps end there, and what they see of a jump is the side they
-            are on: the rate is asked just before a corner, never at it, by the step that ends
-            there.
+        corners: breakpoints: increasing times at which the rate jumps or has a kink, infinite at
+            the end (`padded_corners`) [s]. Steps end there, and what they see of a jump is the side
+            they are on: the rate is evaluated just before a breakpoint, never at it, by the step
+            that ends there.
         parts: equal parts of a step of a fixed-step method, all with what ``Problem.in_step`` gives
             for the whole step.
         free_until: where steps pass over output times (``free`` of `smooth.integrate`), they do so
@@ -101,9 +101,9 @@ class Options(NamedTuple):
 
 
 def padded_corners(times: Array) -> Array:
-    """Corner times in order, infinite from there on.
+    """Breakpoints in order, infinite from there on.
 
-    The length is a power of two, so that runs with a few corners more share a compiled program.
+    The length is a power of two, so that runs with a few breakpoints more share a compiled program.
     """
     if is_tracer(times):
         return jnp.append(times, jnp.inf)

@@ -1,4 +1,4 @@
-"""How a solve ended: a code that fits in a compiled loop, and its sentence.
+"""How a solve ended: a code that fits in a compiled loop, and its message.
 
 Failures inside a solve do not raise (a compiled loop cannot); they come back as one of these
 integers next to the part that was computed.
@@ -59,7 +59,7 @@ AFTERWARDS = (Code.LOOP_OPEN, Code.ENERGY_LOST, Code.LOOP_SINGULAR)
 
 
 def describe(code: Array, time: Array = None, *, what: str = "time stepping") -> str:
-    """The sentence of a code, with the time at which it happened."""
+    """The message of a code, with the time at which it happened."""
     code = Code(int(code))
     if code is Code.SUCCESS:
         return f"{what}: {_TEXT[code]}."

@@ -2,7 +2,7 @@
 
 Runge-Kutta methods, the implicit method and the two-step scheme are siblings behind `Stepper`: a
 state that is data, chunks of samples, channels of samples, an end that another run goes on from,
-and a sentence for a failure. `drive` steps any of them through the output times of a run, with one
+and a message for a failure. `drive` steps any of them through the output times of a run, with one
 progress bar and one form of checkpoint.
 """
 
@@ -99,7 +99,7 @@ class Stepper(ABC):
 
     @abstractmethod
     def observe(self, times: np.ndarray, samples: Tree) -> dict[str, Array]:
-        """All channels of samples, time first; a time that is no number is of no interest."""
+        """All channels of samples, time first; a time that is NaN is ignored."""
 
     @abstractmethod
     def end(self, state: Tree) -> tuple[Tree, float]:
@@ -107,7 +107,7 @@ class Stepper(ABC):
 
     @abstractmethod
     def failure(self, state: Tree, code: Code) -> tuple[Code, str]:
-        """Where and why a run that ended with a code stopped, in a sentence."""
+        """Where and why a run that ended with a code stopped, as a message."""
 
     @abstractmethod
     def about(self, state: Tree) -> dict[str, Tree]:

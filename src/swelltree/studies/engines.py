@@ -1,4 +1,4 @@
-"""What a study of a case will be computed by, told before it is carried out."""
+"""The engine that a study of a case will use, reported before it is carried out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PERIODIC = (SteadyStateStudy, OptimalControlStudy)
 
 
 def engine_of_study(model: Model, study: Study) -> str:
-    """The engine of a study of a case, and why it is not machine code where it is not.
+    """The engine of a study of a case, and why it is not native code where it is not.
 
     Args:
         model: compiled.

@@ -1,7 +1,8 @@
 """What all studies have in common: they take a compiled model, and their results say whence.
 
-What is not a model is refused in a sentence. Every dataset keeps versions, date, water, hashes of
-the data, the description as the text of a case file and, where programs ran, by which engine.
+What is not a model is rejected with an error message. Every dataset keeps versions, date, water,
+hashes of the data, the description as the text of a case file and, where programs ran, by which
+engine.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def study_of_model(
 
 
 def check_model(model: object, study: str) -> None:
-    """A sentence for what is not a compiled model."""
+    """Reject what is not a compiled model."""
     if isinstance(model, Model):
         return
     if isinstance(model, System):

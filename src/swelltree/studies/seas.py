@@ -84,7 +84,7 @@ def elevation_variable(waves: RealisedSea, times: np.ndarray) -> dict[str, Label
 
 
 def with_sea_told(result: xr.Dataset, sea: AnySea, waves: RealisedSea) -> xr.Dataset:
-    """The same result, whose attributes tell the sea."""
+    """The same result, whose attributes describe the sea."""
     # a measured record would fill the attributes with its samples
     text = textwrap.shorten(repr(sea), 500, placeholder=" ...")
     words = json.dumps(sea_quantities(sea, waves))

@@ -55,7 +55,7 @@ def booked(
     force: Array,
     theta: Array,
 ) -> tuple[Array, Array]:
-    """Forces at points, booked on the bodies (N, 6) and junctions (J, 3) they are on."""
+    """Forces at points, applied to the bodies (N, 6) and junctions (J, 3) they are on."""
     N, J = three.T.shape[0], y.shape[0]
     body = np.array(bodies, dtype=int)
     R = with_world(_between(three, theta), np.eye(3))

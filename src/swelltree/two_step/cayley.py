@@ -13,8 +13,9 @@ which is rational, an exact rotation, and holds for less than half a turn. For t
     T = \frac{1 + \tfrac12 (\hat g_+ - \hat g_-)}{1 - g_+ \cdot g_-}, \quad
     \bar\omega = \frac{g_+ + g_-}{h}
 
-so that a force F at p, booked as the wrench (F, T^T (l x F)) with l the averaged lever, has exactly
-the power of the point's displacement. This is what makes energy balance in the discrete equations.
+so that a force F at p, applied as the wrench (F, T^T (l x F)) with l the averaged lever, has
+exactly the power of the point's displacement. This is what makes energy balance in the discrete
+equations.
 """
 
 from __future__ import annotations

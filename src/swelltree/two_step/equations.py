@@ -24,7 +24,7 @@ from swelltree.two_step.sticking import stick_forces, stick_rows, stick_wrench
 from swelltree.two_step.surplus import without_surplus
 
 STICKS = 1e3  # see `friction`: the points of a body share a load
-OWN = 1.0 / 32.0  # a corner of a body that turns feels this share of its inertia
+OWN = 1.0 / 32.0  # a corner of a body that turns feels this fraction of its inertia
 GIVES = 1e-7  # give of a rigid seabed under bodies, of the step's free fall under the same force
 
 

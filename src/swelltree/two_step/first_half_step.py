@@ -1,4 +1,4 @@
-r"""The half step before the first: found so that the first sample moves as it was told to.
+r"""The half step before the first: found so that the first sample has the given velocity.
 
 A sample's velocity is the mean of the half steps before and after it, so the velocity of the half
 step before is no more given than that of the half step after. Both follow from the velocity given:
@@ -100,7 +100,7 @@ def with_first_half_step(
 
 
 def _joined_before(model: Model, setup: Setup, state: StepperState) -> StepperState:
-    """The state with the pose one step ago on its joints, by the change of least energy."""
+    """The state with the pose one step ago on its joints, by the change of minimum energy."""
     if not model.all_rows or not np.any(state.v_minus):
         return state
     h = float(setup.h)

@@ -135,7 +135,7 @@ def _lengths_around(model: Model, setup: Setup, state: StepperState, winch: Winc
 
 
 def _reach(diameter: Array, q: Array) -> Array:
-    """How far each node's share of its line reaches up and down [m], (line * node,)."""
+    """How far each node's part of its line reaches up and down [m], (line * node,)."""
     rise = 0.25 * jnp.abs(q[:, 1:, 2] - q[:, :-1, 2]) + 0.25 * diameter
     none = jnp.zeros_like(rise[:, :1])
     both = jnp.concatenate([none, rise], 1) + jnp.concatenate([rise, none], 1)
@@ -143,7 +143,7 @@ def _reach(diameter: Array, q: Array) -> Array:
 
 
 def _water(model: Model, t: Array, points: Array, reach: Array) -> tuple[Array, Array, Array]:
-    """Velocity and acceleration of the water at points, and which share of them is wet."""
+    """Velocity and acceleration of the water at points, and which fraction of them is wet."""
     surface, velocity, acceleration = surface_and_water_at(model, t, points)
     wet = jnp.clip(0.5 + 0.5 * (surface - points[:, 2]) / reach, 0.0, 1.0)
     return velocity, acceleration, wet

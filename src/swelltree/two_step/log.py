@@ -38,7 +38,7 @@ def noted(log: Log, happened: Array, t: Array, kind: Array, item: int, value: Ar
 
 
 def sentences(model: Model, log: Log | None, until: float) -> list[str]:
-    """Stages of operations and events as sentences, in time, up to the end of a run [s]."""
+    """Stages of operations and events as messages, in time, up to the end of a run [s]."""
     if log is None:
         return []
     count = int(log.count)

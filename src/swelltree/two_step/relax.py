@@ -2,7 +2,7 @@
 
 With theta = 1 and the whole stiffness in the next instant a long step from rest is a Newton step of
 statics: what is left of inertia only keeps it within bounds. Steps grow while all goes well. Forces
-in joints act along the mean of two instants: a body that hangs on a pin swings to the other side in
+in joints act along the mean of two instants: a body that hangs on a pin moves to the other side in
 a long step, and comes to rest in shorter ones. In a short step everything moves little, at rest or
 not, by the square of its length: what counts is what would move in a long one.
 """
@@ -37,12 +37,12 @@ UNTOLD = 1e-4  # m, rad: what moves less in a long step is not worth a word
 FAR = 0.1  # m, rad: after such a motion of a body its stiffness is asked anew
 TURN = 0.5  # rad: what turns more in a step may end in another equilibrium
 SHORTEST = 1e-3  # s
-SWING = 0.25  # of the way of the step before: what goes back more swings
+SWING = 0.25  # of the way of the step before: what goes back more oscillates
 
 
 @pytree()
 class Rest:
-    """Where a system came to rest."""
+    """Equilibrium of a system."""
 
     state: StepperState
     sample: Tree
@@ -60,7 +60,7 @@ def relaxed(
     tolerance: float = 1e-7,
     hold: bool = False,
 ) -> Rest:
-    """Step to rest.
+    """Step to equilibrium.
 
     Args:
         step: compiled `advance`.
@@ -96,7 +96,7 @@ def relaxed(
         (moved, mover), sample = _largest(state, after), now
         reach = moved * max(1.0, ENOUGH / h) ** 2
         before, way = way, _way(state, after)
-        # bodies that stand still while lines move do not swing
+        # bodies that stand still while lines move do not oscillate
         moves = min(np.abs(x).max(initial=0.0) for x in (before, way)) > tolerance
         swings = moves and way @ before < -SWING * (before @ before)
         ahead, slow = trail.take(form, state, after)

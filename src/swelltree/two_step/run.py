@@ -31,7 +31,7 @@ PER_LINE = tuple(
     if field.name not in ("tension", "end_force", "slack", "grounded", "curvature", "moment")
 )
 FAR = np.iinfo(np.int64).max  # a step that no run comes to
-SHORT = 64  # numbers of a sample that are written one by one
+SHORT = 64  # numbers of a sample that are written individually
 MOST = 120_000  # expressions of a program: XLA compiles slowly what steps in a loop
 PER_WINCH = ("length", "speed", "tension", "power", "work", "brought", "lost")
 
@@ -115,7 +115,7 @@ class CompiledRun:
 
     def __init__(self, form: Form) -> None:
         options = None if form.optimised else {"xla_backend_optimization_level": 0}
-        # machine code is the same however XLA would compile
+        # native code is the same however XLA would compile
         steps = _steps(replace(form, optimised=True))
         self.program = Program(steps, like=_results, rows=_rows, options=options, most=MOST)
 

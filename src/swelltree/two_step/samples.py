@@ -1,4 +1,4 @@
-"""What a step tells about the instant it leaves."""
+"""What a step reports about the instant it leaves."""
 
 from __future__ import annotations
 

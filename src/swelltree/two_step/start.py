@@ -33,7 +33,7 @@ from swelltree.two_step.solve.newton import other_terms
 from swelltree.two_step.state import Form, LineState, Setup, Sizes, StepperState
 
 BETA = 0.25  # weight of the stiffness at the last and the next instant
-LIGHT = 0.95  # share of the inertia that is taken off on the way to rest
+LIGHT = 0.95  # fraction of the inertia that is removed on the way to equilibrium
 IMMOVABLE = 1e20  # kg, kg m^2: a body this heavy does not move
 SMALL = 1e-6  # m, rad, m/s: for differences
 
@@ -74,7 +74,7 @@ def wrench_at(model: Model, pose: Pose, v: Array, angles: Array, internal: Inter
         model: whose effects do not look at the sea (`apart`).
         pose: of all bodies.
         v: their velocities (N, 6).
-        angles: of joints before, which tell turns apart.
+        angles: of joints before, from which turns are counted.
         internal: states of the effects.
     """
     at = motion_at(model, pose, v, angles)

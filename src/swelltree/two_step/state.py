@@ -132,7 +132,7 @@ class Form:
 def form_of(model: Model, formulation: str) -> Form:
     """The form that stands for a formulation.
 
-    Bodies that no joint ties to one another need no path matrix, but where freedoms of the tree
+    Bodies that no joint ties to one another need no path matrix, but where DOFs of the tree
     can be locked.
     """
     layout = model.layout
@@ -145,14 +145,14 @@ def usual_formulation(model: Model) -> str:
     """The formulation where none is asked for.
 
     Poses with multipliers, or tree coordinates where that would be many unknowns: a frame of
-    welded rods has few freedoms.
+    welded rods has few DOFs.
     """
     few = sum(Sizes.of(model, form_of(model, "lagrange"))) <= MANY
     return "lagrange" if few and not locks(model) else "path_matrix"
 
 
 def locks(model: Model) -> bool:
-    """Can freedoms of the tree be locked, as those of cable elements on a drum?"""
+    """Can DOFs of the tree be locked, as those of cable elements on a drum?"""
     return any(effect.locks for effect in model.effects)
 
 

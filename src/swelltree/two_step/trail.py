@@ -1,6 +1,7 @@
-"""Motions on the way to rest, and where they lead.
+"""Motions on the way to equilibrium, and where they lead.
 
-Where each motion is the same share r of the one before, r / (1 - r) of the last are left (Aitken).
+Where each motion is the same fraction r of the one before, r / (1 - r) of the last are left
+(Aitken).
 """
 
 from __future__ import annotations

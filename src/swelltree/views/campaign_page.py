@@ -211,7 +211,7 @@ def _replays(campaign: xr.Dataset, folder: Path) -> str:
 
 
 def _ranges(campaign: xr.Dataset) -> str:
-    """Least and greatest mean, deviation and extremes of every channel over all cases."""
+    """Min and max of mean, deviation and extremes of every channel over all cases."""
     rows = []
     for name, values in campaign.data_vars.items():
         if "statistic" not in values.dims:
@@ -236,5 +236,5 @@ def _ranges(campaign: xr.Dataset) -> str:
             mean, std = float(np.nanmean(numbers[0])), float(np.nanmax(numbers[1]))
             row = [f"{name} {label}".strip(), str(values.attrs.get("units", ""))]
             rows.append([*row, *(f"{x:.4g}" for x in (mean, std, least, greatest))])
-    heads = ["channel", "unit", "mean of all", "largest std", "least", "greatest"]
+    heads = ["channel", "unit", "mean of all", "largest std", "min", "max"]
     return card("Channels over all cases", table(heads, rows)) if rows else ""

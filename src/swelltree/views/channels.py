@@ -208,7 +208,7 @@ class Channels:
         for dim, i in zip(dims, index, strict=True):
             turns = turns or turning(self.dataset, dim, i)
             if dim == "_end":
-                words.append(("greatest", self._last(name))[i])
+                words.append(("maximum", self._last(name))[i])
                 continue
             text = str(self.dataset[dim].values[i]) if dim in self.dataset.coords else str(i)
             if dim == "coordinate":
@@ -314,7 +314,7 @@ def _motions(page: Channels) -> None:
 def _joints(page: Channels) -> None:
     numbers = page.add("joint_coordinate")
     owners = [page.rows[k]["owner"] for k in numbers]
-    # a joint with six freedoms is the motion of its body
+    # a joint with six DOFs is the motion of its body
     for k, owner in zip(numbers, owners, strict=True):
         page.rows[k]["aside"] = owners.count(owner) == 6
     numbers = [k for k in numbers if not page.rows[k]["aside"]]
@@ -348,7 +348,7 @@ def _pulls(page: Channels) -> None:
     for k in numbers:
         row = page.rows[k]
         row["legend"] = row["owner"][1]
-    page.plot("Moorings and lines", "Greatest tension along the line", numbers[::2])
+    page.plot("Moorings and lines", "Maximum tension along the line", numbers[::2])
     ends = page.add("fairlead_tension")
     page.plot("Moorings and lines", "Tension at end B, the fairlead", ends)
     if not ends:

@@ -1,4 +1,4 @@
-"""The papers behind the methods that a result used, told from its own attributes."""
+"""The papers behind the methods that a result used, found from its own attributes."""
 
 from __future__ import annotations
 

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 
 def outline(case: Case, model: Model, notes: list[str]) -> RenderableType:
-    """What a checked case holds: bodies and joints, freedoms, remarks, studies.
+    """What a checked case holds: bodies and joints, DOFs, remarks, studies.
 
     Args:
         case: the case.
         model: its compiled system.
-        notes: further sentences.
+        notes: further messages.
     """
     from rich.console import Group
     from rich.text import Text
@@ -143,7 +143,7 @@ def _end(end: LineEnd) -> str:
 
 
 def joint_text(joint: Joint) -> str:
-    """Kind of a joint and its freedoms."""
+    """Kind of a joint and its DOFs."""
     dofs = [f"{d} prescribed" if d in joint.motions() else d for d in joint.layout().dofs]
     return f"{joint.type}: {', '.join(dofs)}" if dofs else joint.type
 
@@ -172,10 +172,10 @@ def study_text(study: Study, model: Model) -> str:
 
 
 def without_user_code(system: System) -> tuple[System, list[str]]:
-    """The system with every "module:name" replaced by zero, and sentences about motions.
+    """The system with every "module:name" replaced by zero, and messages about motions.
 
     A check must not import the user's modules. Forces and controllers do not matter for it;
-    prescribed motions and the speeds of winches do, so the reader is told.
+    prescribed motions and the speeds of winches do, so a message says so.
     """
     notes, joints, winches = [], [], []
     for winch in system.winches:

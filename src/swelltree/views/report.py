@@ -43,7 +43,7 @@ def write_report(results: Results, path: str | Path, *, note: str = "", title: s
         results: a result, its file, or several of them: runs in time, `rao` and `modes`. Several
             runs are shown one at a time and compared in a table.
         path: of the page, usually ending in .html; an older file is replaced.
-        note: a sentence or two under the heading.
+        note: a line or two of text under the heading.
         title: heading; the name of the system if not given.
     """
     return write_whole(Path(path), page(results, note=note, title=title))

@@ -180,7 +180,7 @@ def waves(dataset: xr.Dataset) -> NamedValues | None:
 
 
 def drawn_waves(sea: RealisedSea | None) -> NamedValues | None:
-    """The same of a realised sea; None for still water and for seas that are no plane waves."""
+    """The same of a realised sea; None for still water and for seas that are not plane waves."""
     if not isinstance(sea, Components) or not np.any(sea.amplitude):
         return None
     strong = np.sort(np.argsort(-np.asarray(sea.amplitude))[:MOST_WAVES])

@@ -2,8 +2,8 @@
 
 The server answers on the loopback address at a port the system chooses, knows one page and
 nothing else, and takes no data. The address holds a token, so that neither other users of the
-machine nor pages of the internet find it; the browser is told to load nothing from elsewhere and
-to show the page in no frame.
+machine nor pages of the internet find it; the browser is instructed to load nothing from elsewhere
+and to show the page in no frame.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def view(results: Results, *, note: str = "", browser: bool = True, port: int = 
 
     Args:
         results: as for `write_report`.
-        note: a sentence or two under the heading.
+        note: a line or two of text under the heading.
         browser: open it; otherwise only serve.
         port: on the loopback address; 0: any that is free.
     """

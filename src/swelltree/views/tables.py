@@ -34,7 +34,7 @@ HIDDEN = (
     "conventions",
     "title",
 )
-STATISTICS = ("mean", "std", "significant", "least", "greatest", "MPM")
+STATISTICS = ("mean", "std", "significant", "min", "max", "MPM")
 SHOWN_FIRST = (
     "elevation",
     "displacement",
@@ -94,21 +94,19 @@ def greatest_tension(dataset: xr.Dataset) -> tuple[str, float] | None:
     if tension is None:
         return None
     values = statistic(tension, "max") if "time" in tension.dims else tension.values
-    where = "greatest fairlead tension" if has_fairleads else "greatest tension along lines"
+    where = "maximum fairlead tension" if has_fairleads else "maximum tension along lines"
     return where, float(np.nanmax(values, initial=0.0))
 
 
 def findings(dataset: xr.Dataset) -> str:
-    """What a reader should doubt, and what the physics checks said."""
+    """Warnings about a result, and the findings of the model checks."""
     rows = [("warning", text) for text in warnings_of(dataset)]
     for line in str(dataset.attrs.get("findings", "")).splitlines():
         kind, _, text = line.partition(": ")
         rows.append((kind.split(" ")[0], text or line))
     run = "time" in dataset.dims and dataset.attrs.get("result") == "success"
     if not rows and run:
-        rows = [
-            ("good", "Checks found nothing to doubt: finished, joints closed, energy in order.")
-        ]
+        rows = [("good", "All checks passed: finished, joints closed, energy in order.")]
     kinds = ("error", "warning", "good")
     items = "".join(
         f'<li class="{kind if kind in kinds else "note"}">{escape(text)}</li>'
@@ -121,7 +119,7 @@ def statistics_card(statistics: NamedValues) -> str:
     """Statistics of the channels that matter, the others folded."""
 
     def lines(rows: list[NamedValues]) -> str:
-        # mean, std, significant, least, greatest, most probable maximum
+        # mean, std, significant, min, max, most probable maximum
         order = (0, 1, 2, 3, 4, 6)
         return table(
             ["channel", "unit", *STATISTICS],
@@ -235,13 +233,13 @@ def joints_card(dataset: xr.Dataset, drawing: NamedValues) -> str:
         rows.append([f"{name} ({kind})", between, *(v if v != "0" else "–" for v in values)])
     if not rows:
         return ""
-    heads = ["joint", "between", f"greatest force [{unit_f}]", f"greatest moment [{unit_m}]"]
+    heads = ["joint", "between", f"maximum force [{unit_f}]", f"maximum moment [{unit_m}]"]
     about = f'<p class="about">{window_text(dataset).capitalize()}.</p>'
     return card("Joint reactions", about + table(heads, rows))
 
 
 def ptos_card(dataset: xr.Dataset) -> str:
-    """Books of the power take-offs."""
+    """Energy balance of the power take-offs."""
     rows, sums = [], np.zeros(3)
     tops = statistic(dataset["absorbed_power"], "max")
     for i, (name, absorbed, delivered, lost) in enumerate(mean_books(dataset)):
@@ -252,7 +250,7 @@ def ptos_card(dataset: xr.Dataset) -> str:
     top = float(statistic(dataset["absorbed_power"].sum("pto"), "max"))
     share = f"{sums[1] / sums[0]:.1%}" if sums[0] > 0 else "–"
     rows.append(["sum", *map(power_text, (sums[0], top, sums[1], sums[2])), share])
-    heads = ["power take-off", "mean absorbed", "greatest", "mean delivered", "lost", "efficiency"]
+    heads = ["power take-off", "mean absorbed", "max", "mean delivered", "lost", "efficiency"]
     about = f'<p class="about">{window_text(dataset).capitalize()}.</p>'
     return card("Power take-offs", about + table(heads, rows, total=1))
 
@@ -274,7 +272,7 @@ def model_card(dataset: xr.Dataset, drawing: NamedValues) -> str:
         for joint in drawing["joints"]
     ]
     if joints:
-        content += text_table(["joint", "type", "freedoms"], joints)
+        content += text_table(["joint", "type", "DOFs"], joints)
     ptos = [[pto["name"], pto["type"].replace("_", " ")] for pto in drawing["ptos"]]
     if ptos:
         content += text_table(["power take-off", "type"], ptos)
@@ -306,17 +304,17 @@ def modes_card(dataset: xr.Dataset) -> str:
         )
     heads = ["mode", "natural period [s]", "damped period [s]", "damping [of critical]"]
     about = (
-        f"Added mass {dataset.attrs.get('added_mass', '?')}. What moves most has the largest share "
-        "of the kinetic energy."
+        f"Added mass {dataset.attrs.get('added_mass', '?')}. What moves most has the "
+        "largest fraction of the kinetic energy."
     )
     content = f'<p class="about">{escape(about)}</p>' + table([*heads, "moves most"], rows)
     return card("Modes", content)
 
 
 def still_card(dataset: xr.Dataset) -> str:
-    """Where bodies rest, or how much they move in a sea."""
+    """Equilibrium of bodies, or how much they move in a sea."""
     for name, title in (
-        ("position", "State of rest"),
+        ("position", "Equilibrium"),
         ("standard_deviation", "Standard deviation of the motion"),
     ):
         if name in dataset and set(dataset[name].dims) == {"body", "dof"}:
@@ -358,7 +356,7 @@ def methods_card(datasets: list[xr.Dataset]) -> str:
 
 
 def comparison_card(names: list[str], comparisons: list[NamedValues]) -> str:
-    """Standard deviations and extremes of several runs side by side."""
+    """Standard deviations and extremes of several runs in one table."""
     keys = [{_name(row): row for row in one["channels"] if _matters(row)} for one in comparisons]
     common = [key for key in keys[0] if all(key in other for other in keys[1:])]
     rows = []
@@ -369,5 +367,5 @@ def comparison_card(names: list[str], comparisons: list[NamedValues]) -> str:
         numbers = [short(row["stats"][i]) for row in values for i in (1, 4)]
         rows.append([key, values[0]["unit"], *numbers])
     heads = ["channel", "unit"]
-    heads += [f"{name}: {word}" for name in names for word in ("std", "greatest")]
-    return card("Runs side by side", table(heads, rows)) if rows else ""
+    heads += [f"{name}: {word}" for name in names for word in ("std", "max")]
+    return card("Comparison of runs", table(heads, rows)) if rows else ""

@@ -250,7 +250,7 @@ def test_later_cases_that_no_program_takes_are_run_one_by_one(monkeypatch):
         return summed(self, plan, made, wanted)
 
     monkeypatch.setattr(SideBySide, "summed", outgrown)
-    with pytest.warns(sw.SwelltreeWarning, match=r"1 cases cannot .* \(9 numbers, .* one by one"):
+    with pytest.warns(sw.SwelltreeWarning, match=r"1 cases cannot .* \(9 numbers, .* sequentially"):
         batch = sw.simulate_batch(float_model(), seas(3), **how)
     assert len(seen) == 2
     assert list(batch.data_vars) == list(usual.data_vars)

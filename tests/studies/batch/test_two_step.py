@@ -207,7 +207,7 @@ def test_threads_of_a_graphics_processor_take_the_same_steps(monkeypatch):
         size = float(np.abs(right[name]).max())
         np.testing.assert_allclose(found[name], right[name], rtol=0, atol=1e-8 * size)
     short = {"device": "gpu", "precision": "float32"}
-    with pytest.warns(sw.SwelltreeWarning, match="which float32 cannot tell"):
+    with pytest.warns(sw.SwelltreeWarning, match="which float32 cannot resolve"):
         other = sw.simulate_batch(model, seas(2), damping, **HOW, **short)
     assert other.attrs["engine"].startswith("lanes; not gpu, float32")
     engines._gpu_program.cache_clear()

@@ -173,7 +173,7 @@ def test_report_names_what_cannot_be_moved_or_seen():
     assert report.unmoved == ("b", "radiation__1")
     assert report.unseen == ("a", "a__rate")
     assert "No input moves 'b' and 1 state of radiation by itself." in str(report)
-    assert "No output tells 'a', 'a__rate'." in str(report)
+    assert "No output shows 'a', 'a__rate'." in str(report)
 
 
 @pytest.fixture(scope="module")

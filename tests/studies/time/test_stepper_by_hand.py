@@ -320,7 +320,7 @@ BAD = {
     "text": (lambda run: run.step(0.1, {"pto": "much"}), "'pto': 'much' is not one finite"),
     "nan": (lambda run: run.step(0.1, {"pto": np.nan}), "is not one finite number"),
     "two": (lambda run: run.step(0.1, {"pto": [1.0, 2.0]}), "is not one finite number"),
-    "no table": (lambda run: run.step(0.1, 3.0), "is no table of names"),
+    "no table": (lambda run: run.step(0.1, 3.0), "is not a table of names"),
     "no time": (lambda run: run.step(0.0), "is not a positive number of seconds"),
     "back": (lambda run: run.step(-1.0), "is not a positive number of seconds"),
     "nan time": (lambda run: run.step(np.nan), "is not a positive number of seconds"),
@@ -329,7 +329,7 @@ BAD = {
     "label": (lambda run: run["pto_force.pta"], "there is no pto 'pta'. Did you mean 'pto'"),
     "dof": (lambda run: run["float.heave"], "there is no dof 'heave'. Did you mean 'Heave'"),
     "too many": (lambda run: run["elevation.x"], "no more to choose from"),
-    "no name": (lambda run: run[3], "is no name"),
+    "no name": (lambda run: run[3], "is not a name"),
     "number": (lambda run: run.change({"ptos.pto.damping": np.inf}), "is not finite"),
     "path": (lambda run: run.change({"ptos.pto.dampin": 1.0}), "there is no 'dampin'"),
     "sea": (lambda run: run.change({"sea.spectrum.H": 1.0}), "there is no 'H'"),
@@ -338,7 +338,7 @@ BAD = {
         "'sea.components' changes sizes",
     ),
     "seed": (lambda run: run.change({"sea.seed": 1.5}), "is no whole number"),
-    "changes": (lambda run: run.change(3), "is no table of names"),
+    "changes": (lambda run: run.change(3), "is not a table of names"),
     "saved": (lambda run: run.restore(3), "is not from save"),
     "other": (lambda run: run.restore(sw.stepper(floating()).save()), "another stepper"),
 }
@@ -360,8 +360,8 @@ def test_bad_steppers_get_a_sentence():
     for options, sentence in (
         ({"solver": "rk4"}, "needs a step"),
         ({"duration": -1.0}, "is not a positive number"),
-        ({"keep": 0}, "is no number of samples"),
-        ({"forces": {"motor": 1.0}}, "is no PTO"),
+        ({"keep": 0}, "is not a number of samples"),
+        ({"forces": {"motor": 1.0}}, "is not a PTO"),
     ):
         with pytest.raises(sw.SwelltreeError, match=sentence):
             sw.stepper(floating(), **options)
@@ -369,7 +369,7 @@ def test_bad_steppers_get_a_sentence():
         sw.stepper(floating().described.system)
     with pytest.raises(sw.SwelltreeError, match="this sea has no seed"):
         sw.stepper(floating()).reset(seed=3)
-    with pytest.raises(sw.SwelltreeError, match=r"no multiple of 0\.05 s"):
+    with pytest.raises(sw.SwelltreeError, match=r"not a multiple of 0\.05 s"):
         sw.stepper(hung(), step=0.05).step(0.08)
 
 

@@ -1,1 +1,1 @@
-"""Traced functions as machine code: flat equations of single numbers, loops kept, by LLVM."""
+"""Traced functions as native code: flat equations of single numbers, loops kept, by LLVM."""

@@ -139,5 +139,5 @@ def _summed(
 
 
 def _turned(graph: Graph, matrix: Stored) -> Buffer:
-    """The matrix with its columns side by side."""
+    """The matrix with contiguous columns."""
     return graph.turned(matrix.buffer, matrix.start, matrix.shape)

@@ -30,7 +30,7 @@ DAY = 86_400.0  # s
 UNUSED = 90 * DAY  # s, after which an entry goes
 NEW = ".new-"  # how names of files begin that are being written
 SELDOM = 3600.0  # s, between two looks at all entries of a folder
-CLEANED = ".cleaned"  # file that tells when that was
+CLEANED = ".cleaned"  # file that records when that was
 OBJECTS = r"[0-9a-f]{64}"  # names of entries
 
 

@@ -2,9 +2,9 @@
 
 A program is named by the content of its function, by the structure, shapes and pattern of its
 arguments, by the text of this package, the versions of those that compute, LLVM and the processor.
-An entry tells how its memory is laid out and which object code it is; or why there is none, so that
-what cannot be flattened is not tried again. Functions of the user's own are not looked for here:
-what they read while they are traced cannot be known.
+An entry states how its memory is laid out and which object code it is; or why there is none, so
+that what cannot be flattened is not tried again. Functions of the user's own are not looked for
+here: what they read while they are traced cannot be known.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Entry:
         self.name, self.folder = name, folder
 
     def content(self) -> tuple[dict[str, Tree], bytes] | str | None:
-        """What the entry tells and the bytes behind it, a refusal, or None: nothing is known."""
+        """Header of the entry and the bytes behind it, a refusal, or None: nothing is known."""
         content = cache.read(self.folder, self.name)
         if content is None:
             return None
@@ -143,7 +143,7 @@ def entry_of(
         functions: the one that is to be traced, and what gives the structure of its results.
         args: arguments of both.
         pattern: what shapes the program of the numbers of fixed arguments.
-        kinds: shapes and types of all arguments, one by one.
+        kinds: shapes and types of all arguments, as a flat list.
     """
     folder = cache.private_folder(cache_folder())
     if folder is None:

@@ -141,7 +141,7 @@ class Graph:
         return number
 
     def constant(self, value: float, kind: str = FLOAT) -> int:
-        """A number known now; the two zeros and NaN are told apart from others by their bits."""
+        """A number known now; the two zeros and NaN are distinguished by their bits."""
         if kind == FLOAT:
             value = float(value)
             key = ("is", kind, value.hex())

@@ -1,4 +1,4 @@
-"""Machine code of this processor from LLVM's language, kept on disk."""
+"""Native code of this processor from LLVM's language, kept on disk."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _machine(optimise: int) -> llvmlite.binding.TargetMachine:
 
 
 def compiler() -> tuple[str, ...]:
-    """All that machine code depends on besides its text: LLVM, and this processor."""
+    """All that native code depends on besides its text: LLVM, and this processor."""
     import llvmlite
 
     return llvmlite.__version__, ".".join(map(str, llvm().llvm_version_info)), *_processor()
@@ -79,7 +79,7 @@ def object_code(text: str, optimise: int = 2) -> bytes:
 
 @functools.cache  # LLVM answers one thread at a time: asking waits for what another compiles
 def lane_width() -> int:
-    """Floats that registers of this processor hold side by side."""
+    """Number of floats in a SIMD register of this processor."""
     features = dict(llvm().get_host_cpu_features())
     if features.get("avx512f"):
         return 8

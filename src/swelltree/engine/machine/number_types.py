@@ -1,4 +1,4 @@
-"""Types of LLVM's language for numbers: one, or several side by side in a register."""
+"""Types of LLVM's language for numbers: scalars, or vectors in a SIMD register."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Types:
     """Names of types and constants.
 
     Args:
-        width: numbers side by side.
+        width: numbers of a vector.
         float: type of one float.
     """
 

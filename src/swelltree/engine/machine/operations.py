@@ -1,4 +1,4 @@
-"""Operations on single numbers, or on several side by side, in LLVM's language."""
+"""Operations on scalars or vectors in LLVM's language."""
 
 from __future__ import annotations
 

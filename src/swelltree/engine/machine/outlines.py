@@ -59,7 +59,7 @@ class Traced:
 
 
 class Outline(NamedTuple):
-    """What tracing tells besides the program itself; see `Traced`."""
+    """What tracing gives besides the program itself; see `Traced`."""
 
     used: list[bool]
     tree: Form
@@ -78,7 +78,7 @@ def read_outline(entry: Entry) -> Outline | None:
 
 
 def write_outline(entry: Entry, outline: Outline) -> bool:
-    """Keep what tracing told; False where the results are nested in a way that has no words."""
+    """Keep what tracing gave; False where the nesting of the results cannot be written."""
     words = _words(outline.tree.unflatten(list(range(outline.tree.num_leaves))))
     if words is None:
         return False
@@ -113,7 +113,7 @@ def _words(tree: Tree) -> object:
 
 
 def _made(words: Any) -> Tree:
-    """The tree of numbers that words tell of."""
+    """The tree of numbers that words describe."""
     if isinstance(words, int):
         return words
     word, parts = words

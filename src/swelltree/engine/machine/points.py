@@ -2,7 +2,7 @@
 
 The function is traced once for all that is made of it. Its first argument holds numbers that rarely
 change: those that are used are loaded from memory, their zeros and ones are built in. The last
-argument are the unknowns. At many points one loop in machine code goes from point to point; what
+argument are the unknowns. At many points one loop in native code goes from point to point; what
 is the same at all of them is computed before it, and a program serves any number of them.
 """
 
@@ -55,7 +55,7 @@ LONG_TEXT = 4000  # lines: LLVM takes longer to improve such code than the few e
 
 @dataclass
 class Compiled:
-    """Machine code of one kind of results, for one pattern of zeros and ones."""
+    """Native code of one kind of results, for one pattern of zeros and ones."""
 
     native: Native
     tables: list[np.ndarray]
@@ -225,7 +225,7 @@ class Points:
         return part.reshape(len(out), *shape) if self.many else part.reshape(shape)
 
     def _program(self, kind: str, fixed: Tree, others: tuple[Array, ...]) -> tuple[Any, Any, Any]:
-        """Machine code or why there is none, the traced function, numbers of the fixed argument."""
+        """Native code or why there is none, the traced function, numbers of the fixed argument."""
         rest, rest_structure = flatten(others)
         like = (rest_structure, tuple(map(self._kind, rest)), switched_off())
         before = self.last.get(kind)
@@ -343,7 +343,7 @@ class Points:
     def _outline(
         self, kind: str, structure: Form, like: list[Shaped], skip: int
     ) -> tuple[ClosedProgram, Outline]:
-        """The function traced, and what that tells."""
+        """The function traced, and its outline."""
         one = self._single(kind)
         make: Any = jax.make_jaxpr(lambda *x: one(*structure.unflatten(x)), return_shape=True)
         closed, out = make(*(jax.ShapeDtypeStruct(*x) for x in like))

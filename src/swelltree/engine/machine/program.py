@@ -40,7 +40,7 @@ _with_large: weakref.WeakSet[Program] = weakref.WeakSet()
 
 @dataclass
 class Compiled:
-    """Machine code for arguments of some shapes, and one pattern of zeros and ones."""
+    """Native code for arguments of some shapes, and one pattern of zeros and ones."""
 
     native: Native
     tables: np.ndarray  # large constants of the program, behind the fixed numbers
@@ -152,7 +152,7 @@ class Program:
         return _engine(program), results
 
     def _program(self, args: tuple[Tree, ...]) -> tuple[Compiled | str, np.ndarray, list[Array]]:
-        """Program, numbers of the fixed arguments, and the other arguments one by one."""
+        """Program, numbers of the fixed arguments, and the other arguments as a flat list."""
         leaves, tree = flatten(args[self.fixed :])
         refused = self.refused or switched_off()
         if refused:
@@ -367,7 +367,7 @@ def _kinds(leaves: list[Array]) -> tuple[Hashable, ...]:
 
 
 def same_objects(a: Sequence[object], b: Sequence[object]) -> bool:
-    """Are things the same one by one, not only equal?"""
+    """Are the items pairwise identical, not only equal?"""
     return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""Which engine ran the programs of a study, and why it was not machine code where it was not."""
+"""Which engine ran the programs of a study, and why it was not native code where it was not."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Ran:
 
     @property
     def engine(self) -> str:
-        """The first that is not machine code, or that; empty where nothing ran."""
+        """The first that is not native code, or that; empty where nothing ran."""
         others = [engine for engine in self.engines if engine != BY_LLVM]
         return others[0] if others else next(iter(self.engines), "")
 

@@ -85,7 +85,7 @@ class Rows(Loop):
         body: without a `Leave`.
         index: number of the expression of the number of the row.
         count: of rows.
-        width: rows that may go together, side by side in a register; 1: one after another.
+        width: rows that may go together in a SIMD register; 1: sequential.
         beyond: memory has room for rows behind the last, which the last register may hold too.
     """
 
@@ -112,7 +112,7 @@ class Adds(Statement):
 
 @dataclass
 class Reduction(Statement):
-    """Numbers that lie side by side brought together in one, for each of some rows of memory.
+    """Contiguous numbers reduced to one, for each of some rows of memory.
 
     Args:
         name: "add", "max" or "min".

@@ -30,8 +30,8 @@ from swelltree.engine.machine.statements import (
 
 WIDTHS = (8, 4, 2, 1)  # numbers in one register
 PART = 300  # lines of one block
-CHAINS = 4  # partial sums side by side
-FEW = 8  # numbers that are copied one by one
+CHAINS = 4  # partial sums in parallel
+FEW = 8  # numbers that are copied individually
 INVERSE = -(10**9)  # names of inverse numbers come before this one
 
 

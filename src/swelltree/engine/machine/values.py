@@ -15,7 +15,7 @@ from swelltree.engine.machine.graph import Buffer, Graph, NotFlattenedError, Reg
 from swelltree.engine.machine.statements import Stores
 
 LARGEST = 20_000  # numbers of one array that become expressions
-FEW = 24  # numbers that are stored one by one where they could be in a loop
+FEW = 24  # numbers that are stored individually where they could be in a loop
 _versions = itertools.count()
 
 
@@ -154,7 +154,7 @@ class View(Kept):
         version: of the buffer.
         base: expression (LONG) of a place that is added to all; or None.
         special: numbers that are known beforehand, NaN where they are not; or None.
-        lay_out: puts many numbers side by side in a loop; None: one by one.
+        lay_out: stores many numbers contiguously in a loop; None: individually.
     """
 
     buffer: Buffer
@@ -187,7 +187,7 @@ class View(Kept):
         return View(self.buffer, offsets, self.home, self.version, self.base)
 
     def simplest(self) -> View | Stored:
-        """A row of memory where the numbers lie side by side."""
+        """A row of memory where the numbers are contiguous."""
         flat = self.offsets.reshape(-1)
         if self.base is not None or not flat.size:
             return self
@@ -198,7 +198,7 @@ class View(Kept):
         return Stored(self.buffer, start, self.shape, self.home, self.version, special)
 
     def memory(self, graph: Graph) -> Stored:
-        """The numbers side by side, in new memory where they are not."""
+        """The numbers in contiguous memory, copied where they are not."""
         x = self.simplest()
         if isinstance(x, Stored):
             return x

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 HOURS = 8766.0  # of a mean year
 DELIVERED, ABSORBED = "delivered_power", "absorbed_power"
 STATES = ("Hs", "Tp", "beta")  # dimensions of sea states
-MISSED = 1e-3  # part of the time that may be without a result and is not told
+MISSED = 1e-3  # fraction of time without a result that is not reported
 
 
 def power_matrix(campaign: xr.Dataset, power: str | None = None) -> xr.Dataset:
@@ -126,13 +126,13 @@ def annual_energy(
         matrix: from `power_matrix`, or the campaign itself.
         occurrence: of the states, an array labelled like the matrix, in any unit: all of it
             together is the year; that of the campaign's scatter diagram if not given.
-        availability: part of the time in which the device works.
+        availability: fraction of time in which the device works.
 
     Energy is that of the channel of the matrix, what the PTOs deliver if no other was asked for.
 
     Returns a dataset: `MAEP` [Wh], its standard error `MAEP_error` over the seeds, the energy
     absorbed beside it (`absorbed_energy` [Wh]), `mean_power` [W], `energy` of each state [Wh],
-    `capture_width` over the year [m], and `covered`, the part of the time whose states have a
+    `capture_width` over the year [m], and `covered`, the fraction of time whose states have a
     result.
     """
     import xarray as xr
@@ -157,7 +157,7 @@ def annual_energy(
     energy = (hours * part * power).assign_attrs(units="Wh", long_name="energy of a year")
     total = energy.sum(states)
     covered = part.where(power.notnull()).sum(states)
-    # where no state at all has a result there is no energy to tell
+    # where no state at all has a result there is no energy to report
     total = total.where(covered > 0.0)
     _warn_of_gaps(covered)
     result = {
@@ -165,7 +165,7 @@ def annual_energy(
         "mean_power": (total / HOURS).assign_attrs(units="W", long_name="mean power of a year"),
         "energy": energy,
         "covered": covered.assign_attrs(
-            units="1", long_name="part of the time whose states have a result"
+            units="1", long_name="fraction of time whose states have a result"
         ),
     }
     if ABSORBED in matrix and matrix.attrs.get("channel") != ABSORBED:

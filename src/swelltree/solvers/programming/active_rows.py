@@ -58,7 +58,7 @@ def with_active_rows(
         G: (rows, n).
         low: (rows,).
         high: (rows,).
-        guess: (rows,) multipliers whose signs tell the sides at first.
+        guess: (rows,) multipliers whose signs give the sides at first.
     """
     dpotrs, dtrtrs = lapack().dpotrs, lapack().dtrtrs
     size = float(np.abs(H).max(initial=0.0))

@@ -13,7 +13,7 @@ import numpy as np
 
 from swelltree.solvers.programming.active_rows import with_active_rows
 
-LOOSE = 1e-6  # enough to tell which rows are active
+LOOSE = 1e-6  # enough to decide which rows are active
 TOLERANCE = 1e-11  # of residuals and of the duality gap; rows and cost are scaled to about one
 
 
@@ -35,7 +35,7 @@ def solve_quadratic(
     high: np.ndarray,
     guess: np.ndarray | None = None,
 ) -> Quadratic:
-    """Least value of a convex quadratic under two-sided rows; infinite sides are open.
+    """Minimum of a convex quadratic under two-sided rows; infinite sides are open.
 
     Args:
         H: (n, n), symmetric and not negative.
@@ -95,7 +95,7 @@ def _interior(
 def smallest_excess(
     G: np.ndarray, low: np.ndarray, high: np.ndarray, soft: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """Least t with which soft rows hold at (1 + t) times their limits, hard rows as they are.
+    """Min t with which soft rows hold at (1 + t) times their limits, hard rows as they are.
 
     Args:
         G: (rows, n).

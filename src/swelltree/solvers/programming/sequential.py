@@ -17,7 +17,7 @@ import numpy as np
 from swelltree.solvers.programming.active_rows import is_positive, largest
 from swelltree.solvers.programming.quadratic import solve_quadratic
 
-SHORTEST = 2.0**-12  # least part of a step
+SHORTEST = 2.0**-12  # min fraction of a step
 NOTHING = 1e-10  # of the largest curvature: directions without any, left to the rows
 LEAST = 1e-6  # of the largest curvature: smaller ones are raised to it
 STIFFER = (1.0, 1e2)  # stiffness added across the rows that are held

@@ -36,7 +36,7 @@ class Planned(NamedTuple):
     planned: Array  # s, as long as it was to be before it was made to land
     nearest: Array  # s, to the next output
     starting: Array  # the length of the first step is not known yet
-    cornered: Array  # it ends at a corner
+    cornered: Array  # it ends at a breakpoint
     latest: Array  # s, before which its stages stay
     sampled: Array | None  # an output lies within it; None: never
     before: Array | None  # values of the events at its start, or None
@@ -132,7 +132,7 @@ class Attempts:
         )
 
     def _planned(self, carry: Carry, target: Array) -> Planned:
-        """The length: as planned, stretched or divided to land on the target or a corner."""
+        """The length: as planned, stretched or divided to land on the target or a breakpoint."""
         options = self.options
         output, nearest = target, target - carry.t
         if self.free:
@@ -160,7 +160,7 @@ class Attempts:
             h = jnp.where(starting, h, jnp.minimum(h, short))
         h = stop(h)
         t_new = jnp.where(lands, target, carry.t + h)
-        # a jump at a corner belongs to the step after it
+        # a jump at a breakpoint belongs to the step after it
         cornered = cornered & lands
         latest = jnp.where(cornered, jnp.nextafter(stop(target), -jnp.inf), jnp.inf)
         sampled = (output < t_new) if self.free else None

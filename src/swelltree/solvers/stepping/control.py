@@ -71,7 +71,7 @@ def landing_step(
     """Step that divides the remaining time evenly, and whether it reaches the target.
 
     Args:
-        remaining: time to the next output or corner [s].
+        remaining: time to the next output or breakpoint [s].
         longest: the step may be this long [s].
         usual: step that is taken while the target is further than two steps away [s]; None: time
             is divided evenly from afar.
@@ -134,6 +134,6 @@ def on_grid(h: Scalar) -> Scalar:
     """The next shorter of steps that differ by `GRID`.
 
     An estimate of the error is a difference of almost equal numbers, so that its rounding shows in
-    the step. With few lengths to choose from, runs by different machines take the same steps.
+    the step. With few lengths to choose from, runs on different computers take the same steps.
     """
     return jnp.exp(GRID * jnp.floor(jnp.log(h) / GRID + 1e-3))

@@ -1,6 +1,6 @@
 """The linear part of a problem within the stages of a fixed step, carried on exactly.
 
-Where a problem has none, or a step is not the fixed one (the last before a corner or an output
+Where a problem has none, or a step is not the fixed one (the last before a breakpoint or an output
 time), the stages are those of the tableau.
 """
 

@@ -18,7 +18,7 @@ the method behind its own, evaluated only in steps that hold samples.
 The points, at a fifth and at the half, were chosen by the error of the quintic in single steps of
 four nonlinear systems: it is some 1.2 times that of the step's end, where that of the extension of
 order four is 6 times (tsit5) and 4 times (dopri5). Pairs near those of Lobatto's quadrature
-(0.28 and 0.72) do not do: rates there tell nothing that those of the ends do not.
+(0.28 and 0.72) do not do: rates there add nothing to those of the ends.
 
 The classical method of Kutta has the cubic alone, the last stage taken as rate of the end: of order
 three, so that its error falls with the fourth power of the step, as that of these steps.

@@ -5,7 +5,7 @@ r"""One step of RK4 that keeps two arrays instead of the rates of all stages.
 
 The value at a stage and the sum are all that stages hand on, so that many cases fit into the memory
 near a processor. A linear part z' = A z + B u of which the rest knows w = C z only is carried on
-exactly, as in `exact_block` (ETDRK4), and is no part of the stages: what they see of it follows
+exactly, as in `exact_block` (ETDRK4), and is not part of the stages: what they see of it follows
 from z at the start and from u of earlier stages, and z is found once, at the end of the step.
 """
 
@@ -41,7 +41,7 @@ def rk4_step(problem: Problem, args: Tree, y0: Tree, t: Array, h: Array, latest:
     ports = None if block is None else block.ports(args)
     if block is None or stages is None or ports is None:
         return _by_tableau(problem, args, y0, t, h, latest)
-    # the last step before a corner or an output time may be shorter
+    # the last step before a breakpoint or an output time may be shorter
     return jax.lax.cond(
         jnp.abs(h - stages.step) >= SAME * stages.step,
         lambda: _by_tableau(problem, args, y0, t, h, latest),

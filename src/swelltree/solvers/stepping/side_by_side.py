@@ -1,8 +1,8 @@
-"""Fixed steps of many cases side by side: one clock for all, and a flag for those that failed.
+"""Fixed steps of many cases in parallel: the same times for all, and a flag for those that failed.
 
 The steps are those of `smooth.integrate` with method "rk4". Time, lengths of steps and stages are
 the same in all cases, so that loops never part; a case that has failed is held where it was.
-Problems with events have no common clock and take `integrate`.
+Problems with events have no common times and take `integrate`.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def fixed_steps(
         end = jnp.minimum(corner, target)
         longest = jnp.minimum(options.step, options.max_step) * control.ROUNDING
         h, lands = control.landing_step(end - clock, longest)
-        # a jump at a corner belongs to the step after it
+        # a jump at a breakpoint belongs to the step after it
         cornered = (corner <= target) & lands
         latest = jnp.where(cornered, jnp.nextafter(end, -jnp.inf), jnp.inf)
         after = jnp.where(lands, end, clock + h)

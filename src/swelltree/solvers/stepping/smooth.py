@@ -189,7 +189,7 @@ def compiled(
 ) -> Program:
     """``advance(args, options, carry, times) -> (carry, outputs)``, compiled once.
 
-    It runs as machine code of its own where all can be flattened, else by XLA.
+    It runs as native code where all can be flattened, else by XLA.
 
     Args:
         problem: the functions.

@@ -80,7 +80,7 @@ def newton_matrix(problem: Problem, args: Tree, carry: Carry, h: Array, latest: 
     """Solve with Newton's matrix of the stages: its linear block and its integrals eliminated.
 
     Its Jacobian is one linearisation of the right-hand side, followed along every number but the
-    integrals by one body in a loop; in machine code both are parts of one graph.
+    integrals by one body in a loop; in native code both are parts of one graph.
     """
     args, y = jax.lax.stop_gradient((args, carry.y))
     flat, unravel = ravel_pytree(y)

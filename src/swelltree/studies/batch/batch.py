@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-3
 TURNED = 1.0  # rad from sample to sample: attitudes that change more are followed by their samples
-FILLING = 512  # cases from which a graphics processor is faster than some cores
+FILLING = 512  # cases from which a GPU is faster than some cores
 ROOM = {"cpu": 1.5e9, "gpu": 2e10, "jax": 1.5e9}  # bytes of one batch
 SAMPLES_HERE = 2e9  # bytes of samples that are brought here at a time
 SUMMED = {"statistics", "peaks", "fatigue"}  # reductions that are found where samples arise
@@ -92,11 +92,11 @@ def simulate_batch(
     device: str = "cpu",
     precision: str = "float64",
 ) -> xr.Dataset:
-    """Simulate many cases of a model side by side and keep what is asked for of each.
+    """Simulate many cases of a model in parallel and keep what is asked for of each.
 
     Steps are fixed: rk4, or the two-step scheme of dynamic lines and contacts. A case gives the
     same numbers whatever its neighbours are, and those of a single run with the same steps. One
-    that fails has gaps in place of numbers, and its sentence in `message`.
+    that fails has gaps in place of numbers, and its error in `message`.
 
     Args:
         model: from `compile`.
@@ -111,13 +111,13 @@ def simulate_batch(
         formulation: as in `simulate`.
         start: "equilibrium" or "described", as in `simulate`.
         case: number or name of the runs; with the seed of the sea it gives the random phases.
-        lanes: cases that run side by side; as many as fit into memory by default, as many as keep
+        lanes: cases that run in parallel; as many as fit into memory by default, as many as keep
             all cores busy, at least 32, on CPUs.
-        device: "cpu"; "gpu" for a graphics processor of NVIDIA where there is one, or a warning;
+        device: "cpu"; "gpu" for an NVIDIA GPU where there is one, or a warning;
             "auto" for one that is there, if the cases are enough to fill it; "jax" for the device
             that JAX prefers, whatever it is, by XLA.
-        precision: "float64", or "float32" on the graphics processor; what that costs is measured in
-            a few cases and told in `precision_error`, of the standard deviation of a channel.
+        precision: "float64", or "float32" on the GPU; what that costs is measured in
+            a few cases and reported in `precision_error`, of the standard deviation of a channel.
     """
     rows = batch_cases(seas, parameters, case)
     for name in parameters or ():
@@ -252,7 +252,7 @@ def reduced_block(
     except NotFlattenedError as error:  # the engine was chosen by the first of all cases
         warn_user(
             f"{len(cases)} cases cannot be run as the first ones are, by {planned.engine.name} "
-            f"({error}); they are run one by one"
+            f"({error}); they are run sequentially"
         )
         return _by_engine(planned._replace(engine=OneByOne()), cases, names, first)
 
@@ -411,7 +411,7 @@ def _one_of(what: str, word: str, known: tuple[str, ...]) -> str:
 
 
 def _lanes(plan: Plan, engine: Engine, count: int, lanes: int | None) -> int:
-    """Cases side by side, as many as fit."""
+    """Number of cases in parallel, as many as fit."""
     if lanes is not None:
         if lanes < 1:
             raise SwelltreeError(f"lanes {lanes} is not a number of cases. Give one or more.")
@@ -422,7 +422,7 @@ def _lanes(plan: Plan, engine: Engine, count: int, lanes: int | None) -> int:
     per_case = len(plan.times) * (2 * numbers + 20 * bodies + 30)
     per_case += engine.room_of_loads(plan) if plan.device == "cpu" else 0
     per_case += sum(np.size(leaf) for leaf in leaves_of(plan.model))
-    # samples of a graphics processor come here only where more than statistics is asked for
+    # samples of a GPU come here only where more than statistics is asked for
     fitting = int(ROOM[plan.device] / (8.0 * per_case))
     if engine.is_gpu:
         fitting = engine.fitting(plan)

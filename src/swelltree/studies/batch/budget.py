@@ -1,4 +1,4 @@
-"""What runs side by side look at themselves by: a few sums of each sample, not all energies."""
+"""How parallel runs check themselves: a few sums of each sample, not all energies."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def judged_by_extremes(
     moved = np.maximum.reduce([extremes[x] for x in ("kinetic", "moved", "largest_work")])
     limit = lost_limit_of(moved, extremes["allowed"], solver, RTOL)
     opened = ~(extremes["closure"] <= open_limit_of(extremes["extent"], RTOL))
-    # what is no number is infinite on both sides
+    # NaN counts as infinite on both sides
     lost = ~(limit >= extremes["gap"]) | ~np.isfinite(extremes["gap"])
     found = np.where(lost, Code.ENERGY_LOST, Code.SUCCESS)
     found = np.where(opened, Code.LOOP_OPEN, found)

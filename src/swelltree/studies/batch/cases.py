@@ -1,9 +1,9 @@
 """The cases of a batch: each is the model with its own numbers, in its own sea.
 
 Cases are made in numpy, one after the other, by what single runs are made by, so that a case has
-the same loads in a batch as alone and one that cannot be made is refused by its own sentence. What
-they hold has one size whatever the sea: grids in time are filled up to the length that the highest
-frequency of the data needs.
+the same loads in a batch as alone and one that cannot be made is rejected with its own message.
+What they hold has one size whatever the sea: grids in time are filled up to the length that the
+highest frequency of the data needs.
 """
 
 from __future__ import annotations

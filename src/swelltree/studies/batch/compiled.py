@@ -1,4 +1,4 @@
-"""Batches in machine code of our own: what lanes and graphics processors share.
+"""Batches in native code: what SIMD lanes and GPUs share.
 
 A batch is made ready (cases as programs take them, and the waves whose loads are summed on the
 way), stepped through chunks of time, and either brought here sample by sample or summed up where
@@ -37,7 +37,7 @@ from swelltree.studies.time.smooth import problem
 from swelltree.studies.time.watch_traced import ended_with_loops
 from swelltree.system.errors import SwelltreeError
 
-JOINT_ANGLES = ("joint_coordinate",)  # whose turns are told apart by more than the last sample
+JOINT_ANGLES = ("joint_coordinate",)  # whose turns need more than the last sample
 
 
 class Made(NamedTuple):
@@ -48,7 +48,7 @@ class Made(NamedTuple):
         models: of each of them.
         loads: made on the way, as the program takes them; None if there are none.
         runs: numbers of the cases that can be run.
-        refused: sentences of the others.
+        refused: error messages of the others.
     """
 
     cases: Cases
@@ -59,7 +59,7 @@ class Made(NamedTuple):
 
 
 class Compiled(Engine):
-    """Machine code of our own for many cases."""
+    """Native code for many cases."""
 
     # --- what each of them does in its own way ----------------------------------------------
     @abstractmethod
@@ -102,11 +102,11 @@ class Compiled(Engine):
         return shapes_of(plan)
 
     def run(self, plan: Plan, cases: list[BatchCase], first: int = 0) -> list[Outcome]:
-        """All cases side by side, where they have one layout; else those that have."""
+        """All cases in parallel, where they have one layout; else in groups of one layout."""
         return in_groups(lambda some: self._run(plan, some), self.maker(plan), cases)
 
     def _run(self, plan: Plan, cases: list[BatchCase]) -> list[Outcome]:
-        """Cases of one layout; those that cannot be made have their sentence."""
+        """Cases of one layout; those that cannot be made have their message."""
         made = self.made(plan, cases)
         if made is None:
             return [Outcome(None, text) for text in self._refusals(plan, cases)]
@@ -285,7 +285,7 @@ def with_loads(
         )
     force, rate = (Own([x]) for x in empty)
     replaced: dict[int, Own | Array] = {id(empty[0]): force, id(empty[1]): rate}
-    # as long as they are the same, all cases have one clock
+    # as long as they are the same, all cases have the same times
     differ = bool((steps != steps[0]).any())
     replaced[id(step)] = Own([np.array(float(x)) for x in steps]) if differ else step
     leaves, form = flatten(fixed)

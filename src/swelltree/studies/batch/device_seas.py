@@ -1,4 +1,4 @@
-"""Seas of many cases as a graphics processor takes them: their waves, and one table of forces.
+"""Seas of many cases as a GPU takes them: their waves, and one table of forces.
 
 Seeds of one sea are drawn together. Forces per metre of crest lie in a table over the frequency for
 each heading, fine enough for a cubic between its rows; the processor looks them up.
@@ -46,7 +46,7 @@ class DeviceSeas:
     Args:
         waves: of those cases.
         table: (row, 2 n).
-        refused: sentence by number of the case.
+        refused: error message by number of the case.
     """
 
     waves: AnyWaves | None
@@ -74,7 +74,7 @@ def device_seas(
 
     Args:
         model: with its data.
-        maker: of cases, which tells what is wrong with one.
+        maker: of cases, which reports what is wrong with one.
         cases: to run.
         groups: of them by `alike`, where they are known.
     """
@@ -90,7 +90,7 @@ def device_seas(
     refused: dict[int, str] = {}
     for rows in groups:
         try:
-            # once as in a single run: what is wrong, or worth a warning, is told there
+            # once as in a single run: what is wrong, or worth a warning, is reported there
             maker.in_sea(cases[rows[0]])
             parts.append((rows, components_of(model, [cases[k] for k in rows])))
         except SwelltreeError as error:
@@ -159,7 +159,7 @@ def _made_tables(
 ) -> tuple[np.ndarray, float, int]:
     step, count = _frequency_grid(data, water)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SwelltreeWarning)  # told for the cases themselves
+        warnings.simplefilter("ignore", SwelltreeWarning)  # reported for the cases themselves
         table = np.concatenate([_table(data, excitation, water, one, step, count) for one in beta])
     return table, step, count
 
@@ -191,7 +191,7 @@ def _drawn_there(
         try:
             maker.in_sea(cases[rows[0]])
         except SwelltreeError:
-            return None  # told case by case
+            return None  # reported case by case
         shared.append(waves)
     beta = np.unique(np.concatenate([np.unique(waves.headings) for waves in shared]))
     table, step, count = _tables(model, data, excitation, beta)

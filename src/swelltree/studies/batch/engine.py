@@ -1,7 +1,7 @@
 """Engines that run batches, and the question which of them can run one.
 
 An engine takes models that are ready to step, all of one layout, and gives their channels. The
-first in `ENGINES` that does not refuse a batch runs it; the reasons of those before it are told in
+first in `ENGINES` that does not refuse a batch runs it; the reasons of those before it are given in
 the result.
 """
 
@@ -38,10 +38,10 @@ class Plan:
         formulation: of the equations.
         solver: "rk4", or one of those of dynamic lines.
         start: as in `simulate`.
-        lanes: cases that run side by side.
+        lanes: cases that run in parallel.
         duration: of the sea [s], where it is longer than the samples.
         device: "cpu", "gpu", or "jax" for the one that JAX prefers.
-        short: floats have four bytes on the graphics processor.
+        short: float32 on the GPU.
     """
 
     model: Model
@@ -95,7 +95,7 @@ class Summary(NamedTuple):
     Args:
         values: by channel, each with an axis of cases and those of the channel before its own.
         messages: (case,) empty where all went well.
-        again: cases that were run by themselves, whose samples tell what is kept, by number.
+        again: cases that were run by themselves, whose samples give what is kept, by number.
     """
 
     values: dict[str, Kept]
@@ -120,12 +120,12 @@ class Engine(ABC):
     """A way to run the cases of a batch."""
 
     name: str
-    is_gpu: bool = False  # runs on a graphics processor
+    is_gpu: bool = False  # runs on a GPU
     one_at_a_time: bool = False  # case after case, by single runs on the CPU
 
     @property
     def most(self) -> int:
-        """Cases side by side."""
+        """Max number of cases in parallel."""
         return 32
 
     def unable(self, plan: Plan) -> str:

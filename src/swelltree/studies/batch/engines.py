@@ -43,4 +43,4 @@ def chosen_engine(
             if not reason:
                 return engine, named, "; ".join([engine.name, *reasons])
         reasons.append(f"not {engine.name}: {reason}")
-    raise AssertionError("runs one by one are never refused")
+    raise AssertionError("sequential runs are never refused")

@@ -1,4 +1,4 @@
-"""Batches on a graphics processor: a case for each thread, seas made and results summed up there.
+"""Batches on a GPU: a case for each thread, seas made and results summed up there.
 
 Waves travel as their amplitudes (`device_seas`), a block of time of their loads is made at a time,
 and what is kept of the channels is found where they lie. Seas that follow the bodies, or are felt
@@ -46,11 +46,11 @@ from swelltree.studies.batch.xla import maker_of
 
 POINTS = COARSE * RATIO  # in the shortest period: a cubic between is right to 3e-5 of its waves
 INSTANTS = 64  # at which waves are summed in a block of time
-SAMPLES = (16, 512)  # of a block, least and most
+SAMPLES = (16, 512)  # of a block, min and max
 
 
 class OnGpu(Compiled):
-    """Threads of a graphics processor of NVIDIA.
+    """Threads of an NVIDIA GPU.
 
     Args:
         short: floats have four bytes.
@@ -68,12 +68,12 @@ class OnGpu(Compiled):
         return 131_072
 
     def unable(self, plan: Plan) -> str:
-        """There may be none; and events are searched for closer than four bytes tell."""
+        """There may be none; and events are located more closely than float32 resolves."""
         device = cuda.device()
         if isinstance(device, str):
             return device
         if self.short and event_count(plan.model):
-            return "events are found to 1e-10 s, which float32 cannot tell"
+            return "events are found to 1e-10 s, which float32 cannot resolve"
         return super().unable(plan)
 
     def fitting(self, plan: Plan) -> int:

@@ -34,7 +34,7 @@ class LaneSeas(NamedTuple):
     Args:
         waves: of those cases; None where there are none.
         runs: their numbers.
-        refused: sentence by number of the case.
+        refused: error message by number of the case.
     """
 
     waves: LaneWaves | None
@@ -114,12 +114,12 @@ def _of_waves(model: Model) -> list[Tree]:
 def _forces(
     model: Model, maker: CaseMaker, rows: list[int], cases: list[BatchCase]
 ) -> tuple[_Forces, dict[int, str]]:
-    """Waves and forces of cases of one sea, and the sentences of those that cannot be run."""
+    """Waves and forces of cases of one sea, and the messages of those that cannot be run."""
     assert model.hydro is not None
     table = model.hydro.table
     assert table is not None
     data: Table = table if table.remaining is None else replace(table, excitation=table.remaining)
-    # once as in a single run: what is wrong, or worth a warning, is told there
+    # once as in a single run: what is wrong, or worth a warning, is reported there
     waves = _realised(model, cases[0])
     low, high = float(data.omega[0]), float(data.omega[-1])
     many = components_of(model, cases)
@@ -159,7 +159,7 @@ def _of_components(model: Model, data: Table, many: ManySeas, inside: np.ndarray
     omega, beta = many.omega[some][there], many.beta[some][there]
     k = np.asarray(dispersion(omega, float(model.water.depth), float(model.water.g)))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SwelltreeWarning)  # told for one of them already
+        warnings.simplefilter("ignore", SwelltreeWarning)  # reported for one of them already
         per_metre = excitation_at(data, omega, beta, k, size[there])
     if one:
         force[:, there[0]] = amplitude[:, there[0], None] * per_metre

@@ -2,7 +2,7 @@
 
 Waves of all cases are drawn first; their loads are summed for one chunk of times after the other,
 beside the steps that need them. Seas that follow the bodies, or are felt by more than the data, are
-made case by case, for the whole run. `gpu` runs the same steps on graphics processors.
+made case by case, for the whole run. `gpu` runs the same steps on GPUs.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from swelltree.studies.batch.lane_seas import lane_seas
 from swelltree.studies.batch.xla import maker_of
 
 INSTANTS = 128  # at which waves are summed in a chunk
-SAMPLES = (4, 128)  # of a chunk, least and most: one program serves runs of any length
+SAMPLES = (4, 128)  # of a chunk, min and max: one program serves runs of any length
 TURNS = 2  # registers that each core runs in a batch
 
 

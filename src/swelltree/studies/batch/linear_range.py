@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def with_findings(model: Model, result: xr.Dataset) -> xr.Dataset:
-    """The result with what is found by the extremes of positions, told as warnings too.
+    """The result with what the extremes of positions show, also as warnings.
 
-    Amplitudes are those of the case that went farthest from its mean, for each freedom; without
+    Amplitudes are those of the case that went farthest from its mean, for each DOF; without
     statistics of positions nothing is found.
 
     Args:

@@ -1,4 +1,4 @@
-"""Cases one after the other by `simulate`: for what no other engine can run side by side."""
+"""Sequential cases by `simulate`: for what no other engine can run in parallel."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class OneByOne(Engine):
     def shapes(self, plan: Plan) -> dict[str, tuple[int, ...]]:
         """By one sample of a run in still water."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SwelltreeWarning)  # told again by the cases
+            warnings.simplefilter("ignore", SwelltreeWarning)  # reported again by the cases
             run = simulate(
                 plan.model,
                 times=plan.times[:1],
@@ -40,7 +40,7 @@ class OneByOne(Engine):
         return {name: shape for name, shape in found.items() if name in (plan.channels or found)}
 
     def run(self, plan: Plan, cases: list[BatchCase], first: int = 0) -> list[Outcome]:
-        """Each case by itself; what several of them warn of is told once."""
+        """Each case by itself; a warning of several of them is given once."""
         maker = CaseMaker(plan.model, plan.end)
         outcomes: list[Outcome] = []
         warned: Counter[str] = Counter()

@@ -27,7 +27,7 @@ class SeveralLayoutsError(Exception):
 
 
 def by_layout(maker: CaseMaker, cases: Sequence[BatchCase]) -> list[list[int]]:
-    """Numbers of cases that can go side by side; those that cannot be made are by themselves.
+    """Numbers of cases that can run in parallel; those that cannot be made are by themselves.
 
     Args:
         maker: of cases.
@@ -38,7 +38,7 @@ def by_layout(maker: CaseMaker, cases: Sequence[BatchCase]) -> list[list[int]]:
         try:
             leaves, form = flatten(maker.in_sea(case)[0])
             key = form, tuple(np.shape(x) for x in leaves)
-        except SwelltreeError:  # told where the case is run
+        except SwelltreeError:  # reported where the case is run
             key = None
         groups.setdefault(key, []).append(k)
     return list(groups.values())
@@ -47,7 +47,7 @@ def by_layout(maker: CaseMaker, cases: Sequence[BatchCase]) -> list[list[int]]:
 def in_groups(
     run: Callable[[list[BatchCase]], list[Outcome]], maker: CaseMaker, cases: list[BatchCase]
 ) -> list[Outcome]:
-    """What becomes of cases that are run side by side as far as their layouts allow.
+    """Outcomes of cases that run in parallel as far as their layouts allow.
 
     Args:
         run: function of cases of one layout.
@@ -64,7 +64,7 @@ def in_groups(
 
 
 class OwnLeaves:
-    """Tells shared arrays from others.
+    """Distinguishes shared arrays from others.
 
     Args:
         maker: of the cases of the batch.
@@ -80,7 +80,7 @@ class OwnLeaves:
         shared = {id(x) for x, differs in zip(still, varied, strict=True) if not differs}
         self.differs = [id(x) not in shared for x in self.leaves]
         known = {id(x) for x in still}
-        # steps of grids in time: as long as they are the same, all cases have one clock
+        # steps of grids in time: as long as they are the same, all cases have the same times
         self.of_grids = [id(x) not in known and np.ndim(x) == 0 for x in self.leaves]
 
     def gathered(self, models: list[Model]) -> Tree:

@@ -3,8 +3,8 @@ r"""The fixed step of a batch, from an error estimate.
 Runs of a few cases with a step and with half of it differ by 15/16 of the error of the longer one,
 where the method is of fourth order. The largest difference of any chosen channel, of its standard
 deviation, is the error; steps are halved until it is as small as asked. The two-step scheme is of
-second order, and the stiffest waves of lines and contacts hide it: there one trial tells the error,
-and the step follows from it. What floats of four bytes cost is found likewise: a few cases are run
+second order, and the stiffest waves of lines and contacts hide it: there one trial gives the error,
+and the step follows from it. The error of float32 is found likewise: a few cases are run
 with those of eight bytes, too.
 """
 
@@ -25,7 +25,7 @@ MOST_HALVINGS = 8
 RICHARDSON = 16.0 / 15.0
 RICHARDSON_2 = 4.0 / 3.0  # of the two-step scheme
 TRIED_LINES = 8  # cases with dynamic lines at most
-TRIED_SHORT = 32  # cases in floats of four bytes at most
+TRIED_SHORT = 32  # cases in float32 at most
 SHORTEST = 1.0 / 8.0  # of the steps of single runs
 
 
@@ -99,13 +99,13 @@ def estimated_step(
 
 
 def precision_error(engine: Engine, exact: Engine, plan: Plan, cases: list[BatchCase]) -> float:
-    """Largest difference that floats of four bytes make, of the standard deviation of a channel.
+    """Max difference due to float32, relative to the standard deviation of a channel.
 
     Infinite where a case runs only without them, not a number where no case that is tried runs.
 
     Args:
         engine: that runs the batch.
-        exact: one that runs the same steps in floats of eight bytes.
+        exact: one that runs the same steps in float64.
         plan: with its step.
         cases: to try.
     """

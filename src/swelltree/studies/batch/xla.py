@@ -51,7 +51,7 @@ class Xla(Engine):
         return shapes_of(plan)
 
     def run(self, plan: Plan, cases: list[BatchCase], first: int = 0) -> list[Outcome]:
-        """All cases side by side, where they have one layout; else those that have."""
+        """All cases in parallel, where they have one layout; else in groups of one layout."""
         return in_groups(lambda some: self._run(plan, some, first), maker_of(plan), cases)
 
     def _run(self, plan: Plan, cases: list[BatchCase], first: int) -> list[Outcome]:
@@ -174,7 +174,7 @@ def _datum(plan: Plan, model: Model, phase: Phase) -> Pose:
 
 
 def options_of(plan: Plan, model: Model) -> Options:
-    """Numbers of the steps, with the corners at which they end."""
+    """Numbers of the steps, with the breakpoints at which they end."""
     return smooth_stepper(plan.task(model, plan.model)).options
 
 

@@ -128,7 +128,7 @@ def excitation_observer(
     formulation: str | Formulation = "path_matrix",
     case: int | str = 0,
 ) -> ExcitationObserver:
-    """A Kalman filter that tells the force of the sea from measured motion.
+    """A Kalman filter that estimates the force of the sea from measured motion.
 
     Args:
         model: compiled with hydro data.
@@ -138,7 +138,7 @@ def excitation_observer(
             in its unit.
         step: time between samples [s].
         sea: the sea to expect; its phases do not matter.
-        excitations: forces to tell, as the inputs of `state_space`; by default the generalised
+        excitations: forces to estimate, as the inputs of `state_space`; by default the generalised
             force on every independent joint coordinate.
         known: forces that are measured or commanded, such as PTOs.
         oscillators: how many for each excitation.
@@ -180,7 +180,7 @@ def _check(names: tuple[str, ...], T: np.ndarray, step: float, oscillators: int)
     if np.linalg.matrix_rank(T) < len(names):
         raise SwelltreeError(
             f"excitation_observer: the forces {listed(names)} push only "
-            f"{np.linalg.matrix_rank(T)} independent directions and cannot be told apart. "
+            f"{np.linalg.matrix_rank(T)} independent directions and cannot be distinguished. "
             "Choose fewer, or leave excitations out for one on every joint coordinate."
         )
     if not step > 0:
@@ -213,7 +213,7 @@ def _force_spectrum(
 
 
 def _bands(omega: np.ndarray, variance: np.ndarray, count: int) -> Bands:
-    """Oscillators that each take an equal share of the energy of all forces together."""
+    """Oscillators that each take an equal fraction of the energy of all forces together."""
     part = (variance / variance.sum(axis=0)).sum(axis=1)
     level = np.cumsum(part) / part.sum()
     number = np.minimum((level * count).astype(int), count - 1)
@@ -299,7 +299,7 @@ def _steady(
         P = filter_covariance(Phi, C, 0.5 * (gathered + gathered.T))
     except np.linalg.LinAlgError as error:
         raise SwelltreeError(
-            f"excitation_observer: {listed(measured)} do not tell enough for the excitations "
+            f"excitation_observer: {listed(measured)} are not enough to estimate the excitations "
             f"{listed(pushed)}. Measure more, see control_report(state_space(...))."
         ) from error
     gain = np.linalg.solve(C @ P @ C.T + np.eye(len(C)), C @ P).T

@@ -32,7 +32,7 @@ FINE = 128  # times per shortest period at which violations are looked for
 BESIDE = 4  # times on the fine grid from a violation to further rows
 COARSE = 5  # times per shortest period to begin with
 ROUNDED = 3e-3  # of the typical power: width of the change from generating to motoring
-GIVE = 5e-4  # of the typical power, below zero: where a machine that never motors is held
+GIVE = 5e-4  # of the typical power, below zero: where a PTO that never motors is held
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class ControlProgram(Program):
         self.products.clear()
 
     def loosen(self, rounded: float, give: float) -> None:
-        """Round machine losses and give way below zero power so much, in typical power."""
+        """Smoothing of PTO losses and margin below zero power, both in typical power."""
         self.rounded, self.give = rounded, give
         self.last = None
         self._ends()

@@ -44,7 +44,7 @@ def controlled(model: Model, pto: str, law: Law, *, plain: bool = False) -> Mode
 
     Args:
         model: from `compile`.
-        pto: name of a PTO; the law of a machine gives way to this one, its spring and stops stay.
+        pto: name of a PTO; this law replaces that of the PTO, its spring and stops stay.
         law: u(t, y) with y = (stroke, rate of the stroke), strokes counted from their zero.
         plain: the law is plain Python that JAX cannot trace, as of a described `Controller`.
     """
@@ -59,7 +59,7 @@ def _with_law(model: Model, ports: Ports, law: Law, *, plain: bool = False) -> M
     measures = tuple(("stroke", i, is_rate) for is_rate in (False, True) for i in ports.place)
     zero = np.concatenate([ports.zero, 0.0 * ports.zero])
 
-    @functools.wraps(law)  # whose name and line messages tell
+    @functools.wraps(law)  # whose name and line messages give
     def from_zero(t: Array, y: Array) -> Array:
         return law(t, y - zero)
 

@@ -44,7 +44,7 @@ class Limited(ABC):
 
     units: tuple[str, str]  # of elements that slide, and that turn
     is_product = False  # of two series: neither linear in the unknowns nor convex
-    needed_at_rest = ""  # a sentence's end: what to do when still water breaks the limit already
+    needed_at_rest = ""  # end of a message: what to do when still water breaks the limit already
 
     @abstractmethod
     def sampled(self, omega: float, response: Response, port: int, count: int) -> np.ndarray:
@@ -143,7 +143,7 @@ class Stroke(_Series):
     """Stroke or angle of an element."""
 
     units = ("m", "rad")
-    needed_at_rest = "Raise stroke_max above that, or move the rest of the PTO."
+    needed_at_rest = "Raise stroke_max above that, or move the equilibrium of the PTO."
 
     def series(self, response: Response) -> tuple[np.ndarray, np.ndarray]:
         return response.stroke, response.d_stroke

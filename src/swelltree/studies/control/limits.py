@@ -80,7 +80,7 @@ def read_losses(ports: Ports, given: float | Mapping[str, float]) -> np.ndarray:
 
 
 def with_machine_limits(given: NamedValues, of_machines: dict[str, NamedValues]) -> NamedValues:
-    """Limits as given, and those of the machines themselves where nothing is said."""
+    """Limits as given, else those of the PTOs themselves."""
     out = dict(given)
     for name, by_pto in of_machines.items():
         value = given.get(name)
@@ -115,7 +115,7 @@ def shown(limit: Limit, ports: Ports, value: float | None = None) -> str:
 
 
 def why_not(program: ControlProgram, ports: Ports, point: Point, rest: AtRest) -> str:
-    """One sentence: which limit cannot be kept, and what would do.
+    """Message: which limit cannot be kept, and what would do.
 
     Args:
         program: whose rows contradict one another.
@@ -159,7 +159,7 @@ def why_not(program: ControlProgram, ports: Ports, point: Point, rest: AtRest) -
 
 
 def _static_need(limits: tuple[Limit, ...], ports: Ports, rest: AtRest) -> str:
-    """A sentence when the limits contradict one another already in still water."""
+    """A message when the limits contradict one another already in still water."""
     rows, low, high, needs = [], [], [], []
     for limit in limits:
         found = limit.quantity.at_rest(rest, limit.port)

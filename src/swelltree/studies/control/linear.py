@@ -77,7 +77,7 @@ def look_in(
         ports: driven elements.
         period: [s].
         harmonics: N.
-        linear: the model about its rest.
+        linear: the model about its equilibrium.
         frequencies: any frequencies in place of the harmonics [rad/s].
     """
     G = port_rows(ports, linear)
@@ -107,7 +107,7 @@ def look_in(
 
 
 def rest_strokes(model: Model, how: Formulation, ports: Ports, rest: State) -> np.ndarray:
-    """Strokes at the state of rest."""
+    """Strokes at the equilibrium."""
     bare = without_table(model)
     return np.asarray(_strokes(how, ports.place)(bare, rest)) - ports.zero
 

@@ -21,10 +21,10 @@ Place = tuple[int, ...]  # numbers of elements on strokes
 
 
 def freed(model: Model, place: Place) -> Model:
-    """The model with machines at these places replaced by actuators F = u beside their springs.
+    """The model with PTOs at these indices replaced by actuators F = u next to their springs.
 
-    Limits of the machine are taken away, too: whoever chooses the force keeps them. Plain dampers
-    stay, and so do springs and joint forces, which are no machines.
+    Limits of the PTO are removed, too: the caller that chooses the force keeps them. Plain dampers
+    stay, and so do springs and joint forces, which are not PTOs.
     """
     forces = stroke_forces(model)
     machines = {i for i in place if not forces.is_plain(i)}
@@ -74,7 +74,7 @@ def with_damping(model: Model, place: Place, damping: Sequence[float] | np.ndarr
 
 
 def machine_limits(model: Model, names: tuple[str, ...], place: Place) -> NamedValues:
-    """Limits that the machines have of their own, by argument and name."""
+    """Limits of the PTOs themselves, by argument and name."""
     forces = stroke_forces(model)
     force, stroke, power = {}, {}, {}
     for name, i in zip(names, place, strict=True):
@@ -109,7 +109,7 @@ def off_the_stops(
 
 
 def with_tips(model: Model, share: float) -> Model | None:
-    """The model with soft tips on its stops, of a share of their distance; None without stops."""
+    """The model with soft tips on its stops, a fraction of their distance; None without any."""
     forces = stroke_forces(model)
     if not forces.stopped:
         return None
@@ -127,7 +127,7 @@ def _reach(lower: object, upper: object) -> np.ndarray:
 
 
 def _runs(part: slice, driven: set[int]) -> list[tuple[int, int, bool]]:
-    """Machines of one law in runs that are driven or not."""
+    """PTOs of one law in runs that are driven or not."""
     out: list[tuple[int, int, bool]] = []
     for i in range(part.start, part.stop):
         if out and out[-1][2] == (i in driven):

@@ -68,7 +68,7 @@ def optimal_control(
     case: int | str | Sequence[int | str] = 0,
     provenance: NamedValues | None = None,
 ) -> xr.Dataset:
-    """Periodic PTO forces of greatest mean power in a periodic sea, within limits.
+    """Periodic PTO forces of maximum mean power in a periodic sea, within limits.
 
     F = u - c v - k x is the whole force of a PTO, its own spring and damper included; limits and
     power are those of F. The result has `force`, `control` (u), `stroke`, `rate`,
@@ -84,24 +84,24 @@ def optimal_control(
     Args:
         model: from `compile`, with hydro data.
         sea: a sea that repeats: RegularWave, or a spectrum with spacing="equal".
-        pto: name or names of the PTOs driven; all plain ones, or all machines where there are no
-            others, if not given. The law of a machine gives way to u; spring and stops stay.
+        pto: name or names of the PTOs driven; all plain ones, or all others where there are no
+            plain ones, if not given. u replaces the law of a PTO; spring and stops stay.
         force_max: largest size of F [N, N m]; a number, a pair (low, high), or a dict by PTO.
-            Where it is not given, force_limit of a machine holds.
+            Where it is not given, force_limit of the PTO holds.
         stroke_max: largest stroke from its zero [m, rad], likewise. Where it is not given, the
-            stops of a machine are not touched; np.inf lets them be.
+            stops of a PTO are not touched; np.inf lets them be.
         velocity_max: largest rate of the stroke [m/s, rad/s], likewise.
         force_rate_max: largest rate of F [N/s, N m/s], likewise.
-        power_min: least absorbed power at any time [W]; zero: the PTO never motors, but for
+        power_min: min absorbed power at any time [W]; zero: the PTO never motors, but for
             0.05 % of the typical power.
         power_max: largest size of the absorbed power at any time [W], likewise. Where it is not
-            given, power_limit of a machine holds.
-        efficiency: of the machine, P_e = eta P when it generates and P / eta when it motors.
+            given, power_limit of the PTO holds.
+        efficiency: of the PTO, P_e = eta P when it generates and P / eta when it motors.
         copper_loss: R of a loss R F^2 [W/N^2]; a number or a dict by PTO.
         harmonics: N of the series; fifteen, or three times the highest component of the sea, if
             not given. Limits give the force corners: more harmonics, more power.
         period: of the motion [s]; that of the sea if not given.
-        method: "linear" (about the state of rest), "nonlinear", or "auto", which looks at what the
+        method: "linear" (about the equilibrium), "nonlinear", or "auto", which looks at what the
             model contains.
         formulation: name or object.
         radiation: "data", or "state_space" to compare with runs in time.
@@ -156,14 +156,14 @@ def optimal_control(
 
 
 def _check(method: str, efficiency: float, radiation: str) -> None:
-    """Refuse words that are not known, and shares that are none."""
+    """Reject unknown words and efficiencies outside (0, 1]."""
     if method not in METHODS:
         raise SwelltreeError(
             f"method '{method}' is not known.{suggest(method, METHODS)} "
             f"Choose one of {listed(METHODS)}."
         )
     if not 0.0 < efficiency <= 1.0:
-        raise SwelltreeError(f"efficiency {efficiency} is not in (0, 1]. Give a share.")
+        raise SwelltreeError(f"efficiency {efficiency} is not in (0, 1]. Give a fraction.")
     check_source(radiation)
 
 

@@ -79,12 +79,12 @@ def _check_port(model: Model, forces: StrokeForces, name: str) -> None:
     if dof is not None and model.layout.dofs[dof].free_turn:
         raise SwelltreeError(
             f"pto '{name}' turns about {model.layout.dofs[dof].label} of a joint that turns "
-            "freely, where no angle tells its stroke. Use a hinge or universal joint."
+            "freely, where no angle gives its stroke. Use a hinge or universal joint."
         )
 
 
 def _damping(forces: StrokeForces, i: int) -> float:
-    """Of an element that keeps its damper beside u; the law of a machine gives way to u."""
+    """Of an element that keeps its damper next to u; u replaces the law of a PTO."""
     law, k = forces.law_of(i)
     return float(law.damping[k]) if forces.is_plain(i) else 0.0
 

@@ -321,7 +321,7 @@ def _sampled(model: Model, ports: Ports, mpc: Mpc, forecast: Components | None) 
     p, states = len(ports), mpc.states
     zero = np.concatenate([ports.zero, 0.0 * ports.zero])
 
-    @functools.wraps(mpc)  # whose name and line messages tell
+    @functools.wraps(mpc)  # whose name and line messages give
     def from_zero(t: float, asked: np.ndarray) -> np.ndarray:
         return mpc(t, np.concatenate([asked[: 2 * p] - zero, asked[2 * p :]]))
 

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 LONGEST = 60.0  # s: of periods up to this, many are run
 MANY, FEW = 30, 4  # periods of a run
 SAMPLES = 40  # per shortest period of the sea, at least
-OFF = 0.01  # of the power: a difference that is told
+OFF = 0.01  # of the power: a difference that is reported
 DECAYS = 0.95  # of what differed a stretch before: more than this does not calm down
 
 
 def replayed_powers(
     model: Model, result: xr.Dataset, waves: RealisedSea | None, period: float, radiation: str
 ) -> tuple[dict[str, float], str]:
-    """Mean power of the last periods in time, as attributes, and a sentence where it is another.
+    """Mean power of the last periods in time, as attributes, and a message where it differs.
 
     Where the run fails, the power of the search is not that of a motion: it is given as
     `search_power`, and the mean powers are not numbers.

@@ -30,10 +30,10 @@ class ControlReport:
     Args:
         order: number of states.
         controllable: how many independent combinations of states the inputs can move.
-        observable: how many the outputs tell.
+        observable: how many the outputs show.
         minimal: how many are both.
         unmoved: names of states that no input moves, or only together with others.
-        unseen: names of states that no output tells.
+        unseen: names of states that no output shows.
         drifting: eigenvalues of the modes that do not decay [rad/s].
         hankel: Hankel singular values of the decaying part, inputs and outputs scaled to a
             largest response of one.
@@ -58,7 +58,7 @@ class ControlReport:
         if self.unmoved:
             sentences.append(f"No input moves {_short(self.unmoved)} by itself.")
         if self.unseen:
-            sentences.append(f"No output tells {_short(self.unseen)}.")
+            sentences.append(f"No output shows {_short(self.unseen)}.")
         if self.unrestrained.size:
             sentences.append(unrestrained_sentence(self.unrestrained))
         if self.hankel.size:
@@ -74,7 +74,7 @@ class ControlReport:
 
 
 def unrestrained_sentence(poles: np.ndarray) -> str:
-    """What is told of modes that do not decay."""
+    """Remark on modes that do not decay."""
     grows = int((np.real(poles) > 1e-3 * max(np.abs(poles).max(), 1e-6)).sum())
     kind = f", {grows} of which grow" if grows else ""
     verb = "does" if poles.size == 1 else "do"
@@ -85,7 +85,7 @@ def unrestrained_sentence(poles: np.ndarray) -> str:
 
 
 def _short(names: tuple[str, ...]) -> str:
-    """Names in a sentence, the states of radiation counted."""
+    """Names as text, the states of radiation counted."""
     water = [name for name in names if name.startswith("radiation__")]
     parts = [listed([name for name in names if name not in water])]
     if water:

@@ -113,7 +113,7 @@ def best_of_starts(
 def check_found(
     program: ControlProgram, port: Port, optimum: Optimum, asked: Asked, stops: bool = False
 ) -> None:
-    """Refuse what is not an optimum, with a sentence."""
+    """Reject what is not an optimum, with an error message."""
     if optimum.converged and optimum.feasible:
         return
     if not optimum.feasible:
@@ -135,7 +135,7 @@ def check_found(
 
 
 def series_of(port: Port, x: np.ndarray, v: np.ndarray, F: np.ndarray) -> Response:
-    """Series of complex harmonics about the state of rest."""
+    """Series of complex harmonics about the equilibrium."""
     none = np.zeros((0, 0, 0))
     mean = np.zeros((1, len(port.ports)))
     parts = [

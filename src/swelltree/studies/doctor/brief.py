@@ -1,4 +1,4 @@
-"""The part of the doctor that costs milliseconds and precedes every run."""
+"""The model checks that cost milliseconds and precede every run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from swelltree.model.model import Model
 from swelltree.studies.doctor.sea import damping_decayed
 from swelltree.system.findings import Finding, sorted_findings
 
-CUT_OFF = 0.5  # of the largest damping: so much at the end of the data is told before a run
+CUT_OFF = 0.5  # of the largest damping: so much at the end of the data is reported before a run
 
 
 def brief_check(model: Model) -> list[Finding]:

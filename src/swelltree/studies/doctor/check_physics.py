@@ -1,4 +1,4 @@
-"""The physics doctor: what will go wrong, before it is computed.
+"""Model checks: what will go wrong, before it is computed.
 
 `check_physics` looks at a model as an experienced colleague would: does it float, does it stay
 upright, is the sea within the data, will it resonate, will it leave the linear range, how long

@@ -64,7 +64,7 @@ def inertias(model: Model) -> Iterator[Finding]:
 
 
 def at_rest(model: Model, how: Formulation, on_lines: TrialOnLines | None) -> list[Finding]:
-    """Where the system comes to rest and whether it stays there.
+    """The equilibrium of the system and whether it is stable.
 
     Args:
         model: compiled.
@@ -98,7 +98,7 @@ def _described(model: Model, how: Formulation) -> Pose:
 
 
 def _moved(model: Model, before: Pose, after: Pose) -> Iterator[Finding]:
-    """How far the state of rest is from the described one, of bodies that the data hold."""
+    """How far the equilibrium is from the described one, of bodies that the data hold."""
     rise = np.asarray(after.p) - np.asarray(before.p)
     back = np.swapaxes(np.asarray(before.R), 1, 2)
     turn = np.asarray(rotation_vector(np.asarray(after.R) @ back))
@@ -118,7 +118,7 @@ def _moved(model: Model, before: Pose, after: Pose) -> Iterator[Finding]:
                 f"body '{name}' comes to rest {abs(rise[i, 2]):.3g} m "
                 f"{'higher' if rise[i, 2] > 0 else 'lower'} and tilted by {np.degrees(tilt):.2g} "
                 "degrees from where it is described, and linear data hold where it is described. "
-                "Describe it at rest, or correct mass and centre of mass.",
+                "Describe it at equilibrium, or correct mass and centre of mass.",
                 {"rise": float(rise[i, 2]), "tilt": tilt},
             )
 
@@ -136,7 +136,7 @@ def _stability(linear: LinearModel) -> Iterator[Finding]:
     largest = max(float(np.abs(values).max()), 1e-300)
     unrestrained = []
     for value, shape in zip(values, shapes.T, strict=True):
-        # which body and freedom take most of the elastic energy, or else move most
+        # which body and DOF take most of the elastic energy, or else move most
         share = np.abs(to_bodies) @ np.abs(shape * (K @ shape))
         moved = np.abs(to_bodies @ shape)
         where = _place(model, share if abs(value) > SOFT * largest else moved)
@@ -144,7 +144,7 @@ def _stability(linear: LinearModel) -> Iterator[Finding]:
             yield Finding(
                 "error",
                 "unstable",
-                f"the state of rest is unstable in {where}: it will capsize or run away, doubling "
+                f"the equilibrium is unstable in {where}: it will capsize or run away, doubling "
                 f"about every {np.log(2) / np.sqrt(-value):.2g} s. {_cure(where)}",
                 {"growth": float(np.sqrt(-value))},
             )
@@ -167,6 +167,6 @@ def _cure(where: str) -> str:
 
 
 def _place(model: Model, share: np.ndarray) -> str:
-    """The body and freedom with the largest share (6N,)."""
+    """The body and DOF with the largest fraction (6N,)."""
     k = int(share.argmax())
     return f"{model.layout.bodies[k // 6]} {DOFS[k % 6]}"

@@ -1,6 +1,6 @@
 """A trial run: does it go, how long are its steps, how long will the whole take?
 
-With dynamic lines the state of rest and the run are found by one program, which is compiled without
+With dynamic lines the equilibrium and the run are found by one program, which is compiled without
 optimisation: that takes a quarter of the time, and a few hundred steps do not repay more.
 """
 
@@ -52,7 +52,7 @@ def trial_run(
     options: NamedValues = {"formulation": formulation, "case": case, "progress": False}
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SwelltreeWarning)  # told already
+            warnings.simplefilter("ignore", SwelltreeWarning)  # reported already
             simulate(model, sea, duration=length, **options)
             first = time.perf_counter() - began
             began = time.perf_counter()
@@ -96,7 +96,7 @@ class TrialOnLines:
         ends = Sampling(times=np.array([0.0, self.length]))
         asked = Asked(Stepping(), formulation=formulation, case=case)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SwelltreeWarning)  # the response tells them
+            warnings.simplefilter("ignore", SwelltreeWarning)  # reported by the response
             task = read_task(model, sea, ends, asked)
             stepper = two_step_stepper(task, len(task.times))
         plan = replace(stepper.plan, form=replace(stepper.plan.form, optimised=False))
@@ -119,7 +119,7 @@ class TrialOnLines:
         try:
             refuse_what_cannot_be_obeyed(task.model, task.times)
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", SwelltreeWarning)  # told already
+                warnings.simplefilter("ignore", SwelltreeWarning)  # reported already
                 state = self.stepper.start()
                 began = time.perf_counter()
                 state, _ = self.stepper.advance(state, task.times)

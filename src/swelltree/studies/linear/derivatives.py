@@ -28,7 +28,7 @@ class Point:
     model: Model
     state: State  # velocities zero
     multipliers: Array  # (m,) of the constraint rows there
-    acceleration: Tree  # (n,) where it is no state of rest, None at rest
+    acceleration: Tree  # (n,) where it is not an equilibrium, else None
 
 
 @pytree()
@@ -48,7 +48,7 @@ class Still:
     mass: Array  # (n, n) without the added mass of hydro data
     P: Array  # (6N, n)
     rows: Array  # (m, n)
-    locked: Array  # (k, n) rows of locked freedoms
+    locked: Array  # (k, n) rows of locked DOFs
 
 
 def _kept_rows(formulation: Formulation, kin: Kinematics) -> bool:

@@ -92,7 +92,7 @@ class DragSolver:
 
     Args:
         model: the model.
-        pieces: its drag at the state of rest.
+        pieces: its drag at the equilibrium.
         waves: the waves.
         solve: motion of the bodies (c, 6N) per metre for a `LinearDrag`.
     """
@@ -169,7 +169,7 @@ class DragSolver:
             if count > 1 and change < TOLERANCE:
                 return X, matrices, count
             fresh = self.matrices(X, how)
-            # the mean of old and new: plain iteration swings about a lightly damped resonance
+            # the mean of old and new: plain iteration oscillates about a lightly damped resonance
             matrices = [0.5 * (old + b) for old, b in zip(matrices, fresh, strict=True)]
         warn_user(
             f"drag linearisation: the motion still changes by {100 * change:.2g} % after {ROUNDS} "

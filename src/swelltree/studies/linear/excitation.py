@@ -21,7 +21,7 @@ from swelltree.waves.sea import AnySea
 
 @dataclass(frozen=True)
 class Excitation:
-    """Force of plane waves on all bodies at the state of rest."""
+    """Force of plane waves on all bodies at the equilibrium."""
 
     at: OperatingPoint
     by_data: DataExcitation | None

@@ -7,8 +7,8 @@ r"""Eigenvalues of a linear model whose added mass and damping depend on frequen
     \omega = |\mathrm{Im}\,\lambda|
 
 with the added mass and damping of the data at omega in M and C, and internal states z of effects
-(`internal_block`). Each mode that swings is followed
-from the added mass of the model to that of its own frequency; those that do not swing have the
+(`internal_block`). Each oscillating mode is followed
+from the added mass of the model to that of its own frequency; those that do not oscillate have the
 added mass of the lowest frequency and no radiation.
 """
 

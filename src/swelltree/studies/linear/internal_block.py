@@ -128,7 +128,7 @@ def internal_block(at: OperatingPoint, elements: int) -> InternalBlock:
     """
     model, how, state, Z = at.model, at.formulation, at.state, at.directions
     internal = settled_at(model, how, state)
-    # what switches at events is told by the effect itself, `Effect.linear`
+    # what switches at events is stated by the effect itself, `Effect.linear`
     words = {effect.kind: effect.word for effect in model.effects if not effect.switching()}
     kinds = _moving_kinds(model, internal)
     still = [words[kind] for kind in internal.elements if kind in words and kind not in kinds]

@@ -1,4 +1,4 @@
-r"""One linear model of a system about its state of rest, for every study of small motions.
+r"""One linear model of a system about its equilibrium, for every study of small motions.
 
 With y the free directions there, T the body velocities per rate of them and T_d the same in the
 axes of the hydro data,
@@ -9,7 +9,7 @@ axes of the hydro data,
 
 with mu the memory of the radiation (`effects.linear_hydro.radiation`), F the excitation of the
 waves and W the unit wrenches of inputs. `modes`, `rao`, `response`, `state_space`,
-`optimal_control`, predictive control, drag linearisation and the doctor all use it.
+`optimal_control`, predictive control, drag linearisation and the model checks all use it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OperatingPoint:
-    """State of rest about which a model is linearised."""
+    """Equilibrium about which a model is linearised."""
 
     model: Model  # as it was linearised: lines static, without waves, radiation and data
     formulation: Formulation
@@ -76,12 +76,12 @@ class LinearModel:
     to_bodies: Float[Array, "b6 f"]  # velocities of the bodies, world axes
     to_data: Float[Array, "b6 f"]  # the same in the axes of the hydro data
     to_coordinates: Float[Array, "d f"]  # joint coordinates
-    elements: LinearElements  # springs, dampers and machines
+    elements: LinearElements  # springs, dampers and PTOs
     element_slopes: Float[Array, "e f2"]  # their forces per y and y'
     applied: dict[str, Float[np.ndarray, "6 b6"]]  # by item: unit wrenches of applied forces
     drag: tuple[DragPieces, ...]  # drag that is not in `damping`, for equivalent linearisation
     at: OperatingPoint
-    notes: tuple[str, ...]  # what small motions leave out, in sentences
+    notes: tuple[str, ...]  # what small motions leave out, as messages
 
     @property
     def free(self) -> int:
@@ -212,7 +212,7 @@ class LinearModel:
 
 
 def _solved(M: Array, right: Array) -> Array:
-    """M^-1 times the right-hand side, not a number where freedoms have no mass."""
+    """M^-1 times the right-hand side, not a number where DOFs have no mass."""
     xp = namespace(M, right)
     try:
         return xp.linalg.solve(M, right)

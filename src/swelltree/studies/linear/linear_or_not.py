@@ -94,7 +94,7 @@ def is_linear(model: Model, how: Formulation, rest: State) -> bool:
     Args:
         model: without radiation memory and waves.
         how: formulation.
-        rest: its state of rest.
+        rest: its equilibrium.
     """
     if not may_be_linear(model, how):
         return False

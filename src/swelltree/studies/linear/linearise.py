@@ -1,7 +1,7 @@
-"""From a model to its `LinearModel`: rest is found, all loads are differentiated there.
+"""From a model to its `LinearModel`: equilibrium is found, all loads are differentiated there.
 
 Stiffness and damping are the derivatives of all generalised forces, so joints, springs, moorings
-and machines need no second model; what an effect is beside that it tells by `Effect.linear`.
+and PTOs need no second model; what else an effect has is given by `Effect.linear`.
 """
 
 from __future__ import annotations
@@ -79,14 +79,14 @@ def linear_model(
     drag_apart: bool = False,
     study: str = "rao",
 ) -> LinearModel:
-    """Linearise a model about its state of rest.
+    """Linearise a model about its equilibrium.
 
     Args:
         model: compiled; dynamic lines count as static ones.
         how: the formulation.
         radiation: "data", "state_space" or "infinite" (`RadiationSources.chosen`).
-        start: state from which rest is sought.
-        at_equilibrium: find the state of rest; otherwise linearise at the start, with velocities
+        start: state from which the equilibrium is sought.
+        at_equilibrium: find the equilibrium; otherwise linearise at the start, with velocities
             zero.
         drag_apart: leave drag out of the damping and give its pieces.
         study: name in messages.

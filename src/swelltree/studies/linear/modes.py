@@ -1,6 +1,6 @@
 r"""`modes`: natural periods, damping and mode shapes by automatic linearisation.
 
-The eigenvalues of the linear model about the state of rest (`linear_model`), in which every force,
+The eigenvalues of the linear model about the equilibrium (`linear_model`), in which every force,
 joint and formulation is linearised exactly and alike. Added mass and radiation damping of hydro
 data are those of each mode's own frequency (`frequency_modes`).
 """
@@ -55,7 +55,7 @@ def modes(
     added_mass: str = "frequency",
     provenance: NamedValues | None = None,
 ) -> xr.Dataset:
-    """Natural periods, damping ratios and mode shapes about the state of rest.
+    """Natural periods, damping ratios and mode shapes about the equilibrium.
 
     Internal states of effects (oil, flywheels, lags, states of controllers) are part of the modes;
     `report` names those that are held.
@@ -67,7 +67,7 @@ def modes(
     Args:
         model: from `compile`.
         formulation: name or object.
-        at_equilibrium: find the state of rest first; otherwise linearise at the start.
+        at_equilibrium: find the equilibrium first; otherwise linearise at the start.
         start: state to begin from.
         added_mass: "frequency" (A and B of the hydro data at the frequency of each mode) or
             "infinite" (A_inf, no radiation). Without hydro data both are the same.
@@ -142,7 +142,7 @@ def _prepared(model: Model, added_mass: str) -> tuple[Model, str]:
 
 
 def energy_shares(at: OperatingPoint, shapes: np.ndarray) -> np.ndarray:
-    """Share of each direction of each body in the kinetic energy of a mode (6N, m).
+    """Fraction of each direction of each body in the kinetic energy of a mode (6N, m).
 
     Directions are those of the headings, as of the shapes.
 
@@ -192,13 +192,13 @@ def _to_dataset(
             natural,
             {
                 "units": "s",
-                "long_name": "undamped natural period, 2 pi / |eigenvalue|; infinite without swing",
+                "long_name": "undamped natural period, 2 pi / |eigenvalue|; inf if not oscillating",
             },
         ),
         "damped_period": (
             "mode",
             damped,
-            {"units": "s", "long_name": "period of the damped swing, 2 pi / Im(eigenvalue)"},
+            {"units": "s", "long_name": "period of the damped oscillation, 2 pi / Im(eigenvalue)"},
         ),
         "damping_ratio": ("mode", damping, {"units": "1"}),
         "eigenvalue_real": ("mode", decay, {"units": "1/s"}),
@@ -222,7 +222,7 @@ def _to_dataset(
             moving,
             {
                 "units": "1",
-                "long_name": "share of the kinetic energy of the mode",
+                "long_name": "fraction of the kinetic energy of the mode",
                 "frame": HEADING,
             },
         ),

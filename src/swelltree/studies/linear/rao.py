@@ -67,7 +67,7 @@ def rao(
     start: State | None = None,
     provenance: NamedValues | None = None,
 ) -> xr.Dataset:
-    """Response amplitude operators of the jointed, moored system about its state of rest.
+    """Response amplitude operators of the jointed, moored system about its equilibrium.
 
     Returns a dataset: `rao` (omega, wave_direction, body, dof) complex, per metre of wave
     amplitude, displacements of the reference points in the axes of each body's heading at the
@@ -87,7 +87,7 @@ def rao(
             (equivalent drag in regular waves of the amplitude) or "stochastic" (in the sea).
         amplitude: of the waves of "harmonic" [m]: one number, or one for each omega.
         sea: of "stochastic".
-        start: state from which rest is sought.
+        start: state from which the equilibrium is sought.
         provenance: attributes added to the result.
     """
     check_traced("rao", model, start)

@@ -71,7 +71,7 @@ def response(
         drag: "none", "stochastic" (equivalent drag of a Gaussian sea) or "harmonic" (of a regular
             wave).
         case: number or name of the run.
-        start: state from which rest is sought.
+        start: state from which the equilibrium is sought.
     """
     check_traced("response", model, sea)
     refuse_lines_alone(model, "response")

@@ -48,7 +48,7 @@ def state_space(
 
     Signals keep their names, with "__" for the dot, which python-control does not allow:
     "hinge.Pitch.rate" becomes `hinge__Pitch__rate`. All are deviations from rest. The attribute
-    `notes` tells in sentences what was done.
+    `notes` lists what was done.
 
     Args:
         model: from `compile`, with radiation "state_space", "constant" or "none".
@@ -136,7 +136,7 @@ def _reduced(
     error: float | None,
     notes: list[str],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[str, ...]]:
-    """Balanced truncation, told in the notes."""
+    """Balanced truncation, reported in the notes."""
     before, parts = A.shape[0], split_unrestrained(A, B, C)
     k = parts.poles.size
     if order is not None and order < k:

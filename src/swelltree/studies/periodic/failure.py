@@ -1,4 +1,4 @@
-"""Why no periodic motion was found, in one sentence; a law that has no number is named."""
+"""Why no periodic motion was found, as a message; it names a law that returns NaN."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PROBES = 16  # instants of a period
 
 
 def failure(solution: PeriodicSolution, model: Model, how: Formulation) -> str:
-    """The sentence of a search that failed."""
+    """The message of a search that failed."""
     why = {
         Code.NOT_FINITE: "the forces became infinite or not a number on the way",
         Code.TOO_MANY_STEPS: "Newton came no nearer within max_iterations",

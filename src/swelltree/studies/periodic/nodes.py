@@ -28,7 +28,7 @@ from swelltree.spatial.products import compact
 from swelltree.studies.periodic.problem import Period, flat, node, sizes
 from swelltree.studies.periodic.series import Steady, series_jacobian
 
-FEW = 6  # unknowns of a node up to which they are taken one by one
+FEW = 6  # unknowns of a node up to which they are taken individually
 Values = tuple[np.ndarray, ...]  # r (nodes, u), v (nodes, 6N), P (nodes, 6N, n), and more
 
 
@@ -90,7 +90,7 @@ class Nodes:
         self.points.values(self.bare, self.time, zero)
 
     def slower(self) -> str:
-        """A sentence where something keeps the equations from machine code."""
+        """A message where something keeps the equations from native code."""
         if not self.points.reason or self.points.reason == ASKED:
             return ""
         return (

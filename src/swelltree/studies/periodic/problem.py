@@ -1,6 +1,6 @@
 r"""The equations of motion over one period (Paparella 2015).
 
-Unknowns are the coefficients of displacements x from the state of rest (in the directions of a
+Unknowns are the coefficients of displacements x from the equilibrium (in the directions of a
 formulation's velocities), of the multipliers of its remaining rows, and of internal states z. At
 every node
 

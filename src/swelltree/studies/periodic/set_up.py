@@ -79,7 +79,7 @@ def check_periodic(model: Model, harmonics: int, nodes: int | None, radiation: s
         )
     if nodes is not None and whole_number("steady_state", "nodes", nodes, 1) < 2 * harmonics + 1:
         raise SwelltreeError(
-            f"nodes {nodes} cannot tell {2 * harmonics + 1} coefficients apart: at "
+            f"nodes {nodes} cannot resolve {2 * harmonics + 1} coefficients: at "
             f"{2 * harmonics} equidistant nodes the sine of the highest harmonic is zero "
             f"everywhere. Give at least {2 * harmonics + 1}."
         )

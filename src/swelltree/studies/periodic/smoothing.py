@@ -74,7 +74,7 @@ def continued(
 
 
 def advice(model: Model) -> str:
-    """What would make the forces smoother, as a part of a sentence."""
+    """What would make the forces smoother, as a part of a message."""
     names = sharp_forces(model)
     forces = stroke_forces(model)
     for law, part in zip(forces.laws, forces.slices(), strict=True):

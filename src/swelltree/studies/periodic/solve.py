@@ -21,8 +21,8 @@ from swelltree.studies.periodic.nodes import Nodes, Values, at_node, points_of
 from swelltree.studies.periodic.problem import Period, flat, preconditioned, scaled, sizes
 
 DENSE = 400  # unknowns up to which the whole Jacobian is formed
-SHORTEST = 2.0**-7  # least part of a Newton step
-SMALLEST = 1e-3  # least step of the continuation in wave height
+SHORTEST = 2.0**-7  # min fraction of a Newton step
+SMALLEST = 1e-3  # min step of the continuation in wave height
 LINEAR = 1e-4  # relative accuracy of GMRES; further steps make up for it
 SOFT = 1e-9  # of the largest singular value: nothing holds this direction
 PROBES = 6  # motions at which rates of internal states are compared
@@ -197,7 +197,7 @@ def newton(
     if Y.size > DENSE:
         period = with_impedance(how, period)
     else:
-        # the slopes at rest tell what nothing holds
+        # the slopes at equilibrium show what nothing restrains
         jacobians, _ = at_rest(how, period)
         directions, equations, _ = all_pins(how, period, jacobians[:, : Y.shape[1]])
         period = replace(period, pinned=directions, unbalanced=equations)

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 HARMONICS = 9  # of a regular wave, when nothing is said
 HIGHER = 2  # times the highest component of a sea
-COARSE = 0.01  # of the largest coefficient: a truncation that is told
+COARSE = 0.01  # of the largest coefficient: a truncation that is reported
 
 
 @study_of_model
@@ -85,7 +85,7 @@ def steady_state(
         model: from `compile`.
         sea: one that repeats: RegularWave, or a spectrum with spacing="equal".
         harmonics: N of the series; nine, or twice the number of the highest component of the
-            sea, if not given. `truncation_error` tells what is left out.
+            sea, if not given. `truncation_error` is the size of what is left out.
         formulation: "lagrange" solves the DAE form (all bodies, all joints as multipliers);
             every other name an ODE form.
         radiation: "data" (added mass and damping at every harmonic) or "state_space" (the
@@ -94,7 +94,7 @@ def steady_state(
         nodes: equidistant nodes per period; at least twice the coefficients if not given.
         tol: estimated error of the motion at which Newton stops [m, rad].
         max_iterations: of Newton.
-        start: coefficients to begin from; the state of rest if not given.
+        start: coefficients to begin from; the equilibrium if not given.
         stability: also give the Floquet multipliers (needs radiation="state_space").
         case: number or name of the run.
         provenance: attributes added to the result.
@@ -285,7 +285,7 @@ def _to_dataset(
         position_harmonics=(
             ("harmonic", "body", "dof"),
             bodies,
-            about | {"long_name": "displacement from rest, amplitude of each harmonic"},
+            about | {"long_name": "displacement from equilibrium, amplitude of each harmonic"},
         ),
         coordinate_harmonics=(
             ("harmonic", "coordinate"),

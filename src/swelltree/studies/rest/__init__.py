@@ -1,1 +1,1 @@
-"""States of rest."""
+"""Equilibria."""

@@ -27,7 +27,7 @@ def as_described(
     """The state with all bodies at the poses that their data are of, as near as the joints allow.
 
     A run may start far from there, as that of a body dropped from the air does, where nothing
-    tells which way its rest lies. Gauss-Newton on the poses, by the velocity transformation.
+    shows which way its equilibrium lies. Gauss-Newton on the poses, by the velocity transformation.
 
     Args:
         model: compiled.

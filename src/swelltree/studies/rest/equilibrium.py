@@ -1,4 +1,4 @@
-"""`equilibrium`: the state of rest, and what was out of balance before."""
+"""`equilibrium`: the equilibrium, and what was out of balance before."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _force_scale(model: Model) -> Array:
 
 
 def equilibrium_state(model: Model, formulation: Formulation, start: State | None = None) -> Tree:
-    """State of rest and result code, all in one graph: for `jit`, `vmap` and `grad`."""
+    """Equilibrium and result code, all in one graph: for `jit`, `vmap` and `grad`."""
     state = formulation.start(model) if start is None else start
     residual, args, x0 = _set_up(model, formulation, state)
     x, code = newton_traced(
@@ -118,17 +118,17 @@ def equilibrium(
     start: State | str | None = None,
     provenance: NamedValues | None = None,
 ) -> xr.Dataset:
-    """Find the state of rest near the start (damped Newton; continuation when that fails).
+    """Find the equilibrium near the start (damped Newton; continuation when that fails).
 
     Directions that nothing holds, such as surge, sway and yaw of a body without mooring, keep the
     values of the start; the attribute `neutral` names their coordinates.
 
-    A body with hydrodynamic data that starts where no rest is near, as one dropped from the air,
-    comes to that near its described pose.
+    A body with hydrodynamic data that starts where no equilibrium is near, as one dropped from the
+    air, comes to that near its described pose.
 
-    Systems with dynamic lines walk to rest by the steps of their own time stepping.
+    Systems with dynamic lines reach equilibrium by the steps of their own time stepping.
 
-    Returns a dataset of the state of rest, with what was out of balance before. Inside `jit`,
+    Returns a dataset of the equilibrium, with what was out of balance before. Inside `jit`,
     `grad` or `vmap` it gives what `equilibrium_traced` gives. Prescribed motions are held as at
     t = 0.
 
@@ -155,7 +155,7 @@ def equilibrium(
 def equilibrium_traced(
     model: Model, *, formulation: str | Formulation = "path_matrix", start: State | None = None
 ) -> NamedValues:
-    """State of rest inside `jit`, `grad` or `vmap`: arrays under the names of `equilibrium`.
+    """Equilibrium inside `jit`, `grad` or `vmap`: arrays under the names of `equilibrium`.
 
     Besides the channels there are `code` (`solvers.solution.Code`) and `phase`, the state itself.
     Arguments as in `equilibrium`.
@@ -197,7 +197,7 @@ def _settled(how: Formulation) -> Tree:
 def find_rest(
     model: Model, how: Formulation, start: State | None = None
 ) -> tuple[State, np.ndarray, np.ndarray, NewtonResult]:
-    """State of rest, multipliers, the forces out of balance before, and how Newton went.
+    """Equilibrium, multipliers, the forces out of balance before, and how Newton went.
 
     Where it is not found from the start it is sought from where the bodies are described.
     """
@@ -227,7 +227,7 @@ def find_rest(
         return find_rest(model, how, described)
     if solution.code is not Code.SUCCESS:
         raise SwelltreeError(
-            "equilibrium: no state of rest was found. "
+            "equilibrium: no equilibrium was found. "
             f"{_imbalance(model, how, solution.residual[:n])} remains. "
             " Check buoyancy and weight, springs, and directions that nothing holds."
         )

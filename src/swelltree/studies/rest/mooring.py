@@ -1,4 +1,4 @@
-"""What lines and linear moorings do to bodies at rest: stiffness matrix and offset curves."""
+"""Lines and linear moorings at equilibrium: stiffness matrix and offset curves."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def mooring_stiffness(
     at_equilibrium: bool = True,
     start: State | str | None = None,
 ) -> xr.Dataset:
-    """Stiffness of quasi-static lines and linear moorings at the state of rest.
+    """Stiffness of quasi-static lines and linear moorings at the equilibrium.
 
     Force and moment on each body, in world axes about its reference point, lost per displacement
     of this point and turn of the body; exact derivatives, the effect of pretension included. The
@@ -133,8 +133,8 @@ def mooring_stiffness(
     Args:
         model: from `compile`.
         body: only this body, by name, the others held: 6 x 6; all of them if not given, 6N x 6N.
-        formulation: of the search for the state of rest.
-        at_equilibrium: find the state of rest first; otherwise take the start.
+        formulation: of the search for the equilibrium.
+        at_equilibrium: find the equilibrium first; otherwise take the start.
         start: state to begin from.
     """
     import xarray as xr
@@ -166,7 +166,7 @@ def mooring_stiffness(
             "mooring_wrench": (
                 "force_dof",
                 wrench[numbers].reshape(-1),
-                {"units": "N, N m", "long_name": "force and moment at rest", "frame": frame},
+                {"units": "N, N m", "long_name": "force and moment at equilibrium", "frame": frame},
             ),
         },
         {"force_dof": labels, "motion_dof": labels},
@@ -187,7 +187,7 @@ def offset_curve(
 ) -> xr.Dataset:
     """Restoring force and tensions of the mooring over the offset of one body.
 
-    The body is moved from the state of rest and does not turn (a direction such as "Yaw" turns it
+    The body is moved from the equilibrium and does not turn (a direction such as "Yaw" turns it
     in place); other bodies stay. Returns a dataset over `offset` with `restoring_force` (against
     the offset, along it), `mooring_wrench`, and the channels of lines.
 
@@ -196,8 +196,8 @@ def offset_curve(
         body: which one, by name.
         direction: "Surge" ... "Yaw", or a vector in world axes.
         offsets: [m], or [rad] for a turn.
-        formulation: of the search for the state of rest.
-        at_equilibrium: find the state of rest first; otherwise take the start.
+        formulation: of the search for the equilibrium.
+        at_equilibrium: find the equilibrium first; otherwise take the start.
         start: state to begin from.
     """
     import xarray as xr
@@ -243,7 +243,7 @@ def offset_curve(
         dim for dims, _, _ in data.values() for dim in ([dims] if isinstance(dims, str) else dims)
     }
     coords = {name: value for name, value in coordinates(model).items() if set(value[0]) <= used}
-    about = {"units": "rad" if turns else "m", "long_name": "offset from the state of rest"}
+    about = {"units": "rad" if turns else "m", "long_name": "offset from the equilibrium"}
     coords["offset"] = (("offset",), offsets, about)
     name = model.layout.bodies[number]
     attrs = {"study": "offset_curve", "body": name, "direction": str(direction)}

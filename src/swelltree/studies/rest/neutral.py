@@ -26,7 +26,7 @@ from swelltree.model.kinematics import Pose, attitudes
 from swelltree.model.model import Model
 from swelltree.spatial.rotations import matrix_to_euler
 
-NEUTRAL = 1e-9  # singular values below this part of the largest are no stiffness
+NEUTRAL = 1e-9  # singular values below this fraction of the largest are zero
 ROUNDS = 60
 BALANCED = 1e-10  # scaled residual
 STEP = 1e-6  # m, rad: of the difference that gives C N

@@ -5,7 +5,7 @@ The linear answer is the sum of the responses to every component of the sea,
 .. math:: x(t) = x_0 + r(t) \sum_c \mathrm{Re}\left[ X(\omega_c, \beta_c)\, a_c\,
                  e^{-i\omega_c t + i\varphi_c} \right]
 
-with X of `rao` and x_0 the state of rest (MBS4WEC, figures 4 and 6). It is the steady answer:
+with X of `rao` and x_0 the equilibrium (MBS4WEC, figures 4 and 6). It is the steady answer:
 the comparison begins when the ramp is over and its transient has died out.
 """
 

@@ -81,7 +81,7 @@ def end_time(run: xr.Dataset) -> float:
     if run.attrs.get("result") not in WHOLE:
         raise SwelltreeError(
             f"start: that run ended with '{run.attrs.get('result')}' and cannot go on: "
-            f"{run.attrs.get('message', '')} Mend it and run it again."
+            f"{run.attrs.get('message', '')} Fix it and run it again."
         )
     last = float(run.time.values[-1]) if run.sizes.get("time") else float("nan")
     if last != float(about["last_sample"]):

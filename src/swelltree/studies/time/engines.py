@@ -1,4 +1,4 @@
-"""What a run will be computed by, told before it is run."""
+"""The engine that a run will use, reported before it is run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def engine_of(model: Model, run: SimulateStudy) -> str:
-    """The engine of a run, and why it is not machine code where it is not: "LLVM" or "XLA: ...".
+    """The engine of a run, and why it is not native code where it is not: "LLVM" or "XLA: ...".
 
     The program that is made for the answer is kept on disk, where the run finds it.
 

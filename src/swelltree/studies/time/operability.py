@@ -1,8 +1,8 @@
 """`operability`: the same operation in many conditions, judged by limits.
 
 A case that gives no result - it could not be set up, its run ended early, a number is missing - is
-neither operable nor inoperable: its state is "failed", its message is kept and told, and the others
-go on.
+neither operable nor inoperable: its state is "failed", its message is kept and reported, and the
+others go on.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _table(
     use: np.ndarray,
     failures: list[str],
 ) -> xr.Dataset:
-    """Verdicts as a dataset; cases without one are told."""
+    """Verdicts as a dataset; cases without one are reported."""
     import xarray as xr
 
     limits = {row.title: row.limit for row in rows}

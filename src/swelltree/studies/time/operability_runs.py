@@ -28,7 +28,7 @@ def run_in_seas(
 ) -> Callable[..., xr.Dataset]:
     """Function of the conditions that simulates the model in its sea with these.
 
-    Every sea is made before anything runs, so that a condition that cannot be is told at once.
+    Every sea is made before anything runs, so that an impossible condition is reported at once.
 
     Args:
         model: from `compile`.
@@ -56,7 +56,7 @@ def conditions(campaign: xr.Dataset) -> dict[str, list[float]]:
     """
     if "state" not in campaign or "statistic" not in campaign.dims:
         raise SwelltreeError(
-            "operability: this dataset is no campaign with statistics. Give one from "
+            "operability: this dataset is not a campaign with statistics. Give one from "
             "open_campaign, run with reduce=['statistics']; or a model, or a function."
         )
     return {str(dim): campaign[dim].values.tolist() for dim in campaign["state"].dims}

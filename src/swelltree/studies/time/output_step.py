@@ -144,7 +144,7 @@ def numbers_per_sample(model: Model) -> int:
 
 
 def periods(model: Model, waves: RealisedSea | None) -> list[float]:
-    """Periods that a result should show [s]: of the waves, and of bodies that swing by them."""
+    """Periods that a result should show [s]: of the waves, and natural periods of bodies."""
     of_waves = wave_period(waves)
     result = [] if of_waves is None else [of_waves]
     if is_traced(model):
@@ -171,7 +171,7 @@ def wave_period(waves: RealisedSea | None) -> float | None:
 
 
 def natural_frequencies(model: Model) -> np.ndarray:
-    """Frequencies with which the bodies swing about the start [rad/s], without dynamic lines."""
+    """Natural frequencies of the bodies about the start [rad/s], without dynamic lines."""
     from swelltree.studies.linear.linearise import matrices_at_start
 
     how = chosen_formulation("path_matrix")

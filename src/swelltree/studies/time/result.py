@@ -111,7 +111,7 @@ def _with_datum(task: Task, run: Run, channels: dict[str, np.ndarray]) -> tuple[
 
 
 def checked(model: Model) -> list[Finding]:
-    """What is wrong with the physics of a model at first sight, told as warnings."""
+    """Brief checks of the physics of a model, given as warnings."""
     findings = brief_check(model)
     for finding in findings:
         warn_user(finding.sentence)

@@ -88,7 +88,7 @@ def simulate(
         step: step of rk4 [s], the output step if not given; of the two-step scheme, chosen from
             the waves and the bodies' periods if not given.
         max_step: longest step of any solver [s]. Without it steps grow as far as the tolerances
-            allow; they end at the corners of tables and operations, and functions of time are
+            allow; they end at the breakpoints of tables and operations, and functions of time are
             sampled for theirs.
         start: the result of another run of the same model, to go on where it ended (time goes on
             too, and with it the waves); another initial phase than the assembled one; or a word:

@@ -194,7 +194,7 @@ class SmoothStepper(Stepper):
         return out
 
     def engine(self, times: np.ndarray) -> str:
-        """Machine code, or XLA and the reason."""
+        """Native code, or XLA and the reason."""
         return self._program.engine(self._stepped, self.options, self.start(), times)
 
     @property
@@ -298,7 +298,7 @@ class SmoothStepper(Stepper):
 
 
 def smooth_stepper(task: Task) -> SmoothStepper:
-    """The stepper of a task, with the corners at which its steps end."""
+    """The stepper of a task, with the breakpoints at which its steps end."""
     return SmoothStepper(task, options_of(task))
 
 

@@ -20,7 +20,7 @@ SAME_STEP = 1e-6  # of a step: how far samples may lie from its multiples
 
 
 def options_of(task: Task) -> Options:
-    """Tolerances and steps of a task, with the corners at which steps end."""
+    """Tolerances and steps of a task, with the breakpoints at which steps end."""
     step, parts = task.stepping.step, 1
     if kept_step(task.model) is not None:
         step = _convolution_step(task)
@@ -116,6 +116,6 @@ def _corners(task: Task, options: Options) -> Tree:
     if divided and not unseen.size:
         warn_user(
             f"step {step:g} s is too long for a function of time in this model: in {divided} steps "
-            "it does what its values at their ends and middles do not tell. Give a shorter step."
+            "it does what its values at their ends and middles do not show. Give a shorter step."
         )
     return padded_corners(np.concatenate([known, unseen]))

@@ -77,7 +77,7 @@ def _open_loop(model: Model, result: xr.Dataset) -> tuple[Code, float, str] | No
 
 
 def _lost_energy(model: Model, result: xr.Dataset) -> tuple[Code, float, str] | None:
-    """The first sample at which energy has come from nowhere, or gone there."""
+    """The first sample at which the energy residual exceeds its limit."""
     if "energy_residual" not in result:
         return None
     gap = np.abs(result["energy_residual"].values)
@@ -155,7 +155,7 @@ def loop_of(model: Model, row: Row) -> str:
 
 
 def _drives_of(model: Model, joint: int) -> str:
-    """Sentence about the prescribed motions in a loop."""
+    """Message about the prescribed motions in a loop."""
     layout = model.layout
     name = layout.joints[joint]
     loops = _loops(model)
@@ -242,7 +242,7 @@ def lost_limit_of(moved: Array, allowed: Array, solver: str, rtol: float) -> Arr
 def energy_allowance(model: Model, potential: Array, solver: str, rtol: float) -> Array:
     """Residual that the stored energies of samples (..., element) allow, whatever moves [J].
 
-    Energy may move between two samples that show none of it, as of a spring that swings from latch
+    Energy may move between two samples that show none of it, as of a spring that moves from latch
     to latch. What springs hold is counted, to the accuracy of the steps. What stands on the seabed
     moves by nothing but the give of its contacts.
     """

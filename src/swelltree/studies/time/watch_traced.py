@@ -1,6 +1,6 @@
 """Runs inside `jit`, `grad` and `vmap` look at themselves too: numbers, and a code.
 
-They measure what `watch` does and judge it by the same limits. No sentence can be told there, so a
+They measure what `watch` does and judge it by the same limits. No message can be given there, so a
 run ends with the code (`solvers.solution.Code`) that the plain run would name.
 """
 
@@ -59,7 +59,7 @@ def with_watch(
 def ended_with_loops(
     models: list[Model], channels: dict[str, np.ndarray], codes: np.ndarray, solver: str
 ) -> np.ndarray:
-    """Codes of runs side by side that are over, by the same limits.
+    """Codes of parallel runs that have ended, by the same limits.
 
     Args:
         models: compiled, one of each run.

@@ -47,13 +47,13 @@ def refuse_what_cannot_be_obeyed(model: Model, times: np.ndarray) -> None:
 
 
 def stages_until(model: Model, t: float) -> list[str]:
-    """What operations did at winches until a time, a sentence for each stage."""
+    """What operations did at winches until a time, a message for each stage."""
     rows = sorted(row for winches in all_winches(model) for row in winches.stages)
     return [f"{begin:.6g} s: {text}" for begin, text in rows if begin <= t]
 
 
 def _set_rates(speed: SetSpeed, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Set speed with stages at many times of a run and at all corners in it."""
+    """Set speed with stages at many times of a run and at all its breakpoints."""
     fine = np.linspace(times[0], times[-1], SAMPLES)
     corners = np.asarray(speed.time)
     at = np.concatenate([fine, corners[(corners >= times[0]) & (corners <= times[-1])]])

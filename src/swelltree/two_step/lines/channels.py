@@ -28,7 +28,7 @@ def solved_loads(model: Model, sample: Sample) -> Loads | None:
     lines = model.lines
     if lines is None:
         return None
-    # their books are kept from step to step
+    # their energy balance is kept from step to step
     none = np.zeros(0)
     return Loads(attached_wrench(lines, sample), none, none, line_channels(lines, sample))
 

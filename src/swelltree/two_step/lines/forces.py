@@ -23,7 +23,7 @@ class NodeWater:
     Args:
         velocity: (line, node, 3) [m/s].
         acceleration: (line, node, 3) [m/s^2].
-        wet: share of the node that is under water (line, node), 0 to 1.
+        wet: fraction of the node that is under water (line, node), 0 to 1.
     """
 
     velocity: Array
@@ -40,7 +40,7 @@ class Frozen:
         scale: mean of its diagonal (line, node) [kg].
         force: weight, buoyancy and inertia of the water (line, node, 3) [N].
         weight: weight less buoyancy of the nodes (line, node) [N], positive down.
-        wet: share of the nodes that is under water (line, node).
+        wet: fraction of the nodes that is under water (line, node).
         tangent: direction of the line at the nodes (line, node, 3).
         drag: across and along (line, node, 2) [N s^2/m^2], and where there is any, lift and drag
             of clumps (line, node, 4).
@@ -81,7 +81,7 @@ def still_water(q: Float[Array, "line node 3"], level: Array | float = 0.0) -> N
 
 
 def wet_share(q: Float[Array, "line node 3"], level: Array | float) -> Float[Array, "line node"]:
-    """Share of each node's half segments that lies below a level.
+    """Fraction of each node's half segments that lies below a level.
 
     Args:
         q: positions of the nodes [m].

@@ -1,11 +1,11 @@
-"""Arrays over nodes and segments, which machine code computes in loops."""
+"""Arrays over nodes and segments, which native code computes in loops."""
 
 from __future__ import annotations
 
 from swelltree.model.model import Model
 
-FEW_SEGMENTS = 3  # of a line, whose nodes are written one by one
-SHORT = 16  # numbers of an array without lines that are written one by one
+FEW_SEGMENTS = 3  # of a line, whose nodes are written individually
+SHORT = 16  # numbers of an array without lines that are written individually
 
 
 def node_axes(model: Model, shape: tuple[int, ...]) -> dict[tuple[int, ...], int]:

@@ -10,7 +10,7 @@ force on what holds the line is continuous. Merging takes the node away again. P
 step ago are changed alike, so velocities and the damping of the rope go on as they were.
 
 In a line that bends the new node goes sideways too, to where its kinks and the tension leave it at
-rest between its neighbours. By how much that changes the energy is booked.
+rest between its neighbours. The change of energy is accounted for.
 """
 
 from __future__ import annotations

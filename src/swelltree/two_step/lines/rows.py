@@ -254,7 +254,7 @@ def _residuals(
     node = jnp.arange(R.shape[0])
     inner = (node > line.first) & (node < R.shape[0] - 1)
     scaled = jnp.where(inner[:, None], R * rs[:, None], 0.0)
-    # what rounding leaves of large tensions is no error
+    # rounding of large tensions is not an error
     rounding = ROUNDING * rs * to_nodes(jnp.abs(mu))
     beyond_rounding = jnp.maximum(jnp.abs(scaled) - rounding[:, None], 0.0)
     largest = jnp.maximum(jnp.max(beyond_rounding), jnp.max(jnp.abs(F)))

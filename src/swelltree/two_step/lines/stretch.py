@@ -39,7 +39,7 @@ def one_sided(
     taut_minus, taut_plus = e_minus > 0.0, e_plus > 0.0
     change = e_plus - e_minus
     same = change == 0.0
-    # share of the step during which the spring is taut
+    # fraction of the step during which the spring is taut
     share = jnp.where(same, taut_plus * 1.0, (p_plus - p_minus) / jnp.where(same, 1.0, change))
     rise, fall = share * (1.0 - 0.5 * share), 0.5 * share**2
     late, rate = 2.0 * theta - 1.0, kappa / (2.0 * h)
@@ -126,7 +126,7 @@ def _table(
     change = x_plus - x_minus
     same = change == 0.0
     safe = jnp.where(same, 1.0, change)
-    # each piece of the table adds its share of the way times its mean tension there
+    # each piece of the table adds its fraction of the way times its mean tension there
     low, T_low, slope, limits = _pieces(line)
     a, b = jnp.clip(x_minus[:, None], *limits), jnp.clip(x_plus[:, None], *limits)
     part = (b - a) / safe[:, None]

@@ -63,7 +63,7 @@ def friction(
         mass: that a contact moves (contact,) [kg].
         h: step [s].
         stiff: resistance of what sticks over the inertia of a step.
-        own: share of the mass that moves where one contact alone gives way.
+        own: fraction of the mass that moves where one contact alone gives way.
     """
     dot = lambda a, b: jnp.sum(a * b, -1, keepdims=True)  # noqa: E731
     outer = lambda a, b: a[:, :, None] * b[:, None, :]  # noqa: E731

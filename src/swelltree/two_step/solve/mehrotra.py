@@ -80,7 +80,7 @@ def interior_point(
         return sum(jnp.sum(jnp.where(m, x * y, 0.0)) for m, x, y in zip(masks, a, s, strict=True))
 
     def furthest(values: list[Array], steps: list[Array]) -> Array:
-        """Largest share of a step that keeps all values positive."""
+        """Largest fraction of a step that keeps all values positive."""
         share = jnp.asarray(1.0)
         for m, v, d in zip(masks * 2, values, steps, strict=True):
             way = jnp.where(m & (d < 0.0), -REACH * v / d, 1.0)

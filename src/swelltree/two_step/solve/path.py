@@ -1,6 +1,6 @@
 r"""The discrete path matrix: exact null space of all tree joints over two steps.
 
-Each tree joint has six rows: its equations, and its freedoms. Written with discrete gradients they
+Each tree joint has six rows: its equations, and its DOFs. Written with discrete gradients they
 tie the mean velocity of a body to that of its parent,
 
 .. math:: V_i = X_i V_{p(i)} + S_i \dot z_i
@@ -24,7 +24,7 @@ from swelltree.two_step.poses import Three
 
 
 def tree_rows(layout: Layout) -> tuple[Row, ...]:
-    """Six rows for each tree joint: its equations, then its freedoms."""
+    """Six rows for each tree joint: its equations, then its DOFs."""
     rows: list[Row] = []
     for j in range(layout.n_bodies):
         of_joint = [r for r in layout.rows if r.joint == j and not r.of_coordinates]
@@ -52,7 +52,7 @@ def discrete_path_matrix(model: Model, three: Three) -> Float[Array, "b6 n"]:
     X = jnp.where(rooted, X, jnp.eye(6))
     for ancestor in layout.jumps:
         X = X @ jnp.concatenate([X, jnp.eye(6)[None]])[ancestor]
-    # column of each freedom, carried back to the root and out again along the path
+    # column of each DOF, carried back to the root and out again along the path
     joint = np.array([d.joint for d in layout.dofs[:n]], dtype=int)
     slot = np.array([_slot(rows, int(j), k) for k, j in enumerate(joint)], dtype=int)
     S = inverse[joint, :, slot]
@@ -62,7 +62,7 @@ def discrete_path_matrix(model: Model, three: Three) -> Float[Array, "b6 n"]:
 
 
 def _slot(rows: tuple[Row, ...], joint: int, dof: int) -> int:
-    """Which of a joint's six rows is the freedom."""
+    """Which of a joint's six rows is the DOF."""
     block = rows[6 * joint : 6 * joint + 6]
     return next(
         i for i, r in enumerate(block) if isinstance(r, Translation | Rotation) and r.i == dof

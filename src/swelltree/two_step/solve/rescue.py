@@ -1,4 +1,4 @@
-"""Steps that Newton's method could not solve: interior point, theta = 1, halves, a sentence."""
+"""Steps that Newton's method could not solve: interior point, theta = 1, halves, a message."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _a_step_ago(lines: LineState, before: LineState) -> LineState:
 
 
 def too_short(model: Model, state: StepperState) -> str | None:
-    """Which inextensible line is at the end of its length, in a sentence; None where none is."""
+    """Which inextensible line is at the end of its length, as a message; None where none is."""
     model = present(model, state)
     lines = model.lines
     if lines is None or lines.arrays is None:
@@ -122,7 +122,7 @@ def too_short(model: Model, state: StepperState) -> str | None:
 
 
 def why(model: Model, state: StepperState) -> str:
-    """What is wrong where a run stopped, in a sentence."""
+    """What is wrong where a run stopped, as a message."""
     short = too_short(model, state)
     if short is not None:
         return short

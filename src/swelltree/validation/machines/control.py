@@ -145,5 +145,5 @@ def conjugate_limit(folder: Path) -> list[Check]:
         Check("power of the optimum, 1.5 to 6 rad/s", worst(best), 0.01, "", why),
         Check("power of the best damper", worst(passive), 0.01, "", why),
         Check("damping of the best damper", worst(damper), 0.05, "", "flat optimum, coarse search"),
-        Check("optimum beside |F|^2 / (8 Re Z)", worst(bound), 1e-8, "", "the same closed form"),
+        Check("optimum against |F|^2 / (8 Re Z)", worst(bound), 1e-8, "", "the same closed form"),
     ]

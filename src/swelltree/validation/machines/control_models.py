@@ -122,7 +122,7 @@ def export_step_response() -> list[Check]:
 
 @case("control_models", "excitation_observer", source="excitation of the same run")
 def observer_in_irregular_sea(duration: float = 60.0) -> list[Check]:
-    """Noisy angles and rates of both hinges tell the force of an irregular sea."""
+    """Noisy angles and rates of both hinges give the force of an irregular sea."""
     model = tank_model()
     spectrum = Jonswap(Hs=0.04, Tp=1.8)
     times = STEP * np.arange(round(duration / STEP) + 1)

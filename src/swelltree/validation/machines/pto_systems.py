@@ -70,7 +70,7 @@ def machines() -> dict[str, NamedValues]:
 
 
 def bank(chosen: dict[str, NamedValues]) -> System:
-    """One oscillator in a regular wave for each machine, all in one system."""
+    """One oscillator in a regular wave for each PTO, all in one system."""
     bodies, rails, forces, ptos = [], [], [], []
     for name, keys in chosen.items():
         body = Body(f"buoy_{name}", mass=MASS, inertia=(1e5,) * 3)

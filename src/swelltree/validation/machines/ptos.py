@@ -27,10 +27,10 @@ from swelltree.validation.table import Check, case
 
 @case("pto", "pto_books", source="conservation of energy and oil")
 def books() -> list[Check]:
-    """Ten kinds of machine in a regular wave: nothing is lost that is not booked."""
+    """Ten kinds of PTO in a regular wave: all energy is accounted for."""
     result = run(bank(machines()), 40.0, 0.05, rtol=1e-8, atol=1e-10)
     checks = [
-        Check(f"{name}: energy residual", share, 1e-5, "of work", "rtol 1e-8, corners of the law")
+        Check(f"{name}: energy residual", share, 1e-5, "of work", "rtol 1e-8, kinks of the law")
         for name, share in budget_residuals(result).items()
     ]
     oil = result["pto_oil_total"].sel(pto=["hydraulic", "relieved"]).values
@@ -101,7 +101,7 @@ def latching() -> list[Check]:
     return [
         Check("damper over its closed form", one, 1e-3, "", "transient of 72 s", reference=1.0),
         Check("best damper over latch", best / latched, 0.7, "", "latching wins by far"),
-        Check("latch over matched impedance", latched / bound, 1.0, "", "no machine takes more"),
+        Check("latch over matched impedance", latched / bound, 1.0, "", "no PTO absorbs more"),
     ]
 
 

@@ -62,7 +62,7 @@ FEATURES = (
     "spreading",
     "loop",
 )
-APART = {frozenset(("pto", "latching"))}  # two machines on one hinge say nothing more
+APART = {frozenset(("pto", "latching"))}  # two PTOs on one hinge test nothing more
 PAIRS = tuple(p for p in itertools.combinations(FEATURES, 2) if frozenset(p) not in APART)
 RHO, RADIUS, DRAFT, DISTANCE = 1025.0, 3.0, 2.0, 10.0
 DURATION, OUTPUT = 12.0, 0.25

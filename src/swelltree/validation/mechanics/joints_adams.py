@@ -41,7 +41,7 @@ class Reference:
         return self.columns["time_s"]
 
     def rows(self, *names: str) -> np.ndarray:
-        """Columns side by side, (time, k)."""
+        """Columns as one array (time, k)."""
         return np.stack([self.columns[name] for name in names], axis=1)
 
     def vector(self, name: str) -> np.ndarray:

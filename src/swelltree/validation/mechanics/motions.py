@@ -1,7 +1,7 @@
 r"""Motions with a closed form: a pendulum, a heavy top, a body spinning freely.
 
-Each checks a different corner: large angles and time, gyroscopic moments and reactions, and
-attitudes near 90 degrees of pitch, where Euler angles fail and quaternions do not.
+Each checks a different part of the theory: large angles and time, gyroscopic moments and reactions,
+and attitudes near 90 degrees of pitch, where Euler angles fail and quaternions do not.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def pendulum_period() -> list[Check]:
         Check("quarter period", float(late[0]), 1e-10, "T", STEPPING),
         Check("nine and a quarter", float(late[1] / 9.25), 1e-10, "T", STEPPING),
         Check("turning point, angle", float(abs(angle[3] + start)), 1e-9, "rad", STEPPING),
-        Check("greatest speed", float(abs(rate[1]) / fastest - 1.0), 1e-10, "", STEPPING),
+        Check("maximum speed", float(abs(rate[1]) / fastest - 1.0), 1e-10, "", STEPPING),
     ]
 
 

@@ -151,7 +151,7 @@ def _meet(
 def spatial_loop(speed: float = 0.5) -> System:
     """R-S-U-R loop on a floating base: hinge, ball, universal and hinge in space.
 
-    One freedom in the loop, six of the base, which three springs and dampers moor.
+    One DOF in the loop, six of the base, which three springs and dampers moor.
     """
     base = Body("base", 20.0, (4.0, 5.0, 6.0))
     crank = Body("crank", 1.5, (0.05, 0.08, 0.09), position=(0.6, 0.0, 0.55))

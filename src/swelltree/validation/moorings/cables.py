@@ -95,7 +95,7 @@ def cable_table_1() -> list[Check]:
             why = "the same equations by other coordinates"
             checks.append(Check(f"{words}: block and {name}", off, 1e-7, "m", why))
         off = max(float(np.abs(x - tight[0]).max()) for x in coarse)
-        checks.append(Check(f"{words}: RK4, 1 ms", off, 5e-6, "m", "corner of the law at slack"))
+        checks.append(Check(f"{words}: RK4, 1 ms", off, 5e-6, "m", "kink of the law at slack"))
         last = float(tight[0][-1, 2])
         checks.append(
             Check(f"{words}: third length at 10 s", last, 0.005, "m", "two digits known", third)

@@ -73,15 +73,15 @@ def pendulum() -> list[Check]:
     trend = np.polyfit(np.arange(len(E)), E, 1)[0] * len(E)
     top = 500.0 * 9.81 * (3.0 - 2.0 * np.cos(angle))
     return [
-        Check("trend of energy, of the swing", trend / swing, 1e-6, "", "no trend by theorem"),
-        Check("range of energy, of the swing", float(np.ptp(E)) / swing, 1e-6, "", "same"),
+        Check("trend of energy over m g h", trend / swing, 1e-6, "", "no trend by theorem"),
+        Check("range of energy over m g h", float(np.ptp(E)) / swing, 1e-6, "", "same"),
         Check("length violation", float(run.length_violation.max()), 1e-8, "m", "solver"),
         Check(
             "largest tension, relative",
             float(run.fairlead_tension.max()) / top - 1.0,
             5e-3,
             "",
-            "h^2 of a swing of 6 s",
+            "h^2 of a period of 6 s",
         ),
     ]
 

@@ -159,7 +159,7 @@ def _lowered(length: float, speed: float, axial: str) -> list[Check]:
             "rope at the tip counts as at rest",
         ),
         Check(
-            name + "the same with splits and merges booked",
+            name + "the same with splits and merges accounted for",
             float(np.abs(booked - booked[0]).max()) / work,
             1e-5,
             "",
@@ -319,7 +319,7 @@ def constant_tension() -> list[Check]:
     controlled = swing(control)
     return [
         Check(
-            "swing of the tension, relative",
+            "amplitude of the tension, relative",
             controlled / expected - 1.0,
             0.05,
             "",
@@ -370,7 +370,7 @@ def landing() -> list[Check]:
         Check("bounce", float(z[on_bed].max()), 1e-6, "m", "none"),
         Check("penetration", max(float(-z.min()), 0.0), 1e-6, "m", "rigid seabed"),
         Check("velocity after the impact", float(np.abs(v[on_bed][2:]).max()), 1e-6, "m/s", "none"),
-        Check("least tension at the load", float(last.min()), 1.0, "N", "slack"),
+        Check("min tension at the load", float(last.min()), 1.0, "N", "slack"),
         Check(
             "force of the seabed, of the weight",
             float(pushed[len(pushed) // 2]) / WEIGHT,

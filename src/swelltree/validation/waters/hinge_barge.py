@@ -101,7 +101,7 @@ def hinge_barge_plateless() -> list[Check]:
 def hinge_barge_runge_kutta(omega: np.ndarray = TESTED, periods: int = 320) -> list[Check]:
     """The paper's equations in time, its memory fitted, at the 14 frequencies.
 
-    Heave on plate and mooring decays by 0.027/s only: gaps are told per metre of wave.
+    Heave on plate and mooring decays by 0.027/s only: gaps are given per metre of wave.
     """
     barge = literal()
     fitted, linear = response("state_space", omega), response("data", omega)

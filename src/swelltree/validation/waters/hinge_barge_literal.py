@@ -41,7 +41,7 @@ RHO, G = 1000.0, 9.81
 ARM = 0.1  # of the ram above the centre line, d of eq. 60 [m]
 # length, width, draft [m], mass [kg], inertia about the centre of mass, its depth h_g [m]
 BOXES = ((1.1, 0.67, 0.37, 272.69, 34.8793, 0.084), (2.5, 0.64, 0.08, 128.0, 66.8203, 0.0175))
-PLANE = (2, 4, 8, 10)  # heave and pitch of both bodies among the twelve freedoms
+PLANE = (2, 4, 8, 10)  # heave and pitch of both bodies among the twelve DOFs
 TURN = np.array([1.0, -1.0, 1.0, -1.0])  # bow up instead of bow down
 HEAVE_STIFFNESS = PITCH_STIFFNESS  # both 3.5e4 in Table I
 CZ = np.array([1.0, ARM1, -1.0, ARM2])  # eq. 54
@@ -213,7 +213,7 @@ def periodic(
     count = 2 * harmonics + 1 if nodes is None else nodes
     if count < 2 * harmonics + 1:
         raise SwelltreeError(
-            f"nodes {count} cannot tell {2 * harmonics + 1} coefficients apart: at "
+            f"nodes {count} cannot resolve {2 * harmonics + 1} coefficients: at "
             f"{2 * harmonics} equidistant nodes the sine of harmonic {harmonics} is zero "
             f"everywhere. Give at least {2 * harmonics + 1}."
         )

@@ -108,7 +108,7 @@ def hemisphere() -> list[Check]:
     return [
         Check("A in heave", 100 * float(np.abs(A / exact.real - 1).max()), 1.0, "%", "panels"),
         Check("B in heave", 100 * off, 2.0, "%", "panels; 3.5 % of omega A at 3 rad/s"),
-        Check("error of B beside that told", late, 1.0, "", "the estimate is on the safe side"),
+        Check("error of B over the estimate", late, 1.0, "", "the estimate is on the safe side"),
     ]
 
 

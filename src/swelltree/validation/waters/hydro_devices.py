@@ -131,7 +131,7 @@ def rm3_decay(folder: Path) -> list[Check]:
         for body, column, level, limit in (("float", 1, FLOAT, 0.01), ("spar", 2, SPAR, 0.03)):
             ours = np.interp(table[:, 0], times, heave[body])
             error = largest_error(ours, table[:, column] - level)
-            checks.append(Check(f"{body} beside {code}", error, limit, "", reason))
+            checks.append(Check(f"{body} against {code}", error, limit, "", reason))
     return checks
 
 

@@ -30,7 +30,7 @@ def at(data: xr.Dataset, name: str, omega: float, *dofs: str) -> Array:
 def reading(
     quantity: str, value: float, published: float, unit: str, share: float = READING
 ) -> Check:
-    """A value as published, within a share of it."""
+    """A value as published, within a fraction of it."""
     reason = f"{share:g} of it: digits of the published value"
     return Check(quantity, value, share * abs(published), unit, reason, published)
 
@@ -191,6 +191,6 @@ def read_5sa(folder: Path) -> list[Check]:
     """Five hinged segments: a large file."""
     data = read_hydro(folder / "5sa_directional_capytaine.nc")
     return [
-        Check("freedoms", float(data.sizes["influenced_dof"]), 0.0, "", "five bodies", 30.0),
+        Check("DOFs", float(data.sizes["influenced_dof"]), 0.0, "", "five bodies", 30.0),
         Check("headings", float(data.sizes["wave_direction"]), 0.0, "", "all round", 13.0),
     ]

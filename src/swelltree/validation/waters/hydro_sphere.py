@@ -82,7 +82,7 @@ def sphere_decay(folder: Path) -> list[Check]:
     apart = np.abs(np.interp(stack[:, 0], time, ours) - (stack[:, 1] - level))
     return [
         Check(
-            "heave beside InWave+HOTINT",
+            "heave against InWave+HOTINT",
             float(np.abs(ours - linear[-1]).max()),
             0.015,
             "m",
@@ -96,7 +96,7 @@ def sphere_decay(folder: Path) -> list[Check]:
             "spread of the codes; without ProteusDS, which stands apart",
         ),
         Check(
-            "heave beside SEA-Stack",
+            "heave against SEA-Stack",
             float(apart.max()),
             0.015,
             "m",

@@ -106,7 +106,7 @@ def slamming_at_constant_speed() -> list[Check]:
 
 @case("splash", "momentum_of_entry", source="momentum (m + A) v = m v0, von Karman (1929)")
 def momentum_of_entry() -> list[Check]:
-    """A sphere that falls in without weight keeps momentum; half of the water's share is spray."""
+    """A sphere that falls in without weight keeps momentum; half of the water's part is spray."""
     depth = np.concatenate([np.linspace(0.0, 1.0, 81) ** 2, [1.5]])
     added = disc_mass(np.sqrt(np.clip(2.0 * depth - depth**2, 0.0, None)))
     added[-1] = added[-2]
@@ -125,7 +125,7 @@ def momentum_of_entry() -> list[Check]:
         residual = float(np.abs(run["energy_residual"].values[-1]))
         limits = (1e-5, 1e-4, 1e-5) if not way else (1e-9, 2e-3, 1e-9)
         rows = (
-            ("velocity after entry, of itself", v / after - 1.0, "momentum is booked"),
+            ("velocity after entry, of itself", v / after - 1.0, "momentum is accounted for"),
             ("energy of the spray, of itself", spray / lost - 1.0, "half of each step's"),
             ("energy budget, of that at first", residual / (0.5 * m * SPEED**2), ""),
         )

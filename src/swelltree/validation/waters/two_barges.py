@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 RHO, G, ORDER = 1000.0, 9.81, 6
-PLANE = (0, 2, 4, 6, 8, 10)  # freedoms in the plane of motion, counted from zero
+PLANE = (0, 2, 4, 6, 8, 10)  # DOFs in the plane of motion, counted from zero
 ARM = 0.1  # of the ram above the hinge [m]
 # length, width, draft [m], mass [kg], inertia about the centre of mass [kg m^2]
 BOXES = ((1.1, 0.67, 0.37, 272.69, 34.8793), (2.5, 0.64, 0.08, 128.0, 66.8203))
@@ -113,8 +113,8 @@ def two_barges(data: xr.Dataset, order: int = ORDER) -> TwoBarges:
     """The model from hydrodynamic data of both barges.
 
     Args:
-        data: of both barges, freedoms in the order of the bodies, about the waterline origins.
-        order: states for each pair of freedoms.
+        data: of both barges, DOFs in the order of the bodies, about the waterline origins.
+        order: states for each pair of DOFs.
     """
     omega = np.asarray(data["omega"].values, dtype=float)
     band = np.isfinite(omega) & (omega > 0)

@@ -1,4 +1,4 @@
-"""What pages are told of a run: where bodies and lines are, traces, books of energy."""
+"""What pages receive of a run: where bodies and lines are, traces, energy balance."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from swelltree.system.errors import SwelltreeError
 from swelltree.system.named_values import NamedValues
 from swelltree.views.scene import drawn_waves
 
-MOST_ROWS = 1500  # of traces that wait to be told, or are kept for pages that come later
+MOST_ROWS = 1500  # of traces that wait to be sent, or are kept for pages that come later
 
 
 class Frames:
-    """Frames of a run, for JSON; a trace has a row for every step, whenever pages are told.
+    """Frames of a run, for JSON; a trace has a row for every step, whenever frames are sent.
 
     Args:
         run: that is stepped.
@@ -100,7 +100,7 @@ class Frames:
 
 
 def merged(before: NamedValues, after: NamedValues) -> NamedValues:
-    """Two frames as one: the later one, with the rows of both and the sea that was told last."""
+    """Two frames as one: the later one, with the rows of both and the sea that was sent last."""
     rows = [] if after.get("anew") else before.get("rows", [])
     return before | after | {"rows": [*rows, *after["rows"]][-MOST_ROWS:]}
 

@@ -1,4 +1,4 @@
-"""The page of a live view: the scene of reports, sliders, traces and books beside it."""
+"""The page of a live view: the scene of reports, sliders, traces and energy balance beside it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The simulation behind a live view: a thread that steps, paced by the clock on the wall.
+"""The simulation behind a live view: a thread that steps, paced by real time.
 
-Pages ask (`ask`) and are told (`tell`). Whatever they ask for takes effect between two steps; a
-step is as long as some hundredths of a second of the clock allow.
+Pages send requests (`ask`) and receive messages (`tell`). Whatever they ask for takes effect
+between two steps; a step is as long as some hundredths of a second of real time allow.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from swelltree.system.named_values import NamedValues
 from swelltree.views.live.frames import Frames
 from swelltree.views.live.sliders import FORCES, Slider, all_names, changes_of, read_slider
 
-STEP = 0.04  # s of the clock: a step, and what lies between two messages to pages
+STEP = 0.04  # s of real time: a step, and what lies between two messages to pages
 LONGEST = 0.25  # s of the run between two samples
-FASTEST = 1000.0  # times the clock: as fast as the machine can
+FASTEST = 1000.0  # times real time: as fast as the computer can
 MAX_NAME = 200  # letters of a name that a page sends
 MAX_SLIDERS, MAX_TRACES = 200, 50  # that pages can add
 MAX_WISHES = 1000  # that wait; more are ignored
-BEHIND = 0.3  # s of the clock that a slow machine may fall behind and catch up again
+BEHIND = 0.3  # s of real time that a slow computer may fall behind and catch up again
 
 
 class Running:
@@ -34,9 +34,9 @@ class Running:
     Args:
         run: to be stepped.
         sliders: by name.
-        frames: what pages are told of it.
+        frames: what pages receive of it.
         tell: is given every message for the pages, in the thread of the run.
-        speed: times the clock.
+        speed: relative to real time.
     """
 
     def __init__(
@@ -54,8 +54,8 @@ class Running:
         self._asked: queue.Queue[object] = queue.Queue(MAX_WISHES)
         self._ends, self._woken = threading.Event(), threading.Event()
         self._given_forces: dict[str, float] = {}
-        self._steps: list[tuple[float, float]] = []  # clock and time of the run, lately
-        self._cost = 0.0  # seconds of the clock for one of the run
+        self._steps: list[tuple[float, float]] = []  # recent real time and time of the run
+        self._cost = 0.0  # seconds of real time per simulated second
         self._thread = threading.Thread(target=self._loop, daemon=True)
 
     def start(self) -> None:
@@ -104,7 +104,7 @@ class Running:
             ahead = (self.run.time - begun) / self.speed - (time.monotonic() - wall)
             if ahead > 0.0:
                 self._woken.wait(ahead)
-            elif ahead < -BEHIND:  # the machine is slower than was asked for
+            elif ahead < -BEHIND:  # the computer is slower than was asked for
                 wall, begun = time.monotonic(), self.run.time
 
     def _step(self) -> None:
@@ -145,7 +145,7 @@ class Running:
     def _do(self, wish: object) -> dict[str, float]:
         """One wish; values of sliders are collected."""
         if not isinstance(wish, dict) or not isinstance(wish.get("set", {}), dict):
-            raise SwelltreeError("a page sent what is no message.")
+            raise SwelltreeError("a page sent an invalid message.")
         names = [*wish.get("set", {}), wish.get("add", ""), wish.get("trace", "")]
         if any(not isinstance(name, str) or len(name) > MAX_NAME for name in names):
             raise SwelltreeError(f"a page sent a name that is not a text of {MAX_NAME} letters.")
@@ -159,7 +159,7 @@ class Running:
             self._reset()
         speed = wish.get("speed")
         if isinstance(speed, int | float) and speed > 0.0:
-            # never so slow that a step takes a thousand seconds of the clock
+            # never so slow that a step takes a thousand seconds of real time
             self.speed, self._steps = float(min(max(speed, 1.0 / FASTEST), FASTEST)), []
         if "add" in wish:
             slider = read_slider(self.run, str(wish["add"]))
@@ -200,7 +200,7 @@ class Running:
         mine = [str(x.message) for x in found if issubclass(x.category, SwelltreeWarning)]
         return mine[-1] if mine else ""
 
-    # --- what pages are told ---------------------------------------------------------------
+    # --- what pages receive ----------------------------------------------------------------
     def names(self) -> list[str]:
         """Of all numbers that can have a slider."""
         return list(all_names(self.run))
@@ -217,7 +217,7 @@ class Running:
         }
 
     def _achieved(self) -> float | None:
-        """How many times the clock the run is, lately."""
+        """Recent speed of the run relative to real time."""
         if self.paused or len(self._steps) < 3:
             return None
         (wall, begun), (now, time_now) = self._steps[0], self._steps[-1]
@@ -225,6 +225,6 @@ class Running:
 
 
 def said(error: Exception) -> str:
-    """What pages are told of an error."""
+    """Message of an error for the pages."""
     text = str(error) if isinstance(error, SwelltreeError) else f"{type(error).__name__}: {error}"
     return text[:1000]

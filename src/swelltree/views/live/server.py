@@ -27,7 +27,7 @@ from swelltree.views.live.frames import merged
 from swelltree.views.live.page import script_rule
 from swelltree.views.serve import GUARDS, HOST, port_refused
 
-# pages that may show the view in a frame: notebooks of this machine, which are told the token
+# pages that may show the view in a frame: notebooks of this machine, which are given the token
 NOTEBOOKS = "http://localhost:* http://127.0.0.1:*"
 LARGEST = 16_384  # bytes of a message from a page; a longer one ends its connection
 MAX_RATE = 200.0  # messages of a page in a second; more are ignored
@@ -108,7 +108,7 @@ class Server:
             page.send(message)
 
     def joined(self, page: Page) -> None:
-        """A page is there; it gets all that was told lately."""
+        """A page is there; it gets the latest messages."""
         self._pages.add(page)
         if self._last:
             page.send(self._last | {"anew": True})
@@ -240,7 +240,7 @@ def _application(
             try:
                 ask(json.loads(message))
             except (ValueError, RecursionError):
-                ask(None)  # told as a bad message
+                ask(None)  # reported as a bad message
 
         def on_close(self) -> None:
             server.left(self)

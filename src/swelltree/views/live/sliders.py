@@ -54,7 +54,7 @@ class Slider:
     def checked(self, value: object) -> float:
         """A value that came from a page, within the ends."""
         if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < np.inf:
-            raise SwelltreeError(f"slider '{self.name}': {shown(value)} is no number.")
+            raise SwelltreeError(f"slider '{self.name}': {shown(value)} is not a number.")
         value = float(min(max(value, self.low), self.high))  # of any size before it is a float
         return float(round(value)) if self.whole else value
 
@@ -206,7 +206,7 @@ def _usual_ends(run: SteppedRun, name: str, value: float) -> tuple[float, float]
 
 
 def _most(run: SteppedRun, name: str) -> float:
-    """Largest speed of a winch [m/s], or force of a machine [N, N m], that a slider offers."""
+    """Largest speed of a winch [m/s], or force of a PTO [N, N m], that a slider offers."""
     for part in all_winches(run.model):
         if name in part.names:
             limit = float(part.max_speed[part.names.index(name)])

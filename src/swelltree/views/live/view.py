@@ -92,7 +92,7 @@ def live(
             winches.
         traces: channels shown in time, by the names of a stepper: "float.Heave",
             "absorbed_power.pto"; a few if not given.
-        speed: of the run, times the clock; pages can change it.
+        speed: of the run, relative to real time; pages can change it.
         port: on the loopback address; 0: any that is free.
         browser: open it; if not given, everywhere but in a notebook, which shows the view below
             the cell.

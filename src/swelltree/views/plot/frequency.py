@@ -98,7 +98,7 @@ Panel = tuple[str, str, list[tuple[str, np.ndarray]]]
 
 
 def _rao_panels(dataset: xr.Dataset) -> list[Panel]:
-    """Freedoms of bodies, joints and capture widths that are not zero: title, unit, curves."""
+    """DOFs of bodies, joints and capture widths that are not zero: title, unit, curves."""
     motion = np.abs(dataset["rao"].transpose("omega", "body", "dof").values)
     bodies = [str(name) for name in dataset["body"].values]
     panels: list[Panel] = []
@@ -122,21 +122,21 @@ def _rao_panels(dataset: xr.Dataset) -> list[Panel]:
 
 
 def _moving(curves: Iterable[tuple[str, np.ndarray]]) -> list[tuple[str, np.ndarray]]:
-    """Curves that can be told from zero."""
+    """Curves that differ from zero."""
     return [(label, y) for label, y in curves if np.nanmax(np.abs(y), initial=0.0) > STILL]
 
 
 def hydro(
     data: xr.Dataset, dof: str | None = None, with_dof: str = "", fit: bool | NamedValues = True
 ) -> Figure:
-    """Added mass, damping and memory of one freedom: data, kernel K(t), and the fit to them.
+    """Added mass, damping and memory of one DOF: data, kernel K(t), and the fit to them.
 
     Data of `run_bem` also show their residuals: how much they contradict themselves.
 
     Args:
         data: from `read_hydro` or `run_bem`.
         dof: "body__Heave"; the first body's heave if not given.
-        with_dof: the freedom that moves, if it is another one.
+        with_dof: the DOF that moves, if it is another one.
         fit: True, False, or options of the radiation fit.
     """
     from swelltree.hydro.dataset import finite_rows, infinite_added_mass

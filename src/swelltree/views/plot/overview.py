@@ -90,7 +90,7 @@ def motions(dataset: xr.Dataset) -> np.ndarray:
 
 
 def without_free(labels: Iterable[object]) -> list[int]:
-    """Coordinates that are not those of a joint with six freedoms: these are body motions."""
+    """Coordinates that are not those of a joint with six DOFs: these are body motions."""
     joints = [str(label).split("__")[0] for label in labels]
     return [k for k, joint in enumerate(joints) if joints.count(joint) < 6]
 

@@ -81,7 +81,7 @@ def line_profile(dataset: xr.Dataset, line: str | None = None, time: float | Non
 
 
 def mode(dataset: xr.Dataset, number: int = 1, view: str = "xz") -> Figure:
-    """A mode shape: bodies at rest and at both ends of the swing, seen from the side.
+    """A mode shape: bodies at equilibrium and at both extremes, seen from the side.
 
     Args:
         dataset: from `swelltree.modes`.

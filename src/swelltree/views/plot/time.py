@@ -175,7 +175,7 @@ def phase(dataset: xr.Dataset, coordinate: str) -> Figure:
         turns = dof in ("Roll", "Pitch", "Yaw")
     else:
         raise SwelltreeError(
-            f"'{coordinate}' is no coordinate of the result."
+            f"'{coordinate}' is not a coordinate of the result."
             + (suggest(coordinate, joints) or " Give joint__Dof or body__Dof, as 'barge1__Heave'.")
         )
     unit, factor = ("deg", 180.0 / np.pi) if turns else ("m", 1.0)

@@ -74,7 +74,7 @@ SHORT_SINE, SHORT_COSINE = SINE[:4], COSINE[:4]  # to the last digit of four byt
 
 
 def _short_quarter(f: Body, shift: int) -> str:
-    """Sine of an angle and some quarter turns, in floats of four bytes."""
+    """Sine of an angle and some quarter turns, in float32."""
     k = f.call("llvm.roundeven", f.mul("%x", float(2 / PI)))
     r, rest = "%x", PI / 2
     for _ in range(3):

@@ -74,7 +74,7 @@ REDUCED = {"sin": sine, "cos": cosine, "tan": tangent}  # angles of many turns g
 
 
 def written(names: set[str], types: Types = SINGLE) -> str:
-    """The functions of some names and all they use; several side by side use those of one number.
+    """The functions of some names and all they use; vector forms use the scalar ones.
 
     Args:
         names: of functions.
@@ -95,7 +95,7 @@ def written(names: set[str], types: Types = SINGLE) -> str:
 
 
 def written_short(names: set[str]) -> str:
-    """Functions of floats of four bytes, of those in `SHORT`, beside those of eight bytes.
+    """float32 functions, of those in `SHORT`, beside those of eight bytes.
 
     What is far is never put where it is called: a program calls them a thousand times.
     """

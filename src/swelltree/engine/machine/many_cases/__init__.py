@@ -1,1 +1,1 @@
-"""Programs of many cases at once: in the lanes of registers, and on graphics processors."""
+"""Programs of many cases at once: in the lanes of registers, and on GPUs."""

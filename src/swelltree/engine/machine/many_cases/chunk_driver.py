@@ -1,4 +1,4 @@
-"""Goes through chunks of times in machine code: loads, steps, and what is kept of their results.
+"""Goes through chunks of times in native code: loads, steps, and what is kept of their results.
 
 ``void run(ptr table, ptr copies)``: addresses and sizes of eight bytes each, in the order of
 `TABLE`; copies are (from, to, bytes, bytes further with each chunk), as many as the table says.

@@ -1,9 +1,9 @@
 """Time in programs whose floats have four bytes: it is kept in eight.
 
-After an hour a float of four bytes tells instants apart by a quarter of a millisecond, and 0.2 s
+After an hour a float32 resolves time to a quarter of a millisecond, and 0.2 s
 from the next by none of the last samples: steps would be counted wrong, and none would have the
-length that its matrices were made for. So what is found from times and shared numbers alone (the
-clock, steps and their count, places between points of a grid) has eight bytes, and is rounded where
+length that its matrices were made for. So what is found from times and shared numbers alone (time,
+steps and their count, places between points of a grid) has eight bytes, and is rounded where
 numbers of a case come in.
 """
 
@@ -52,7 +52,7 @@ class Clock(Lanes):
         self.timed_buffers |= {id(buffer) for a, buffer in kept.items() if a in self.long}
 
     def holds(self, buffer: Buffer) -> bool:
-        """Has memory room for floats of eight bytes?"""
+        """Has memory room for float64?"""
         return buffer.kind == FLOAT and buffer.where == "work" and id(buffer) in self.timed_buffers
 
     def has_part_in(self, a: int) -> bool:
@@ -66,7 +66,7 @@ class Clock(Lanes):
 
     # --- how it is found --------------------------------------------------------------------
     def _begin(self) -> None:
-        """Memory that is gone through row by row has floats of four bytes."""
+        """Memory that is gone through row by row has float32."""
         self._rowwise(self.graph.root)
 
     def _rowwise(self, region: Region) -> None:
@@ -93,7 +93,7 @@ class Clock(Lanes):
         return found
 
     def _pass_on(self) -> bool:
-        """One pass; tells whether times were found somewhere else."""
+        """One pass; returns whether more times were found."""
         before = len(self.timed) + len(self.timed_buffers)
         for a in self.live:
             op = self.graph.ops[a]

@@ -51,7 +51,7 @@ ON_HOST, ON_DEVICE = 1, 2  # CUmemorytype
 
 
 class Device:
-    """The first graphics processor."""
+    """The first GPU."""
 
     on_cpu = False  # text of kernels is for it
 
@@ -63,7 +63,7 @@ class Device:
         count = ctypes.c_int()
         self._do("cuDeviceGetCount", ctypes.byref(count))
         if count.value == 0:
-            raise CudaError("there is no graphics processor of NVIDIA here")
+            raise CudaError("there is no NVIDIA GPU here")
         device, self.context = ctypes.c_int(), ctypes.c_void_p()
         self._do("cuDeviceGet", ctypes.byref(device), 0)
         self._do("cuDevicePrimaryCtxRetain", ctypes.byref(self.context), device)
@@ -276,7 +276,7 @@ def _library() -> Any:
 
 @functools.lru_cache(maxsize=1)
 def device() -> Device | str:
-    """The graphics processor, or why there is none."""
+    """The GPU, or why there is none."""
     try:
         return Device()
     except (CudaError, AttributeError) as error:

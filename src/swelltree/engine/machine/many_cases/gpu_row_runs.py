@@ -1,4 +1,4 @@
-"""Programs with arrays over nodes on a graphics processor: one case for each thread."""
+"""Programs with arrays over nodes on a GPU: one case for each thread."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ REGISTERS = 128  # of a thread: half of all, for loops over nodes wait for memor
 
 
 class GpuRowProgram(GpuProgram):
-    """A stepper of many cases on a graphics processor, with loops over rows."""
+    """A stepper of many cases on a GPU, with loops over rows."""
 
     writer = ThreadRowWriter
 

@@ -1,4 +1,4 @@
-"""Many cases on a graphics processor: one for each thread, all steps of a chunk in one kernel."""
+"""Many cases on a GPU: one for each thread, all steps of a chunk in one kernel."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Seconds:
 
 
 class GpuProgram(ManyProgram):
-    """A stepper of many cases on a graphics processor.
+    """A stepper of many cases on a GPU.
 
     Args:
         function: as of `ManyProgram`.

@@ -1,4 +1,4 @@
-"""Small kernels written by hand: what one thread does, as text for graphics processors or for here.
+"""Small kernels written by hand: what one thread does, as text for GPUs or for here.
 
 A kernel takes rows of memory and whole numbers, of which the last is the number of threads. Loops
 and variables are written as in any language; LLVM puts them into registers.
@@ -45,7 +45,7 @@ class Body:
         rows: memory, by name.
         sizes: whole numbers, by name.
         thread: number of the thread.
-        side: cases whose numbers lie side by side in memory.
+        side: cases whose numbers are contiguous in memory.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class Body:
         self.b.store(self.real(value), self.address(row, at))
 
     def half_address(self, row: str, at: Term, lane: Term) -> Register:
-        """Of a float of four bytes in the first half of the slots of a place."""
+        """Of a float32 in the first half of the slots of a place."""
         place = self.plus(self.times(at, 2 * self.side), lane)
         return self.b.gep(self.rows[row], [place], source_etype=self.single)
 
@@ -175,7 +175,7 @@ class Body:
         return self.load(row, at)
 
     def group_and_lane(self) -> tuple[Register, Register | None]:
-        """Which numbers side by side the thread has, and its place among them."""
+        """The group of contiguous numbers of the thread, and its index in the group."""
         assert self.thread is not None
         return self.split(self.thread, self.side)
 
@@ -271,7 +271,7 @@ def kernel_text(
         write: lines of one thread.
         on_cpu: threads one after the other on this processor: whole numbers are pointed at, and
             behind them is the number of threads.
-        side: cases whose numbers lie side by side.
+        side: cases whose numbers are contiguous.
     """
     from llvmlite import ir
 

@@ -1,4 +1,4 @@
-"""Small functions written by hand for cases side by side in the lanes of registers."""
+"""Small functions written by hand for cases in SIMD lanes."""
 
 from __future__ import annotations
 

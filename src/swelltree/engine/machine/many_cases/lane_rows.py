@@ -28,7 +28,7 @@ def brought_together(operations: Operations, name: str, values: list[str]) -> st
 
 
 class LaneRowWriter(LaneWriter):
-    """Lines of a function of several cases side by side, with loops over rows."""
+    """Lines of a function of several cases in SIMD lanes, with loops over rows."""
 
     def _reduction(self, item: Reduction) -> None:
         wide = self.lanes.buffer_varies(item.out)

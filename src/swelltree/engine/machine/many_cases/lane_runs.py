@@ -50,7 +50,7 @@ class LaneProgram(ManyProgram):
 
     Args:
         function: as of `ManyProgram`.
-        width: cases side by side; as many as registers hold if not given.
+        width: cases in parallel (SIMD lanes); as many as registers hold if not given.
         rows: as of `ManyProgram`.
     """
 

@@ -1,4 +1,4 @@
-"""A graph as a function of several cases side by side, one in each lane of a register.
+"""A graph as a function of several cases, one in each SIMD lane of a register.
 
 ``void run(ptr fixed, ptr in, ptr lanes, ptr out, ptr work)``: `fixed` and `in` are shared by all
 lanes; of `lanes`, `out` and `work` each place holds a number for every lane. What is the same in
@@ -27,7 +27,7 @@ class LaneWriter(Writer):
 
     Args:
         graph: of the program.
-        width: cases side by side.
+        width: cases in parallel (SIMD lanes).
     """
 
     arguments = ("fixed", "in", "lanes", "out", "work")

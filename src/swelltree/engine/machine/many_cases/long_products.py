@@ -1,6 +1,6 @@
 """Long products of fixed matrices with numbers of a case, in loops of few instructions.
 
-Written out they would be longer than what a graphics processor keeps of a program, and each thread
+Written out they would be longer than what a GPU keeps of a program, and each thread
 would wait for its instructions. Rows of the result that have the same zeros go together, as in
 `products`. The numbers of the matrices lie in the order in which they are needed: on a graphics
 processor in memory that the threads of a block share, if there is room; on this one the matrix is

@@ -3,7 +3,7 @@
 Several vectors that one matrix multiplies are taken together, so that each of its numbers is
 loaded once. Numbers that are known to be zero are left out; rows of the result that have the same
 zeros go together. Either the sums stay in registers while all weights pass by, or the weights do
-while the results come one by one, whichever are fewer.
+while the results come one at a time, whichever are fewer.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Some arguments are shared by all cases, others are a case's own. What a case gives does not depend
 on the cases beside it: which arguments are shared is said by the caller, and nothing is built into
 the program from what is a case's own. `lane_runs` runs such programs on the CPU, `gpu_runs` on a
-graphics processor.
+GPU.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class ManyProgram(ABC):
         """Text of a graph."""
 
     def refusal(self, cases: Cases, times: np.ndarray) -> str:
-        """Why such cases cannot run side by side; empty where they can."""
+        """Why such cases cannot run in parallel; empty where they can."""
         program = self.program(cases, times)
         return program if isinstance(program, str) else ""
 

@@ -19,7 +19,7 @@ def _target(architecture: str) -> Any:
 
 
 def ptx_of(text: str, architecture: str = "sm_80", optimise: bool = False) -> str:
-    """PTX of a text in LLVM's language; needs no graphics processor.
+    """PTX of a text in LLVM's language; needs no GPU.
 
     Args:
         text: of a module.

@@ -1,7 +1,7 @@
-"""Numbers of many cases in memory: those of some cases side by side, place after place.
+"""Numbers of many cases in memory: those of a group of cases contiguous, index after index.
 
 Each number has a slot of eight bytes. Where floats have four, a number that all cases share is the
-sum of two halves, of which most read the first; numbers of cases side by side fill the first half
+sum of two halves, of which most read the first; numbers of a group of cases fill the first half
 of their slots together, so that what threads read at once lies at once in memory.
 """
 
@@ -105,7 +105,7 @@ def in_two_halves(x: np.ndarray) -> np.ndarray:
 
 
 def in_first_half(rows: np.ndarray) -> np.ndarray:
-    """Floats of cases (..., lane) of four bytes, side by side in the first half of their slots."""
+    """float32 of cases (..., lane), contiguous in the first half of their slots."""
     halves = np.zeros((*rows.shape[:-1], 2 * rows.shape[-1]), np.float32)
     with np.errstate(over="ignore"):
         halves[..., : rows.shape[-1]] = rows

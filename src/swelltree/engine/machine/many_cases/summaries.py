@@ -1,6 +1,6 @@
 """What is kept of the samples of many cases, found where the samples are.
 
-Kernels for graphics processors, and for lanes of this one: `statistics_text` and `extremes_text`
+Kernels for GPUs, and for lanes of this one: `statistics_text` and `extremes_text`
 serve all lanes of a register at once, `peaks_text` and `damage_text` one after the other.
 """
 
@@ -181,7 +181,7 @@ def statistics_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
 def extremes_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
     """Kernel of the extremes of an energy budget: a thread has one case.
 
-    A gap counts as far as it is still there a sample later. What is no number is infinite.
+    A gap counts as far as it is still there a sample later. NaN counts as infinite.
 
     Args:
         short: samples have four bytes.
@@ -242,7 +242,7 @@ def peaks_text(most: int, short: bool, on_cpu: bool = False, side: int = GROUP) 
         most: crests that are kept.
         short: samples have four bytes.
         on_cpu: as of `kernel_text`.
-        side: cases whose samples lie side by side.
+        side: cases whose samples are contiguous.
     """
 
     def write(k: Body) -> None:
@@ -401,7 +401,7 @@ def damage_text(
         exponents: of the Woehler curve, whole.
         short: samples have four bytes.
         on_cpu: as of `kernel_text`.
-        side: cases whose samples lie side by side.
+        side: cases whose samples are contiguous.
     """
 
     def write(k: Body) -> None:

@@ -1,9 +1,9 @@
-"""A graph as a function of many cases, one for each thread of a graphics processor.
+"""A graph as a function of many cases, one for each thread of a GPU.
 
-Cases are in groups of as many as threads go together (a warp); in memory the numbers of a group lie
-side by side, as those of lanes do. The same text runs on the CPU, group by group, where tests look
+Cases are in groups of as many as threads go together (a warp); in memory the numbers of a group are
+contiguous, as those of lanes are. The same text runs on the CPU, group by group, where tests look
 at it; for NVIDIA's processors LLVM makes PTX of it, which the driver loads. Where floats have four
-bytes, those that `clock` tells have eight all the same.
+bytes, those that `clock` selects have eight all the same.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ GROUP = 32  # threads of a warp
 CONSTANTS = 8000  # numbers: the memory of constants has 64 kB
 SLOTS = "held"  # their name; each has a slot of eight bytes
 HELD = 60  # numbers of a product that registers hold: they have room for twice as many
-LONG_NAME = -(10**11)  # names of floats of eight bytes among others come before this one
+LONG_NAME = -(10**11)  # names of float64 among others come before this one
 SHARED = {"fixed", "in"}
 TRIPLE = "nvptx64-nvidia-cuda"
 PLACES = ("lanes", "out", "work")
-HALF = ".half"  # behind the names of places: of floats of four bytes
+HALF = ".half"  # behind the names of places: of float32
 
 
 class ThreadWriter(Writer):
@@ -93,7 +93,7 @@ class ThreadWriter(Writer):
         return {name: places for name, places in held.items() if places}
 
     def _nowhere(self) -> str:
-        # another one each time: what is known of one does not tell of the next
+        # another one each time: what is known of one does not hold for the next
         return f"inttoptr (i64 {1 + self.count % 251} to ptr)"
 
     # --- memory -----------------------------------------------------------------------------
@@ -159,7 +159,7 @@ class ThreadWriter(Writer):
 
         self.repeated(count, one)
 
-    # --- floats of eight bytes among those of four ------------------------------------------
+    # --- float64 among float32 -------------------------------------------------------------
     def _value(self, buffer: Buffer, a: int, names: dict[int, str]) -> str:
         """A number as memory takes it."""
         if self.clock is not None and self.clock.holds(buffer):
@@ -179,7 +179,7 @@ class ThreadWriter(Writer):
         return self._load(kind, address)
 
     def _long_load(self, buffer: Buffer, address: str) -> str:
-        """A float of eight bytes from memory."""
+        """A float64 from memory."""
         assert self.clock is not None
         if self.clock.holds(buffer):
             return self.line(f"load double, ptr {address}")
@@ -208,7 +208,7 @@ class ThreadWriter(Writer):
         return self.clock is not None and a in self.clock.long
 
     def _long_name(self, a: int, names: dict[int, str]) -> str:
-        """Name of a float of eight bytes."""
+        """Name of a float64."""
         key, op = LONG_NAME - a, self.graph.ops[a]
         if op[0] == "is":
             return SINGLE.constant(op[1], FLOAT)
@@ -322,7 +322,7 @@ PARAMETERS = (
 
 
 def _kernel(filling: list[str], short: bool) -> str:
-    """The function that a graphics processor runs once for each thread.
+    """The function that a GPU runs once for each thread.
 
     Args:
         filling: lines that come first, with %t the number of the thread in its block of %d.

@@ -1,6 +1,6 @@
 """What is the same in all lanes of a program, and what is not.
 
-Lanes are cases that run side by side. A number that is made of shared arguments only is found once.
+Lanes are cases that run in parallel. A number that is made of shared arguments only is found once.
 Loops and branches whose conditions differ from lane to lane go on under a mask: what they store is
 kept back in lanes that have left, unless all that is ever stored and read there lies within.
 """
@@ -112,7 +112,7 @@ class Lanes:
                     yield buffer, region
 
     def _spread(self) -> bool:
-        """One pass; tells whether anything was found to differ that was not known to."""
+        """One pass; returns whether more was found to differ between lanes."""
         before = len(self.expressions) + len(self.buffers) + len(self.masked_regions)
         for a in self.live:
             if a not in self.expressions and self._differs(self.graph.ops[a]):

@@ -6,7 +6,7 @@ body of a loop over them; operations on as many rows share a loop as long as non
 row computes. What is needed elsewhere is stored by the loop, which then ends. Everything that only
 moves numbers about (slices, transposed or repeated axes) moves places.
 
-In memory the numbers of equal place in their rows lie side by side, so that a register takes those
+In memory the numbers of equal place in their rows are contiguous, so that a register takes those
 of several rows. Axes of nearly the same length (nodes, segments) have one *pitch*: as many places
 for each line, the last of which may hold nothing. So a shift from a segment to its node is one
 place, everywhere. What loops compute for places that hold nothing is never looked at.
@@ -283,7 +283,7 @@ class RowLoops:
     def _exactly(
         self, x: View, count: int, buffer: Buffer, where: np.ndarray, home: Region
     ) -> None:
-        """Copy rows one by one to places (row, number of a row)."""
+        """Copy rows sequentially to places (row, number of a row)."""
         loop = self._new(count, 1, home)
         last = Stores()
         together = (where - where[:1] == (where - where[:1])[:, :1]).all()
@@ -301,7 +301,7 @@ class RowLoops:
     def accumulated(
         self, x: View, count: int, buffer: Buffer, where: np.ndarray, name: str
     ) -> None:
-        """Join rows, one by one, with numbers at places (row, number of a row)."""
+        """Join rows, sequentially, with numbers at places (row, number of a row)."""
         graph, home = self.graph, self.graph.here
         loop = self._new(count, 1, home)
         sums = stored(buffer, 0, (buffer.size,), loop.region)
@@ -374,7 +374,7 @@ class RowLoops:
         return np.array(out, dtype=int)
 
     def _far_apart(self, loop: RowLoop, x: View, offsets: np.ndarray) -> int | None:
-        """A number of a few rows that lie evenly, but not side by side: each is read alone."""
+        """A number of a few rows that lie evenly, but not contiguously: each is read alone."""
         step = int(offsets[1] - offsets[0]) if len(offsets) > 1 else 0
         if len(offsets) > loop.width or loop.count != len(offsets):
             return None
@@ -418,7 +418,7 @@ class RowLoops:
         return self.copies[key]
 
     def in_order(self, x: View) -> Stored:
-        """The numbers of a view side by side, its last axis quickest, in new memory."""
+        """The numbers of a view copied to contiguous memory, last axis fastest."""
         graph = self.graph
         buffer = graph.room(x.size, x.kind)
         count = self.axes(x.shape) or len(x.shape)
@@ -434,7 +434,7 @@ class RowLoops:
         return out
 
     def _put(self, x: Looped, buffer: Buffer, offsets: np.ndarray) -> None:
-        """Let a loop store its rows at places of the first of them, and so on side by side."""
+        """Let a loop store its rows contiguously from the place of the first."""
         count = self.axes(x.shape)
         assert count is not None
         first = int(self.rows(x.shape[:count])[0])

@@ -1,4 +1,4 @@
-"""Numbers that lie side by side in memory brought together in one, in LLVM's language."""
+"""Reductions of contiguous numbers to one, in LLVM's language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A graph as a function of one case, rows of its loops side by side in registers.
+"""A graph as a function of one case, rows of its loops in SIMD lanes.
 
 As many rows as a register holds go through the body of a loop together. Where memory ends with the
 last row the last pass takes the last rows, some of them for a second time, which gives the same
@@ -89,7 +89,7 @@ class RowWriter(LaneWriter):
 
     Args:
         graph: of the program.
-        width: rows side by side.
+        width: rows in parallel (SIMD lanes).
         wide: loops whose rows go together.
     """
 
@@ -99,7 +99,7 @@ class RowWriter(LaneWriter):
     def __init__(self, graph: Graph, width: int, wide: list[Rows]) -> None:
         self.loops = {id(rows): rows for rows in wide}
         super().__init__(graph, width)
-        self.most = width  # rows side by side in any loop
+        self.most = width  # rows in parallel in any loop
         self.row: Rows | None = None  # loop that is being written
         self.first = ""  # number of the first of the rows that go together
         self.starts: dict[int, int] = {}  # of memory with a number for each lane
@@ -119,7 +119,7 @@ class RowWriter(LaneWriter):
     def functions(self) -> str:
         """Text of the functions that are used."""
         more = [x for width, x in self.on_several.items() if width != self.most and x.functions]
-        for x in more:  # several side by side use the function of one number
+        for x in more:  # vector forms use the scalar function
             self.operations.functions |= x.functions & REDUCED.keys()
         return "\n".join([super().functions(), *(written(x.functions, x.types) for x in more)])
 
@@ -283,7 +283,7 @@ class RowWriter(LaneWriter):
             self._wide_store(kind, names[a], self._place(self.kept[a], 0), False)
 
     def _one_by_one(self, kind: str, op: tuple[Any, ...], names: dict[int, str]) -> str:
-        """Numbers of a few rows that do not lie side by side, brought together."""
+        """Numbers of a few rows that are not contiguous, gathered."""
         assert self.row is not None
         _, buffer, at, index = op
         step, more = self._steps(index)
@@ -320,14 +320,14 @@ class RowWriter(LaneWriter):
         return int(graph.value(other) or 0), more
 
     def _beside(self, buffer: Buffer, at: int, index: int, names: dict[int, str]) -> str:
-        """Address of the first of places that lie side by side."""
+        """Address of the first of contiguous places."""
         place = self._place(buffer, at, self.first)
         for more in self._offset(index):
             place = self.line(f"getelementptr double, ptr {place}, i64 {self.name(more, names)}")
         return place
 
     def _is_beside(self, index: int) -> bool:
-        """Do places of rows that go together lie side by side?"""
+        """Are the places of rows that go together contiguous?"""
         return self.row is not None and (index == self.row.index or bool(self._offset(index)))
 
     def _offset(self, index: int) -> list[int]:

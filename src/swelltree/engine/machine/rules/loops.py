@@ -37,7 +37,7 @@ from swelltree.engine.machine.values import (
     stores,
 )
 
-MOST_ABREAST = 8  # rows of a sweep that go side by side
+MOST_ABREAST = 8  # rows of a sweep that go in parallel
 
 
 def slots_of(graph: Graph, avals: Sequence[Shaped]) -> list[Buffer]:

@@ -29,7 +29,7 @@ LARGEST_MATRIX = 128  # rows: LAPACK is quicker from there on
 
 @rule("lu")
 def _factors(flat: Flattening, eqn: Equation, x: Value) -> list[Value]:
-    """Both factors in one matrix, the exchanges one by one, and the order of rows they make."""
+    """Both factors in one matrix, the sequence of exchanges, and the order of rows they make."""
     m, n = x.shape[-2:]
     if m != n or n > LARGEST_MATRIX:
         raise NotFlattenedError(f"lower and upper factors of a matrix of {m} x {n}")

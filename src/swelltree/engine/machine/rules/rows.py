@@ -242,7 +242,7 @@ def _over_rows(
     last = count - 1
     if kind != "f8" or name not in ("add", "max", "min") or last not in over:
         return _one_by_one(loops, view, over, count, how, shape, kind)
-    # the last of the axes lies side by side
+    # the last of the axes is contiguous
     front = np.moveaxis(view.offsets, last, -1)
     starts = front[..., 0]
     if view.base is not None or not (front - starts[..., None] == np.arange(front.shape[-1])).all():

@@ -64,7 +64,7 @@ def _together(
     limit: Sequence[int],
     strides: Sequence[int],
 ) -> bool:
-    """Do the numbers of a slice lie side by side?"""
+    """Are the numbers of a slice contiguous?"""
     whole = True  # all axes behind are taken as they are
     for n, a, b, s in reversed(list(zip(shape, start, limit, strides, strict=True))):
         if b - a < 1 or s != 1 or (not whole and b - a != 1):

@@ -1,1 +1,1 @@
-"""Batches of the two-step scheme: dynamic lines, contacts and winches side by side."""
+"""Batches of the two-step scheme: dynamic lines, contacts and winches in parallel."""

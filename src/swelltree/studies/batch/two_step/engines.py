@@ -1,8 +1,8 @@
-"""Batches of the two-step scheme: in lanes of registers, on graphics processors, by XLA.
+"""Batches of the two-step scheme: in lanes of registers, on GPUs, by XLA.
 
 All take the same steps (`steps`) of cases made in the same way (`starts`). A step that Newton's
 method cannot solve is taken in other ways by single runs (`two_step.solve.rescue`): such a case is
-run again by itself, with the sentence that it has there where it fails, and the others go on.
+run again by itself, with the message that it has there where it fails, and the others go on.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from swelltree.two_step.state import Form
 
 SAMPLES = 32  # of a chunk: one program serves runs of any length
 TURNS = 2  # registers that each core runs in a batch
-SHARE = 0.7  # of the free memory of a graphics processor that a batch takes
+SHARE = 0.7  # of the free memory of a GPU that a batch takes
 
 
 class TwoStep(Compiled):
@@ -99,7 +99,7 @@ class TwoStep(Compiled):
         return Made(Cases(fixed, (), state, len(runs)), models, None, runs, refused)
 
     def groups(self, starts: Starts, cases: list[BatchCase]) -> tuple[list[Alike], dict[int, str]]:
-        """Cases that can be made, and the sentences of the others."""
+        """Cases that can be made, and the messages of the others."""
         return made_one_by_one(starts, cases, range(len(cases)))
 
     def alone(self, plan: Plan, cases: list[BatchCase], stuck: list[int]) -> dict[int, Outcome]:
@@ -137,7 +137,7 @@ class TwoStepLanes(TwoStep):
 
 
 class TwoStepOnGpu(TwoStep):
-    """Threads of a graphics processor of NVIDIA.
+    """Threads of an NVIDIA GPU.
 
     Args:
         short: floats have four bytes.
@@ -155,12 +155,12 @@ class TwoStepOnGpu(TwoStep):
         return 131_072
 
     def unable(self, plan: Plan) -> str:
-        """There may be none; and residuals of steps are smaller than four bytes can tell."""
+        """There may be none; and residuals of steps are smaller than float32 resolves."""
         device = cuda.device()
         if isinstance(device, str):
             return device
         if self.short:
-            return "steps of lines and contacts are solved to 1e-10 m, which float32 cannot tell"
+            return "steps of lines and contacts are solved to 1e-10 m, which float32 cannot resolve"
         return super().unable(plan)
 
     def maker(self, plan: Plan) -> CaseMaker:
@@ -222,7 +222,7 @@ class TwoStepXla(TwoStep):
         return ""
 
     def program(self, plan: Plan, made: Made) -> ManyProgram:
-        """There is none in machine code."""
+        """There is none in native code."""
         raise NotImplementedError
 
     def summaries(self, plan: Plan, cases: list[BatchCase], wanted: Wanted) -> Summary | None:

@@ -19,7 +19,7 @@ from swelltree.two_step.start import wrench_at, wrenches_one_by_one
 def compiled_wrenches(
     model: Model, poses: Pose, v: np.ndarray, angles: np.ndarray, internal: InternalState
 ) -> np.ndarray:
-    """Forces at many poses (k, 6N) in machine code; in numpy where there is none."""
+    """Forces at many poses (k, 6N) in native code; in numpy where there is none."""
     args = model, poses, v, angles, internal
     if _program().engine(*args) != BY_LLVM:
         return wrenches_one_by_one(*args)

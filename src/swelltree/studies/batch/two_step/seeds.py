@@ -2,7 +2,7 @@
 
 All but the waves is the same in such cases; components are drawn for all seeds at once, and the
 forces of the data are looked up for many of them at a time. The last case is made as single runs
-make it, too: if any of its arrays is another one, the cases are made one by one.
+make it, too: if any of its arrays differs, the cases are made individually.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from swelltree.waves.airy import Components
 from swelltree.waves.components import ManySeas
 from swelltree.waves.dispersion import dispersion
 
-FEW = 4  # cases that are made one by one
+FEW = 4  # cases that are made individually
 AT_ONCE = 20_000  # components whose forces are looked up at a time
 DRAWN = 2048  # cases whose components are drawn at a time
 SAME = 1e-9  # of the largest number of an array
@@ -57,7 +57,7 @@ class Alike(NamedTuple):
 
 
 def made_alike(starts: Starts, cases: Sequence[BatchCase]) -> tuple[list[Alike], dict[int, str]]:
-    """All cases that can be made, and the sentences of the others.
+    """All cases that can be made, and the messages of the others.
 
     Args:
         starts: makes single cases.
@@ -80,7 +80,7 @@ def made_alike(starts: Starts, cases: Sequence[BatchCase]) -> tuple[list[Alike],
 def made_one_by_one(
     starts: Starts, cases: Sequence[BatchCase], rows: Sequence[int]
 ) -> tuple[list[Alike], dict[int, str]]:
-    """Some of the cases as single runs make them, and the sentences of the others."""
+    """Some of the cases as single runs make them, and the messages of the others."""
     made, refused = [], {}
     for k in rows:
         try:
@@ -105,7 +105,7 @@ def _by_seed(
         case_start, stepped = starts.made(cases[rows[0]])
         last = starts.made(cases[rows[-1]])[0]
     except SwelltreeError:
-        return None  # told case by case
+        return None  # reported case by case
     waves = case_start.model.sea.waves
     sums = None if case_start.model.hydro is None else case_start.model.hydro.waves
     if not isinstance(waves, Components) or not isinstance(sums, WaveSums | None):
@@ -187,7 +187,7 @@ def _forces(
         real[some][at], imag[some][at] = np.real(force), np.imag(force)
 
     with warnings.catch_warnings(), ThreadPoolExecutor(threads()) as pool:
-        warnings.simplefilter("ignore", SwelltreeWarning)  # told for the first case
+        warnings.simplefilter("ignore", SwelltreeWarning)  # reported for the first case
         list(pool.map(block, range(0, count, max(1, AT_ONCE // width))))
     return inside, real, imag
 
@@ -209,7 +209,7 @@ def _from_one_side(table: Any, beta: np.ndarray) -> Forces | None:
     data = np.einsum("d,wdm->wm", weights, np.asarray(table.excitation))
     grid, parts = np.asarray(table.omega), (np.real(data).copy(), np.imag(data).copy())
     along = np.asarray(table.place) @ np.array([np.cos(one), np.sin(one)])
-    apart, back = np.unique(along, return_inverse=True)  # all freedoms of a body have one place
+    apart, back = np.unique(along, return_inverse=True)  # all DOFs of a body have one place
 
     def forces(
         omega: np.ndarray, k: np.ndarray, amplitude: np.ndarray, phase: np.ndarray

@@ -116,7 +116,7 @@ def shared_step(plan: Plan, cases: Sequence[BatchCase]) -> float | None:
     for case in cases[:TRIED]:
         try:
             steps.append(starts.own_step(case))
-        except SwelltreeError:  # told where the case is run
+        except SwelltreeError:  # reported where the case is run
             continue
     return min(steps, default=None)
 

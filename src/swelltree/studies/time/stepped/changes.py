@@ -25,7 +25,8 @@ def read_changes(values: Array) -> tuple[dict[str, Array], dict[str, Array]]:
     """Numbers of the model and numbers of the sea, as given by the user."""
     if not isinstance(values, Mapping):
         raise SwelltreeError(
-            f"change: {shown(values)} is no table of names. Give e.g. {{'ptos.pto.damping': 2e4}}."
+            f"change: {shown(values)} is not a table of names. "
+            "Give e.g. {'ptos.pto.damping': 2e4}."
         )
     for name, value in values.items():
         try:

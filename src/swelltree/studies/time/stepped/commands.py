@@ -89,7 +89,7 @@ def read_values(model: Model, given: object, step: float | None) -> dict[str, fl
         return {}
     if not isinstance(given, Mapping):
         raise SwelltreeError(
-            f"forces {shown(given)} is no table of names. Give e.g. {{'pto': 1e5}}."
+            f"forces {shown(given)} is not a table of names. Give e.g. {{'pto': 1e5}}."
         )
     known = (*elements(model), *winches(model))
     result = {}
@@ -110,7 +110,7 @@ def _unknown(model: Model, name: object, known: tuple[str, ...]) -> SwelltreeErr
         )
     there = f"There is {listed(known)}." if known else "The model has none of them."
     return SwelltreeError(
-        f"'{name}' is no PTO, spring, joint force or winch that a step can drive."
+        f"'{name}' is not a PTO, spring, joint force or winch that a step can drive."
         f"{suggest(str(name), known)} {there}"
     )
 

@@ -220,7 +220,7 @@ class SteppedRun:
     def change(self, values: object) -> None:
         """Other numbers from now on, without compiling anew.
 
-        What they do to the energy of the moment is booked as `work_of_changes`.
+        What they do to the current energy is accounted for as `work_of_changes`.
 
         Args:
             values: as of `Model.with_values` ("ptos.pto.damping", "float.mass"), and of the sea
@@ -263,7 +263,7 @@ class SteppedRun:
         return tuple(self._words.single())
 
     def labels(self, dimension: str) -> tuple[str, ...]:
-        """Labels along a dimension, such as the names of all "element"s of the books."""
+        """Labels along a dimension, such as the names of all "element"s of the energy balance."""
         return self._words.labels[dimension]
 
     @functools.cached_property

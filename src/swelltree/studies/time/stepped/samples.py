@@ -79,7 +79,7 @@ class Samples:
         near: joint coordinates before the first one.
         taken: in time; those behind `count` belong to another object.
         count: of mine.
-        first: the first of all, where the books of energy begin.
+        first: the first of all, where the energy balance begins.
         changes: energy that changed numbers have brought so far [J].
     """
 

@@ -97,7 +97,7 @@ def stepper(
             "stepper: the model is traced (jit, grad, vmap). Use simulate_traced there."
         )
     if keep is not None and not (isinstance(keep, int) and keep >= 1):
-        raise SwelltreeError(f"keep {shown(keep)} is no number of samples. Give one or more.")
+        raise SwelltreeError(f"keep {shown(keep)} is not a number of samples. Give one or more.")
     begin = end_time(start) if is_run(start) else 0.0
     until = _end(model, sea, case, begin, duration)
 

@@ -53,7 +53,7 @@ class Vocabulary:
 
     def _variable(self, name: object) -> tuple[str, list[str]]:
         if not isinstance(name, str):
-            raise SwelltreeError(f"channel {shown(name)} is no name. Give e.g. 'float.Heave'.")
+            raise SwelltreeError(f"channel {shown(name)} is not a name. Give e.g. 'float.Heave'.")
         first, *rest = name.split(".")
         if first in self.dims:
             return first, rest
@@ -61,7 +61,7 @@ class Vocabulary:
             return "displacement", [first, *rest]
         known = (*self.dims, *self.labels.get("body", ()))
         raise SwelltreeError(
-            f"'{first}' is no channel and no body.{suggest(first, known)} "
+            f"'{first}' is neither a channel nor a body.{suggest(first, known)} "
             f"There is {listed(sorted(self.dims))}."
         )
 

@@ -79,7 +79,7 @@ def observe(model: Model, form: Form, sample: Sample) -> dict[str, Array]:
         t, kin, loads, acceleration, sample.internal, sample.work, form.rows, layout.rows
     )
     channels = channels_at(model, instant)
-    # a joint that leaves all freedoms holds nothing: what is left there is of the order h^2
+    # a joint that leaves all DOFs holds nothing: what is left there is of the order h^2
     holds = [any(row.joint == j for row in layout.rows) for j in range(layout.n_joints)]
     for name in ("reaction", "reaction_joint_axes"):
         channels[name] = channels[name] * np.array(holds, float)[:, None]

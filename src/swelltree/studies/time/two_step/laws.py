@@ -22,7 +22,7 @@ FARTHEST = 4.0  # steps
 
 
 def law_without_number(model: Model, last: StepperState, step: float) -> str:
-    """The sentence of it; empty: none is found.
+    """The message about it; empty: none is found.
 
     Args:
         model: that was run.

@@ -74,7 +74,7 @@ def plan(task: Task) -> Plan:
 
 
 def warn_of_pulses(model: Model, times: np.ndarray, step: float) -> None:
-    """Say where functions of time do what their samples within steps do not tell."""
+    """Warn where functions of time do what their samples within steps do not show."""
     if is_traced(model) or len(times) < 2 or not times[-1] > times[0]:
         return
     at = np.linspace(times[0], times[-1], max(int(SAMPLES * np.ptp(times) / step), 2) + 1)
@@ -83,7 +83,7 @@ def warn_of_pulses(model: Model, times: np.ndarray, step: float) -> None:
         if found.size:
             warn_user(
                 f"step {step:g} s is too long for a function of time in this model: at "
-                f"t = {found.min():.6g} s it does what {SAMPLES} samples in a step do not tell. "
+                f"t = {found.min():.6g} s it does what {SAMPLES} samples in a step do not show. "
                 "Give a shorter step, or a table, which is integrated exactly."
             )
             return
@@ -119,7 +119,7 @@ def refuse_what_jumps(model: Model) -> None:
             raise SwelltreeError(
                 f"{effect.switching()} switches at events, which the two-step scheme of dynamic "
                 "lines and contacts does not look for. Use lines with model='quasi_static' and "
-                "solver='tsit5', or another machine."
+                "solver='tsit5', or another PTO."
             )
     for controller in controllers_of(model):
         rates = any(is_rate for _, _, is_rate in controller.measures)

@@ -171,7 +171,7 @@ class TwoStepStepper(Stepper):
         steps = (times - times[0]) / self.plan.step
         if np.abs(steps - np.round(steps)).max() > OFF:
             raise SwelltreeError(
-                f"step {times[-1] - times[0]:.6g} s is no multiple of {self.plan.step:g} s, the "
+                f"step {times[-1] - times[0]:.6g} s is not a multiple of {self.plan.step:g} s, the "
                 "step of the two-step scheme. Give a multiple, or stepper(..., step=...)."
             )
         marks = int(state.end.index) + np.round(steps).astype(np.int64)
@@ -198,7 +198,7 @@ class TwoStepStepper(Stepper):
         return mapped(np.asarray, later), samples
 
     def engine(self, times: np.ndarray) -> str:
-        """Machine code, or XLA and the reason."""
+        """Native code, or XLA and the reason."""
         model, form = self.task.model, self.plan.form
         state = at_rest(model, form)
         none = np.zeros((6 * model.layout.n_bodies,) * 2)

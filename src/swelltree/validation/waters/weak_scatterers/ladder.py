@@ -168,7 +168,7 @@ def quiet_water() -> list[Check]:
 
 @case("weak_scatterer", "schur_and_monolithic", source="Wuillaume et al. (2017), section 5")
 def schur_and_monolithic() -> list[Check]:
-    """Accelerations of two bodies that share three freedoms, in a steep wave, both couplings."""
+    """Accelerations of two bodies that share three DOFs, in a steep wave, both couplings."""
     rng, water = np.random.default_rng(2), Water(depth=20.0)
     tank = Tank(16.0, 8.0, near=2.0, far=5.0, levels=2)
     hulls = [

@@ -29,7 +29,7 @@ ROWS = 8  # instants that a thread sums, twice as many where it has few loads
 SIX, FEW = 6, 3  # loads that it sums, at most
 NUMBERS = 4  # of a wave: frequency, place in the table, real and imaginary amplitude
 BLOCK = 128
-AT_ONCE = 1_000_000  # numbers that are put side by side by one thread of this processor
+AT_ONCE = 1_000_000  # numbers that one CPU thread puts in order
 
 
 class AnyWaves(ABC):
@@ -98,13 +98,13 @@ def refining_weights(ratio: int = RATIO, taps: int = TAPS, coarse: int = COARSE)
 # --- kernels --------------------------------------------------------------------------------
 @functools.lru_cache(maxsize=8)
 def forces_text(n: int, on_cpu: bool = False) -> str:
-    """Force of each wave on all freedoms, and its rotation from instant to instant.
+    """Force of each wave on all DOFs, and its rotation from instant to instant.
 
     A thread has one wave of one case. Numbers of a wave: cosine and sine of the rotation, then the
     real and imaginary parts of the forces.
 
     Args:
-        n: freedoms.
+        n: DOFs.
         on_cpu: as of `kernel_text`.
     """
 
@@ -177,7 +177,7 @@ def sums_text(n: int, on_cpu: bool = False) -> str:
     """Sums of all waves: a thread has some instants and some loads of a case.
 
     Args:
-        n: freedoms.
+        n: DOFs.
         on_cpu: as of `kernel_text`.
     """
     six, at_once = loads_at_once(n), rows_at_once(n)
@@ -225,7 +225,7 @@ def refined_text(columns: tuple[int, ...], wide: int, short: bool, on_cpu: bool 
     """Loads and rates on the fine grid: a thread has one point of a case.
 
     Args:
-        columns: freedoms whose loads are made.
+        columns: DOFs whose loads are made.
         wide: how many there are.
         short: floats have four bytes.
         on_cpu: as of `kernel_text`.
@@ -289,12 +289,12 @@ class HarmonicSums:
     Args:
         device: that makes them.
         waves: of all cases.
-        table: (row, 2 n) real and imaginary transfer function, side by side for each freedom.
+        table: (row, 2 n) real and imaginary transfer function, adjacent for each DOF.
         step: of the fine grid [s].
         points: of the fine grid in one block of time.
         groups: of cases, the last of which may be filled up.
         short: floats of the loads have four bytes.
-        columns: freedoms whose loads are wanted; None: all.
+        columns: DOFs whose loads are wanted; None: all.
     """
 
     def __init__(
@@ -362,7 +362,7 @@ class HarmonicSums:
 
 
 def grouped(rows: np.ndarray, groups: int) -> np.ndarray:
-    """Numbers of cases (case, place) side by side in groups; the last case fills them up."""
+    """Numbers of cases (case, place), contiguous in groups; the last case fills them up."""
     places = rows.shape[1]
     out = np.empty((groups, places, GROUP), rows.dtype)
 

@@ -1,4 +1,4 @@
-r"""Loads of the seas of cases side by side in the lanes of registers, block of time after block.
+r"""Loads of the seas of cases in SIMD lanes, in consecutive blocks of time.
 
 .. math:: F(t) = \mathrm{Re} \sum_l F_l\, e^{-i\omega_l t}
 
@@ -26,7 +26,7 @@ RATIO = 8  # points of the grid for each of them
 TAPS = 24  # instants that make a point of the grid
 BEFORE = TAPS // 2 - 1  # of them before the point
 CHAINS = 4  # sums that go on at once
-ROWS, AT_ONCE = 3, 6  # instants and freedoms that are summed together: measured
+ROWS, AT_ONCE = 3, 6  # instants and DOFs that are summed together: measured
 WIDE = 8  # lanes of processors with twice as many registers as others
 OF_WAVE = 3  # numbers besides forces: frequency, cosine and sine of the rotation
 POINTS_PER_PERIOD = COARSE * RATIO
@@ -72,7 +72,7 @@ def _phases(k: LaneBody, begin: Term) -> None:
 
 
 def _summed(k: LaneBody, n: int, rows: int) -> None:
-    """Sums of all waves, some instants of some freedoms at a time."""
+    """Sums of all waves, some instants of some DOFs at a time."""
     parts = [range(first, min(first + AT_ONCE, n)) for first in range(0, n, AT_ONCE)]
 
     def block(number: Term, _: list[Term]) -> list[Term]:
@@ -159,7 +159,7 @@ def sums_text(columns: tuple[int, ...], wide: int, width: int) -> str:
     """Text of the function that fills the loads of a block of time.
 
     Args:
-        columns: freedoms whose loads are made.
+        columns: DOFs whose loads are made.
         wide: how many there are.
         width: lanes.
     """
@@ -178,7 +178,7 @@ def rows_at_once(width: int, n: int) -> int:
 
     Args:
         width: lanes.
-        n: freedoms.
+        n: DOFs.
     """
     rows = ROWS if width >= WIDE else 2
     return rows * max(AT_ONCE // max(n, 2), 1)
@@ -202,7 +202,7 @@ class LaneSums:
         waves: of all cases.
         cases: of each lane.
         longest: block of time that is asked for [s].
-        columns: freedoms whose loads are wanted; None: all.
+        columns: DOFs whose loads are wanted; None: all.
     """
 
     def __init__(
