@@ -193,7 +193,7 @@ def _cannot_close(
 
 
 def _moved(model: Model, before: np.ndarray, after: np.ndarray) -> list[str]:
-    """Sentences about coordinates that assembly changed."""
+    """Messages about coordinates that assembly changed."""
     layout = model.layout
     out = []
     for k, dof in enumerate(layout.dofs[: layout.n_tree]):

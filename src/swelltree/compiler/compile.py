@@ -323,7 +323,7 @@ def _reference_pose(system: System, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _cuts(system: System) -> list[str]:
-    """Sentences about loops and implicit joints."""
+    """Messages about loops and implicit joints."""
     out = []
     for name, loop in system.topology.loops:
         if loop and not system.joint(name).layout().rows_only:

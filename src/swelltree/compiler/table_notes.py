@@ -18,7 +18,7 @@ BEYOND = 0.1  # of the range of the values: a swing that is worth a warning
 
 
 def table_notes(system: System) -> list[str]:
-    """One sentence for each table; a spline that swings far beyond its values is warned of."""
+    """One message for each table; a spline that swings far beyond its values is warned of."""
     result = []
     for item in (*system.joints, *system.forces, *system.ptos, *system.winches):
         for field, table in _tables(item):

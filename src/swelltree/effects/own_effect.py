@@ -108,7 +108,7 @@ def check_own_effects(model: Model, now: Now) -> None:
         except Exception as error:
             raise SwelltreeError(
                 f"{what}: {where_of(type(each).loads, error)} fails with {type(error).__name__}: "
-                f"{error}. Mend it."
+                f"{error}. Fix it."
             ) from error
         shape = getattr(getattr(loads, "wrench", None), "shape", None)
         if shape != (n, 6):

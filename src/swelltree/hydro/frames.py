@@ -103,7 +103,7 @@ def _rigid_rows(dofs: Sequence[str], body: str) -> list[int]:
     if missing:
         raise SwelltreeError(
             f"hydro data of body '{body}' cannot be moved: '{missing[0]}' is missing. "
-            "Compute all six freedoms."
+            "Compute all six DOFs."
         )
     return [dofs.index(label) for label in labels]
 
@@ -158,7 +158,7 @@ def move_reference(
 def turn(data: xr.Dataset, yaw: float) -> xr.Dataset:
     """The whole arrangement turned about the vertical through the origin; waves turn with it.
 
-    Freedoms stay in world axes.
+    DOFs stay in world axes.
 
     Args:
         data: hydrodynamic data.

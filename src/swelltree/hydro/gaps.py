@@ -96,7 +96,7 @@ def gaps_of(data: xr.Dataset) -> list[Gap]:
 
 
 def _order(name: str, axes: tuple[str, ...], dims: Iterable[Hashable]) -> tuple[Hashable, ...]:
-    """Frequencies first; of second-order values the freedom last."""
+    """Frequencies first; of second-order values the DOF last."""
     if name in (*MATRICES, *FORCES):
         return (*axes, ...)
     return (*axes, *(dim for dim in dims if dim not in (*axes, "influenced_dof")), "influenced_dof")
@@ -167,7 +167,7 @@ def check_usable(data: xr.Dataset) -> None:
         beta = np.asarray(data["wave_direction"].values, dtype=float)
         if not np.isfinite(beta).all():
             k = int(np.argmin(np.isfinite(beta)))
-            raise SwelltreeError(f"hydro data: heading {k + 1} is {beta[k]:g} rad. Mend it.")
+            raise SwelltreeError(f"hydro data: heading {k + 1} is {beta[k]:g} rad. Fix it.")
     check_gaps(data)
     for name in (*MATRICES, *FORCES, "hydrostatic_stiffness"):
         if name in data:
@@ -176,5 +176,5 @@ def check_usable(data: xr.Dataset) -> None:
             if bad.any() and not np.isnan(values).all():
                 at = ", ".join(str(k) for k in np.argwhere(bad)[0])
                 raise SwelltreeError(
-                    f"hydro data: {name} is {values[bad][0]:g} at index ({at}). Mend the data."
+                    f"hydro data: {name} is {values[bad][0]:g} at index ({at}). Fix the data."
                 )

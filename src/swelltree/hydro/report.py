@@ -176,7 +176,7 @@ def _missing(data: xr.Dataset) -> list[Finding]:
             Finding(
                 "warning",
                 "reference_point",
-                "the data do not tell the points their freedoms refer to: rotations and moments "
+                "the data do not tell the points their DOFs refer to: rotations and moments "
                 "cannot be moved to the bodies. Give rotation_center={body: (x, y, z)}.",
             )
         )
@@ -232,7 +232,7 @@ def _passivity(table: Table) -> list[Finding]:
     peak = float(table.omega[int(lowest.argmin())])
     diagonal = np.diagonal(B, axis1=1, axis2=2)[int(lowest.argmin())]
     dof = table.dofs[int(diagonal.argmin())]
-    where = f" (most in {dof})" if diagonal.min() < 0 else " (between freedoms)"
+    where = f" (most in {dof})" if diagonal.min() < 0 else " (between DOFs)"
     return [
         Finding(
             "error" if worst > 0.2 else "warning" if worst > 1e-2 else "note",
@@ -371,7 +371,7 @@ def _haskind(table: Table, every: Table) -> list[Finding]:
     if not worst:
         return []
     error, label = max(worst)
-    more = f" and of {len(worst) - 1} other freedoms" if len(worst) > 1 else ""
+    more = f" and of {len(worst) - 1} other DOFs" if len(worst) > 1 else ""
     return [
         Finding(
             "warning",
@@ -494,7 +494,7 @@ def _spikes(table: Table) -> list[Finding]:
     A = np.diagonal(table.added_mass, axis1=1, axis2=2)
     B = np.diagonal(table.damping, axis1=1, axis2=2)
     hit = outliers(A, 0.02) & outliers(B, 0.05)
-    # freedoms without damping of their own have nothing to jump
+    # DOFs without damping of their own have nothing to jump
     hit &= np.abs(B).max(axis=0) > 1e-3 * table.scale(table.damping) ** 2
     hit &= ~shared_jumps(table)  # a resonance of the water between bodies is true
     if not hit.any():

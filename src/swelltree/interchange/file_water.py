@@ -43,7 +43,7 @@ def with_water(file: MooringFile, given: Mapping[str, float | None], fail: Fail)
                 section,
                 row,
                 f"z = {z:g} m lies below the seabed, which is at {level:g} m there. "
-                "Mend the place or the depth.",
+                "Fix the place or the depth.",
             )
     return file
 

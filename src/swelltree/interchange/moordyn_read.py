@@ -207,7 +207,7 @@ def _bodies(file: MooringFile, section: Section, place: Place) -> MooringFile:
 
 
 def _six(drag: tuple[float, ...]) -> tuple[float, ...]:
-    """Drag areas of the six freedoms from one, two, three or six numbers."""
+    """Drag areas of the six DOFs from one, two, three or six numbers."""
     if len(drag) == 2:
         return (drag[0],) * 3 + (drag[1],) * 3
     return drag * (6 // len(drag))

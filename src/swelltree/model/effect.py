@@ -96,7 +96,7 @@ class LinearForm:
     elements: LinearElements | None = None
     # unit wrenches by item
     inputs: dict[str, Float[np.ndarray, "6 b6"]] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()  # what small motions leave out, in sentences
+    notes: tuple[str, ...] = ()  # what small motions leave out, as messages
 
 
 class Effect:
@@ -133,7 +133,7 @@ class Effect:
 
     @property
     def word(self) -> str:
-        """What its elements are, for sentences."""
+        """What its elements are, for messages."""
         return self.kind.replace("_", " ")
 
     @property
@@ -262,12 +262,12 @@ class Effect:
         return ""
 
     def present(self, model: Model, internal: InternalState) -> Model:
-        """The model with the masses and locked freedoms that follow from internal states."""
+        """The model with the masses and locked DOFs that follow from internal states."""
         return model
 
     @property
     def locks(self) -> bool:
-        """Can its internal states lock freedoms of the tree (`present`)? Static."""
+        """Can its internal states lock DOFs of the tree (`present`)? Static."""
         return False
 
     def derivatives(self, model: Model, now: Now) -> tuple[Array, Array]:

@@ -94,7 +94,7 @@ def _checked(value: object, path: str) -> float | tuple:
         )
     if value is None or value == ():
         raise SwelltreeError(f"'{path}' is not given in the description. Give it a number there.")
-    raise SwelltreeError(f"'{path}' is no number. Compile the changed system.")
+    raise SwelltreeError(f"'{path}' is not a number. Compile the changed system.")
 
 
 def with_numbers(system: System, values: NamedValues) -> System:
@@ -134,7 +134,7 @@ def with_number_below(item: Described, path: str, value: Any) -> Described:
     for key in keys:
         old = _part(old, key, path)
     if not keys or isinstance(old, bool) or not (isinstance(old, int) or is_number(old)):
-        raise SwelltreeError(f"'{path}' is no number. Describe the changed one.")
+        raise SwelltreeError(f"'{path}' is not a number. Describe the changed one.")
     if isinstance(old, int):
         if float(value) != int(value):
             raise SwelltreeError(f"'{path}': {value} is no whole number. Give one.")

@@ -1,7 +1,7 @@
 """Topology: which joints form the tree, which are cut, and the order of the bodies.
 
 Bodies and world are the nodes of a graph, joints its edges. A spanning tree keeps the
-joints with the fewest freedoms (Kruskal), so that a loop is cut where that costs the fewest
+joints with the fewest DOFs (Kruskal), so that a loop is cut where that costs the fewest
 equations; a depth-first search from the world then numbers the bodies (MBS4WEC, eq. 9).
 """
 
@@ -154,7 +154,7 @@ def _check_connected(
 def _spanning_tree(
     bodies: Sequence[str], joints: "Sequence[Joint]"
 ) -> "tuple[list[Joint], Groups]":
-    """Tree joints by Kruskal's rule: fewest freedoms first, in the order described among equals."""
+    """Tree joints by Kruskal's rule: fewest DOFs first, in the order described among equals."""
     groups = Groups((WORLD_NAME, *bodies))
     movable = [joint for joint in joints if not joint.layout().rows_only]
     tree: "list[Joint]" = []

@@ -65,7 +65,7 @@ def read_record(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
     bad = np.flatnonzero(~(np.isfinite(time) & np.isfinite(eta)))
     if len(bad):
         raise SwelltreeError(
-            f"record '{path}': sample {bad[0] + 1} is not finite. Leave it out or mend it."
+            f"record '{path}': sample {bad[0] + 1} is not finite. Leave it out or fix it."
         )
     back = np.flatnonzero(np.diff(time) <= 0)
     if len(back):

@@ -173,7 +173,7 @@ def _short(error: BaseException) -> str:
 def plain_values(
     name: str, law: Callable[[float, np.ndarray], Numbers], count: int, t: Array, y: Array
 ) -> np.ndarray:
-    """Values of a law in plain Python; every fault as a sentence."""
+    """Values of a law in plain Python; every fault as a message."""
     try:
         value = law(float(t), np.array(y))
     except SwelltreeError:
@@ -181,7 +181,7 @@ def plain_values(
     except Exception as error:
         raise SwelltreeError(
             f"controller '{name}': {where_of(law, error)} fails at t = {float(t):.6g} s with "
-            f"{type(error).__name__}: {_short(error)}. Mend the law."
+            f"{type(error).__name__}: {_short(error)}. Fix the law."
         ) from None
     try:
         u = np.asarray(value, dtype=float).reshape(-1)

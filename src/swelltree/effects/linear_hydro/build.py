@@ -47,7 +47,7 @@ FIRST = 0.02  # error of K in the first fit, and of the motions where nothing el
 FURTHER = (0.02, 0.01, 0.005, 0.0025)  # errors of K that follow
 DOUBTFUL = 0.1  # of the motions: a change by mending so large that data may have been right
 IN_VAIN = 2  # fits that gain less than a fifth: no more are tried
-DECAYED = 0.01  # of the largest damping of a freedom: it radiates no more
+DECAYED = 0.01  # of the largest damping of a DOF: it radiates no more
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class BodyOrder:
         unknown = [label for label in have if label not in labels]
         if unknown:
             raise SwelltreeError(
-                f"hydro data hold the freedom '{unknown[0]}', which is not one of the six rigid "
+                f"hydro data hold the DOF '{unknown[0]}', which is not one of the six rigid "
                 "ones of a body. Leave generalised modes out with .sel(...)."
             )
         self.labels = labels
@@ -612,7 +612,7 @@ def kernel_memory(table: Table, moves: np.ndarray, step: float) -> tuple[Convolu
 
 
 def _end_of_damping(table: Table, live: np.ndarray) -> float:
-    """Frequency beyond which no freedom radiates.
+    """Frequency beyond which no DOF radiates.
 
     There K = B + i w (A - A_inf) holds nothing but the small difference of two large added
     masses, often spoilt by irregular frequencies; a fit must not follow it.

@@ -176,7 +176,7 @@ class Table:
     radiation_damping: Array  # (f, 6N, 6N)
     excitation: Array  # (f, d, 6N) complex, per metre of a crest at the body, exp(-i w t)
     added_mass_inf: Array  # (6N, 6N)
-    place: Array  # (6N, 2) x and y of the body of each freedom
+    place: Array  # (6N, 2) x and y of the body of each DOF
     drift: DriftTable | None = None  # drift.data.DriftTable, or None
     remaining: Array | None = None  # excitation less what nonlinear hulls feel by themselves
 

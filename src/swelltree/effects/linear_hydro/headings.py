@@ -128,10 +128,10 @@ def left_out_error(direction: np.ndarray, values: np.ndarray) -> float:
 
     Args:
         direction: headings of the data [rad].
-        values: (f, d, 6N), real or complex; freedoms of one kind are measured together.
+        values: (f, d, 6N), real or complex; DOFs of one kind are measured together.
 
     Returns:
-        Root mean square over frequencies and headings, of the worst freedom; nan when no heading
+        Root mean square over frequencies and headings, of the worst DOF; nan when no heading
         lies between others.
     """
     direction = np.asarray(direction, float)
@@ -148,7 +148,7 @@ def left_out_error(direction: np.ndarray, values: np.ndarray) -> float:
         off = np.tensordot(values[:, others], weights[0], (1, 0)) - values[:, j]
         missed += (np.abs(off) ** 2).sum(axis=0)
         size += (np.abs(values[:, j]) ** 2).sum(axis=0)
-    # a freedom that hardly feels waves is measured by its like: forces, moments
+    # a DOF that hardly feels waves is measured by its like: forces, moments
     size = size.reshape(-1, 2, 3)
     size = np.maximum(size, 0.01 * size.max(axis=(0, 2), keepdims=True)).reshape(-1)
     return float(np.sqrt(missed / np.where(size > 0, size, 1.0)).max(initial=0.0))

@@ -96,7 +96,7 @@ def in_waves(
 
 
 def _refuse_traced(table: Table, method: str, turning: bool) -> None:
-    """What a sea with traced numbers cannot do, in sentences."""
+    """What a sea with traced numbers cannot do, as messages."""
     from swelltree.effects.linear_hydro.traced_loads import refuse_traced_table
 
     refuse_traced_table(table)

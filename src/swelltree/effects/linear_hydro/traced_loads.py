@@ -25,7 +25,7 @@ BLOCK = 512  # times that are summed together
 
 
 def refuse_traced_table(table: Table) -> None:
-    """A sentence for models whose data are traced too."""
+    """A message for models whose data are traced too."""
     if is_traced(table):
         raise SwelltreeError(
             "a sea is given to a model whose hydro data are traced. Let the function close over "

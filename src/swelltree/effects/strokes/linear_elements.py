@@ -29,7 +29,7 @@ def linear_elements(forces: StrokeForces, model: Model, now: Now) -> LinearEleme
 
 
 def notes_of(forces: StrokeForces) -> tuple[str, ...]:
-    """One sentence for every element that has no linear law of its own."""
+    """One message for every element that has no linear law of its own."""
     notes = []
     for law, part in zip(forces.laws, forces.slices(), strict=True):
         for k, i in enumerate(range(part.start, part.stop)):

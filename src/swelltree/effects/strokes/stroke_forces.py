@@ -86,7 +86,7 @@ class StrokeForces(Effect):
         return [i for i, given in enumerate(self.roles) if given == role]
 
     def words(self, i: int) -> str:
-        """Role and name of an element, for sentences."""
+        """Role and name of an element, for messages."""
         return f"{WORDS[self.roles[i]]} '{self.names[i]}'"
 
     def law_of(self, i: int) -> tuple[Tree, int]:

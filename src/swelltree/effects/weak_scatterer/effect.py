@@ -176,7 +176,7 @@ class WeakScatterers(Effect):
 
     @property
     def word(self) -> str:
-        """What it is, for sentences."""
+        """What it is, for messages."""
         return "weak scatterers"
 
     @property

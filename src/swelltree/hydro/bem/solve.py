@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     import capytaine as cpt
 
 METHOD = "direct"
-NEGATIVE = 0.005  # of omega A: a diagonal damping more negative than this is no number
-OFF_DEEP = 0.02  # of omega A: farther from deep water than this is no number in short waves
+NEGATIVE = 0.005  # of omega A: a diagonal damping more negative than this becomes NaN
+OFF_DEEP = 0.02  # of omega A: farther from deep water than this becomes NaN in short waves
 SHORT = 6.0  # k h from which waves do not feel the bottom
 LIDS = (0.5, 1.0, 0.0)  # heights of a lid to try, as shares of the lowest one
 DEEPEST_LID = 0.5  # of the draft
@@ -69,7 +69,7 @@ class Solved:
         diffraction: the same.
         haskind: (omega, dof), see `residuals.residuals`.
         far_field: the same.
-        notes: sentences.
+        notes: messages.
     """
 
     omega: np.ndarray
@@ -392,7 +392,7 @@ def _one(
 def _note_resolution(
     body: cpt.FloatingBody, omega: np.ndarray, water: Water, lid: bool, notes: list[str]
 ) -> None:
-    """Sentences about panels too large for the waves and about irregular frequencies."""
+    """Messages about panels too large for the waves and about irregular frequencies."""
     finite = omega[(omega > 0.0) & np.isfinite(omega)]
     if not finite.size or not water.g > 0.0:
         return

@@ -35,7 +35,7 @@ class Kernel:
         values: K(t), forces per velocity per second.
         damping: the damping they come from.
         remainder: largest |K| in the last tenth of the lags over the largest of all.
-        notes: sentences about extension and decay.
+        notes: messages about extension and decay.
     """
 
     time: Float[Array, " lag"]

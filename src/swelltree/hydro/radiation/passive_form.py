@@ -34,12 +34,12 @@ FAINT = 0.03  # damping below this part of the largest gains no more weight
 
 @dataclass(frozen=True)
 class Oscillators:
-    """Parameters of the passive form (scaled freedoms).
+    """Parameters of the passive form (scaled DOFs).
 
     Args:
         frequency: natural frequencies, the square roots of the springs.
         L: factor of the damper matrix, lower triangular.
-        beta: how each oscillator is driven by each freedom.
+        beta: how each oscillator is driven by each DOF.
         least: damping that every oscillator has at least.
     """
 

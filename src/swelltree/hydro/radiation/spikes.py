@@ -20,7 +20,7 @@ from swelltree.engine.arrays import Array
 from swelltree.hydro.radiation.damping_band import extend_damping
 from swelltree.hydro.radiation.memory import added_mass_change
 
-JUMP = 0.04  # of the largest damping, freedoms scaled by it
+JUMP = 0.04  # of the largest damping, DOFs scaled by it
 STANDS_OUT = 8.0  # times what half of the frequencies miss: a coarse grid misses everywhere
 CERTAIN = 0.15  # so far off a single frequency is no resonance, which has a shape
 CONTRADICTS = 6.0  # times the usual contradiction of added mass and damping
@@ -43,7 +43,7 @@ def jumps(omega: Array, A: Array, B: Array, unit: Array) -> Array:
         omega: rising [rad/s].
         A: added mass (f, m, m).
         B: damping (f, m, m).
-        unit: size of each freedom, the root of its largest damping.
+        unit: size of each DOF, the root of its largest damping.
     """
     count = omega.size
     result = np.zeros(count)

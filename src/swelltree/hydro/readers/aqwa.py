@@ -1,7 +1,7 @@
 """AQWA's database .AH1, with Froude-Krylov and diffraction forces of the listing .LIS.
 
 Phases are lags (exp(-iwt)) with the crest at the centre of gravity of each body: they are moved
-to the global origin by k.x. Freedoms are about the centres of gravity.
+to the global origin by k.x. DOFs are about the centres of gravity.
 """
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ def _limits(base: Database, parts: HydroParts, shape: tuple[int, ...]) -> None:
 
 
 def _force_rao(base: Database) -> np.ndarray:
-    """(omega, heading, freedom): a row of moduli led by three indices, then one of phases."""
+    """(omega, heading, DOF): a row of moduli led by three indices, then one of phases."""
     shape = (base.omega.size, base.headings.size, 6 * base.count)
     check_size(shape, "forces", lambda text: SwelltreeError(f"'{base.file.path}': {text}"), 16)
     values = np.full(shape, np.nan + 0j)

@@ -46,7 +46,7 @@ class Rows:
         if wrong.any():
             row = int(np.argmax(wrong))
             raise self.fail(
-                row, f"{what} {numbers[row]:g} is not one of 1 to {most}. Mend it or recompute."
+                row, f"{what} {numbers[row]:g} is not one of 1 to {most}. Fix it or recompute."
             )
         return numbers.astype(int) - 1
 

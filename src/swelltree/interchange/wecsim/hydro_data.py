@@ -216,7 +216,7 @@ def plain_name(name: str) -> str:
 
 
 def _rigid_dofs(data: xr.Dataset, bodies: list[str]) -> list[str]:
-    """Labels of the rigid freedoms; flexible modes have other words."""
+    """Labels of the rigid DOFs; flexible modes have other words."""
     from swelltree.hydro.dataset import DOFS, dofs_of, split_label
 
     result = [dof for name in bodies for dof in dofs_of(data, name)]
@@ -267,7 +267,7 @@ def _together(pieces: list[xr.Dataset]) -> xr.Dataset:
 
 
 def _nothing(part: xr.DataArray, other: xr.Dataset) -> xr.DataArray:
-    """Zeros between the freedoms of one dataset and the motions of another."""
+    """Zeros between the DOFs of one dataset and the motions of another."""
     columns = other["radiating_dof"].values
     zero = part.isel(radiating_dof=[0] * len(columns)) * 0.0
     return zero.assign_coords(radiating_dof=columns)

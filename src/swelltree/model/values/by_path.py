@@ -94,7 +94,7 @@ def _merged(model: Model, base: Model, new: Model, paths: Iterable[str]) -> Mode
     _check_same(paths, old, before, changed, after)
     if form != before:
         raise SwelltreeError(
-            "the model was given more after it was compiled (waves, locked freedoms), and cannot "
+            "the model was given more after it was compiled (waves, locked DOFs), and cannot "
             "take numbers of its description now. Use with_values first."
         )
     rows = [_taken(a, b, c) for a, b, c in zip(ours, old, changed, strict=True)]

@@ -58,7 +58,7 @@ def parse_toml(text: str, source: str) -> NamedValues:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise SwelltreeError(f"{source}: not valid TOML: {error}. Mend that line.") from None
+        raise SwelltreeError(f"{source}: not valid TOML: {error}. Fix that line.") from None
 
 
 def _look_through(text: str, source: str) -> None:

@@ -40,7 +40,7 @@ def to_number(value: object, what: str, fail: Fail) -> float:
     if isinstance(value, str):
         word = value.strip()
         if NUMBER.fullmatch(word) is None:
-            raise fail(f"{what} {shown(value)} is not a {_kind(word)}. Mend it.")
+            raise fail(f"{what} {shown(value)} is not a {_kind(word)}. Fix it.")
         number = float(word.replace("D", "E").replace("d", "e"))
     elif isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
         try:
@@ -48,9 +48,9 @@ def to_number(value: object, what: str, fail: Fail) -> float:
         except OverflowError:
             number = math.inf
     else:
-        raise fail(f"{what} {shown(value)} is not a number. Mend it.")
+        raise fail(f"{what} {shown(value)} is not a number. Fix it.")
     if not abs(number) <= LARGEST:
-        raise fail(f"{what} {shown(value)} is not a finite number of sensible size. Mend it.")
+        raise fail(f"{what} {shown(value)} is not a finite number of sensible size. Fix it.")
     return number
 
 
@@ -70,9 +70,9 @@ def to_whole(value: object, what: str, fail: Fail, least: int = 0, most: int = 1
     """
     number = to_number(value, what, fail)
     if number != int(number):
-        raise fail(f"{what} {shown(value)} is not a whole number. Mend it.")
+        raise fail(f"{what} {shown(value)} is not a whole number. Fix it.")
     if not least <= number <= most:
-        raise fail(f"{what} {int(number)} is not between {least} and {most}. Mend it.")
+        raise fail(f"{what} {int(number)} is not between {least} and {most}. Fix it.")
     return int(number)
 
 
@@ -80,7 +80,7 @@ def to_positive(value: object, what: str, fail: Fail) -> float:
     """A word or value as a number above zero."""
     number = to_number(value, what, fail)
     if not number > 0.0:
-        raise fail(f"{what} {number:g} is not positive. Mend it.")
+        raise fail(f"{what} {number:g} is not positive. Fix it.")
     return number
 
 

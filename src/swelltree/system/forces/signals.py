@@ -167,7 +167,7 @@ def resolve(signal: Any) -> Any:
     except Exception as error:
         raise SwelltreeError(
             f"'{signal}': importing '{module_name}' stopped with {type(error).__name__}: "
-            f"{error}. Mend that module."
+            f"{error}. Fix that module."
         ) from error
     for part in name.split("."):
         if not hasattr(result, part):

@@ -45,7 +45,7 @@ def incident_of(
     """The incident wave of a realised sea.
 
     Args:
-        name: of the weak scatterer, for sentences.
+        name: of the weak scatterer, for messages.
         waves: realised.
         model: whose water it is.
         scene: mode and symmetry.

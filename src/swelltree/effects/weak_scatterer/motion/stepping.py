@@ -177,7 +177,7 @@ def run(
     record: Callable[[State], Array] = positions_and_velocities,
     look: int = 20,
 ) -> tuple[State, Array, Array]:
-    """Step through a duration; a run that diverges is stopped with a sentence.
+    """Step through a duration; a run that diverges is stopped with an error message.
 
     Args:
         simulation: what is stepped.

@@ -37,7 +37,7 @@ def read_radiation(file: TextFile, kind: int) -> tuple[np.ndarray, np.ndarray]:
         raise rows.fail(
             last,
             f"mode {n} is there, but mode {absent} has no row I = J = {absent}. Recompute with all "
-            "modes, or mend the number.",
+            "modes, or fix the number.",
         )
     check_size((periods.size, n, n, 2), "added mass and damping", lambda text: rows.fail(0, text))
     full = np.full((periods.size, n, n, 2), np.nan)

@@ -80,7 +80,7 @@ def matrix(value: Value | float) -> np.ndarray:
     if isinstance(value, Objects | list):
         raise CannotRead("objects and cells are no numbers")
     if isinstance(value, str):
-        raise CannotRead(f"the text '{value[:30]}' is no number")
+        raise CannotRead(f"the text '{value[:30]}' is not a number")
     return np.array([[float(value)]])
 
 
