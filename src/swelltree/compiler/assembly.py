@@ -31,7 +31,7 @@ def assemble(
     drives: Drives,
     attitudes: dict[int, np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
-    """Consistent q, s and angles, and sentences about what was moved."""
+    """Consistent q, s and angles, and messages about what was moved."""
     layout = model.layout
     places, rates = given(model, joints, "position"), given(model, joints, "velocity")
     s = np.zeros(layout.n_tree)

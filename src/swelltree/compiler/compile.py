@@ -77,7 +77,7 @@ if TYPE_CHECKING:
 
 
 def data_origin(hydro: xr.Dataset | None) -> dict[str, str]:
-    """Source, solver and hash of hydrodynamic data, as far as they are told."""
+    """Source, solver and hash of hydrodynamic data, as far as they are given."""
     attrs = getattr(hydro, "attrs", {})
     return {key: str(attrs[key]) for key in ("source", "hash", "solver") if attrs.get(key)}
 

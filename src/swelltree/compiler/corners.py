@@ -50,7 +50,7 @@ def corner_times(model: Model) -> Array:
 
 
 def noticed_times(model: Model, times: np.ndarray) -> np.ndarray:
-    """Times at which functions in a model bend or jump, as far as samples tell [s].
+    """Times at which functions in a model bend or jump, as far as samples show [s].
 
     Functions of the motion too are asked at the motion of the start. Jumps are enclosed until
     they lie between neighbouring numbers, so that a step can end there.
@@ -76,7 +76,7 @@ def noticed_times(model: Model, times: np.ndarray) -> np.ndarray:
 
 
 def pulses(function: Callable[[Array], Array], at: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Ends of what a function does between samples, as far as a much finer look tells [s].
+    """Ends of what a function does between samples, as far as much finer samples show [s].
 
     Args:
         function: of time.

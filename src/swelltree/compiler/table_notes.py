@@ -1,4 +1,4 @@
-"""What is told of the tables in a system: how they are joined, and where a spline swings."""
+"""Notes on the tables in a system: their interpolation, and where a spline overshoots."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BEYOND = 0.1  # of the range of the values: a swing that is worth a warning
 
 
 def table_notes(system: System) -> list[str]:
-    """One message for each table; a spline that swings far beyond its values is warned of."""
+    """One message for each table; a spline that overshoots its values by far gives a warning."""
     result = []
     for item in (*system.joints, *system.forces, *system.ptos, *system.winches):
         for field, table in _tables(item):

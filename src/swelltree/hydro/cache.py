@@ -21,7 +21,7 @@ from swelltree.system.named_values import NamedValues
 
 LARGEST = 1_000_000_000  # bytes of one result
 ENTRIES = r"[0-9a-f]{64}\.npz"  # names of files
-SEAL = "seal"  # name of the entry that tells a file of ours from any other
+SEAL = "seal"  # name of the entry that marks a file as ours
 
 
 def kept_folder(kind: str) -> Path | None:

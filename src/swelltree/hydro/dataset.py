@@ -4,7 +4,7 @@ An `xarray.Dataset` with Capytaine's names. Dimensions: `omega` [rad/s] in risin
 and inf are legal, `wave_direction` [rad, towards], `influenced_dof` and `radiating_dof` with
 labels such as `float__Heave`, `body`, `xyz`. Complex forces follow exp(-iwt), are per metre of
 wave amplitude and have their phase at the global origin. A body's DOFs are about its
-`rotation_center`, in world axes. What a file does not tell is NaN or left out.
+`rotation_center`, in world axes. What a file does not give is NaN or left out.
 """
 
 from __future__ import annotations
@@ -72,11 +72,11 @@ class HydroParts:
         points: values per body.
         extra: further variables as (dims, values), with their coordinates as `coords`.
         coords: coordinates of the extra variables.
-        notes: what the reader had to assume, one sentence each.
+        notes: what the reader had to assume, one message each.
         attrs: provenance.
         files: the files that were read, for the hash.
         sources: files of single variables, for messages.
-        announced: numbers of frequencies, 0 and inf apart, that control files tell.
+        announced: numbers of frequencies, 0 and inf apart, stated in the control files.
     """
 
     bodies: list[str]
@@ -209,7 +209,7 @@ def _all_forces(forces: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     if fk not in result and rest in result and total in result:
         result[fk] = result[total] - result[rest]
     if total in forces and total not in result:
-        result[total] = forces[total]  # nothing tells it: a gap
+        result[total] = forces[total]  # not given: a gap
     return result
 
 

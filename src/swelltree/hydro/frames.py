@@ -130,7 +130,7 @@ def move_reference(
         k = names.index(result)
         if np.isnan(centers[k]).any():
             raise SwelltreeError(
-                f"hydro data of body '{result}' do not tell their reference point. "
+                f"hydro data of body '{result}' do not state their reference point. "
                 "Read them with rotation_center={'" + result + "': (x, y, z)}."
             )
         J[result] = transform_matrix(np.eye(3), centers[k] - np.asarray(point, dtype=float))

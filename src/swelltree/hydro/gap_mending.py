@@ -1,4 +1,4 @@
-"""Gaps in hydrodynamic data, mended as the user asks: interpolated, left out or kept."""
+"""Gaps in hydrodynamic data, handled as requested: interpolated, left out or kept."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Gaps in hydrodynamic data: found and named, and mended only where the user asks for it.
+"""Gaps in hydrodynamic data: found and reported, and filled only on request.
 
 A gap is a value of a frequency that the data should hold and do not (NaN): a row that is absent,
 or a frequency at which the solver failed. Limits that are known exactly are no gaps: no force and
 no damping at omega = inf, no damping at 0. Nor is the excitation at omega = 0 of data without
-stiffness, which nothing tells and nothing uses. `gap_mending` does what the user asks for.
+stiffness, which is neither given nor used. `gap_mending` applies the requested treatment.
 """
 
 from __future__ import annotations

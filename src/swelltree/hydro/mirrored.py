@@ -37,7 +37,7 @@ def mirror_headings(data: xr.Dataset) -> xr.Dataset:
     if off is None:
         raise SwelltreeError(
             "mirror_headings: not all reference points lie on the plane y = 0, so the bodies are "
-            "not symmetric about it one by one. Compute the headings of the other side."
+            "not individually symmetric about it. Compute the headings of the other side."
         )
     if off > UNEQUAL:
         raise SwelltreeError(

@@ -185,7 +185,7 @@ def haskind_damping(
     Args:
         table: the data.
         i: DOF.
-        weights: of the headings; None for round bodies, where one heading tells all.
+        weights: of the headings; None for round bodies, where one heading suffices.
 
     Returns:
         The damping, and where the headings resolve the integral (every second heading gives the

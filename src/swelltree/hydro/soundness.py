@@ -69,7 +69,7 @@ def check_announced(parts: HydroParts, *, refuse: bool) -> None:
             source = parts.sources.get(name, parts.files[0] if parts.files else None)
             sentence = (
                 f"{_where(source)} holds {count} of the {announced} frequencies that "
-                f"'{path.name}' tells."
+                f"'{path.name}' states."
             )
             if refuse:
                 raise SwelltreeError(
@@ -136,7 +136,7 @@ def _check_shapes(parts: HydroParts, fail) -> None:
     for name, values in parts.points.items():
         rows = np.reshape(values, (len(parts.bodies), -1))
         for body, row in zip(parts.bodies, rows, strict=True):
-            # what a file does not tell is NaN as a whole
+            # what a file does not give is NaN as a whole
             if not (np.isnan(row).all() or (np.abs(row) <= LARGEST).all()):
                 raise fail(f"{name} of body '{body}' is {row.tolist()}. Fix it.", name)
             if name == "displaced_volume" and (row < 0).any():

@@ -78,7 +78,7 @@ def _write_bemio(data: xr.Dataset, content: io.BytesIO) -> None:
     centers = data["rotation_center"].values
     if np.isnan(centers).any():
         raise SwelltreeError(
-            "BEMIO files need the reference point of every body and the data do not tell it. "
+            "BEMIO files need the reference point of every body and the data do not give it. "
             "Give rotation_center={body: (x, y, z)} when reading."
         )
     A = data["added_mass"].transpose(*RADIATION).values / rho

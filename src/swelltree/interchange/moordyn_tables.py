@@ -19,7 +19,7 @@ Curve = tuple[tuple[float, float], ...]
 
 
 class DataLines:
-    """Lines of a file beside its own that hold something, as numbers or a sentence."""
+    """Non-empty lines of an additional file, as numbers or an error."""
 
     def __init__(self, place: Place, row: TextRow, name: str) -> None:
         self.name = name.strip("\"'")

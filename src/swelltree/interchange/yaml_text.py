@@ -1,6 +1,6 @@
 """The small part of YAML that mooring files use: maps, lists, numbers and texts.
 
-Maps and lists are told by their indent or written in brackets; comments begin with #. Anchors,
+Maps and lists are marked by their indent or written in brackets; comments begin with #. Anchors,
 tags and texts over several lines are refused.
 """
 

@@ -1,4 +1,4 @@
-"""Bends of a sampled signal: the few samples between which straight lines tell nearly all of it."""
+"""Bends of a sampled signal: the few samples whose linear interpolation reproduces it closely."""
 
 from __future__ import annotations
 

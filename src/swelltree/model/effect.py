@@ -41,11 +41,11 @@ class Loads:
     channels: dict[str, Array] = field(default_factory=dict)  # its results, e.g. tension
 
     def booked(self, v: Float[Array, "b 6"], terms: int) -> Loads:
-        """The same with all books: what is not stored is power of the wrench, in the first term.
+        """The same with all energy terms: what is not stored is power of the wrench, in the first.
 
         Args:
             v: velocities of the bodies (N, 6).
-            terms: names in the books of the effect.
+            terms: number of energy terms of the effect.
         """
         xp = namespace(v)
         potential = xp.zeros(terms) if self.potential is None else xp.asarray(self.potential)
@@ -123,7 +123,7 @@ class Effect:
     switches_between_steps: ClassVar[bool] = False  # its events may wait for the end of a step
     stores_from_zero: ClassVar[bool] = False  # its stored energy is zero where it is unloaded
     units: ClassVar[dict[str, str]] = {}  # of channels that results show beside the known ones
-    dims: ClassVar[dict[str, tuple[str, ...]]] = {}  # of these, where the shape does not tell
+    dims: ClassVar[dict[str, tuple[str, ...]]] = {}  # of these, where the shape is ambiguous
     shows_all: ClassVar[bool] = False  # results show all its channels, with or without a unit
     names: tuple[str, ...]  # one for each term of the energy budget
 
@@ -166,7 +166,7 @@ class Effect:
 
     @property
     def solved_terms(self) -> tuple[str, ...]:
-        """Terms of the energy budget that are booked where its unknowns are solved for."""
+        """Terms of the energy budget computed where its unknowns are solved for."""
         return ()
 
     @property

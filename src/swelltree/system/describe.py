@@ -1,6 +1,6 @@
 """What all descriptions share: frozen, checked when made, equal by value, changed by `replace`.
 
-`@description` makes a pydantic dataclass whose mistakes are told as one sentence
+`@description` makes a pydantic dataclass whose mistakes are reported as one message
 (`SwelltreeError`); a class derived from `Description` writes itself as a TOML table.
 """
 

@@ -10,7 +10,7 @@ LONGEST_SENTENCE = 500  # letters
 
 
 class SwelltreeError(Exception):
-    """A mistake in the input, told in one sentence that says how to fix it."""
+    """A mistake in the input; the message says how to fix it."""
 
 
 def error_in_file(sentence: str) -> SwelltreeError:

@@ -138,7 +138,7 @@ def _check_connected(
     lost = [body for body in bodies if groups.top(body) != groups.top(WORLD_NAME)]
     if not lost:
         return
-    # tell about the first island only; the others come up when it is mended
+    # report the first island only; the others follow once it is fixed
     island = [body for body in lost if groups.top(body) == groups.top(lost[0])]
     what = (
         f"body '{island[0]}' is"

@@ -223,7 +223,7 @@ def _series(
 ) -> tuple[np.ndarray, float, np.ndarray, float]:
     """Frequencies in the band, mean and complex amplitudes of the series of a period; residual."""
     n = len(time)
-    # samples tell frequencies below half the sampling rate
+    # samples resolve frequencies below half the sampling rate
     highest = math.pi * (n - 1) / (time[-1] - time[0])
     base = 2 * np.pi / period
     omega = base * np.arange(1, n)
@@ -284,7 +284,7 @@ def _least_squares(
             [S[j][:, None], 0.5 * (S[more] + odd), 0.5 * (even - C[more])],
         ]
     )
-    # what the samples tell apart poorly is kept small
+    # what the samples barely distinguish is kept small
     known = np.concatenate([[eta.sum()], np.real(right[j]), np.imag(right[j])])
     both[np.diag_indices_from(both)] += RIDGE * len(time)
     result = np.linalg.solve(both, known)

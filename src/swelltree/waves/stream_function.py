@@ -296,7 +296,7 @@ def _newton(
             u = u + part * step
             if not 0.3 < u[-1] < 3.0:
                 return None
-            # the last coefficients are poorly told apart: ask for the conditions, not for them
+            # the last coefficients are poorly determined: test the conditions, not the coefficients
             if np.abs(f).max() < 1e-15 + 1e-10 * height:
                 return u
     return None

@@ -146,7 +146,7 @@ class PlainLaw:
         self.asked.check(self.name, self.function, self.count)
 
     def called(self, t: Array, y: Array) -> np.ndarray:
-        """The same from inside a program, which errors cannot leave: they are told afterwards."""
+        """The same from inside a program, which cannot raise: errors are reported afterwards."""
         try:
             return self.values(t, y)
         except SwelltreeError as error:

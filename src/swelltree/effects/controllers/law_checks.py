@@ -1,4 +1,4 @@
-"""What is wrong with a control law, in one sentence: its name, its line, and what to do."""
+"""What is wrong with a control law, in one message: its name, its line, and what to do."""
 
 from __future__ import annotations
 

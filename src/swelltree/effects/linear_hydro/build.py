@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 FIRST = 0.02  # error of K in the first fit, and of the motions where nothing else is asked for
 FURTHER = (0.02, 0.01, 0.005, 0.0025)  # errors of K that follow
-DOUBTFUL = 0.1  # of the motions: a change by mending so large that data may have been right
+DOUBTFUL = 0.1  # of the motions: if corrections change more, the data may have been right
 IN_VAIN = 2  # fits that gain less than a fifth: no more are tried
 DECAYED = 0.01  # of the largest damping of a DOF: it radiates no more
 
@@ -267,7 +267,7 @@ def _table(order: BodyOrder, data: xr.Dataset, mean: Pose, water: Water) -> Tabl
 
     omega = np.asarray(data["omega"].values, dtype=float)
     A, B = order.matrix(data["added_mass"]), order.matrix(data["radiation_damping"])
-    # reciprocity: what is not symmetric is an error of the data, which `hydro_report` tells
+    # reciprocity: what is not symmetric is an error of the data, which `hydro_report` reports
     A, B = (0.5 * (x + np.swapaxes(x, 1, 2)) for x in (A, B))
     usable = np.isfinite(omega) & (omega > 0)
     if usable.sum() < 2:
@@ -417,7 +417,7 @@ def fit_memory(
     they are near enough; else the best of all fits is taken. All requests below `FIRST` go the
     same way, so that a smaller one never gives a worse fit.
 
-    Beside it the added mass that water swinging above the band has (6N, 6N), and a sentence.
+    Also the added mass of resonances of the water above the band (6N, 6N), and a message.
 
     Args:
         table: the data.
@@ -462,7 +462,7 @@ def fit_memory(
     sentence += kept
     if own > FIRST:
         sentence += (
-            " What was left out or mended of the data, because it jumps or added mass and damping "
+            " What was left out or corrected, because the data jump or added mass and damping "
             f"contradict each other, alone changes the motions by up to {100 * own:.2g} %."
         )
     if best.motion_error > asked:
@@ -488,7 +488,7 @@ def _best_fit(
     options: NamedValues,
     motions: Callable[[Table], SmallMotions],
 ) -> tuple[_Fit, float]:
-    """The first fit whose motions are near enough, else the best; how far mended data are off."""
+    """The first fit whose motions are near enough, else the best; error of corrected data."""
     from swelltree.effects.linear_hydro.recent_fits import recent_fit
 
     pick = np.ix_(np.arange(len(table.omega)), live, live)
@@ -670,7 +670,7 @@ def _hydrostatics(
 
 
 def _data_mass(data: xr.Dataset, body: str) -> float | None:
-    """The mass whose weight is in the stiffness of `run_bem`; None where it is not told."""
+    """The mass whose weight is in the stiffness of `run_bem`; None where it is not given."""
     if data["hydrostatic_stiffness"].attrs.get("weight") != "included":
         return None
     label = f"{body}__Heave"

@@ -25,7 +25,7 @@ from swelltree.system.errors import SwelltreeError, warn_user
 TURN = 2.0 * np.pi
 SAME = 1e-6  # rad: headings nearer than this are one
 ALWAYS = 2  # harmonics kept exactly, however small the part of the circle
-# of the forces: left-out headings missed by more are told. Without one the gap is twice as wide; on
+# of the forces: a larger error at left-out headings is reported. Without one the gap is doubled; on
 # a barge the curve then missed 5 to 30 times as much as it does between all headings
 TOO_COARSE = 0.2
 MANY = 40  # frequencies at which headings are left out

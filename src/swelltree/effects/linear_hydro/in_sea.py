@@ -125,7 +125,7 @@ def _linear_part(table: Table, waves: StreamWave | GridWaves) -> Components:
         )
     if not isinstance(waves, StreamWave):
         raise SwelltreeError(
-            "a field on a grid does not tell how it is diffracted. Compile without hydro data, "
+            "a field on a grid does not state how it is diffracted. Compile without hydro data, "
             "with compile(system, nonlinear=True)."
         )
     bound = bound_components(waves)

@@ -1,4 +1,4 @@
-"""Winches of a compiled system: what they are told, what they measure, how fast they run.
+"""Winches of a compiled system: their commands, what they measure, how fast they run.
 
 One object for all winches of lines of one model; every number is a row (winch,). The rope speed is
 positive when it pays out. The same functions serve fixed steps (`after_step`) and smooth solvers

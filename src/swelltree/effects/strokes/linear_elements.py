@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def linear_elements(forces: StrokeForces, model: Model, now: Now) -> LinearElements:
-    """All elements at a state of rest."""
+    """All elements at equilibrium."""
     count = len(forces.names)
     units = [pair_wrench(model, forces.strokes, now.motion, unit) for unit in np.eye(count)]
     stops: Array = np.isfinite([forces.stops.lower, forces.stops.upper]).any(axis=0)

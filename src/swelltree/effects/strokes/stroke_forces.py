@@ -4,7 +4,7 @@ r"""Forces on strokes: springs, dampers, joint forces and the machines of power 
 
 A spring between two points, a force on a joint coordinate and a power take-off are the same
 thing: a law with internal states z (`laws`), a spring, end stops and limits on a stroke. The
-effect finds stroke and rate of each, asks the laws, and books the energy: what is taken from the
+effect evaluates stroke, rate and law of each, and accounts for the energy: what is taken from the
 motion, -F v, is stored, delivered or lost.
 """
 

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from swelltree.formulations.base import Formulation, Kinematics
 
 STEPS_PER_PERIOD = 30
-# terms of the books beside its own
+# terms of the energy balance beside its own
 BEACH, WATERLINE, SMOOTHING, MESHES = "beach", "waterline", "smoothing", "meshes"
 prepared_once = jitted(prepare)
 kept_once = jitted(kept_for_run, static_argnums=(2, 3))
@@ -93,7 +93,7 @@ class WeakScatterers(Effect):
         wave: incident.
         prepared: matrices that hold for a step or a run; None: made at every instant.
         solution: of an instant; None: only the weight of the water is known.
-        names: of the effect, and of the terms of its books that have words of their own.
+        names: of the effect, and of the terms of its energy balance that have names of their own.
         bodies: numbers of its bodies in the model.
         geometry: "full", "mid" or "start".
         coupling: "schur" or "monolithic".
@@ -506,11 +506,11 @@ class WeakScatterers(Effect):
         return whole.reshape(6 * N, 6 * N)
 
     def _first(self, value: Array) -> Array:
-        """Books of all its terms with a value in the first."""
+        """Energy balance of all its terms with a value in the first."""
         return jnp.zeros(len(self.names)).at[0].set(value)
 
     def _books(self, terms: dict[str, Array]) -> Array:
-        """Books of all its terms with values in those of these words; others it does not have."""
+        """Energy balance of all its terms with these values; terms it does not have are skipped."""
         place = {name.removeprefix(f"{self.names[0]} "): k for k, name in enumerate(self.names)}
         books = jnp.zeros(len(self.names))
         for word, value in terms.items():

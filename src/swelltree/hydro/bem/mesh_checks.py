@@ -47,7 +47,7 @@ def surface_of(panels: Panels) -> Surface:
 
 
 def checked_panels(name: str, panels: Panels, notes: list[str]) -> Panels:
-    """Wetted panels that a solver may use; what was mended is told and added to the notes.
+    """Wetted panels that a solver may use; fixes are reported and added to the notes.
 
     Args:
         name: of the body.

@@ -286,7 +286,7 @@ def _contradiction(omega: Array, gap: Array, A: Array, B: Array, doubtful: list[
 
 
 def _check(omega: Array, A: Array, B: Array) -> None:
-    """Shapes and numbers, told in a message."""
+    """Check shapes and numbers; raise an error that names the first fault."""
     if omega.ndim != 1 or A.ndim != 3 or A.shape != B.shape or A.shape[0] != omega.size:
         raise SwelltreeError(
             f"radiation data do not belong together: omega {omega.shape}, added mass {A.shape}, "

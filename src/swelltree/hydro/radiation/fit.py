@@ -32,7 +32,7 @@ class MissedFitWarning(SwelltreeWarning):
     """A fit whose misfit of K is larger than asked for."""
 
 
-Fit = tuple[StateSpace, Array | None, list[str]]  # matrices, stored energy, sentences
+Fit = tuple[StateSpace, Array | None, list[str]]  # matrices, stored energy, messages
 COARSER = (0.01, 0.02, 0.05, 0.1)  # errors tried where a smaller one is not reached
 LAGS = 200  # at which the impulse response is compared
 PER_FREEDOM = 6  # default largest order: this many states for each radiating DOF

@@ -38,7 +38,7 @@ class RadiationModel:
         passivity_margin: least eigenvalue of the Hermitian part over the largest |K|, to ten times
             the band.
         method: how it was found.
-        data_inconsistency: part of the data's K that contradicted causality and was mended before
+        data_inconsistency: part of the data's K that violated causality and was corrected before
             the fit.
         notes: messages about data and fit.
         kernel_error: rms of the kernel's misfit over its rms, of what lies in the band, scaled
@@ -48,7 +48,7 @@ class RadiationModel:
         damping_error: the same of the damping.
         impulse_error: rms misfit of the impulse response to the cosine transform of the damping,
             continued above the band, over its rms.
-        data: frequencies, added mass and damping that it was fitted to, mended and without what
+        data: frequencies, added mass and damping that it was fitted to, corrected and without what
             was left out.
     """
 

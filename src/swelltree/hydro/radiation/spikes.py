@@ -4,7 +4,7 @@ Added mass and damping are smooth, :math:`Z = B + i\omega A` with them. Every fr
 with the cubic through two neighbours on each side (a constant A is a straight line of Z and drops
 out). The one that is off most is left out and its neighbours are judged again without it, less
 sharply where the cubic then spans a wider gap (its error grows as the product of the distances).
-What half of the frequencies miss is what this grid cannot tell. A narrow resonance, as between two
+What half of the frequencies miss is not resolved by this grid. A narrow resonance, as between two
 hulls, looks like a jump: it is true, and stays, when A follows from B there as well as elsewhere
 (Kramers-Kronig), or when an oscillator that takes energy explains what the neighbours do not. A
 spike has no such shape in the frequencies beside it.
@@ -94,12 +94,12 @@ def unexplained(omega: Array, Z: Array, row: Array) -> float:
 
     with a parabola :math:`Z_0` over the frequencies beside it; :math:`\Omega, \gamma` are tried on
     a grid, R is the nearest matrix that takes energy from every motion. Entries whose damping
-    does not jump tell nothing: omega times a small error of the added mass is large.
+    does not jump carry no information: omega times a small error of the added mass is large.
 
     Args:
         omega: rising [rad/s].
         Z: scaled B + i omega A, flattened (f, m m).
-        row: frequencies side by side that jump.
+        row: adjacent frequencies that jump.
     """
     first, last = max(int(row[0]) - BESIDE, 0), min(int(row[-1]) + BESIDE, omega.size - 1)
     w, m = omega[first : last + 1], round(np.sqrt(Z.shape[1]))
@@ -127,7 +127,7 @@ def unexplained(omega: Array, Z: Array, row: Array) -> float:
 
 
 def _rows_of(result: Array, apart: int = 1) -> list[Array]:
-    """Frequencies that jump, those side by side, or at most so far apart, together."""
+    """Frequencies that jump, grouped where adjacent or at most so far apart."""
     bad = np.flatnonzero(result > 0)
     return np.split(bad, np.flatnonzero(np.diff(bad) > apart) + 1) if bad.size else []
 

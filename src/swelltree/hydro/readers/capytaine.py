@@ -2,7 +2,7 @@
 
 The order of dimensions changed between the versions: everything is taken by name. Complex numbers
 are stored with a dimension `complex` (re, im). Files of version 2 do not hold the reference
-points; `Hydrostatics*.dat` beside the file tells the centres of mass, which is where the
+points; `Hydrostatics*.dat` beside the file gives the centres of mass, which is where the
 DOFs of such files are usually taken.
 """
 
@@ -259,7 +259,7 @@ def _points(raw: xr.Dataset, parts: HydroParts, notes: list[str], where: str) ->
     parts.points["rotation_center"] = beside.points["center_of_mass"]
     parts.files.extend(beside.files)
     notes.append(
-        "The file does not tell the reference points; they are taken as the centres of mass of "
+        "The file does not give the reference points; they are taken as the centres of mass of "
         + " and ".join(path.name for path in beside.files)
         + ". Give rotation_center=... if this is not so."
     )
@@ -277,7 +277,7 @@ def _poses(raw: xr.Dataset, parts: HydroParts, where: str) -> None:
         turn = name == "body_axes"
         if values.shape != shape or values.dtype.kind != "f" or not _sound_poses(values, turn):
             raise SwelltreeError(
-                f"{where}: {name} does not tell {'three axes' if turn else 'a point'} for each of "
+                f"{where}: {name} does not give {'three axes' if turn else 'a point'} for each of "
                 f"{count} bodies. Fix or remove it."
             )
         parts.extra[name] = (dims, values)
@@ -296,7 +296,7 @@ def _sound_poses(values: np.ndarray, turn: bool) -> bool:
 
 
 class Beside:
-    """What `Hydrostatics*.dat` files tell."""
+    """Contents of `Hydrostatics*.dat` files."""
 
     def __init__(self, files: list[Path], points: dict[str, np.ndarray]) -> None:
         self.files, self.points = files, points

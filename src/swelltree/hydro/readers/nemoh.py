@@ -28,7 +28,7 @@ FILES = {
 
 @dataclass
 class NemohCase:
-    """What `Nemoh.cal` tells.
+    """Contents of `Nemoh.cal`.
 
     Args:
         file: the file itself.
@@ -67,7 +67,7 @@ def read_nemoh(path: Path) -> HydroParts:
     cal = lookup(root, "Nemoh.cal")
     if cal is None:
         raise SwelltreeError(
-            f"'{root}' has no 'Nemoh.cal', which tells density, depth and bodies. "
+            f"'{root}' has no 'Nemoh.cal', which gives density, depth and bodies. "
             "Put it beside the results."
         )
     case = read_cal(TextFile(cal))
@@ -190,7 +190,7 @@ def read_cal(file: TextFile) -> NemohCase:
         row += 1 + file.count(row, "number of lines of additional information")
     if row + 1 < len(file.lines):  # behind the heading of the load cases
         numbers = file.numbers(row + 1, "number of frequencies, first and last", 3)
-        # version 3 tells their kind first
+        # version 3 gives their kind first
         case.frequencies = to_whole(numbers[-3], "number of frequencies", file.at(row + 1))
     return case
 

@@ -1,4 +1,4 @@
-"""Text files of other codes: numbers by line, and mistakes told with file and line."""
+"""Text files of other codes: numbers by line, and mistakes reported with file and line."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class TextFile:
         return leading
 
     def count(self, index: int, expected: str, least: int = 0) -> int:
-        """How many of something a line tells by its first number; never more than lines follow.
+        """A count, given by the first number of a line; never more than the lines that follow.
 
         Args:
             index: of the line, from zero.

@@ -54,7 +54,7 @@ class Given:
             return None
         value = self._fields[name][0]
         if isinstance(value, Unknown):
-            return None  # its line is told as not read
+            return None  # its line is reported as not read
         return value
 
     @overload

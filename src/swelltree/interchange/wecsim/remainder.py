@@ -1,4 +1,4 @@
-"""What a case holds beside what was translated: told object by object and block by block."""
+"""What a case holds beside what was translated, reported by object and by block."""
 
 from __future__ import annotations
 

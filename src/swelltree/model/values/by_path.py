@@ -183,7 +183,7 @@ def _with_traced(model: Model, values: dict[str, Array]) -> Model:
 
 
 def _allowed(tries: list[Callable[[], Model]]) -> list[Model]:
-    """Results of those that the description allows; its sentence where it allows none."""
+    """Results of those that the description allows; its message where it allows none."""
     result, refusal = [], None
     for one in tries:
         try:

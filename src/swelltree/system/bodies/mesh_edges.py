@@ -2,7 +2,7 @@
 
 Neighbours that look the same way go along their common edge in opposite directions. An edge with
 one panel only is a rim: of the waterline, of a hole, or of two edges that lie on one another but
-have other ends (panels of other sizes side by side), which enclose no area.
+have other ends (adjacent panels of different sizes), which enclose no area.
 """
 
 from __future__ import annotations

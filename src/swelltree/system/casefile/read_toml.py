@@ -95,7 +95,7 @@ def _is_long(digits: str) -> bool:
         return True
     try:
         value = int(digits.replace("_", ""), 0)
-    except ValueError:  # zeros in front: told by the reader
+    except ValueError:  # zeros in front: reported by the reader
         return False
     return not -(2**63) <= value < 2**64  # seeds have no sign
 

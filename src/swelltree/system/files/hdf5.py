@@ -64,7 +64,7 @@ def failing(path: Path, what: str) -> Callable[[str], SwelltreeError]:
 
 
 def broken(path: Path, what: str, error: Exception) -> SwelltreeError:
-    """The sentence about a file that the library cannot read."""
+    """The message about a file that the library cannot read."""
     text = " ".join(str(error).split())[:200] or type(error).__name__
     return error_in_file(f"{what} '{path}' cannot be read: {text}. Is the file whole?")
 

@@ -87,7 +87,7 @@ def _dims(
     if DIMENSIONS not in item.attrs:
         if name in scales and count == 1:
             return (name,)
-        raise fail(f"'{name}' does not tell its dimensions. Is it netCDF, and whole?")
+        raise fail(f"'{name}' does not state its dimensions. Is it netCDF, and whole?")
     attribute = item.attrs.get_id(DIMENSIONS)
     kind = h5py.check_vlen_dtype(attribute.dtype)
     if kind is None or h5py.check_ref_dtype(kind) is None or attribute.shape != (count,):

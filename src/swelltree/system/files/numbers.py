@@ -1,7 +1,7 @@
-"""Numbers from the files of others: one way to read them, and one sentence when they are none.
+"""Numbers from external files: one way to read them, and one message when they are not numbers.
 
 Every reader passes through here. What is not a finite number of sensible size is refused with the
-place it stands at, which the reader tells by its function `fail`; arrays are sized before memory is
+place it stands at, which the reader gives by its function `fail`; arrays are sized before memory is
 taken for them.
 """
 

@@ -30,7 +30,7 @@ class Placed:
 
     @property
     def text(self) -> str:
-        """What it does, as a part of a sentence."""
+        """What it does, as part of a message."""
         stage = self.stage
         length = f" {abs(stage.rope):.6g} m" if stage.action in RUNS else ""
         until = "" if self.end == float("inf") else f" until {self.end:.6g} s"

@@ -53,7 +53,7 @@ class Pairs:
 
 @pytree("method")
 class DriftTable:
-    """What the data tell about second-order loads, and how it is used."""
+    """What the data hold on second-order loads, and how it is used."""
 
     mean: MeanDrift | None
     difference: Pairs | None
@@ -183,7 +183,7 @@ def _range(omega: np.ndarray) -> str:
 
 
 def _pair_sentence(pairs: Pairs) -> str:
-    """Band and headings of a transfer function, in one sentence."""
+    """Band and headings of a transfer function, as one message."""
     first, second = np.meshgrid(pairs.omega, pairs.omega, indexing="ij")
     known = pairs.known.reshape(-1, *first.shape).any(axis=0)
     kind, reach = "difference", np.abs(first - second)[known].max()

@@ -1,6 +1,6 @@
 """What a law of a power take-off sees and what it answers.
 
-Energy is booked so that absorbed power = rate of the stored energy + delivered + lost, with each
+The energy balance is absorbed power = rate of the stored energy + delivered + lost, with each
 of the four computed on its own.
 """
 

@@ -74,7 +74,7 @@ def open_edges(surface: Surface) -> np.ndarray:
 
 
 def checked_watertight(name: str, surface: Surface, symmetric: bool = False) -> Surface:
-    """The surface, if it encloses a body with normals outwards; a sentence tells what is wrong.
+    """The surface, if it encloses a body with normals outwards; otherwise an error.
 
     Args:
         name: of the body.

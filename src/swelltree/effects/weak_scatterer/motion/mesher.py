@@ -198,7 +198,7 @@ class Mesher:
     def traced(self, template: Scene, reference: Array) -> Scene:
         """The mesh of a reference that is known only while a program runs.
 
-        A mesh that cannot be made is not a number: the run ends, and `trouble` tells why.
+        A mesh that cannot be made is NaN: the run ends, and `trouble` says why.
         """
         leaves, tree = jax.tree.flatten(template)
         shapes = [jax.ShapeDtypeStruct(jnp.shape(x), jnp.result_type(x)) for x in leaves]

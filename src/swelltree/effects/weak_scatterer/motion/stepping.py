@@ -112,7 +112,7 @@ class Simulation:
         once = prepared
         if once is None and self.geometry != "full":
             half = 0.5 * dt if self.geometry == "mid" else 0.0
-            # bodies in the middle of the step, as their velocities tell
+            # bodies in the middle of the step, extrapolated by their velocities
             ahead = state.q + half * self.system.rate(state.q, state.v)
             once = self.prepared(State(state.t + half, state.water, ahead, state.v))
 

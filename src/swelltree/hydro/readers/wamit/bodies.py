@@ -43,7 +43,7 @@ def place_bodies(parts: HydroParts, setup: WamitSetup, modes: list[int]) -> None
     count = len(modes)
     if len(setup.places) != count:
         parts.notes.append(
-            "No .out or .pot file tells where the axes of the bodies are: they are taken at the "
+            "No .out or .pot file states where the axes of the bodies are: they are taken at the "
             "origin. Give rotation_center=... if this is not so."
         )
         setup.places = [[0.0] * 4 for _ in range(count)]
