@@ -30,7 +30,7 @@ from swelltree.system.forces.own_effects import OwnEffect
 from swelltree.system.forces.signals import resolve
 
 T = TypeVar("T")
-STATIC = (str, bool)  # fields of these types are no numbers: a change of theirs compiles anew
+STATIC = (str, bool)  # fields of these types are not numbers: changing them recompiles
 
 
 @dataclass_transform(frozen_default=True)

@@ -48,7 +48,7 @@ def content_key(*parts: object) -> str:
 def load(kind: str, key: str) -> dict[str, np.ndarray] | None:
     """Arrays and notes of a result, or None.
 
-    A file that is damaged, of foreign content or with values that are no numbers counts as none; so
+    A file that is damaged, of foreign content or with values that are not numbers is ignored; so
     does one that belongs to another user, or that others may write to.
     """
     folder = kept_folder(kind)
@@ -67,7 +67,7 @@ def load(kind: str, key: str) -> dict[str, np.ndarray] | None:
 
 
 def store(kind: str, key: str, arrays: dict[str, np.ndarray]) -> None:
-    """Keep a result, whole or not at all; a folder that cannot be written is no mistake."""
+    """Keep a result, whole or not at all; a folder that cannot be written is not an error."""
     folder = None if _has_nan(arrays) else kept_folder(kind)
     if folder is None:
         return

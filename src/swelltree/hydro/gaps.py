@@ -1,7 +1,7 @@
 """Gaps in hydrodynamic data: found and reported, and filled only on request.
 
 A gap is a value of a frequency that the data should hold and do not (NaN): a row that is absent,
-or a frequency at which the solver failed. Limits that are known exactly are no gaps: no force and
+or a frequency at which the solver failed. Limits that are known exactly are not gaps: no force and
 no damping at omega = inf, no damping at 0. Nor is the excitation at omega = 0 of data without
 stiffness, which is neither given nor used. `gap_mending` applies the requested treatment.
 """
@@ -159,7 +159,7 @@ def check_usable(data: xr.Dataset) -> None:
     omega = np.asarray(data["omega"].values, dtype=float)
     if not (omega >= 0).all():
         raise SwelltreeError(
-            f"hydro data: omega {omega[~(omega >= 0)][0]:g} rad/s is no frequency. Leave it out."
+            f"hydro data: omega {omega[~(omega >= 0)][0]:g} rad/s is not a frequency. Leave it out."
         )
     if np.unique(omega).size < omega.size:
         raise SwelltreeError("hydro data: a frequency comes twice. Keep one of the rows.")

@@ -247,7 +247,7 @@ def infinite_from_ogilvie(table: Table) -> tuple[np.ndarray, np.ndarray]:
 
 
 def outliers(values: np.ndarray, share: float) -> np.ndarray:
-    """Where a curve leaves the median of its neighbours by a share of its usual range.
+    """Where a curve leaves the median of its neighbours by a fraction of its usual range.
 
     Args:
         values: (omega, DOF).

@@ -1,6 +1,6 @@
 """The one interface of all physical effects: what an effect sees, and what it hands over.
 
-Gravity, springs, machines, moorings, drag, hulls, lines and a user's own effect are pytrees of
+Gravity, springs, PTOs, moorings, drag, hulls, lines and a user's own effect are pytrees of
 the class `Effect`. Nobody asks which effect it is: what it can do is asked by method.
 """
 
@@ -80,7 +80,7 @@ class Now:
 
 @dataclass(frozen=True)
 class LinearElements:
-    """Springs, dampers and machines for small motions."""
+    """Springs, dampers and PTOs for small motions."""
 
     names: tuple[str, ...] = ()
     wrench: Float[np.ndarray, "e b6"] = field(default_factory=lambda: np.zeros((0, 0)))  # of unit F
@@ -89,7 +89,7 @@ class LinearElements:
 
 @dataclass(frozen=True)
 class LinearForm:
-    """What an effect adds to a linear model beside the derivative of its loads at rest."""
+    """What an effect adds to a linear model beside the derivative of its loads at equilibrium."""
 
     radiation: RadiationSources | None = None
     excitation: DataExcitation | None = None
@@ -111,13 +111,13 @@ class Effect:
     feels_current: ClassVar[bool] = False  # its loads depend on the current
     feels_wind: ClassVar[bool] = False  # its loads depend on the wind
     adds_excitation: ClassVar[bool] = False  # wave forces that hydro data do not hold
-    moors: ClassVar[bool] = False  # its wrench at rest belongs to the moorings
+    moors: ClassVar[bool] = False  # its wrench at equilibrium belongs to the moorings
     begins_at_rest: ClassVar[bool] = False  # runs start from equilibrium unless asked otherwise
     is_linear_hydro: ClassVar[bool] = False  # carries the hydro data of the model
     has_unknowns: ClassVar[bool] = False  # solved for beside the bodies, by the two-step scheme
     turns_axes: ClassVar[bool] = False  # the axes of the hydro data follow its states
     has_added_mass: ClassVar[bool] = False  # solves for an added mass at every instant
-    settles: ClassVar[bool] = False  # its internal states at rest depend on where bodies are
+    settles: ClassVar[bool] = False  # its internal states at equilibrium depend on where bodies are
     is_sudden: ClassVar[bool] = False  # acts on short stretches that long steps could pass over
     turns_far: ClassVar[bool] = False  # fixed steps ask anew for its `derivatives`
     switches_between_steps: ClassVar[bool] = False  # its events may wait for the end of a step
@@ -279,7 +279,7 @@ class Effect:
         return self
 
     def linear(self, model: Model, now: Now) -> LinearForm:
-        """Its terms of a linear model beside the derivative of its loads; at rest, in numpy."""
+        """Its terms of a linear model beside the derivative of its loads, at equilibrium; numpy."""
         return LinearForm()
 
     def drag(self, model: Model, motion: Motion) -> tuple[DragPieces, ...]:
@@ -295,7 +295,7 @@ class Effect:
         return None
 
     def internal_settled(self, states: Array, pose: Pose) -> Array:
-        """These states after a long rest of the bodies at a pose; asked where it `settles`."""
+        """Equilibrium values of these states with the bodies at a pose; used if it `settles`."""
         return states
 
     def internal_rate(self, model: Model, now: Now) -> Array:
@@ -372,7 +372,7 @@ class Effect:
         return {}
 
     def spread_numbers(self, item: str) -> list[str]:
-        """Names of an item's numbers that are no rows of its arrays; see `spread_number`."""
+        """Names of an item's numbers that are not rows of its arrays; see `spread_number`."""
         return []
 
     def spread_number(self, item: str, name: str) -> Array:

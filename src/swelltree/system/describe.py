@@ -153,7 +153,7 @@ def _article(word: str) -> str:
 
 
 def _sentence(cls: type, name: object, error: ValidationError) -> str:
-    """The first mistake pydantic found, as a message of ours."""
+    """The first mistake pydantic found, as a message of this package."""
     mistake = error.errors()[0]
     # positional arguments come as numbers: turn them into field names
     fields = [field.name for field in dataclasses.fields(cls) if field.init]

@@ -137,7 +137,7 @@ def with_number_below(item: Described, path: str, value: Any) -> Described:
         raise SwelltreeError(f"'{path}' is not a number. Describe the changed one.")
     if isinstance(old, int):
         if float(value) != int(value):
-            raise SwelltreeError(f"'{path}': {value} is no whole number. Give one.")
+            raise SwelltreeError(f"'{path}': {value} is not a whole number. Give one.")
         value = int(value)
     changed = _changed(item, keys, value)
     assert isinstance(changed, type(item))

@@ -164,7 +164,7 @@ def from_record(
     Without a band, T is the length of the record and one mean step, and for even spacing the least
     squares are a Fourier transform. With a band, T is a tenth longer: the jump between the end of
     the record and its beginning then falls outside of it and does not leak into the band. The
-    mean is taken off: a mean level is no wave. The residual is the rms of
+    mean is taken off: a mean level is not a wave. The residual is the rms of
     what is missed over the rms of the record, both without the mean.
 
     Args:

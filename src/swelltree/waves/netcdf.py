@@ -28,7 +28,7 @@ def open_netcdf(path: Path, what: str) -> xr.Dataset:
 
     path = given_path(path, what)
     try:
-        # what numpy warns of in damaged files is no news beside the error below
+        # numpy's warnings about damaged files add nothing to the error below
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore", RuntimeWarning)
             whole = _loaded(path, what)

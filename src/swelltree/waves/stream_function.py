@@ -277,7 +277,7 @@ def conditions(
 def _newton(
     u: np.ndarray, height: float, sea: StreamFunctionWave, water: AnyWater, k0: float
 ) -> np.ndarray | None:
-    """Newton's iteration; None if it does not settle."""
+    """Newton's iteration; None if it does not converge."""
     with np.errstate(all="ignore"):
         f, J = conditions(u, height, sea, water, k0)
         for _ in range(20):

@@ -398,7 +398,7 @@ class _Fit:
     """A fit of the memory and what it does to the bodies."""
 
     model: RadiationModel
-    above: np.ndarray  # (6N, 6N) added mass of water that swings above the band
+    above: np.ndarray  # (6N, 6N) added mass of resonances above the band
     shared: np.ndarray  # W of `shared_out`
     motion_error: float
 

@@ -27,7 +27,7 @@ SAME_VOLUME = 0.05  # of the displaced volume: meshes of one hull differ by less
 SAME_CENTER = 0.05  # of the size: so far may centres of buoyancy of two meshes be apart
 ELSEWHERE = 0.5  # of size or draft: a centre of mass so far off belongs to a body that was moved
 OTHER_LOAD = 0.05  # of the draft: a centre of mass farther off is reported
-FLATTEST = 0.05  # of the size: a draft below it is no draft (a centre of buoyancy left at zero)
+FLATTEST = 0.05  # of the size: a draft below it is not a draft (a centre of buoyancy left at zero)
 
 
 class Moved(NamedTuple):

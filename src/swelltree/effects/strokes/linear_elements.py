@@ -1,4 +1,4 @@
-"""Elements on strokes for small motions: unit wrenches, the slope of their force at rest, notes."""
+"""Elements on strokes for small motions: unit wrenches, force slopes at equilibrium, notes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""Forces on strokes: springs, dampers, joint forces and the machines of power take-offs.
+r"""Forces on strokes: springs, dampers, joint forces and PTOs.
 
 .. math:: F = F_{machine}(t, x, v, z, u) - k (x - x_0) + F_{stop}
 
@@ -95,7 +95,7 @@ class StrokeForces(Effect):
         return next((law, i - rows.start) for law, rows in parts if rows.start <= i < rows.stop)
 
     def is_plain(self, i: int) -> bool:
-        """Is an element no machine, or one that is a damper without losses, limits or stops?"""
+        """Is an element not a PTO, or a PTO that is a damper without losses, limits or stops?"""
         law, k = self.law_of(i)
         if self.roles[i] != "pto":
             return True
@@ -244,7 +244,7 @@ class StrokeForces(Effect):
         return namespace(*parts).concatenate(parts)
 
     def can_hold(self) -> np.ndarray:
-        """Numbers of the machines with a latch."""
+        """Indices of the PTOs with a latch."""
         holds = [law.holds for law, n in zip(self.laws, self.counts, strict=True) for _ in range(n)]
         return np.flatnonzero(holds)
 

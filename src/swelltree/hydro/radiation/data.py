@@ -47,7 +47,7 @@ class RadiationData:
     notes: tuple[str, ...]
 
     def with_mass_of(self, fit: Complex[Array, "f m m"]) -> "RadiationData":
-        """The data with A_inf moved by what a fit lacks: the water's swing above the band.
+        """The data with A_inf moved by what a fit lacks: resonances of the water above the band.
 
         There it is faster than all that is known and acts as a constant added mass.
         """
@@ -62,8 +62,8 @@ class RadiationData:
         notes = list(self.notes)
         if part > 1e-6:
             notes.append(
-                f"A_inf was moved by {100 * part:.2g} %, the added mass that water swinging above "
-                "the band has in it."
+                f"A_inf was moved by {100 * part:.2g} %, the added mass of resonances above "
+                "the band."
             )
         if part > MOVED:
             warn_user(

@@ -35,7 +35,7 @@ class RadiationModel:
         error: Frobenius misfit over the band relative to K, scaled DOFs.
         error_bound: the error that was asked for.
         freedom_error: the same for each diagonal entry, zero where a DOF does not radiate.
-        passivity_margin: least eigenvalue of the Hermitian part over the largest |K|, to ten times
+        passivity_margin: min eigenvalue of the Hermitian part over the largest |K|, to ten times
             the band.
         method: how it was found.
         data_inconsistency: part of the data's K that violated causality and was corrected before
@@ -133,7 +133,7 @@ class RadiationModel:
 def passivity_margin(
     transfer: Complex[Array, "f m m"],
 ) -> float:
-    """Least eigenvalue of the Hermitian part over the largest |K|, over the given frequencies."""
+    """Min eigenvalue of the Hermitian part over the largest |K|, over the given frequencies."""
     largest = np.abs(transfer).max()
     if largest == 0:
         return 0.0

@@ -22,7 +22,7 @@ from swelltree.hydro.radiation.memory import added_mass_change
 
 JUMP = 0.04  # of the largest damping, DOFs scaled by it
 STANDS_OUT = 8.0  # times what half of the frequencies miss: a coarse grid misses everywhere
-CERTAIN = 0.15  # so far off a single frequency is no resonance, which has a shape
+CERTAIN = 0.15  # a single frequency so far off is not a resonance, which has a shape
 CONTRADICTS = 6.0  # times the usual contradiction of added mass and damping
 MOST = 0.2  # of the frequencies may be left out
 FEWEST = 12  # frequencies below which a jump and a coarse grid look alike

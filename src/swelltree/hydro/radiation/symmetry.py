@@ -12,7 +12,7 @@ from swelltree.engine.arrays import Array
 
 COUPLING = 1e-3  # sets of motions coupled by less than this part of the largest are fitted apart
 MOST = 60  # DOFs of a set in which mirror images are looked for
-ROWS = 8  # frequencies looked at: what is no symmetry fails at most of them
+ROWS = 8  # frequencies looked at: what is not a symmetry fails at most of them
 
 
 def independent_parts(K: Complex[Array, "f m m"]) -> tuple[Array, ...]:

@@ -109,7 +109,7 @@ class TextFile:
         Args:
             index: of the line, from zero.
             expected: what should stand there.
-            least: fewest numbers allowed.
+            least: minimum number of values.
         """
         if index >= len(self.lines):
             raise self.fail(index, expected)
@@ -124,7 +124,7 @@ class TextFile:
         Args:
             index: of the line, from zero.
             expected: what is counted.
-            least: fewest allowed.
+            least: minimum.
         """
         number = self.numbers(index, expected)[0]
         return to_whole(number, expected, self.at(index), least, max(len(self.lines), 1))

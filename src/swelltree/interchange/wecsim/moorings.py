@@ -141,7 +141,7 @@ def cable_table(
         word = given.first_text(k).replace(" ", "")
         if not re.fullmatch(r"(?:constraint|pto)\(\d+\)", word) or word not in others:
             findings.leave(
-                given.place(), f"{given.label} ends at '{word[:30]}', which is no joint."
+                given.place(), f"{given.label} ends at '{word[:30]}', which is not a joint."
             )
             return None
         joint, base, follower = others[word]

@@ -8,7 +8,7 @@ the others are numbers of the compiled model as they stand:
     couplings     <coupling>.constant
     springs       <spring>.stiffness, .damping, .rest_length, .point_a, .point_b
     joint forces  <element>.stiffness, .rest_position, .damping, .friction, .lower, .upper, ...
-    PTOs          <pto>.stiffness, .force_limit, .lower, ..., and the numbers of its machine
+    PTOs          <pto>.stiffness, .force_limit, .lower, ..., and the parameters of its law
     lines         <line>.length, .weight, .compliance of its sections, .point_A, .point_B
     dynamic lines <line>.length, and .EA, .mass_per_length, .diameter, .Cdn, ... of an even line
 

@@ -150,7 +150,7 @@ def _rims(edges: Edges, which: np.ndarray) -> list[tuple[float, np.ndarray, np.n
 
 
 def _pieces(count: int, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Number of the connected piece of each edge; vertices take the least number beside them."""
+    """Number of the connected piece of each edge; vertices take the min number beside them."""
     label = np.arange(count)
     while True:
         least = np.minimum(label[start], label[end])

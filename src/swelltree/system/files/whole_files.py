@@ -67,7 +67,7 @@ def unwritable(path: Path, error: OSError) -> SwelltreeError:
         )
     todo = "Choose a folder you may write to."
     if is_full(error):
-        todo = "Free some room or choose a folder on another disk."
+        todo = "Free some space or choose a folder on another disk."
     elif error.errno in (errno.ENAMETOOLONG, errno.EINVAL):
         todo = "Give it another name."
     shown = str(path).replace("\0", "\\0")

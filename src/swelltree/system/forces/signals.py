@@ -29,7 +29,7 @@ class Table(Description):
     Args:
         time: increasing times [s].
         value: one value for each time.
-        interpolation: "spline" (cubic, smooth to the second derivative; it swings beyond the
+        interpolation: "spline" (cubic, smooth to the second derivative; it overshoots the
             values beside steep flanks), "monotone" (cubic, smooth to the first derivative; it
             stays between neighbouring values) or "linear".
     """

@@ -148,7 +148,7 @@ def check_spacing(name: str, waves: RealisedSea, model: Model, spacing: float) -
 
 
 def _check_steepness(item: str, waves: Components, scene: Scene) -> None:
-    """A linear wave beyond the highest steady one is no wave."""
+    """A linear wave beyond the highest steady one is not a wave."""
     if len(waves.amplitude) > 1:
         return
     length = 2.0 * math.pi / float(np.asarray(waves.wavenumber)[0])

@@ -61,7 +61,7 @@ def triangle_owner(scene: Scene) -> np.ndarray:
 def panel_share(
     scene: Scene, wave: Incident, t: Array, bodies: Bodies, cover: float | None = None
 ) -> Float[Array, " triangle"] | None:
-    """Share of triangles that is hull and not a lid under the surface, which moves with the wave.
+    """Fraction of each triangle that is hull, not a lid under the surface that moves with the wave.
 
     None: all are hull, as where bodies do not cross the surface.
 

@@ -1,4 +1,4 @@
-"""Meshes with room to spare: all of one run have the same sizes, so that nothing is compiled again.
+"""Padded meshes: all of one run have the same sizes, so that nothing is compiled again.
 
 A mesh is numbered anew: each hull that may pierce the surface has room for its waterline at the
 beginning of the free surface, each body has room for its whole hull. What is not taken is marked
@@ -144,7 +144,7 @@ def padded(scene: Scene, active: Sequence[int], sizes: Sizes, cover: float) -> S
         scene: in numpy.
         active: numbers of its bodies among all.
         sizes: with room for it.
-        cover: least depth of bodies under the surface [m].
+        cover: min depth of bodies under the surface [m].
     """
     place = _new_numbers(scene, active, sizes)
     boundary = _boundary(scene, active, sizes, place)

@@ -78,7 +78,7 @@ def matrix(value: Value | float) -> np.ndarray:
     if isinstance(value, np.ndarray):
         return value
     if isinstance(value, Objects | list):
-        raise CannotRead("objects and cells are no numbers")
+        raise CannotRead("objects and cells are not numbers")
     if isinstance(value, str):
         raise CannotRead(f"the text '{value[:30]}' is not a number")
     return np.array([[float(value)]])
