@@ -59,7 +59,7 @@ def load(kind: str, key: str) -> dict[str, np.ndarray] | None:
         with warnings.catch_warnings(), np.load(io.BytesIO(content), allow_pickle=False) as file:
             warnings.simplefilter("ignore")  # of damaged headers
             result = {name: file[name] for name in file.files}
-    except Exception:  # missing, cut short or foreign: compute anew
+    except Exception:  # missing, cut short or foreign: compute again
         return None
     seal = result.pop(SEAL, None)
     whole_and_ours = seal is not None and str(seal) == _seal(key, result)

@@ -28,10 +28,10 @@ def mend_gaps(
 
     Args:
         data: hydrodynamic data.
-        gaps: "error" refuses them; "interpolate" takes missing values from the frequencies to
+        gaps: "error" rejects them; "interpolate" takes missing values from the frequencies to
             either side, and drops frequencies that have no such neighbours;
             "drop" leaves every frequency out at which something is missing; "keep" leaves NaN,
-            which `compile` refuses. What was done stands in the notes of the data.
+            which `compile` rejects. What was done stands in the notes of the data.
         where: the data come from.
         sources: files of the variables, where they are known.
     """

@@ -70,7 +70,7 @@ class Gap:
 
 
 def check_way(gaps: str) -> None:
-    """Refuse a word that is none of the ways to treat gaps."""
+    """Reject an unknown treatment of gaps."""
     if gaps not in WAYS:
         raise SwelltreeError(
             f"gaps '{gaps}' is not known.{suggest(gaps, WAYS)} Choose one of {listed(WAYS)}."
@@ -133,7 +133,7 @@ def _first(values: xr.DataArray, bad: np.ndarray, axes: tuple[str, ...]) -> str:
 def check_gaps(
     data: xr.Dataset, where: str = "hydro data", sources: Mapping[str, object] | None = None
 ) -> None:
-    """Refuse data with gaps, naming the first.
+    """Reject data with gaps, naming the first.
 
     Args:
         data: hydrodynamic data.
@@ -151,7 +151,7 @@ def check_gaps(
 
 
 def check_usable(data: xr.Dataset) -> None:
-    """Refuse data that a model cannot take as they are: gaps, and numbers that are none.
+    """Reject data that a model cannot use as they are: gaps, and values that are not numbers.
 
     Args:
         data: hydrodynamic data from anywhere.

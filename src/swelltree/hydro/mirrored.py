@@ -29,7 +29,7 @@ def mirror_headings(data: xr.Dataset) -> xr.Dataset:
     headings.
 
     Args:
-        data: as `read_hydro` or `run_bem` give them; refused where they are not symmetric.
+        data: as `read_hydro` or `run_bem` give them; rejected where they are not symmetric.
     """
     if "wave_direction" not in data.coords or "excitation_force" not in data:
         raise SwelltreeError("mirror_headings: the data have no excitation forces. Give others.")

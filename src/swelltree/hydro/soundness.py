@@ -19,7 +19,7 @@ LARGEST = np.float64(numbers.LARGEST)  # a plain number would be rounded to floa
 
 
 def check_parts(parts: HydroParts) -> None:
-    """Refuse what cannot be: NaN where gaps are not allowed, infinite values, what comes twice.
+    """Reject what cannot be: NaN where gaps are not allowed, infinite values, what comes twice.
 
     Gaps in added mass, damping and forces stay NaN here; `gaps` treats them.
     """
@@ -73,7 +73,7 @@ def check_announced(parts: HydroParts, *, refuse: bool) -> None:
             )
             if refuse:
                 raise SwelltreeError(
-                    f"{sentence} Is the file whole? Write it anew, or give gaps='drop' to take "
+                    f"{sentence} Is the file whole? Write it again, or give gaps='drop' to take "
                     "what is there."
                 )
             parts.notes.append(sentence)

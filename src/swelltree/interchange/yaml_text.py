@@ -1,7 +1,7 @@
 """The small part of YAML that mooring files use: maps, lists, numbers and texts.
 
 Maps and lists are marked by their indent or written in brackets; comments begin with #. Anchors,
-tags and texts over several lines are refused.
+tags and texts over several lines are rejected.
 """
 
 from __future__ import annotations

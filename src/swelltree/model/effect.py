@@ -119,7 +119,7 @@ class Effect:
     has_added_mass: ClassVar[bool] = False  # solves for an added mass at every instant
     settles: ClassVar[bool] = False  # its internal states at equilibrium depend on where bodies are
     is_sudden: ClassVar[bool] = False  # acts on short stretches that long steps could pass over
-    turns_far: ClassVar[bool] = False  # fixed steps ask anew for its `derivatives`
+    turns_far: ClassVar[bool] = False  # fixed steps ask again for its `derivatives`
     switches_between_steps: ClassVar[bool] = False  # its events may wait for the end of a step
     stores_from_zero: ClassVar[bool] = False  # its stored energy is zero where it is unloaded
     units: ClassVar[dict[str, str]] = {}  # of channels that results show beside the known ones
@@ -146,7 +146,7 @@ class Effect:
         return ()
 
     def check_sea(self, waves: RealisedSea) -> None:
-        """Warn of, or refuse, a sea that it was not made for."""
+        """Warn of, or reject, a sea that it was not made for."""
 
     def in_sea(self, model: Model, waves: RealisedSea) -> Effect:
         """The same effect, prepared for a realised sea."""
@@ -211,7 +211,7 @@ class Effect:
         return None
 
     def check_step(self, step: float) -> None:
-        """Refuse a fixed step that it does not stand."""
+        """Reject a fixed step that it does not stand."""
 
     def before_run(self, model: Model) -> Effect:
         """The same effect with what holds for a whole run."""

@@ -48,7 +48,7 @@ class Description:
         return SwelltreeError(f"{self.label}: {text}")
 
     def replace(self, **changes: object) -> Self:
-        """A copy with some fields changed, checked anew."""
+        """A copy with some fields changed, checked again."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # pyright: ignore
         return type(self)(**{**values, **changes})
 

@@ -98,7 +98,7 @@ def _checked(value: object, path: str) -> float | tuple:
 
 
 def with_numbers(system: System, values: NamedValues) -> System:
-    """The system with other numbers, by path, checked anew."""
+    """The system with other numbers, by path, checked again."""
     for path, value in values.items():
         number_at(system, path)
         changed = _changed(system, path.split("."), value)
@@ -122,7 +122,7 @@ def _changed(value: object, keys: list[str], number: object) -> object:
 
 
 def with_number_below(item: Described, path: str, value: Any) -> Described:
-    """A sea with another number, checked anew; counts and seeds too.
+    """A sea with another number, checked again; counts and seeds too.
 
     Args:
         item: described.

@@ -104,7 +104,7 @@ def recorded(sea: MeasuredWave) -> tuple[np.ndarray, np.ndarray]:
 
 
 def check_inside(sea: MeasuredWave, begin: float, end: float) -> None:
-    """Refuse a run outside the times of a record, unless it is to be repeated there.
+    """Reject a run outside the times of a record, unless it is to be repeated there.
 
     Args:
         sea: MeasuredWave(...).

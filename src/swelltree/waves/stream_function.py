@@ -79,7 +79,7 @@ def highest(wavelength: float, depth: float) -> float:
 
 
 def stream_wave(sea: StreamFunctionWave, water: AnyWater) -> StreamWave:
-    """Solve for a steep wave; one that would break is refused.
+    """Solve for a steep wave; one that would break is rejected.
 
     Args:
         sea: StreamFunctionWave(...).
@@ -324,7 +324,7 @@ def _powers(coefficients: list[Array], re: Array, im: Array) -> tuple[Array, Arr
     """Real and imaginary part of sum_j c_j q^j, j from one, of a complex q (Estrin's scheme).
 
     Neighbours are joined in pairs, and these again. In Horner's scheme every step uses both parts
-    of the one before twice: XLA of JAX 0.11 and later, which computes anew what goes into each row
+    of the one before twice: XLA of JAX 0.11 and later, which computes again what goes into each row
     of a stack, would take twice as long with every harmonic.
     """
     even, odd = coefficients[::2], [*coefficients[1::2], *[0.0] * (len(coefficients) % 2)]

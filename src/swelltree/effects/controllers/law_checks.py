@@ -46,7 +46,7 @@ def untraceable() -> tuple[type[Exception], ...]:
 
 
 def check_law(name: str, law: Callable[..., Array], measures: int, drives: int) -> None:
-    """Trace a law once, with as many channels as it measures, and refuse what it cannot be.
+    """Trace a law once, with as many channels as it measures, and reject what it cannot be.
 
     Args:
         name: of the controller.
@@ -146,7 +146,7 @@ class Asked:
         self.number += 1
 
     def check(self, name: str, law: Callable[[float, np.ndarray], Numbers], count: int) -> None:
-        """Ask all again, the last first, and refuse other answers; then forget them.
+        """Ask all again, the last first, and reject other answers; then forget them.
 
         Args:
             name: of the controller.

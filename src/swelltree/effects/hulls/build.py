@@ -57,7 +57,7 @@ def nonlinear_bodies(
 
 
 def closed_panels(body: Body) -> Panels:
-    """The whole surface of a body's hull in body axes; a hull with a hole is refused."""
+    """The whole surface of a body's hull in body axes; a hull with a hole is rejected."""
     panels = hull_panels(body.hull, true_sections=True).moved(body.hull_origin)
     for text in mesh_notes(body.hull):
         warn_user(f"body '{body.name}': {text}")

@@ -629,7 +629,7 @@ def _hydrostatics(
     """Buoyancy in the mean pose (N, 6) and stiffness of buoyancy alone (6N, 6N)."""
     N, water = layout.n_bodies, system.water
     buoyancy, G = np.zeros((N, 6)), np.zeros((6 * N, 6 * N))
-    # all of it may be unknown (NaN); `compile` refuses a part
+    # all of it may be unknown (NaN); `compile` rejects a part
     given = "hydrostatic_stiffness" in data and bool(
         np.isfinite(data["hydrostatic_stiffness"].values).any()
     )

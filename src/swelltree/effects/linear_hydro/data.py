@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from swelltree.effects.linear_hydro.radiation import Memory
 
 NEGLIGIBLE = 1e-3  # of the sea's energy: what may lie outside the data silently
-LEFT_OUT = 0.05  # of the sea's energy: more outside the data is refused
+LEFT_OUT = 0.05  # of the sea's energy: more outside the data is rejected
 
 
 class RadiationMemory:

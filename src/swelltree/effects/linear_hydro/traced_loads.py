@@ -1,7 +1,7 @@
 r"""Excitation of a sea whose numbers JAX is tracing: derivatives by height, period and heading.
 
 The same sum as `hydro.wave_loads` in JAX functions. Sizes cannot depend on traced frequencies, so
-the grid resolves the highest frequency of the data. Nothing can be refused while it is traced: a
+the grid resolves the highest frequency of the data. Nothing can be rejected while it is traced: a
 sea of which more than a trifle lies outside the data gets loads that are not numbers.
 """
 

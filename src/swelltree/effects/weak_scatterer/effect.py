@@ -102,7 +102,7 @@ class WeakScatterers(Effect):
         given_step: time step, None: from the waves [s].
         given_beach: the beach was given; else it is what waves of their frequency want.
         accuracy: asked relative error of coefficients, None: not asked.
-        mesher: makes the scene anew where bodies cross the surface; None: the scene stays.
+        mesher: makes the scene again where bodies cross the surface; None: the scene stays.
         calm: of its beach over that of the mesher.
         iterated: systems are solved by GMRES with factors of the mean geometry.
         single: these factors are in float32.
@@ -223,7 +223,7 @@ class WeakScatterers(Effect):
         return 0.5 * limit if self.given_step is None else float(self.given_step)
 
     def check_step(self, step: float) -> None:
-        """Refuse steps with which the free surface would grow without measure."""
+        """Reject steps with which the free surface would be unstable."""
         limit = longest_step(self.scene)
         if step > limit * (1 + 1e-9):
             raise SwelltreeError(
@@ -377,7 +377,7 @@ class WeakScatterers(Effect):
         """What to look at when a run ended early."""
         highest = np.abs(np.asarray(states)[1, : self.scene.boundary.surface]).max(initial=0.0)
         if self.mesher is not None and self.mesher.trouble:
-            return f"Weak scatterers could not be meshed anew: {self.mesher.trouble}"
+            return f"Weak scatterers could not be remeshed: {self.mesher.trouble}"
         if highest > 0.5 * self.scene.depth:
             return (
                 f"Weak scatterers: the perturbation of the surface grew to {highest:.3g} m. Give a "
@@ -546,7 +546,7 @@ class WeakScatterers(Effect):
     # --- what it cannot do
 
     def linear(self, model: Model, now: Now) -> LinearForm:
-        """Refused: there is no linear model of it."""
+        """Not supported: there is no linear model of it."""
         raise SwelltreeError(
             f"force '{self.names[0]}': weak scatterers are computed in time and have no linear "
             "model. Use simulate(...), or hydro data (run_bem) without the weak scatterer."

@@ -185,7 +185,7 @@ def _square(base: Database, keyword: str, shape: tuple[int, ...]) -> np.ndarray:
     """Six rows for each pair of bodies and frequency, the first led by its three indices."""
     values = np.full(shape, np.nan)
     i = j = w = 0
-    line = 6  # of six; a row led by indices begins anew
+    line = 6  # of six; a row led by indices begins again
     for k, row in _rows(base, keyword):
         if len(row) == 9:
             i, j = (_index(base, k, x, "structure", base.count) for x in row[:2])

@@ -64,12 +64,12 @@ def read_hydro(
         rotation_center: reference points {body: (x, y, z)}, where the files do not give them.
         center_of_mass: centres of mass {body: (x, y, z)}, likewise.
         rotation_deg: how the axes of bodies lay when the data were made {body: (roll, pitch, yaw)},
-            as in `Body` [degrees]: a body described turned otherwise is then turned, or refused.
+            as in `Body` [degrees]: a body described turned otherwise is then turned, or rejected.
         format: one of 'wamit', 'nemoh', 'bemio', 'aqwa', 'capytaine', 'hams' instead of guessing.
         check: run `hydro_report` and keep its findings in the attribute `findings`.
         gaps: treatment of missing values: "error" (reported with file and frequency),
             "interpolate" (between neighbouring frequencies), "drop" (these frequencies are left
-            out) or "keep" (NaN, which `compile` refuses). What was done stands in the notes.
+            out) or "keep" (NaN, which `compile` rejects). What was done stands in the notes.
         water: whose density, gravity and depth hold where neither the files (WAMIT, HAMS) nor
             rho, g and depth give them; a case file gives its own.
     """

@@ -51,7 +51,7 @@ class Rows:
         return numbers.astype(int) - 1
 
     def unrepeated(self, *keys: np.ndarray, what: str) -> None:
-        """Refuse rows that say the same thing twice.
+        """Reject rows that say the same thing twice.
 
         Args:
             keys: columns that together may come once only.
@@ -191,7 +191,7 @@ def read_text(path: Path) -> str:
 
 
 def leading_numbers(line: str, fail: Fail) -> list[float]:
-    """The numbers a line starts with; NaN and the like are refused.
+    """The numbers a line starts with; NaN and the like are rejected.
 
     Args:
         line: its text.

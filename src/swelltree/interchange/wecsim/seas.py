@@ -263,7 +263,7 @@ def _measured(file: str, where: Where) -> NamedValues:
 def _spectrum_table(given: Given, rows: np.ndarray) -> NamedValues | None:
     """Columns of frequency [Hz] and density [m^2/Hz]."""
     if rows.shape[1] > 2:
-        given.leave("spectrumFile", "the phases in its third column are drawn anew here.")
+        given.leave("spectrumFile", "the phases in its third column are drawn again here.")
     rows = rows[rows[:, 0] > 0]
     spectrum = {
         "type": "table",

@@ -9,7 +9,7 @@ fourth order of the compilation alone,
 
 which is smooth arithmetic: about ten digits are right. At the end of what a number may be they are
 taken on the side that is left. Numbers that change more than numbers (the
-layout of the tree, which rows depend on one another, sizes of arrays) are refused.
+layout of the tree, which rows depend on one another, sizes of arrays) are rejected.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _taken(ours: Array, old: Array, new: Array) -> Array:
 def _check_same(
     paths: Iterable[str], old: list[Array], before: Form, new: list[Array], after: Form
 ) -> None:
-    """Refuse what changes more than numbers."""
+    """Reject what changes more than numbers."""
     same = before == after and all(
         np.shape(a) == np.shape(b) for a, b in zip(old, new, strict=True)
     )

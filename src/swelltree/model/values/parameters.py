@@ -150,7 +150,7 @@ def set_values(model: Model, values: dict[str, Array]) -> Model:
 
 
 def _check_value(model: Model, name: str, value: Array) -> None:
-    """Refuse a number that is none, and one that its item refuses in a description."""
+    """Reject a value that is not a number, and one that its item rejects in a description."""
     if not known(value):
         return
     if np.isnan(value).any():

@@ -1,6 +1,6 @@
 """Numbers from external files: one way to read them, and one message when they are not numbers.
 
-Every reader passes through here. What is not a finite number of sensible size is refused with the
+Every reader passes through here. What is not a finite number of sensible size is rejected with the
 place it stands at, which the reader gives by its function `fail`; arrays are sized before memory is
 taken for them.
 """
@@ -116,7 +116,7 @@ def to_table(
 
 
 def check_size(shape: Sequence[int], what: str, fail: Fail, item: int = 8) -> None:
-    """Refuse an array that no memory would hold, before it is made.
+    """Reject an array that no memory would hold, before it is made.
 
     Args:
         shape: of the array.

@@ -76,7 +76,7 @@ def chosen(drift: str | None) -> str:
 def check_double_counting(
     nonlinear: Collection[str], drift: str | None, data: xr.Dataset | None = None
 ) -> None:
-    """Refuse second-order data on bodies whose hull forces are nonlinear.
+    """Reject second-order data on bodies whose hull forces are nonlinear.
 
     Pressure over the wetted hull holds the second-order force of the incident wave, which mean
     drift and QTF of a diffraction code hold too. Data that leave it out say so by

@@ -21,7 +21,7 @@ from swelltree.waves.sea import RealisedSea
 from swelltree.waves.stream_function import StreamWave, highest
 
 HALF_PLANE = 1e-9  # sine of a heading that is along x
-COARSE, TOO_COARSE = 6.0, 3.0  # lengths of a wave over the spacing: less is warned of, refused
+COARSE, TOO_COARSE = 6.0, 3.0  # lengths of a wave over the spacing: less is warned of, rejected
 PART, LARGE_PART = 0.05, 0.2  # of the energy of a sea, in such waves
 
 

@@ -1,6 +1,6 @@
 """Padded meshes: all of one run have the same sizes, so that nothing is compiled again.
 
-A mesh is numbered anew: each hull that may pierce the surface has room for its waterline at the
+A mesh is renumbered: each hull that may pierce the surface has room for its waterline at the
 beginning of the free surface, each body has room for its whole hull. What is not taken is marked
 (`Used`), belongs to no triangle, and has zeros in the matrices.
 """
@@ -138,7 +138,7 @@ def with_room(sizes: Sequence[Sizes]) -> Sizes:
 
 
 def padded(scene: Scene, active: Sequence[int], sizes: Sizes, cover: float) -> Scene:
-    """The mesh of the bodies in the water, numbered anew among all bodies.
+    """The mesh of the bodies in the water, renumbered among all bodies.
 
     Args:
         scene: in numpy.

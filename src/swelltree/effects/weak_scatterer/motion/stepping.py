@@ -212,7 +212,7 @@ _step = jitted(Simulation.step)
 
 
 def _check_bounded(scene: Scene, state: State) -> None:
-    """Refuse to go on with a perturbation that left all measure."""
+    """Stop when the perturbation diverges."""
     highest = float(jnp.abs(state.water.eta).max()) if len(state.water.eta) else 0.0
     if scene.shells and not math.isfinite(highest):
         raise SwelltreeError(

@@ -85,7 +85,7 @@ def read_stiffness(file: TextFile, n: int) -> np.ndarray:
         pairs = ", ".join(f"({a},{b})" for a, b in absent[:4].tolist())
         raise SwelltreeError(
             f"'{file.path}' has no C(I,J) of {len(absent)} of {n * n} pairs of modes, such as "
-            f"{pairs}. Is the file whole? Write it anew."
+            f"{pairs}. Is the file whole? Write it again."
         )
     return values
 

@@ -54,7 +54,7 @@ Act = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 class Work:
-    """Counts what a script computes, and refuses more than is allowed before it is computed."""
+    """Counts what a script computes, and rejects more than is allowed before it is computed."""
 
     def __init__(self) -> None:
         self.left = MOST_WORK
