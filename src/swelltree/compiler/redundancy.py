@@ -14,7 +14,7 @@ from swelltree.model.rows import Coupled
 from swelltree.model.tree import moved_positions
 from swelltree.system.errors import SwelltreeError
 
-SINGULAR = 1e-5  # smallest singular value of equations divided by their sizes
+SINGULAR = 1e-5  # min singular value of equations divided by their sizes
 WANDER = 0.05  # m, rad: how far from the start the rank is looked at
 
 

@@ -1,6 +1,6 @@
 """The description a model was compiled from, kept for those who look at results.
 
-It is no part of the mechanics: two models that differ in nothing else share their compiled
+It is not part of the mechanics: two models that differ in nothing else share their compiled
 programs.
 """
 

@@ -122,7 +122,7 @@ def as_limits(value: object) -> tuple[ChannelLimit, ...]:
     """Limits from a list of tables, or from {number of judge: limit}.
 
     Raises:
-        SwelltreeError: for what is none of these.
+        SwelltreeError: for anything else.
     """
     if isinstance(value, dict):
         rows = [ChannelLimit(channel=key, limit=x, name=key) for key, x in value.items()]

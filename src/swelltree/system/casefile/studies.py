@@ -81,7 +81,7 @@ class SimulateStudy(Study):
         atol: absolute tolerance of adaptive solvers.
         step: time step of fixed-step solvers [s].
         max_step: longest step of any solver [s].
-        extremes: channels whose largest, smallest and mean values between samples are kept.
+        extremes: channels whose max, min and mean values between samples are kept.
         excitation: "components" (sum over the waves) or "convolution" (impulse response on the
             elevation at the origin).
         start: "equilibrium", "described" or "cold".

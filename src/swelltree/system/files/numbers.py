@@ -65,7 +65,7 @@ def to_whole(value: object, what: str, fail: Fail, least: int = 0, most: int = 1
         value: a word, or a plain number.
         what: it is, for the message.
         fail: makes the error from a text, adding file and line.
-        least: smallest that is allowed.
+        least: minimum allowed.
         most: largest that is allowed.
     """
     number = to_number(value, what, fail)

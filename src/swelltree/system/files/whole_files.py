@@ -80,7 +80,7 @@ def is_full(error: OSError) -> bool:
 
 
 def clean_up(folder: Path) -> None:
-    """Remove temporary files that processes which are no more left in a folder."""
+    """Remove temporary files that ended processes left in a folder."""
     for file in folder.glob(".swelltree-*.tmp"):
         match = LEFTOVER.fullmatch(file.name)
         if match is None:

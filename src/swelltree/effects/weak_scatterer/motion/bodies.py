@@ -104,7 +104,7 @@ def wetted(
         twice = jnp.linalg.norm(cross, axis=1)
         normal = cross / twice[:, None]
     else:
-        # panels that are none have neither area nor normal, and so no part in anything
+        # padding panels have neither area nor normal, and so no effect
         there = scene.boundary.used.panels
         twice = jnp.linalg.norm(jnp.where(there[:, None] > 0.0, cross, 1.0), axis=1)
         normal, twice = there[:, None] * cross / twice[:, None], there * twice

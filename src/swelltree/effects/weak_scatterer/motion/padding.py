@@ -272,7 +272,7 @@ def _corners(triangles: np.ndarray, there: np.ndarray, rows: int, width: int) ->
 
 
 def _neighbours(scene: Scene, sizes: Sizes, place: np.ndarray) -> Neighbours:
-    """The same table with more room; a vertex that is none has those of another."""
+    """The same table padded; a padding vertex has the entries of another."""
     old, n = scene.neighbours, scene.boundary.surface
     rows, width = old.number.shape
     number = np.zeros((sizes.whole_surface, sizes.near), int)
