@@ -15,8 +15,8 @@ def test_descriptions_and_models_show_themselves_as_text():
         assert "<img" not in html
         assert "&lt;script&gt;" in html
         assert "hinge 0" in html
-    assert "5 bodies, 5 joints, 10 freedoms" in sw.compile(system)._repr_html_()
-    assert ": 5 bodies, 5 joints, 10 freedoms; Gravity, " in repr(sw.compile(system))
+    assert "5 bodies, 5 joints, 10 DOFs" in sw.compile(system)._repr_html_()
+    assert ": 5 bodies, 5 joints, 10 DOFs; Gravity, " in repr(sw.compile(system))
 
 
 def test_results_have_an_accessor(tmp_path):

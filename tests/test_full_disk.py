@@ -100,7 +100,7 @@ def test_a_truly_full_disk_is_a_sentence(case, tmp_path):
     if not may_mount(tmp_path):
         pytest.skip("no disk can be mounted here")
     done = on_a_small_disk("run", case, "--out", "out", folder=tmp_path)
-    sentence = "cannot write 'out/large.nc': No space left on device. Free some room"
+    sentence = "cannot write 'out/large.nc': No space left on device. Free some space"
     check(done, tmp_path / "kept", sentence, ["small.nc"])
 
 

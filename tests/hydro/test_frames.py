@@ -108,7 +108,7 @@ def test_transform_matrix_is_that_of_the_paper():
 def test_unknown_reference_point_is_told():
     data = made_up()
     data["rotation_center"].values[1] = np.nan
-    with pytest.raises(SwelltreeError, match="'spar' do not tell their reference point"):
+    with pytest.raises(SwelltreeError, match="'spar' do not state their reference point"):
         move_reference(data, {"spar": (0, 0, 0)})
 
 

@@ -240,14 +240,14 @@ def cut_wamit(folder):
     path = write_wamit(made_up(), folder)
     for ending in (".1", ".3", ".3fk"):
         cut(folder / f"device{ending}", first_is(2 * np.pi / LAST))
-    return path, r"device.1' holds 3 of the 4 frequencies that 'device.pot' tells"
+    return path, r"device.1' holds 3 of the 4 frequencies that 'device.pot' states"
 
 
 def cut_forces(folder):
     path = write_wamit(made_up(), folder)
     for ending in (".3", ".3fk"):
         cut(folder / f"device{ending}", first_is(2 * np.pi / LAST))
-    return path, r"device.3' holds 3 of the 4 frequencies that 'device.pot' tells"
+    return path, r"device.3' holds 3 of the 4 frequencies that 'device.pot' states"
 
 
 def cut_beside_listing(folder):
@@ -257,21 +257,21 @@ def cut_beside_listing(folder):
     write_listing(data, folder)
     for ending in (".1", ".3", ".3fk"):
         cut(folder / f"device{ending}", first_is(2 * np.pi / LAST))
-    return path, r"device.1' holds 3 of the 4 frequencies that 'device.out' tells"
+    return path, r"device.1' holds 3 of the 4 frequencies that 'device.out' states"
 
 
 def cut_hams(folder):
     path = write_hams(made_up(bodies=("Buoy",)), folder)
     for ending in (".1", ".3", ".3fk"):
         cut(path / "Output" / "Wamit_format" / f"Buoy{ending}", first_is(2 * np.pi / LAST))
-    return path, r"Buoy.1' holds 3 of the 4 frequencies that 'ControlFile.in' tells"
+    return path, r"Buoy.1' holds 3 of the 4 frequencies that 'ControlFile.in' states"
 
 
 def cut_nemoh(folder):
     path = write_nemoh(made_up(), folder)
     for name in ("RadiationCoefficients", "ExcitationForce", "FKForce"):
         cut(path / "results" / f"{name}.tec", first_is(LAST))
-    return path, r"Coefficients.tec' holds 3 of the 4 frequencies that 'Nemoh.cal' tells"
+    return path, r"Coefficients.tec' holds 3 of the 4 frequencies that 'Nemoh.cal' states"
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ def test_command_prints_contents_and_findings(tmp_path):
     path = write_hydro(round_buoy(phases=-1.0), tmp_path / "buoy.nc")
     result = CliRunner().invoke(app, ["hydro", str(path)])
     assert result.exit_code == 1
-    assert "buoy: 6 freedoms about (0, 0, 0) m" in result.output
+    assert "buoy: 6 DOFs about (0, 0, 0) m" in result.output
     assert "error [phase_sense]" in result.output
     missing = CliRunner().invoke(app, ["hydro", str(tmp_path / "no.nc")])
     assert missing.exit_code == 2

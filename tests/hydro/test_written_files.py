@@ -222,7 +222,7 @@ def test_density_of_wamit_files_is_asked_for(tmp_path):
     path = write_wamit(made_up(), tmp_path)
     with pytest.raises(SwelltreeError, match=r"rho is not known.*Give rho="):
         read_hydro(path, g=9.81)
-    with pytest.raises(SwelltreeError, match=r"g is not known: no .out file tells it. Give g="):
+    with pytest.raises(SwelltreeError, match=r"g is not known: no .out file gives it. Give g="):
         read_hydro(path, rho=1025)
 
 

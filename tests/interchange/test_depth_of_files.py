@@ -37,7 +37,7 @@ TWO = [("Fixed", 280, -60, -71.3), ("Vessel", 5, 2, -8)]
 
 def test_depth_is_taken_from_the_anchors_and_said(tmp_path):
     path = file_of(tmp_path, TWO, [(1, 2, 300)])
-    with pytest.warns(sw.SwelltreeWarning, match=r"does not tell the depth.* 71\.3 m are taken"):
+    with pytest.warns(sw.SwelltreeWarning, match=r"does not give the depth.* 71\.3 m are taken"):
         file = sw.read_moordyn(path)
     assert file.water.depth == 71.3
     assert any("71.3 m are taken" in note for note in file.notes)
@@ -122,7 +122,7 @@ PUBLIC = {
 @pytest.mark.parametrize("name", PUBLIC)
 def test_lines_of_openfast_lie_on_the_ground_of_their_anchors(name):
     """The depths are those of the published platforms; in deep water lines hang below."""
-    with pytest.warns(sw.SwelltreeWarning, match="does not tell the depth"):
+    with pytest.warns(sw.SwelltreeWarning, match="does not give the depth"):
         file = sw.read_moordyn(refdata(OPENFAST + name))
     assert file.water.depth == PUBLIC[name]
     (told,) = {line.A for line in file.lines if line.id == "1"}

@@ -224,7 +224,7 @@ ROW_GRID = "--- Bathymetry ---\nnGridX 2\nnGridY 3\n-10 10\n0 50 60\n5 51 61\n9 
         (ROPE, "0.1 1e5", "0.3 1e5", r"file 'beside.dat' does not hold strain .* grow from zero"),
         (POINT_GRID, "10 0 -60", "10 0 -6o", r"'beside.dat' line 6: .*'-6o' is not a number"),
         (POINT_GRID, "10 0 -60", "10 0 inf", r"'beside.dat' line 6: .*'inf' is not a finite num"),
-        (POINT_GRID, "10 0 -60", "11 0 -60", r"line 6: \(11, 0\) is no place of the grid"),
+        (POINT_GRID, "10 0 -60", "11 0 -60", r"line 6: \(11, 0\) is not on the grid"),
         (POINT_GRID, "10 0 -60", "-10 0 -60", r"line 6: \(-10, 0\) comes twice"),
         (
             POINT_GRID,

@@ -133,7 +133,7 @@ def test_derivatives_by_path_are_those_of_the_compiled_numbers(model):
         ("bodies.flaot.mass", 1.0, "there is no 'flaot' in the description. Did you mean 'float'"),
         ("bodies.float.masss", 1.0, "there is no 'masss'"),
         ("bodies.float.mass", [1.0, 2.0], r"has shape \(2,\). Give one number"),
-        ("bodies.float.name", 1.0, "is no number"),
+        ("bodies.float.name", 1.0, "is not a number"),
         ("water.rho", -5.0, "rho -5.0 kg/m\\^3 is not positive"),
         ("forces.leg.strips", 9.0, "is a count"),
         ("bodies.float.reference_point", [0.0, 0.0, 1.0], "is not given in the description"),

@@ -50,7 +50,7 @@ def test_rows_follow_the_effects_and_short_ones_begin_idle():
     assert np.array_equal(found["place"][:2, :3], np.repeat(of_a["place"][:, :1], 3, axis=1))
     assert np.array_equal(found["place"][:2, 2:], of_a["place"])
     assert np.array_equal(found["place"][2:], of_b["place"])
-    # what an effect does not tell is not a number
+    # what an effect does not give is NaN
     assert np.isnan(found["mean"][:2]).all()
     assert np.array_equal(found["mean"][2:], of_b["mean"])
 

@@ -41,7 +41,7 @@ def test_a_full_disk_ends_with_a_sentence_and_the_old_files(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     said = done.stdout.splitlines()
-    room = "Free some room or choose a folder on another disk."
+    room = "Free some space or choose a folder on another disk."
     assert said[0] == f"cannot write 'run.nc': File too large. {room}"
     assert said[1] == f"cannot write 'hydro.nc': File too large. {room}"
     assert (tmp_path / "run.nc").read_bytes() == old

@@ -290,7 +290,7 @@ def test_a_field_on_a_grid_is_refused_where_linear_excitation_is_needed():
         sw.simulate(sw.compile(system, nonlinear=True), sea, duration=9.0)
     with pytest.raises(sw.SwelltreeError, match="not linear and has no linear excitation"):
         sw.simulate(sw.compile(system, data, radiation="none"), sea, duration=1.0)
-    with pytest.raises(sw.SwelltreeError, match="does not tell how it is diffracted"):
+    with pytest.raises(sw.SwelltreeError, match="does not state how it is diffracted"):
         sw.simulate(sw.compile(system, data, radiation="none", nonlinear=True), sea, duration=1.0)
 
 

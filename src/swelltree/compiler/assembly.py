@@ -31,7 +31,7 @@ def assemble(
     drives: Drives,
     attitudes: dict[int, np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
-    """Consistent q, s and angles, and sentences about what was moved."""
+    """Consistent q, s and angles, and messages about what was moved."""
     layout = model.layout
     places, rates = given(model, joints, "position"), given(model, joints, "velocity")
     s = np.zeros(layout.n_tree)
@@ -193,7 +193,7 @@ def _cannot_close(
 
 
 def _moved(model: Model, before: np.ndarray, after: np.ndarray) -> list[str]:
-    """Sentences about coordinates that assembly changed."""
+    """Messages about coordinates that assembly changed."""
     layout = model.layout
     out = []
     for k, dof in enumerate(layout.dofs[: layout.n_tree]):

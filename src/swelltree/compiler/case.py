@@ -32,7 +32,7 @@ def compile_case(case: Case, *, progress: bool | Callable[[int, int], None] | No
 def check_bands(case: Case) -> list[str]:
     """The seas of the studies against the frequencies of a BEM run that is still to be made.
 
-    An error where a sea would be refused afterwards; notes on the energy that is left out.
+    An error where a sea would be rejected afterwards; notes on the energy that is left out.
 
     Args:
         case: from `load` or `loads`.

@@ -77,7 +77,7 @@ if TYPE_CHECKING:
 
 
 def data_origin(hydro: xr.Dataset | None) -> dict[str, str]:
-    """Source, solver and hash of hydrodynamic data, as far as they are told."""
+    """Source, solver and hash of hydrodynamic data, as far as they are given."""
     attrs = getattr(hydro, "attrs", {})
     return {key: str(attrs[key]) for key in ("source", "hash", "solver") if attrs.get(key)}
 
@@ -323,7 +323,7 @@ def _reference_pose(system: System, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _cuts(system: System) -> list[str]:
-    """Sentences about loops and implicit joints."""
+    """Messages about loops and implicit joints."""
     out = []
     for name, loop in system.topology.loops:
         if loop and not system.joint(name).layout().rows_only:

@@ -1,10 +1,10 @@
-"""Corners: times at which what acts on a model jumps or has a kink.
+"""Breakpoints: times at which what acts on a model jumps or has a kink.
 
 Every part of a compiled model that knows such times has a method ``corners()`` that gives them as
 an array [s]: tables, set speeds of winches. `corner_times` asks them all, wherever they stand in
 the model, so that a new kind of signal or operation needs nothing else than this method. Smooth
 solvers end their steps there (`solvers.problem.Options.corners`). A part that jumps counts its
-jump as done at the corner itself.
+jump as done at the breakpoint itself.
 
 What a user's function of time does is not known: `noticed_times` samples it over the run.
 """
@@ -37,7 +37,7 @@ PULSES = 200  # that are followed at most
 
 
 def corner_times(model: Model) -> Array:
-    """Known corners of all parts of a model or of a part of it, in order [s]."""
+    """Known breakpoints of all parts of a model or of a part of it, in order [s]."""
 
     def knows(part: object) -> bool:
         return hasattr(part, "corners")
@@ -50,7 +50,7 @@ def corner_times(model: Model) -> Array:
 
 
 def noticed_times(model: Model, times: np.ndarray) -> np.ndarray:
-    """Times at which functions in a model bend or jump, as far as samples tell [s].
+    """Times at which functions in a model bend or jump, as far as samples show [s].
 
     Functions of the motion too are asked at the motion of the start. Jumps are enclosed until
     they lie between neighbouring numbers, so that a step can end there.
@@ -76,7 +76,7 @@ def noticed_times(model: Model, times: np.ndarray) -> np.ndarray:
 
 
 def pulses(function: Callable[[Array], Array], at: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Ends of what a function does between samples, as far as a much finer look tells [s].
+    """Ends of what a function does between samples, as far as much finer samples show [s].
 
     Args:
         function: of time.

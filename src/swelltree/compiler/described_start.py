@@ -84,7 +84,7 @@ def _described_angles(layout, j: int, R: np.ndarray) -> dict[str, float]:
 
 
 def joined(model: Model, joints: list, pose: list, placed: frozenset[str]) -> list[str]:
-    """Sentences about tree joints whose points are described apart: the joint moves its body.
+    """Messages about tree joints whose points are described apart: the joint moves its body.
 
     Args:
         model: compiled so far.

@@ -54,7 +54,7 @@ def refuse_pointless_rods(model: Model, joints: list[Joint], q: np.ndarray) -> N
 
 
 def whole_turns(model: Model, q: np.ndarray, angles: np.ndarray) -> list[str]:
-    """Sentences about cut threads whose nuts are whole turns from where their angles say."""
+    """Messages about cut threads whose nuts are whole turns from where their angles say."""
     layout = model.layout
     frames = joint_frames(model, forward(model, q))
     out = []

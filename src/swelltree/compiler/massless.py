@@ -40,6 +40,6 @@ def check_mass(model: Model, q: np.ndarray, closure: Closure) -> np.ndarray:
 
 
 def _unlocked(free: np.ndarray, locked: np.ndarray) -> np.ndarray:
-    """Free motions in which locked freedoms rest."""
+    """Free motions in which locked DOFs rest."""
     _, size, Vt = np.linalg.svd(free[locked > 0.5])
     return free @ Vt[int((size > RANK).sum()) :].T

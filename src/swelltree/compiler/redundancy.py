@@ -14,7 +14,7 @@ from swelltree.model.rows import Coupled
 from swelltree.model.tree import moved_positions
 from swelltree.system.errors import SwelltreeError
 
-SINGULAR = 1e-5  # smallest singular value of equations divided by their sizes
+SINGULAR = 1e-5  # min singular value of equations divided by their sizes
 WANDER = 0.05  # m, rad: how far from the start the rank is looked at
 
 
@@ -50,7 +50,7 @@ def find_redundancy(model: Model, q: np.ndarray, closure: Closure, loops: dict) 
 
 
 def _nearby(model: Model, closure: Closure, q: np.ndarray, here: np.ndarray) -> list[np.ndarray]:
-    """Closed positions around q, where the rank there leaves a doubt."""
+    """Closed positions around q, where the rank there is uncertain."""
     free = null_space(here)
     sure = singular_values(here).min(initial=1.0) > SINGULAR and rank_of(here) == min(here.shape)
     if sure or free.shape[1] == 0:

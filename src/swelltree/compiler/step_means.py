@@ -2,7 +2,7 @@ r"""Loads in time as a scheme of fixed steps sees them: means over a step around
 
 .. math:: \bar f(t_n) = \frac1h \int_{t_n - h/2}^{t_n + h/2} f\, dt
 
-Fixed steps cannot end at corners. With the mean, however short a load is, its whole impulse acts;
+Fixed steps cannot end at breakpoints. With the mean the whole impulse of even a short load acts;
 for smooth loads it differs from the value by :math:`h^2 \ddot f / 24`, less than the scheme does.
 Tables are integrated exactly, users' functions sampled within the step.
 """

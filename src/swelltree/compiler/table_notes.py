@@ -1,4 +1,4 @@
-"""What is told of the tables in a system: how they are joined, and where a spline swings."""
+"""Notes on the tables in a system: their interpolation, and where a spline overshoots."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from swelltree.system.errors import warn_user
 from swelltree.system.forces.signals import Table
 
 PER_PIECE = 20  # points that a piece is looked at
-BEYOND = 0.1  # of the range of the values: a swing that is worth a warning
+BEYOND = 0.1  # of the range of the values: overshoot that gives a warning
 
 
 def table_notes(system: System) -> list[str]:
-    """One sentence for each table; a spline that swings far beyond its values is warned of."""
+    """One message for each table; a spline that overshoots its values by far gives a warning."""
     result = []
     for item in (*system.joints, *system.forces, *system.ptos, *system.winches):
         for field, table in _tables(item):
@@ -51,7 +51,7 @@ def _sentence(label: str, field: str, table: Table) -> str:
         return f"{said}."
     others = "'monotone'" if field == "motion" else "'monotone' or 'linear'"
     said = (
-        f"{said}, which swings from {drawn.min():.4g} to {drawn.max():.4g}, beyond its values "
+        f"{said}, which ranges from {drawn.min():.4g} to {drawn.max():.4g}, beyond its values "
         f"{low:.4g} to {high:.4g}. Give interpolation={others}, or more rows."
     )
     warn_user(said)

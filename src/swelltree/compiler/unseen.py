@@ -1,7 +1,7 @@
 """What steps of given length do not see of a user's function: their rule against samples between.
 
 A step of the classical Runge-Kutta method asks for a load at its ends and in its middle, and takes
-Simpson's rule for the mean. Where samples within the step tell another one, the step is divided at
+Simpson's rule for the mean. Where samples within the step give another one, the step is divided at
 these samples and where the function jumps.
 """
 

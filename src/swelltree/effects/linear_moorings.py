@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytree("names", "body")
 class LinearMoorings(Effect):
-    """All linear moorings and dampings of a system (e of them), booked as work."""
+    """All linear moorings and dampings of a system (e of them), counted as work."""
 
     stiffness: Array  # (e, 6, 6)
     damping: Array  # (e, 6, 6)

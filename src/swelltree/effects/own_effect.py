@@ -30,7 +30,7 @@ from swelltree.system.forces.own_effects import OwnEffect
 from swelltree.system.forces.signals import resolve
 
 T = TypeVar("T")
-STATIC = (str, bool)  # fields of these types are no numbers: a change of theirs compiles anew
+STATIC = (str, bool)  # fields of these types are not numbers: changing them recompiles
 
 
 @dataclass_transform(frozen_default=True)
@@ -108,7 +108,7 @@ def check_own_effects(model: Model, now: Now) -> None:
         except Exception as error:
             raise SwelltreeError(
                 f"{what}: {where_of(type(each).loads, error)} fails with {type(error).__name__}: "
-                f"{error}. Mend it."
+                f"{error}. Fix it."
             ) from error
         shape = getattr(getattr(loads, "wrench", None), "shape", None)
         if shape != (n, 6):

@@ -199,7 +199,7 @@ class Formulation(ABC):
 def with_locked_freedoms(
     model: Model, M: Array, f: Array, J: Array | None = None
 ) -> tuple[Array, Array, Array]:
-    """Mass matrix, force and constraints with the locked freedoms of the model at rest."""
+    """Mass matrix, force and constraints with the locked DOFs of the model at rest."""
     if model.locked is None:
         return M, f, J
     free = 1.0 - model.locked

@@ -1,7 +1,7 @@
 """Every channel of a run at one instant, whichever scheme stepped there.
 
 Who steps hands over an `Instant`: motion, loads, accelerations with their multipliers, and the
-books of work so far. From here on all runs look the same.
+work of each term so far. From here on all runs look the same.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def channels_at(model: Model, now: Instant) -> dict[str, Array]:
     """Everything a run reports, at one instant.
 
     Positions, velocities and accelerations of the reference points; rotation matrices; joint
-    coordinates, rates and reactions; channels of effects, with their books; energies and works;
+    coordinates, rates and reactions; channels and energy terms of effects; energies and works;
     sensors; the largest violation of any joint.
     """
     motion, loads, v_dot = now.kin.motion, now.loads, now.acceleration.v_dot

@@ -12,7 +12,7 @@ eq. 6 run over ancestors only, in a branched tree). A free root joint gives the
 blocks H11 and H12 of eq. 1. Added mass couples all bodies and enters as
 P^T A P with the same link-to-link transforms.
 
-All freedoms of a joint are one block: the elements of a cable have three (eqs.
+All DOFs of a joint are one block: the elements of a cable have three (eqs.
 8-10), and a sweep takes one step for each. In the plain form, one joint at a
 time, it takes three.
 """

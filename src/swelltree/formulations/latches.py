@@ -41,7 +41,7 @@ SHARES = 1e-10  # give of a latch, of what it holds
 
 @pytree()
 class Hold:
-    """Forces of all machines of a group with latches, (e,) each; zero for those without."""
+    """Forces of all PTOs of a group with latches, (e,) each; zero for those without."""
 
     force: Array  # that each latch exerts now
     needed: Array  # that would hold each, by itself where it is open

@@ -9,7 +9,7 @@ independent ones (eqs. 26-27):
 The split is chosen by orthogonalisation with column pivoting, which leaves no large entry in
 P, and chosen again after a step that has made one: no partition is good for all
 poses. Angles are preferred as independent ones. (The condition number of J_d alone would not
-tell: that of a single row is one until the row has lost its entry.)
+show it: that of a single row is one until the row has lost its entry.)
 """
 
 from __future__ import annotations

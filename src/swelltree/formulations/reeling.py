@@ -8,7 +8,7 @@ follow from those of the bodies by
 
 .. math:: M_s s = P^\top M v
 
-which keeps the momentum of everything that is joined. What the energy changes by is booked.
+which keeps the momentum of everything that is joined. The change of energy is accounted for.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def reeled(model: Model, how: Formulation, t: Array, before: Phase, after: Phase
     new = present(model, after.internal)
     s = _velocities(new, how, t, State(q, 0.0 * before.state.s, before.state.chart), v)
     state = State(q, s, before.state.chart)
-    # what was lost in all, booked to the winches that acted
+    # the total loss, assigned to the winches that acted
     energy0, momentum0 = _sums(old, how, t, before.state, before.internal, group, speed)
     energy1, momentum1 = _sums(new, how, t, state, after.internal, group, speed)
     acted = jnp.abs(x1[:, IDLE] - x0[:, IDLE])

@@ -1,4 +1,4 @@
-"""Ready systems with their hydrodynamic data: `sw.gallery.rm3()`, described and ready to run.
+"""Example devices with their hydrodynamic data: `sw.gallery.rm3()`, described and ready to run.
 
     device = sw.gallery.rm3()
     run = sw.simulate(device.model(), device.sea, duration=100)

@@ -35,7 +35,7 @@ def hinge_barge(losses: Losses | None = None, plate: bool = False) -> Ready:
     """Two barges, the first may heave and pitch; the second hangs on it.
 
     Args:
-        losses: linear damping by body and freedom, such as `viscous_losses` gives.
+        losses: linear damping by body and DOF, such as `viscous_losses` gives.
         plate: with the damping plate in the hull of barge 1, for a BEM run.
     """
     deep = Plate(2.2, 1.34, 0.03, depth=1.47, panel_size=0.15)

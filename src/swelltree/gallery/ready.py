@@ -1,4 +1,4 @@
-"""A ready system, and where the data of the gallery lie."""
+"""An example device, and the location of the gallery data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def data_file(name: str) -> Path:
-    """Where the data of that name lie in the package."""
+    """Location of the data of that name in the package."""
     return Path(str(resources.files("swelltree.gallery").joinpath("data", f"{name}.nc")))
 
 

@@ -53,7 +53,7 @@ def rm3(
 
     Args:
         damping: of the power take-off [N s/m].
-        moves: freedoms of the spar: "heave", "planar" (surge, heave, pitch) or "free" (all six);
+        moves: DOFs of the spar: "heave", "planar" (surge, heave, pitch) or "free" (all six);
             all but heave are held by a soft mooring.
         start: initial heave of float and spar [m].
         masses: of float and spar [kg]; what they displace if not given.

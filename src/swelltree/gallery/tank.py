@@ -42,7 +42,7 @@ def tank(losses: Losses | None = None) -> Ready:
     """The barges, the first on a pivot at its waterline origin (the 2-DoF form of the paper).
 
     Args:
-        losses: linear damping by body and freedom.
+        losses: linear damping by body and DOF.
     """
     system = hinged_pair(
         "two barges in a tank",
@@ -68,8 +68,8 @@ def hinged_pair(
     Args:
         name: of the system.
         root: joint that carries barge 1.
-        stiffness: of the mooring of barge 1, by freedom.
-        losses: linear damping by body and freedom.
+        stiffness: of the mooring of barge 1, by DOF.
+        losses: linear damping by body and DOF.
         hull: of barge 1.
     """
     one = Body(

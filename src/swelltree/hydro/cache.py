@@ -21,7 +21,7 @@ from swelltree.system.named_values import NamedValues
 
 LARGEST = 1_000_000_000  # bytes of one result
 ENTRIES = r"[0-9a-f]{64}\.npz"  # names of files
-SEAL = "seal"  # name of the entry that tells a file of ours from any other
+SEAL = "seal"  # name of the entry that marks a file as ours
 
 
 def kept_folder(kind: str) -> Path | None:
@@ -48,7 +48,7 @@ def content_key(*parts: object) -> str:
 def load(kind: str, key: str) -> dict[str, np.ndarray] | None:
     """Arrays and notes of a result, or None.
 
-    A file that is damaged, of foreign content or with values that are no numbers counts as none; so
+    A file that is damaged, of foreign content or with values that are not numbers is ignored; so
     does one that belongs to another user, or that others may write to.
     """
     folder = kept_folder(kind)
@@ -59,7 +59,7 @@ def load(kind: str, key: str) -> dict[str, np.ndarray] | None:
         with warnings.catch_warnings(), np.load(io.BytesIO(content), allow_pickle=False) as file:
             warnings.simplefilter("ignore")  # of damaged headers
             result = {name: file[name] for name in file.files}
-    except Exception:  # missing, cut short or foreign: compute anew
+    except Exception:  # missing, cut short or foreign: compute again
         return None
     seal = result.pop(SEAL, None)
     whole_and_ours = seal is not None and str(seal) == _seal(key, result)
@@ -67,7 +67,7 @@ def load(kind: str, key: str) -> dict[str, np.ndarray] | None:
 
 
 def store(kind: str, key: str, arrays: dict[str, np.ndarray]) -> None:
-    """Keep a result, whole or not at all; a folder that cannot be written is no mistake."""
+    """Keep a result, whole or not at all; a folder that cannot be written is not an error."""
     folder = None if _has_nan(arrays) else kept_folder(kind)
     if folder is None:
         return

@@ -22,7 +22,7 @@ def hydro_options(case: Case) -> NamedValues:
 
 
 def check_hydro_file(case: Case) -> None:
-    """A sentence where the file or folder of the [hydro] section is not there."""
+    """A message where the file or folder of the [hydro] section is not there."""
     if case.hydro is None or case.hydro.file is None or os.path.exists(case.hydro.file):
         return
     path = given_path(case.hydro.file, "hydro: file")

@@ -3,8 +3,8 @@
 An `xarray.Dataset` with Capytaine's names. Dimensions: `omega` [rad/s] in rising order, where 0
 and inf are legal, `wave_direction` [rad, towards], `influenced_dof` and `radiating_dof` with
 labels such as `float__Heave`, `body`, `xyz`. Complex forces follow exp(-iwt), are per metre of
-wave amplitude and have their phase at the global origin. A body's freedoms are about its
-`rotation_center`, in world axes. What a file does not tell is NaN or left out.
+wave amplitude and have their phase at the global origin. A body's DOFs are about its
+`rotation_center`, in world axes. What a file does not give is NaN or left out.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
     "inertia_matrix": (MATRIX, "kg, kg m, kg m^2", "inertia of the bodies"),
     "mean_drift": (FORCE, "N/m^2, N m/m^2", "mean drift force per square metre of amplitude"),
     "center_of_mass": (("body", "xyz"), "m", "centre of mass in world axes"),
-    "rotation_center": (("body", "xyz"), "m", "point that the freedoms refer to"),
+    "rotation_center": (("body", "xyz"), "m", "point that the DOFs refer to"),
     "center_of_buoyancy": (("body", "xyz"), "m", "centre of buoyancy in world axes"),
     "displaced_volume": (("body",), "m^3", "displaced volume"),
     "body_position": (("body", "xyz"), "m", "origin of the body in the data"),
@@ -58,7 +58,7 @@ class HydroParts:
 
     Args:
         bodies: names, in the order of the file.
-        dofs: labels of all freedoms, in the order of the matrices.
+        dofs: labels of all DOFs, in the order of the matrices.
         omega: of added mass and damping [rad/s], any order.
         added_mass: (omega, dof, dof), force first, motion second.
         radiation_damping: the same.
@@ -72,11 +72,11 @@ class HydroParts:
         points: values per body.
         extra: further variables as (dims, values), with their coordinates as `coords`.
         coords: coordinates of the extra variables.
-        notes: what the reader had to assume, one sentence each.
+        notes: what the reader had to assume, one message each.
         attrs: provenance.
         files: the files that were read, for the hash.
         sources: files of single variables, for messages.
-        announced: numbers of frequencies, 0 and inf apart, that control files tell.
+        announced: numbers of frequencies, 0 and inf apart, stated in the control files.
     """
 
     bodies: list[str]
@@ -209,7 +209,7 @@ def _all_forces(forces: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     if fk not in result and rest in result and total in result:
         result[fk] = result[total] - result[rest]
     if total in forces and total not in result:
-        result[total] = forces[total]  # nothing tells it: a gap
+        result[total] = forces[total]  # not given: a gap
     return result
 
 
@@ -230,18 +230,18 @@ def _fill_limits(
 
 
 def make_label(body: str, dof: str) -> str:
-    """Label of a freedom: float__Heave."""
+    """Label of a DOF: float__Heave."""
     return f"{body}__{dof}"
 
 
 def split_label(label: str) -> tuple[str, str]:
-    """Body and freedom of a label; a label without a body belongs to the body ''."""
+    """Body and DOF of a label; a label without a body belongs to the body ''."""
     body, _, dof = str(label).rpartition("__")
     return body, dof
 
 
 def rigid_labels(body: str, modes: int = 0) -> list[str]:
-    """Labels of the six rigid freedoms and of generalised modes 7, 8 ..."""
+    """Labels of the six rigid DOFs and of generalised modes 7, 8 ..."""
     names = (*DOFS, *(f"Mode{7 + k}" for k in range(modes)))
     return [make_label(body, name) for name in names]
 
@@ -252,7 +252,7 @@ def body_names(data: xr.Dataset) -> tuple[str, ...]:
 
 
 def dofs_of(data: xr.Dataset, body: str) -> tuple[str, ...]:
-    """Labels of the freedoms of a body."""
+    """Labels of the DOFs of a body."""
     return tuple(str(x) for x in data["influenced_dof"].values if split_label(x)[0] == body)
 
 

@@ -1,7 +1,7 @@
 """Which second-order values are missing: holes inside what the data hold.
 
-Mean drift and quadratic transfer functions may cover part of the band, some freedoms, or pairs of
-near frequencies only; what lies outside is not there and no gap. A gap lies inside: a freedom has
+Mean drift and quadratic transfer functions may cover part of the band, some DOFs, or pairs of
+near frequencies only; what lies outside is not there and no gap. A gap lies inside: a DOF has
 no value where another of the same waves has one, or values stand on either side of it.
 """
 
@@ -35,7 +35,7 @@ def diagonal(n: int, offset: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _given(good: np.ndarray) -> np.ndarray:
-    """Freedoms that the data speak of (dof,)."""
+    """DOFs that the data speak of (dof,)."""
     return np.asarray(good.reshape(-1, good.shape[-1]).any(axis=0))
 
 

@@ -103,7 +103,7 @@ def _rigid_rows(dofs: Sequence[str], body: str) -> list[int]:
     if missing:
         raise SwelltreeError(
             f"hydro data of body '{body}' cannot be moved: '{missing[0]}' is missing. "
-            "Compute all six freedoms."
+            "Compute all six DOFs."
         )
     return [dofs.index(label) for label in labels]
 
@@ -130,7 +130,7 @@ def move_reference(
         k = names.index(result)
         if np.isnan(centers[k]).any():
             raise SwelltreeError(
-                f"hydro data of body '{result}' do not tell their reference point. "
+                f"hydro data of body '{result}' do not state their reference point. "
                 "Read them with rotation_center={'" + result + "': (x, y, z)}."
             )
         J[result] = transform_matrix(np.eye(3), centers[k] - np.asarray(point, dtype=float))
@@ -158,7 +158,7 @@ def move_reference(
 def turn(data: xr.Dataset, yaw: float) -> xr.Dataset:
     """The whole arrangement turned about the vertical through the origin; waves turn with it.
 
-    Freedoms stay in world axes.
+    DOFs stay in world axes.
 
     Args:
         data: hydrodynamic data.

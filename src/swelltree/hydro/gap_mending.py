@@ -1,4 +1,4 @@
-"""Gaps in hydrodynamic data, mended as the user asks: interpolated, left out or kept."""
+"""Gaps in hydrodynamic data, handled as requested: interpolated, left out or kept."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def mend_gaps(
 
     Args:
         data: hydrodynamic data.
-        gaps: "error" refuses them; "interpolate" takes missing values from the frequencies to
+        gaps: "error" rejects them; "interpolate" takes missing values from the frequencies to
             either side, and drops frequencies that have no such neighbours;
             "drop" leaves every frequency out at which something is missing; "keep" leaves NaN,
-            which `compile` refuses. What was done stands in the notes of the data.
+            which `compile` rejects. What was done stands in the notes of the data.
         where: the data come from.
         sources: files of the variables, where they are known.
     """
@@ -109,7 +109,7 @@ def _along_diagonals(omega: np.ndarray, table: np.ndarray, bad: np.ndarray) -> n
 
 
 def _phase_at_bodies(data: xr.Dataset, gap: Gap) -> Array:
-    """exp(i k.x) of each freedom: at the body the phase of a force turns slowly with omega."""
+    """exp(i k.x) of each DOF: at the body the phase of a force turns slowly with omega."""
     if gap.name in FORCES:
         turn = _wave_at_bodies(data, "omega", "wave_direction")
     elif len(gap.axes) == 2:
@@ -124,7 +124,7 @@ def _phase_at_bodies(data: xr.Dataset, gap: Gap) -> Array:
 
 
 def _wave_at_bodies(data: xr.Dataset, omega: str, heading: str) -> Array:
-    """exp(i k.x) of one wave at the body of each freedom."""
+    """exp(i k.x) of one wave at the body of each DOF."""
     centers = dict(zip(map(str, data["body"].values), data["rotation_center"].values, strict=True))
     places = [centers.get(split_label(x)[0]) for x in data["influenced_dof"].values]
     xy = np.array([[0.0, 0.0] if p is None or np.isnan(p).any() else p[:2] for p in places])

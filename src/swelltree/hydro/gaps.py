@@ -1,9 +1,9 @@
-"""Gaps in hydrodynamic data: found and named, and mended only where the user asks for it.
+"""Gaps in hydrodynamic data: found and reported, and filled only on request.
 
 A gap is a value of a frequency that the data should hold and do not (NaN): a row that is absent,
-or a frequency at which the solver failed. Limits that are known exactly are no gaps: no force and
+or a frequency at which the solver failed. Limits that are known exactly are not gaps: no force and
 no damping at omega = inf, no damping at 0. Nor is the excitation at omega = 0 of data without
-stiffness, which nothing tells and nothing uses. `gap_mending` does what the user asks for.
+stiffness, which is neither given nor used. `gap_mending` applies the requested treatment.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Gap:
 
 
 def check_way(gaps: str) -> None:
-    """Refuse a word that is none of the ways to treat gaps."""
+    """Reject an unknown treatment of gaps."""
     if gaps not in WAYS:
         raise SwelltreeError(
             f"gaps '{gaps}' is not known.{suggest(gaps, WAYS)} Choose one of {listed(WAYS)}."
@@ -96,7 +96,7 @@ def gaps_of(data: xr.Dataset) -> list[Gap]:
 
 
 def _order(name: str, axes: tuple[str, ...], dims: Iterable[Hashable]) -> tuple[Hashable, ...]:
-    """Frequencies first; of second-order values the freedom last."""
+    """Frequencies first; of second-order values the DOF last."""
     if name in (*MATRICES, *FORCES):
         return (*axes, ...)
     return (*axes, *(dim for dim in dims if dim not in (*axes, "influenced_dof")), "influenced_dof")
@@ -133,7 +133,7 @@ def _first(values: xr.DataArray, bad: np.ndarray, axes: tuple[str, ...]) -> str:
 def check_gaps(
     data: xr.Dataset, where: str = "hydro data", sources: Mapping[str, object] | None = None
 ) -> None:
-    """Refuse data with gaps, naming the first.
+    """Reject data with gaps, naming the first.
 
     Args:
         data: hydrodynamic data.
@@ -151,7 +151,7 @@ def check_gaps(
 
 
 def check_usable(data: xr.Dataset) -> None:
-    """Refuse data that a model cannot take as they are: gaps, and numbers that are none.
+    """Reject data that a model cannot use as they are: gaps, and values that are not numbers.
 
     Args:
         data: hydrodynamic data from anywhere.
@@ -159,7 +159,7 @@ def check_usable(data: xr.Dataset) -> None:
     omega = np.asarray(data["omega"].values, dtype=float)
     if not (omega >= 0).all():
         raise SwelltreeError(
-            f"hydro data: omega {omega[~(omega >= 0)][0]:g} rad/s is no frequency. Leave it out."
+            f"hydro data: omega {omega[~(omega >= 0)][0]:g} rad/s is not a frequency. Leave it out."
         )
     if np.unique(omega).size < omega.size:
         raise SwelltreeError("hydro data: a frequency comes twice. Keep one of the rows.")
@@ -167,7 +167,7 @@ def check_usable(data: xr.Dataset) -> None:
         beta = np.asarray(data["wave_direction"].values, dtype=float)
         if not np.isfinite(beta).all():
             k = int(np.argmin(np.isfinite(beta)))
-            raise SwelltreeError(f"hydro data: heading {k + 1} is {beta[k]:g} rad. Mend it.")
+            raise SwelltreeError(f"hydro data: heading {k + 1} is {beta[k]:g} rad. Fix it.")
     check_gaps(data)
     for name in (*MATRICES, *FORCES, "hydrostatic_stiffness"):
         if name in data:
@@ -176,5 +176,5 @@ def check_usable(data: xr.Dataset) -> None:
             if bad.any() and not np.isnan(values).all():
                 at = ", ".join(str(k) for k in np.argwhere(bad)[0])
                 raise SwelltreeError(
-                    f"hydro data: {name} is {values[bad][0]:g} at index ({at}). Mend the data."
+                    f"hydro data: {name} is {values[bad][0]:g} at index ({at}). Fix the data."
                 )

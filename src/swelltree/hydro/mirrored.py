@@ -29,7 +29,7 @@ def mirror_headings(data: xr.Dataset) -> xr.Dataset:
     headings.
 
     Args:
-        data: as `read_hydro` or `run_bem` give them; refused where they are not symmetric.
+        data: as `read_hydro` or `run_bem` give them; rejected where they are not symmetric.
     """
     if "wave_direction" not in data.coords or "excitation_force" not in data:
         raise SwelltreeError("mirror_headings: the data have no excitation forces. Give others.")
@@ -37,7 +37,7 @@ def mirror_headings(data: xr.Dataset) -> xr.Dataset:
     if off is None:
         raise SwelltreeError(
             "mirror_headings: not all reference points lie on the plane y = 0, so the bodies are "
-            "not symmetric about it one by one. Compute the headings of the other side."
+            "not individually symmetric about it. Compute the headings of the other side."
         )
     if off > UNEQUAL:
         raise SwelltreeError(

@@ -43,7 +43,7 @@ def hydro_outline(data: xr.Dataset, findings: Sequence[Finding]) -> str:
         point, volume = data["rotation_center"].values[k], data["displaced_volume"].values[k]
         where = "unknown" if np.isnan(point).any() else "({:g}, {:g}, {:g}) m".format(*point)
         lines.append(
-            f"body         {body}: {len(dofs_of(data, body))} freedoms about {where}"
+            f"body         {body}: {len(dofs_of(data, body))} DOFs about {where}"
             + ("" if np.isnan(volume) else f", volume {volume:.6g} m^3")
         )
     optional_names = [name for name in ("excitation_force", *OPTIONAL, *SECOND) if name in data]

@@ -58,12 +58,12 @@ class Table:
     volumes: dict[str, float]
 
     def index(self, body: str, dof: str) -> int | None:
-        """Row of a freedom, if the data have it."""
+        """Row of a DOF, if the data have it."""
         label = make_label(body, dof)
         return self.dofs.index(label) if label in self.dofs else None
 
     def scale(self, values: np.ndarray) -> np.ndarray:
-        """Size of each freedom: root of its largest diagonal entry, with a floor by kind.
+        """Size of each DOF: root of its largest diagonal entry, with a floor by kind.
 
         Entries that vanish by symmetry (yaw of a round body) are measured by their like; where all
         rotations do (a sphere about its centre), by translations at a hundredth of the body's size.
@@ -180,12 +180,12 @@ def axisymmetric(table: Table) -> bool:
 def haskind_damping(
     table: Table, i: int, weights: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Damping of a freedom from the excitation force, by the energy balance.
+    """Damping of a DOF from the excitation force, by the energy balance.
 
     Args:
         table: the data.
-        i: freedom.
-        weights: of the headings; None for round bodies, where one heading tells all.
+        i: DOF.
+        weights: of the headings; None for round bodies, where one heading suffices.
 
     Returns:
         The damping, and where the headings resolve the integral (every second heading gives the
@@ -213,7 +213,7 @@ def haskind_damping(
 
 
 def infinite_from_ogilvie(table: Table) -> tuple[np.ndarray, np.ndarray]:
-    """A_inf of every freedom from A and B, and its scatter over the band.
+    """A_inf of every DOF from A and B, and its scatter over the band.
 
     The singular part of the integral is taken out and done exactly; the tail beyond the band is
     taken to fall like omega^-3. The middle of the band is used.
@@ -247,10 +247,10 @@ def infinite_from_ogilvie(table: Table) -> tuple[np.ndarray, np.ndarray]:
 
 
 def outliers(values: np.ndarray, share: float) -> np.ndarray:
-    """Where a curve leaves the median of its neighbours by a share of its usual range.
+    """Where a curve leaves the median of its neighbours by a fraction of its usual range.
 
     Args:
-        values: (omega, freedom).
+        values: (omega, DOF).
         share: of the largest value, spikes aside.
     """
     middle, half = _middle(values)

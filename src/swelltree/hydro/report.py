@@ -82,7 +82,7 @@ def hydro_report(data: xr.Dataset, dofs: Sequence[str] | None = None) -> list[Fi
     findings += _causality(table, infinite)
     findings += residual_findings(data)
     findings += _one_sided(data)
-    if "far_field_residual" in data:  # tells the same without headings all round
+    if "far_field_residual" in data:  # the same check without headings all round
         findings = [x for x in findings if (x.code, x.severity) != ("haskind", "note")]
     return sorted(findings, key=lambda finding: RANK[finding.severity])
 
@@ -94,11 +94,11 @@ NEEDED = ("added_mass", "radiation_damping", "rotation_center", "displaced_volum
 def warnings_about(
     data: xr.Dataset, who: str, apart: tuple[str, ...] = (), dofs: Sequence[str] | None = None
 ) -> list[str]:
-    """Sentences of the warnings about data; what the report calls an error is raised.
+    """Messages of the warnings about data; what the report calls an error is raised.
 
     Args:
         data: hydrodynamic data; those without the points of their bodies cannot be judged.
-        who: begins the sentence.
+        who: begins the message.
         apart: codes of findings that do not matter here.
         dofs: labels of the degrees of freedom that matter; all if not given.
     """
@@ -168,7 +168,7 @@ def _missing(data: xr.Dataset) -> list[Finding]:
                 "note",
                 "no_infinite",
                 "no added mass at omega = inf: it will be taken from Ogilvie's relation, with the "
-                "scatter told below. Compute omega = inf for an exact value.",
+                "scatter given below. Compute omega = inf for an exact value.",
             )
         )
     if np.isnan(data["rotation_center"].values).any():
@@ -176,7 +176,7 @@ def _missing(data: xr.Dataset) -> list[Finding]:
             Finding(
                 "warning",
                 "reference_point",
-                "the data do not tell the points their freedoms refer to: rotations and moments "
+                "the data do not state the points their DOFs refer to: rotations and moments "
                 "cannot be moved to the bodies. Give rotation_center={body: (x, y, z)}.",
             )
         )
@@ -232,7 +232,7 @@ def _passivity(table: Table) -> list[Finding]:
     peak = float(table.omega[int(lowest.argmin())])
     diagonal = np.diagonal(B, axis1=1, axis2=2)[int(lowest.argmin())]
     dof = table.dofs[int(diagonal.argmin())]
-    where = f" (most in {dof})" if diagonal.min() < 0 else " (between freedoms)"
+    where = f" (most in {dof})" if diagonal.min() < 0 else " (between DOFs)"
     return [
         Finding(
             "error" if worst > 0.2 else "warning" if worst > 1e-2 else "note",
@@ -371,7 +371,7 @@ def _haskind(table: Table, every: Table) -> list[Finding]:
     if not worst:
         return []
     error, label = max(worst)
-    more = f" and of {len(worst) - 1} other freedoms" if len(worst) > 1 else ""
+    more = f" and of {len(worst) - 1} other DOFs" if len(worst) > 1 else ""
     return [
         Finding(
             "warning",
@@ -494,7 +494,7 @@ def _spikes(table: Table) -> list[Finding]:
     A = np.diagonal(table.added_mass, axis1=1, axis2=2)
     B = np.diagonal(table.damping, axis1=1, axis2=2)
     hit = outliers(A, 0.02) & outliers(B, 0.05)
-    # freedoms without damping of their own have nothing to jump
+    # DOFs without damping of their own have nothing to jump
     hit &= np.abs(B).max(axis=0) > 1e-3 * table.scale(table.damping) ** 2
     hit &= ~shared_jumps(table)  # a resonance of the water between bodies is true
     if not hit.any():

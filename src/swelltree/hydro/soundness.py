@@ -19,7 +19,7 @@ LARGEST = np.float64(numbers.LARGEST)  # a plain number would be rounded to floa
 
 
 def check_parts(parts: HydroParts) -> None:
-    """Refuse what cannot be: NaN where gaps are not allowed, infinite values, what comes twice.
+    """Reject what cannot be: NaN where gaps are not allowed, infinite values, what comes twice.
 
     Gaps in added mass, damping and forces stay NaN here; `gaps` treats them.
     """
@@ -32,7 +32,7 @@ def check_parts(parts: HydroParts) -> None:
     to_positive(parts.rho, "density rho", fail)
     to_positive(parts.g, "gravity g", fail)
     if not parts.depth > 0:
-        raise fail(f"water depth {parts.depth:g} m is not positive. Mend it; deep water is inf.")
+        raise fail(f"water depth {parts.depth:g} m is not positive. Fix it; deep water is inf.")
     for what, names in (("bodies", parts.bodies), ("degrees of freedom", parts.dofs)):
         twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
         if twice or not names:
@@ -45,7 +45,7 @@ def check_parts(parts: HydroParts) -> None:
         beta = np.asarray(parts.directions, dtype=float)
         if not (np.abs(beta) <= 1e3).all():
             k = int(np.argmin(np.abs(beta) <= 1e3))
-            raise fail(f"heading {k + 1} is {np.rad2deg(beta[k]):g} deg. Mend it.")
+            raise fail(f"heading {k + 1} is {np.rad2deg(beta[k]):g} deg. Fix it.")
         if np.unique(beta).size < beta.size:
             again = np.sort(beta)[:-1][np.diff(np.sort(beta)) == 0][0]
             raise fail(f"heading {np.rad2deg(again):g} deg comes twice. Keep one of them.")
@@ -69,18 +69,18 @@ def check_announced(parts: HydroParts, *, refuse: bool) -> None:
             source = parts.sources.get(name, parts.files[0] if parts.files else None)
             sentence = (
                 f"{_where(source)} holds {count} of the {announced} frequencies that "
-                f"'{path.name}' tells."
+                f"'{path.name}' states."
             )
             if refuse:
                 raise SwelltreeError(
-                    f"{sentence} Is the file whole? Write it anew, or give gaps='drop' to take "
+                    f"{sentence} Is the file whole? Write it again, or give gaps='drop' to take "
                     "what is there."
                 )
             parts.notes.append(sentence)
 
 
 def check_agrees(path: Path, name: str, given: float, stated: float) -> None:
-    """A sentence where the user gives another number than the files."""
+    """A message where the user gives another number than the files."""
     if not np.isclose(given, stated, rtol=1e-3):
         raise SwelltreeError(
             f"'{path}' was computed with {name} = {stated:g}, but {name} = {given:g} is given. "
@@ -95,7 +95,7 @@ def _where(path: Path | None) -> str:
 def _check_omega(omega: np.ndarray, fail) -> None:
     if not (omega >= 0).all():
         k = int(np.argmin(omega >= 0))
-        raise fail(f"frequency {k + 1} is omega = {omega[k]:g} rad/s. Mend it or leave it out.")
+        raise fail(f"frequency {k + 1} is omega = {omega[k]:g} rad/s. Fix it or leave it out.")
     if omega.size == 0:
         raise fail("no frequencies are there. Recompute with a range of frequencies.")
     values = np.sort(omega)
@@ -123,21 +123,21 @@ def _check_shapes(parts: HydroParts, fail) -> None:
             good |= np.isnan(values)
         if not good.all():
             place = tuple(int(k) for k in np.argwhere(~good)[0])
-            raise fail(f"{name} is {values[place]} at index {place}. Mend it.", name)
+            raise fail(f"{name} is {values[place]} at index {place}. Fix it.", name)
     for name, (_, values) in parts.extra.items():
         if np.isinf(values).any() or (np.abs(values) > LARGEST).any():
-            raise fail(f"{name} holds infinite values. Mend it.", name)
+            raise fail(f"{name} holds infinite values. Fix it.", name)
     for name, values in parts.coords.items():
         numbers = np.asarray(values[1] if isinstance(values, tuple) else values)
         # frequencies may hold inf
         good = np.isfinite(numbers) if numbers.dtype.kind == "f" else np.ones(1, dtype=bool)
         if not (good | (name.endswith("omega") & (numbers == np.inf))).all():
-            raise fail(f"coordinate '{name}' holds values that are not finite. Mend it.")
+            raise fail(f"coordinate '{name}' holds values that are not finite. Fix it.")
     for name, values in parts.points.items():
         rows = np.reshape(values, (len(parts.bodies), -1))
         for body, row in zip(parts.bodies, rows, strict=True):
-            # what a file does not tell is NaN as a whole
+            # what a file does not give is NaN as a whole
             if not (np.isnan(row).all() or (np.abs(row) <= LARGEST).all()):
-                raise fail(f"{name} of body '{body}' is {row.tolist()}. Mend it.", name)
+                raise fail(f"{name} of body '{body}' is {row.tolist()}. Fix it.", name)
             if name == "displaced_volume" and (row < 0).any():
-                raise fail(f"displaced_volume of body '{body}' is {row[0]:g} m^3. Mend it.", name)
+                raise fail(f"displaced_volume of body '{body}' is {row[0]:g} m^3. Fix it.", name)

@@ -67,7 +67,7 @@ def _write_netcdf(data: xr.Dataset, file: io.BytesIO) -> None:
 
 
 def _write_bemio(data: xr.Dataset, content: io.BytesIO) -> None:
-    """Normalised by rho, rho omega, rho g; phases lead; freedoms about the centre of gravity."""
+    """Normalised by rho, rho omega, rho g; phases lead; DOFs about the centre of gravity."""
     import h5py
 
     omega = data["omega"].values
@@ -78,7 +78,7 @@ def _write_bemio(data: xr.Dataset, content: io.BytesIO) -> None:
     centers = data["rotation_center"].values
     if np.isnan(centers).any():
         raise SwelltreeError(
-            "BEMIO files need the reference point of every body and the data do not tell it. "
+            "BEMIO files need the reference point of every body and the data do not give it. "
             "Give rotation_center={body: (x, y, z)} when reading."
         )
     A = data["added_mass"].transpose(*RADIATION).values / rho
@@ -120,14 +120,14 @@ def _write_bemio(data: xr.Dataset, content: io.BytesIO) -> None:
 
 
 def _rows(data: xr.Dataset, body: str) -> list[int]:
-    """Rows of a body, the six rigid freedoms first."""
+    """Rows of a body, the six rigid DOFs first."""
     labels = [str(x) for x in data["influenced_dof"].values]
     body_dofs = dofs_of(data, body)
     missing = [dof for dof in DOFS if f"{body}__{dof}" not in body_dofs]
     if missing:
         raise SwelltreeError(
-            f"BEMIO files need six freedoms and body '{body}' has no {missing[0]}. "
-            "Write .nc instead, or compute all freedoms."
+            f"BEMIO files need six DOFs and body '{body}' has no {missing[0]}. "
+            "Write .nc instead, or compute all DOFs."
         )
     modes = [dof for dof in body_dofs if split_label(dof)[1] not in DOFS]
     return [labels.index(x) for x in (*(f"{body}__{dof}" for dof in DOFS), *modes)]

@@ -1,4 +1,4 @@
-"""The water of a mooring file: what it tells, what the user gives, and the depth of its anchors.
+"""The water of a mooring file: what it states, what the user gives, and the depth of its anchors.
 
 Files of OpenFAST leave the depth to the driver. Without a ground their lines would hang below
 their own anchors.
@@ -23,7 +23,7 @@ def with_water(file: MooringFile, given: Mapping[str, float | None], fail: Fail)
 
     Args:
         file: as read.
-        given: depth, rho and g of the user, None where the file is to tell them.
+        given: depth, rho and g of the user, None where the file is to give them.
         fail: makes the error about a row of a section.
     """
     changed = {word: value for word, value in given.items() if value is not None}
@@ -43,7 +43,7 @@ def with_water(file: MooringFile, given: Mapping[str, float | None], fail: Fail)
                 section,
                 row,
                 f"z = {z:g} m lies below the seabed, which is at {level:g} m there. "
-                "Mend the place or the depth.",
+                "Fix the place or the depth.",
             )
     return file
 
@@ -51,7 +51,7 @@ def with_water(file: MooringFile, given: Mapping[str, float | None], fail: Fail)
 def _with_depth_of_anchors(file: MooringFile) -> MooringFile:
     depth = _depth_of_anchors(file)
     note = (
-        f"the file does not tell the depth of the water: {depth:g} m are taken, that of its "
+        f"the file does not give the depth of the water: {depth:g} m are taken, that of its "
         "anchors. Give depth=... where it is another."
     )
     warn_user(f"{file.path.name}: {note}")
@@ -63,13 +63,13 @@ def _depth_of_anchors(file: MooringFile) -> float:
     wet = [z for z in fixed if z < 0.0]
     if not wet:
         raise SwelltreeError(
-            f"{file.path.name}: the file does not tell the depth of the water and has no anchor to "
+            f"{file.path.name}: the file does not give the depth of the water and has no anchor to "
             "take it from. Give depth=..., or depth=inf."
         )
     low, high = min(wet), max(wet)
     if depth_under(low, high):
         raise SwelltreeError(
-            f"{file.path.name}: the file does not tell the depth of the water, and its fixed "
+            f"{file.path.name}: the file does not give the depth of the water, and its fixed "
             f"points lie between z = {low:g} and {high:g} m. Give depth=..."
         )
     return -low

@@ -1,6 +1,6 @@
 """Free rods without length, which join lines as MoorDyn has them.
 
-Such a rod has no mass and no freedom but to follow: where it joins the end of one line and the
+Such a rod has no mass and no DOF but to follow: where it joins the end of one line and the
 beginning of another, they are one line of several sections, bending and all. Where it joins other
 ends it is a junction.
 """

@@ -64,7 +64,7 @@ def read_moordyn(
 
     Args:
         path: of the file.
-        depth: of the water [m], where the file does not tell it; that of the anchors if they agree.
+        depth: of the water [m], where the file does not give it; that of the anchors if they agree.
         rho: density of the water [kg/m^3], likewise.
         g: gravity [m/s^2], likewise.
     """
@@ -89,7 +89,7 @@ def read_moordyn(
 
 
 def file_text(path: Path) -> str:
-    """Text of a mooring file, or the sentence why there is none."""
+    """Text of a mooring file, or an error that says why there is none."""
     path = given_path(path, "mooring file")
     try:
         return plain_text(path, errors="replace")
@@ -207,7 +207,7 @@ def _bodies(file: MooringFile, section: Section, place: Place) -> MooringFile:
 
 
 def _six(drag: tuple[float, ...]) -> tuple[float, ...]:
-    """Drag areas of the six freedoms from one, two, three or six numbers."""
+    """Drag areas of the six DOFs from one, two, three or six numbers."""
     if len(drag) == 2:
         return (drag[0],) * 3 + (drag[1],) * 3
     return drag * (6 // len(drag))

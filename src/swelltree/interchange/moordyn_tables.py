@@ -19,7 +19,7 @@ Curve = tuple[tuple[float, float], ...]
 
 
 class DataLines:
-    """Lines of a file beside its own that hold something, as numbers or a sentence."""
+    """Non-empty lines of an additional file, as numbers or an error."""
 
     def __init__(self, place: Place, row: TextRow, name: str) -> None:
         self.name = name.strip("\"'")
@@ -155,7 +155,7 @@ def _grid_of_points(lines: DataLines) -> Axes:
     for k in range(3, len(lines)):
         at_x, at_y, value = lines.numbers(k, 3, "x, y and height of a point")[:3]
         if at_x not in x or at_y not in y:
-            raise lines.fail(k, f"({at_x:g}, {at_y:g}) is no place of the grid. Mend it.")
+            raise lines.fail(k, f"({at_x:g}, {at_y:g}) is not on the grid. Fix it.")
         place = x.index(at_x), y.index(at_y)
         if not np.isnan(depth[place]):
             raise lines.fail(k, f"({at_x:g}, {at_y:g}) comes twice. Keep one of the rows.")

@@ -57,7 +57,7 @@ def write_moordyn(
 ) -> list[Path]:
     """Write a MoorDyn input file; curves and bathymetry become files beside it.
 
-    Bodies that carry lines or rods are written as coupled bodies, whose motion MoorDyn is told.
+    Bodies that carry lines or rods are written as coupled bodies, whose motion is given to MoorDyn.
 
     Args:
         system: its lines, junctions, rods and seabed are written; or what `read_moordyn` gave.

@@ -41,7 +41,7 @@ def read_moorpy(
 
     Args:
         path: .yaml or .yml, also with the system under the key `mooring`; else the form of MoorDyn.
-        depth: of the water [m], where the file does not tell it; that of the anchors if they agree.
+        depth: of the water [m], where the file does not give it; that of the anchors if they agree.
         rho: density of the water [kg/m^3], likewise; 1025.
         g: gravity [m/s^2], likewise; 9.81.
     """

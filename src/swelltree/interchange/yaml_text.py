@@ -1,7 +1,7 @@
 """The small part of YAML that mooring files use: maps, lists, numbers and texts.
 
-Maps and lists are told by their indent or written in brackets; comments begin with #. Anchors,
-tags and texts over several lines are refused.
+Maps and lists are marked by their indent or written in brackets; comments begin with #. Anchors,
+tags and texts over several lines are rejected.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ def read_yaml(text: str, source: str) -> object:
         if max(row.count("["), row.count("{"), row.count("- ")) > DEEPEST:
             raise SwelltreeError(
                 f"{source}, line {number}: more than {DEEPEST} brackets or dashes on one line. "
-                "Mend it."
+                "Fix it."
             )
     try:
         value = _block(lines, lines.rows[0][1])
     except RecursionError:
-        raise lines.fail("lists and maps lie too deep within one another. Mend it.") from None
+        raise lines.fail("lists and maps lie too deep within one another. Fix it.") from None
     if lines.place < len(lines.rows):
         raise lines.fail("the indent fits nothing above. Align it.")
     return value

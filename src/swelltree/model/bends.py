@@ -1,4 +1,4 @@
-"""Bends of a sampled signal: the few samples between which straight lines tell nearly all of it."""
+"""Bends of a sampled signal: the few samples whose linear interpolation reproduces it closely."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LEFT_OUT = 0.02  # of the range of a signal: what straight lines between bends m
 
 
 def bends(time: Float[np.ndarray, " n"], value: Float[np.ndarray, " n"]) -> np.ndarray:
-    """Numbers of the samples that a polyline needs to stay within a share of the range.
+    """Numbers of the samples that a polyline needs to stay within a fraction of the range.
 
     A stretch whose worst sample is too far from the chord is divided there (Douglas and Peucker
     1973). A slow swell keeps some ten samples a period, a pulse its feet and its tops, however

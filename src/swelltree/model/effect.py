@@ -1,6 +1,6 @@
 """The one interface of all physical effects: what an effect sees, and what it hands over.
 
-Gravity, springs, machines, moorings, drag, hulls, lines and a user's own effect are pytrees of
+Gravity, springs, PTOs, moorings, drag, hulls, lines and a user's own effect are pytrees of
 the class `Effect`. Nobody asks which effect it is: what it can do is asked by method.
 """
 
@@ -41,11 +41,11 @@ class Loads:
     channels: dict[str, Array] = field(default_factory=dict)  # its results, e.g. tension
 
     def booked(self, v: Float[Array, "b 6"], terms: int) -> Loads:
-        """The same with all books: what is not stored is power of the wrench, in the first term.
+        """The same with all energy terms: what is not stored is power of the wrench, in the first.
 
         Args:
             v: velocities of the bodies (N, 6).
-            terms: names in the books of the effect.
+            terms: number of energy terms of the effect.
         """
         xp = namespace(v)
         potential = xp.zeros(terms) if self.potential is None else xp.asarray(self.potential)
@@ -80,7 +80,7 @@ class Now:
 
 @dataclass(frozen=True)
 class LinearElements:
-    """Springs, dampers and machines for small motions."""
+    """Springs, dampers and PTOs for small motions."""
 
     names: tuple[str, ...] = ()
     wrench: Float[np.ndarray, "e b6"] = field(default_factory=lambda: np.zeros((0, 0)))  # of unit F
@@ -89,14 +89,14 @@ class LinearElements:
 
 @dataclass(frozen=True)
 class LinearForm:
-    """What an effect adds to a linear model beside the derivative of its loads at rest."""
+    """What an effect adds to a linear model beside the derivative of its loads at equilibrium."""
 
     radiation: RadiationSources | None = None
     excitation: DataExcitation | None = None
     elements: LinearElements | None = None
     # unit wrenches by item
     inputs: dict[str, Float[np.ndarray, "6 b6"]] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()  # what small motions leave out, in sentences
+    notes: tuple[str, ...] = ()  # what small motions leave out, as messages
 
 
 class Effect:
@@ -111,19 +111,19 @@ class Effect:
     feels_current: ClassVar[bool] = False  # its loads depend on the current
     feels_wind: ClassVar[bool] = False  # its loads depend on the wind
     adds_excitation: ClassVar[bool] = False  # wave forces that hydro data do not hold
-    moors: ClassVar[bool] = False  # its wrench at rest belongs to the moorings
+    moors: ClassVar[bool] = False  # its wrench at equilibrium belongs to the moorings
     begins_at_rest: ClassVar[bool] = False  # runs start from equilibrium unless asked otherwise
     is_linear_hydro: ClassVar[bool] = False  # carries the hydro data of the model
     has_unknowns: ClassVar[bool] = False  # solved for beside the bodies, by the two-step scheme
     turns_axes: ClassVar[bool] = False  # the axes of the hydro data follow its states
     has_added_mass: ClassVar[bool] = False  # solves for an added mass at every instant
-    settles: ClassVar[bool] = False  # its internal states at rest depend on where bodies are
+    settles: ClassVar[bool] = False  # its internal states at equilibrium depend on where bodies are
     is_sudden: ClassVar[bool] = False  # acts on short stretches that long steps could pass over
-    turns_far: ClassVar[bool] = False  # fixed steps ask anew for its `derivatives`
+    turns_far: ClassVar[bool] = False  # fixed steps ask again for its `derivatives`
     switches_between_steps: ClassVar[bool] = False  # its events may wait for the end of a step
     stores_from_zero: ClassVar[bool] = False  # its stored energy is zero where it is unloaded
     units: ClassVar[dict[str, str]] = {}  # of channels that results show beside the known ones
-    dims: ClassVar[dict[str, tuple[str, ...]]] = {}  # of these, where the shape does not tell
+    dims: ClassVar[dict[str, tuple[str, ...]]] = {}  # of these, where the shape is ambiguous
     shows_all: ClassVar[bool] = False  # results show all its channels, with or without a unit
     names: tuple[str, ...]  # one for each term of the energy budget
 
@@ -133,7 +133,7 @@ class Effect:
 
     @property
     def word(self) -> str:
-        """What its elements are, for sentences."""
+        """What its elements are, for messages."""
         return self.kind.replace("_", " ")
 
     @property
@@ -146,7 +146,7 @@ class Effect:
         return ()
 
     def check_sea(self, waves: RealisedSea) -> None:
-        """Warn of, or refuse, a sea that it was not made for."""
+        """Warn of, or reject, a sea that it was not made for."""
 
     def in_sea(self, model: Model, waves: RealisedSea) -> Effect:
         """The same effect, prepared for a realised sea."""
@@ -166,7 +166,7 @@ class Effect:
 
     @property
     def solved_terms(self) -> tuple[str, ...]:
-        """Terms of the energy budget that are booked where its unknowns are solved for."""
+        """Terms of the energy budget computed where its unknowns are solved for."""
         return ()
 
     @property
@@ -211,7 +211,7 @@ class Effect:
         return None
 
     def check_step(self, step: float) -> None:
-        """Refuse a fixed step that it does not stand."""
+        """Reject a fixed step that it does not stand."""
 
     def before_run(self, model: Model) -> Effect:
         """The same effect with what holds for a whole run."""
@@ -262,12 +262,12 @@ class Effect:
         return ""
 
     def present(self, model: Model, internal: InternalState) -> Model:
-        """The model with the masses and locked freedoms that follow from internal states."""
+        """The model with the masses and locked DOFs that follow from internal states."""
         return model
 
     @property
     def locks(self) -> bool:
-        """Can its internal states lock freedoms of the tree (`present`)? Static."""
+        """Can its internal states lock DOFs of the tree (`present`)? Static."""
         return False
 
     def derivatives(self, model: Model, now: Now) -> tuple[Array, Array]:
@@ -279,7 +279,7 @@ class Effect:
         return self
 
     def linear(self, model: Model, now: Now) -> LinearForm:
-        """Its terms of a linear model beside the derivative of its loads; at rest, in numpy."""
+        """Its terms of a linear model beside the derivative of its loads, at equilibrium; numpy."""
         return LinearForm()
 
     def drag(self, model: Model, motion: Motion) -> tuple[DragPieces, ...]:
@@ -295,7 +295,7 @@ class Effect:
         return None
 
     def internal_settled(self, states: Array, pose: Pose) -> Array:
-        """These states after a long rest of the bodies at a pose; asked where it `settles`."""
+        """Equilibrium values of these states with the bodies at a pose; used if it `settles`."""
         return states
 
     def internal_rate(self, model: Model, now: Now) -> Array:
@@ -372,7 +372,7 @@ class Effect:
         return {}
 
     def spread_numbers(self, item: str) -> list[str]:
-        """Names of an item's numbers that are no rows of its arrays; see `spread_number`."""
+        """Names of an item's numbers that are not rows of its arrays; see `spread_number`."""
         return []
 
     def spread_number(self, item: str, name: str) -> Array:

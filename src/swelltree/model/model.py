@@ -107,7 +107,7 @@ class Model:
     described: Described = Described()  # what it was compiled from
     users_code: str = ""  # fingerprint of the laws of the user's own when it was compiled
     couplings: Couplings | None = None
-    locked: Array | None = None  # (n_tree,) one for freedoms that do not move now, or None
+    locked: Array | None = None  # (n_tree,) one for DOFs that do not move now, or None
 
     @property
     def freedoms(self) -> int:
@@ -193,7 +193,7 @@ class Model:
     def _counts(self) -> str:
         """How large it is, in words."""
         layout = self.layout
-        return f"{layout.n_bodies} bodies, {layout.n_joints} joints, {self.freedoms} freedoms"
+        return f"{layout.n_bodies} bodies, {layout.n_joints} joints, {self.freedoms} DOFs"
 
     def __repr__(self) -> str:
         """Name, size and effects: its arrays would fill pages."""

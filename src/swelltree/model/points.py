@@ -22,7 +22,7 @@ class PointMotion:
 
 
 def point_motion(motion: Motion, body: Array, point: Float[Array, "k 3"]) -> PointMotion:
-    """Motion of points fixed in bodies (index N: the world), which may be told by a loop."""
+    """Motion of points fixed in bodies (index N: the world), which may be a loop variable."""
 
     def of_body(x: Array, world: np.ndarray) -> Array:
         rows = with_world(x, world)

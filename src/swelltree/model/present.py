@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def present(model: Model, internal: InternalState) -> Model:
-    """The model with its masses, added masses and locked freedoms of these internal states."""
+    """The model with its masses, added masses and locked DOFs of these internal states."""
     for effect in model.effects:
         model = effect.present(model, internal)
     return model

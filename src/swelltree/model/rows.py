@@ -288,7 +288,7 @@ def joint_rows(
     quaternion: bool,
     screw: bool,
 ) -> list[Row]:
-    """Constraint rows of a joint that leaves the given freedoms in its joint frame."""
+    """Constraint rows of a joint that leaves the given DOFs in its joint frame."""
     rows: list[Row] = [InPlane(joint, a) for a in range(3) if a not in translations]
     if screw:
         (axis,) = rotations

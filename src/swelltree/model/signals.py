@@ -35,7 +35,7 @@ class Pieces:
     knots: Array  # (k,) s
     coefficients: Array  # (4, k - 1), highest power first
     area: Array  # (k,) integral from the first knot on
-    bends: Array  # (b,) s, corners and what must not be stepped over
+    bends: Array  # (b,) s, breakpoints and other times that must not be stepped over
 
     def __call__(self, t: Array) -> Array:
         return self.motion(t)[0]

@@ -1,6 +1,6 @@
 """Effects that solve for a flow at every instant, and for the added mass it has there.
 
-Such an effect is solved before loads are asked for. Its added mass is no inertia of the bodies: it
+Such an effect is solved before loads are asked for. Its added mass is not inertia of the bodies: it
 belongs to the mass matrix while accelerations are found, and to no kinetic energy.
 """
 

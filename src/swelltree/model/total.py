@@ -28,7 +28,7 @@ def element_names(model: Model) -> tuple[str, ...]:
 
 
 def solved_terms(model: Model) -> tuple[str, ...]:
-    """Terms of effects that have unknowns, which the scheme books that solves for them."""
+    """Terms of effects that have unknowns, computed by the scheme that solves for them."""
     return tuple(name for effect in model.effects for name in effect.solved_terms)
 
 
@@ -86,7 +86,7 @@ def joined_channels(
 def joined_rows(
     blocks: Sequence[tuple[Effect, Array | None]], dims: tuple[str, ...], layout: Layout
 ) -> Array:
-    """Rows of several effects below each other; what an effect does not tell is not a number.
+    """Rows of several effects below each other; what an effect does not give is NaN.
 
     Short rows begin with idle entries: points of lines at end A, all else zero.
 

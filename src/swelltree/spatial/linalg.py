@@ -30,7 +30,7 @@ def solve_spd(A: Float[Array, "n n"], b: Float[Array, " n"]) -> Float[Array, " n
 def solve_blocks(
     A: Float[Array, "n n"], b: Float[Array, " n"], blocks: tuple[tuple[int, ...], ...]
 ) -> Float[Array, " n"]:
-    """The same where A couples only the entries of each block; equal blocks side by side."""
+    """The same where A couples only within blocks; blocks of equal size are solved in parallel."""
     if len(blocks) <= 1:
         return solve_spd(A, b)
     parts, order = [], []

@@ -1,6 +1,6 @@
 """What all descriptions share: frozen, checked when made, equal by value, changed by `replace`.
 
-`@description` makes a pydantic dataclass whose mistakes are told as one sentence
+`@description` makes a pydantic dataclass whose mistakes are reported as one message
 (`SwelltreeError`); a class derived from `Description` writes itself as a TOML table.
 """
 
@@ -48,7 +48,7 @@ class Description:
         return SwelltreeError(f"{self.label}: {text}")
 
     def replace(self, **changes: object) -> Self:
-        """A copy with some fields changed, checked anew."""
+        """A copy with some fields changed, checked again."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # pyright: ignore
         return type(self)(**{**values, **changes})
 
@@ -153,7 +153,7 @@ def _article(word: str) -> str:
 
 
 def _sentence(cls: type, name: object, error: ValidationError) -> str:
-    """The first mistake pydantic found, as a sentence of ours."""
+    """The first mistake pydantic found, as a message of this package."""
     mistake = error.errors()[0]
     # positional arguments come as numbers: turn them into field names
     fields = [field.name for field in dataclasses.fields(cls) if field.init]

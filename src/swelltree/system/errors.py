@@ -10,7 +10,7 @@ LONGEST_SENTENCE = 500  # letters
 
 
 class SwelltreeError(Exception):
-    """A mistake in the input, told in one sentence that says how to mend it."""
+    """A mistake in the input; the message says how to fix it."""
 
 
 def error_in_file(sentence: str) -> SwelltreeError:
@@ -64,7 +64,7 @@ def suggest(name: object, known: Iterable[str]) -> str:
 
 
 def shown(value: object) -> str:
-    """A wrong value as it stands in a sentence: short and on one line."""
+    """A wrong value as it stands in a message: short and on one line."""
     label = getattr(value, "label", None)
     return label if isinstance(label, str) else " ".join(_short.repr(value).split())
 
@@ -88,7 +88,7 @@ _short.maxstring = 60
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names as they stand in a sentence: 'a', 'b', 'c', on one line whatever a file calls them."""
+    """Names as they stand in a message: 'a', 'b', 'c', on one line whatever a file calls them."""
     return ", ".join(f"'{_on_one_line(name)}'" for name in names)
 
 

@@ -49,7 +49,7 @@ def system_html(system: System) -> str:
     parts = [
         f"<b>{escape(system.name)}</b>",
         html_table(("body", "hull", "mass [kg]", "position [m]"), bodies),
-        html_table(("joint", "type", "between", "freedoms"), joints),
+        html_table(("joint", "type", "between", "DOFs"), joints),
     ]
     if forces:
         parts.append(html_table(("element", "kind", "type"), forces))

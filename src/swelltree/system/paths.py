@@ -94,11 +94,11 @@ def _checked(value: object, path: str) -> float | tuple:
         )
     if value is None or value == ():
         raise SwelltreeError(f"'{path}' is not given in the description. Give it a number there.")
-    raise SwelltreeError(f"'{path}' is no number. Compile the changed system.")
+    raise SwelltreeError(f"'{path}' is not a number. Compile the changed system.")
 
 
 def with_numbers(system: System, values: NamedValues) -> System:
-    """The system with other numbers, by path, checked anew."""
+    """The system with other numbers, by path, checked again."""
     for path, value in values.items():
         number_at(system, path)
         changed = _changed(system, path.split("."), value)
@@ -122,7 +122,7 @@ def _changed(value: object, keys: list[str], number: object) -> object:
 
 
 def with_number_below(item: Described, path: str, value: Any) -> Described:
-    """A sea with another number, checked anew; counts and seeds too.
+    """A sea with another number, checked again; counts and seeds too.
 
     Args:
         item: described.
@@ -134,10 +134,10 @@ def with_number_below(item: Described, path: str, value: Any) -> Described:
     for key in keys:
         old = _part(old, key, path)
     if not keys or isinstance(old, bool) or not (isinstance(old, int) or is_number(old)):
-        raise SwelltreeError(f"'{path}' is no number. Describe the changed one.")
+        raise SwelltreeError(f"'{path}' is not a number. Describe the changed one.")
     if isinstance(old, int):
         if float(value) != int(value):
-            raise SwelltreeError(f"'{path}': {value} is no whole number. Give one.")
+            raise SwelltreeError(f"'{path}': {value} is not a whole number. Give one.")
         value = int(value)
     changed = _changed(item, keys, value)
     assert isinstance(changed, type(item))

@@ -51,7 +51,7 @@ def _entries(value: object, wanted: str) -> dict[object, object] | tuple[object,
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, str | bytes) or not hasattr(value, "__len__"):
-        raise ValueError(f"{reprlib.repr(value)} is no list. Give {{dof: value}} or {wanted}.")
+        raise ValueError(f"{reprlib.repr(value)} is not a list. Give {{dof: value}} or {wanted}.")
     if getattr(value, "ndim", 1) == 0:
         raise ValueError(f"{value!r} is one number. Give {{dof: value}} or {wanted}.")
     rows = row_of(value) or ()

@@ -1,7 +1,7 @@
 """Topology: which joints form the tree, which are cut, and the order of the bodies.
 
 Bodies and world are the nodes of a graph, joints its edges. A spanning tree keeps the
-joints with the fewest freedoms (Kruskal), so that a loop is cut where that costs the fewest
+joints with the fewest DOFs (Kruskal), so that a loop is cut where that costs the fewest
 equations; a depth-first search from the world then numbers the bodies (MBS4WEC, eq. 9).
 """
 
@@ -138,7 +138,7 @@ def _check_connected(
     lost = [body for body in bodies if groups.top(body) != groups.top(WORLD_NAME)]
     if not lost:
         return
-    # tell about the first island only; the others come up when it is mended
+    # report the first island only; the others follow once it is fixed
     island = [body for body in lost if groups.top(body) == groups.top(lost[0])]
     what = (
         f"body '{island[0]}' is"
@@ -154,7 +154,7 @@ def _check_connected(
 def _spanning_tree(
     bodies: Sequence[str], joints: "Sequence[Joint]"
 ) -> "tuple[list[Joint], Groups]":
-    """Tree joints by Kruskal's rule: fewest freedoms first, in the order described among equals."""
+    """Tree joints by Kruskal's rule: fewest DOFs first, in the order described among equals."""
     groups = Groups((WORLD_NAME, *bodies))
     movable = [joint for joint in joints if not joint.layout().rows_only]
     tree: "list[Joint]" = []

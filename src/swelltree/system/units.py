@@ -16,7 +16,7 @@ def tell_units(heading: float, rho: float, who: str) -> None:
     Args:
         heading: the largest one given [rad].
         rho: density [kg/m^3].
-        who: where they were given, to begin the sentence.
+        who: where they were given, to begin the message.
     """
     if abs(heading) > LARGEST_ANGLE:
         warn_user(

@@ -1,7 +1,7 @@
 """Reading the values a user gives: numbers, vectors, rotations, names.
 
 Each reader returns the value in its one stored form (floats, nested tuples) or raises
-`ValueError` with the end of a sentence whose beginning names the item and the field.
+`ValueError` with the end of a message whose beginning names the item and the field.
 """
 
 import math
@@ -61,7 +61,7 @@ class Traced(Protocol):
 
 
 def is_traced(value: object) -> bool:
-    """Is it a number that JAX is tracing (`jit`, `grad`, `vmap`)? Told without importing JAX."""
+    """Is it a number that JAX is tracing (`jit`, `grad`, `vmap`)? Works without importing JAX."""
     return any(cls.__name__ == "Tracer" for cls in type(value).__mro__)
 
 

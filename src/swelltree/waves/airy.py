@@ -67,7 +67,7 @@ class Components:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Lowest and highest frequency: of the description where it tells them [rad/s]."""
+        """Lowest and highest frequency: those of the description where it gives them [rad/s]."""
         omega = np.asarray(self.omega)
         low, high = (omega.min(), omega.max()) if self.band is None else self.band
         return float(low), float(high)

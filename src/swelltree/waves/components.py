@@ -229,7 +229,7 @@ class SeedWaves(NamedTuple):
 
     @property
     def ends(self) -> tuple[np.ndarray, np.ndarray]:
-        """Least and greatest frequency of each component [rad/s]."""
+        """Minimum and maximum frequency of each component [rad/s]."""
         x, y = self.curve
         return np.interp(self.low, x, y), np.interp(self.low + self.width, x, y)
 

@@ -65,7 +65,7 @@ def read_record(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
     bad = np.flatnonzero(~(np.isfinite(time) & np.isfinite(eta)))
     if len(bad):
         raise SwelltreeError(
-            f"record '{path}': sample {bad[0] + 1} is not finite. Leave it out or mend it."
+            f"record '{path}': sample {bad[0] + 1} is not finite. Leave it out or fix it."
         )
     back = np.flatnonzero(np.diff(time) <= 0)
     if len(back):
@@ -104,7 +104,7 @@ def recorded(sea: MeasuredWave) -> tuple[np.ndarray, np.ndarray]:
 
 
 def check_inside(sea: MeasuredWave, begin: float, end: float) -> None:
-    """Refuse a run outside the times of a record, unless it is to be repeated there.
+    """Reject a run outside the times of a record, unless it is to be repeated there.
 
     Args:
         sea: MeasuredWave(...).
@@ -164,7 +164,7 @@ def from_record(
     Without a band, T is the length of the record and one mean step, and for even spacing the least
     squares are a Fourier transform. With a band, T is a tenth longer: the jump between the end of
     the record and its beginning then falls outside of it and does not leak into the band. The
-    mean is taken off: a mean level is no wave. The residual is the rms of
+    mean is taken off: a mean level is not a wave. The residual is the rms of
     what is missed over the rms of the record, both without the mean.
 
     Args:
@@ -223,7 +223,7 @@ def _series(
 ) -> tuple[np.ndarray, float, np.ndarray, float]:
     """Frequencies in the band, mean and complex amplitudes of the series of a period; residual."""
     n = len(time)
-    # samples tell frequencies below half the sampling rate
+    # samples resolve frequencies below half the sampling rate
     highest = math.pi * (n - 1) / (time[-1] - time[0])
     base = 2 * np.pi / period
     omega = base * np.arange(1, n)
@@ -284,7 +284,7 @@ def _least_squares(
             [S[j][:, None], 0.5 * (S[more] + odd), 0.5 * (even - C[more])],
         ]
     )
-    # what the samples tell apart poorly is kept small
+    # what the samples barely distinguish is kept small
     known = np.concatenate([[eta.sum()], np.real(right[j]), np.imag(right[j])])
     both[np.diag_indices_from(both)] += RIDGE * len(time)
     result = np.linalg.solve(both, known)

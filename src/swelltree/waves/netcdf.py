@@ -28,7 +28,7 @@ def open_netcdf(path: Path, what: str) -> xr.Dataset:
 
     path = given_path(path, what)
     try:
-        # what numpy warns of in damaged files is no news beside the error below
+        # numpy's warnings about damaged files add nothing to the error below
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore", RuntimeWarning)
             whole = _loaded(path, what)
@@ -54,7 +54,7 @@ def _loaded(path: Path, what: str) -> xr.Dataset:
 
 
 def _refuse_repeated_dimensions(dataset: xr.Dataset, path: Path, what: str) -> None:
-    """Rows that cannot be told from columns by name are of no use to us."""
+    """Reject variables with a repeated dimension: rows and columns have the same name."""
     for name, variable in dataset.variables.items():
         dims = [str(dim) for dim in variable.dims]
         if len(set(dims)) < len(dims):

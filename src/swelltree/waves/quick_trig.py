@@ -1,6 +1,6 @@
 """Sine and cosine as polynomials, for arrays of many points.
 
-XLA calls the scalar functions of the C library one by one; these go through the vector units and
+XLA calls the scalar functions of the C library for each value; these use the vector units and
 are about eight times as fast, to rounding for angles of a few thousand radians.
 """
 

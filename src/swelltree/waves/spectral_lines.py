@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 BLOCK = 4096  # times that are summed by one transform
-ROWS = 512  # times that are summed together one by one
+ROWS = 512  # times that are summed together directly
 SPREAD = 12  # points on either side of a line: about twelve digits
 FEW = 1000  # lines up to which a product of matrices is quicker than a transform: measured
 BLOCK_ROWS = 16  # of the matrix that a block is seen as: measured

@@ -79,7 +79,7 @@ def highest(wavelength: float, depth: float) -> float:
 
 
 def stream_wave(sea: StreamFunctionWave, water: AnyWater) -> StreamWave:
-    """Solve for a steep wave; one that would break is refused.
+    """Solve for a steep wave; one that would break is rejected.
 
     Args:
         sea: StreamFunctionWave(...).
@@ -277,7 +277,7 @@ def conditions(
 def _newton(
     u: np.ndarray, height: float, sea: StreamFunctionWave, water: AnyWater, k0: float
 ) -> np.ndarray | None:
-    """Newton's iteration; None if it does not settle."""
+    """Newton's iteration; None if it does not converge."""
     with np.errstate(all="ignore"):
         f, J = conditions(u, height, sea, water, k0)
         for _ in range(20):
@@ -296,7 +296,7 @@ def _newton(
             u = u + part * step
             if not 0.3 < u[-1] < 3.0:
                 return None
-            # the last coefficients are poorly told apart: ask for the conditions, not for them
+            # the last coefficients are poorly determined: test the conditions, not the coefficients
             if np.abs(f).max() < 1e-15 + 1e-10 * height:
                 return u
     return None
@@ -324,7 +324,7 @@ def _powers(coefficients: list[Array], re: Array, im: Array) -> tuple[Array, Arr
     """Real and imaginary part of sum_j c_j q^j, j from one, of a complex q (Estrin's scheme).
 
     Neighbours are joined in pairs, and these again. In Horner's scheme every step uses both parts
-    of the one before twice: XLA of JAX 0.11 and later, which computes anew what goes into each row
+    of the one before twice: XLA of JAX 0.11 and later, which computes again what goes into each row
     of a stack, would take twice as long with every harmonic.
     """
     even, odd = coefficients[::2], [*coefficients[1::2], *[0.0] * (len(coefficients) % 2)]

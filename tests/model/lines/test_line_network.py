@@ -112,5 +112,5 @@ def test_a_line_without_a_shape_at_rest_is_told_and_not_started_slack(monkeypatc
 
     assert sw.compile(system).lines.tension.min() > 0
     monkeypatch.setattr(dynamic_lines, "static_network", broken)
-    with pytest.raises(sw.SwelltreeError, match=r"line 'bow': no shape at rest .* its 104 m betw"):
+    with pytest.raises(sw.SwelltreeError, match=r"line 'bow': no equilibrium shape .* 104 m betw"):
         sw.compile(system)

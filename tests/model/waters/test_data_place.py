@@ -211,7 +211,7 @@ def test_data_of_a_bem_run_keep_their_pose_in_a_file(tmp_path):
     assert np.isnan(back["body_axes"].values).all()
     made["body_axes"].values[0, 1, 1] = 2.0
     path = sw.write_hydro(made, tmp_path / "broken.nc")
-    with pytest.raises(SwelltreeError, match=r"body_axes does not tell three axes"):
+    with pytest.raises(SwelltreeError, match=r"body_axes does not give three axes"):
         sw.read_hydro(path)
 
 

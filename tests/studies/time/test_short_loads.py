@@ -160,10 +160,10 @@ def test_unknown_interpolation_is_named():
 
 
 def test_result_says_how_tables_are_joined_and_a_swinging_spline_is_warned_of():
-    with pytest.warns(sw.SwelltreeWarning, match=r"'push': the table of its force .* swings from"):
+    with pytest.warns(sw.SwelltreeWarning, match=r"'push': the table of its force .* ranges from"):
         model = puck(force=(0.0, sw.Table(*TRAPEZOID), 0.0))
     run = sw.simulate(model, times=[0.0, 1.0], progress=False)
-    assert "is joined by a cubic spline, which swings from -" in run.attrs["report"]
+    assert "is joined by a cubic spline, which ranges from -" in run.attrs["report"]
     run = sw.simulate(puck(force=(0.0, STEP, 0.0)), times=[0.0, 1.0], progress=False)
     assert "the table of its force is joined by straight lines." in run.attrs["report"]
 

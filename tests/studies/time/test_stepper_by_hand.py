@@ -337,7 +337,7 @@ BAD = {
         lambda run: check_same_layout(run.save().model, buoy_model(), ["sea.components"]),
         "'sea.components' changes sizes",
     ),
-    "seed": (lambda run: run.change({"sea.seed": 1.5}), "is no whole number"),
+    "seed": (lambda run: run.change({"sea.seed": 1.5}), "is not a whole number"),
     "changes": (lambda run: run.change(3), "is not a table of names"),
     "saved": (lambda run: run.restore(3), "is not from save"),
     "other": (lambda run: run.restore(sw.stepper(floating()).save()), "another stepper"),

@@ -142,11 +142,11 @@ class PlainLaw:
         return value
 
     def check_memory(self) -> None:
-        """Refuse a law that answers a question of the run otherwise than it did then."""
+        """Reject a law that answers a question of the run otherwise than it did then."""
         self.asked.check(self.name, self.function, self.count)
 
     def called(self, t: Array, y: Array) -> np.ndarray:
-        """The same from inside a program, which errors cannot leave: they are told afterwards."""
+        """The same from inside a program, which cannot raise: errors are reported afterwards."""
         try:
             return self.values(t, y)
         except SwelltreeError as error:
@@ -333,7 +333,7 @@ def with_expected_sea(model: Model, expected: ExpectedSea) -> Model:
 
 
 def raise_faults(model: Model) -> None:
-    """Raise what went wrong in a plain law during a program; refuse one that has a memory."""
+    """Raise what went wrong in a plain law during a program; reject one that has a memory."""
     for controller in controllers_of(model):
         if not isinstance(controller.law, PlainLaw):
             continue

@@ -1,4 +1,4 @@
-"""What is wrong with a control law, in one sentence: its name, its line, and what to do."""
+"""What is wrong with a control law, in one message: its name, its line, and what to do."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def untraceable() -> tuple[type[Exception], ...]:
 
 
 def check_law(name: str, law: Callable[..., Array], measures: int, drives: int) -> None:
-    """Trace a law once, with as many channels as it measures, and refuse what it cannot be.
+    """Trace a law once, with as many channels as it measures, and reject what it cannot be.
 
     Args:
         name: of the controller.
@@ -146,7 +146,7 @@ class Asked:
         self.number += 1
 
     def check(self, name: str, law: Callable[[float, np.ndarray], Numbers], count: int) -> None:
-        """Ask all again, the last first, and refuse other answers; then forget them.
+        """Ask all again, the last first, and reject other answers; then forget them.
 
         Args:
             name: of the controller.
@@ -173,7 +173,7 @@ def _short(error: BaseException) -> str:
 def plain_values(
     name: str, law: Callable[[float, np.ndarray], Numbers], count: int, t: Array, y: Array
 ) -> np.ndarray:
-    """Values of a law in plain Python; every fault as a sentence."""
+    """Values of a law in plain Python; every fault as a message."""
     try:
         value = law(float(t), np.array(y))
     except SwelltreeError:
@@ -181,7 +181,7 @@ def plain_values(
     except Exception as error:
         raise SwelltreeError(
             f"controller '{name}': {where_of(law, error)} fails at t = {float(t):.6g} s with "
-            f"{type(error).__name__}: {_short(error)}. Mend the law."
+            f"{type(error).__name__}: {_short(error)}. Fix the law."
         ) from None
     try:
         u = np.asarray(value, dtype=float).reshape(-1)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def not_finite(model: Model, moments: Iterable[Now]) -> str:
-    """A sentence for the first law that has no number, and when; empty: none.
+    """A message for the first law that has no number, and when; empty: none.
 
     Args:
         model: with controllers.

@@ -222,7 +222,7 @@ def _wind_table(force: WindDrag) -> np.ndarray:
 
 
 def viscous_notes(system: System, wet: list[str]) -> list[str]:
-    """What to tell about members on bodies whose hydro data may hold them already."""
+    """Warnings about members on bodies whose hydro data may hold them already."""
     for name in wet:
         if system.body(name).added_mass:
             raise system.body(name).fail(

@@ -38,7 +38,7 @@ from swelltree.spatial.vectors import cross, dot, matvec, skew
 class MorisonMembers(Effect):
     """Strips and end plates of all members (k of them).
 
-    In still water buoyancy stores energy; in waves all of it is booked as work.
+    In still water buoyancy stores energy; in waves all of it is counted as work.
     """
 
     kind: ClassVar[str] = "morison"

@@ -57,7 +57,7 @@ def nonlinear_bodies(
 
 
 def closed_panels(body: Body) -> Panels:
-    """The whole surface of a body's hull in body axes; a hull with a hole is refused."""
+    """The whole surface of a body's hull in body axes; a hull with a hole is rejected."""
     panels = hull_panels(body.hull, true_sections=True).moved(body.hull_origin)
     for text in mesh_notes(body.hull):
         warn_user(f"body '{body.name}': {text}")
@@ -108,7 +108,7 @@ def build_hulls(system: System, layout: Layout, names: tuple[str, ...]) -> Hulls
 
 
 def hull_notes(system: System, names: tuple[str, ...]) -> tuple[str, ...]:
-    """What to tell about members on bodies whose hull may hold them already."""
+    """Warnings about members on bodies whose hull may hold them already."""
     return tuple(
         f"member '{force.name}' and the hull of body '{force.feels_pressure_on}' both feel the "
         "pressure of the waves; if the hull holds the member, set inertia=False and buoyancy=False."

@@ -28,7 +28,7 @@ from swelltree.waves.sea import RealisedSea, surface_about
 class Hulls(Effect):
     """Pressure of the undisturbed sea on hulls, and their buoyancy.
 
-    In still water buoyancy stores energy; in waves all of it is booked as work.
+    In still water buoyancy stores energy; in waves all of it is counted as work.
     """
 
     kind: ClassVar[str] = "hull"

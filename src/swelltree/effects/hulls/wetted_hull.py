@@ -210,7 +210,7 @@ def _picked(field: Array, corner: Array, xp: ModuleType) -> list[Array]:
 
 
 def _load(share: tuple[Array, ...], point: Array, area: Array) -> tuple[Array, ...]:
-    """Force and moment of a triangle in body axes for shares of the pressure head."""
+    """Force and moment of a triangle in body axes for fractions of the pressure head."""
     total = share[0] + share[1] + share[2]
     # integral of head times r
     m = [sum(g * point[j][k] for j, g in enumerate(share)) for k in range(3)]

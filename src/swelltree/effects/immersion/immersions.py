@@ -57,7 +57,7 @@ class Immersions(Effect):
     """All bodies with tables over depth (e of them).
 
     The terms of the energy budget are those of the bodies, then those of their spray. In still
-    water buoyancy stores energy; in waves all of it is booked as work.
+    water buoyancy stores energy; in waves all of it is counted as work.
     """
 
     kind: ClassVar[str] = "immersion"

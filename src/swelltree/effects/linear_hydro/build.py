@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 
 FIRST = 0.02  # error of K in the first fit, and of the motions where nothing else is asked for
 FURTHER = (0.02, 0.01, 0.005, 0.0025)  # errors of K that follow
-DOUBTFUL = 0.1  # of the motions: a change by mending so large that data may have been right
+DOUBTFUL = 0.1  # of the motions: if corrections change more, the data may have been right
 IN_VAIN = 2  # fits that gain less than a fifth: no more are tried
-DECAYED = 0.01  # of the largest damping of a freedom: it radiates no more
+DECAYED = 0.01  # of the largest damping of a DOF: it radiates no more
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class BodyOrder:
         unknown = [label for label in have if label not in labels]
         if unknown:
             raise SwelltreeError(
-                f"hydro data hold the freedom '{unknown[0]}', which is not one of the six rigid "
+                f"hydro data hold the DOF '{unknown[0]}', which is not one of the six rigid "
                 "ones of a body. Leave generalised modes out with .sel(...)."
             )
         self.labels = labels
@@ -267,7 +267,7 @@ def _table(order: BodyOrder, data: xr.Dataset, mean: Pose, water: Water) -> Tabl
 
     omega = np.asarray(data["omega"].values, dtype=float)
     A, B = order.matrix(data["added_mass"]), order.matrix(data["radiation_damping"])
-    # reciprocity: what is not symmetric is an error of the data, which `hydro_report` tells
+    # reciprocity: what is not symmetric is an error of the data, which `hydro_report` reports
     A, B = (0.5 * (x + np.swapaxes(x, 1, 2)) for x in (A, B))
     usable = np.isfinite(omega) & (omega > 0)
     if usable.sum() < 2:
@@ -398,7 +398,7 @@ class _Fit:
     """A fit of the memory and what it does to the bodies."""
 
     model: RadiationModel
-    above: np.ndarray  # (6N, 6N) added mass of water that swings above the band
+    above: np.ndarray  # (6N, 6N) added mass of resonances above the band
     shared: np.ndarray  # W of `shared_out`
     motion_error: float
 
@@ -417,7 +417,7 @@ def fit_memory(
     they are near enough; else the best of all fits is taken. All requests below `FIRST` go the
     same way, so that a smaller one never gives a worse fit.
 
-    Beside it the added mass that water swinging above the band has (6N, 6N), and a sentence.
+    Also the added mass of resonances of the water above the band (6N, 6N), and a message.
 
     Args:
         table: the data.
@@ -462,7 +462,7 @@ def fit_memory(
     sentence += kept
     if own > FIRST:
         sentence += (
-            " What was left out or mended of the data, because it jumps or added mass and damping "
+            " What was left out or corrected, because the data jump or added mass and damping "
             f"contradict each other, alone changes the motions by up to {100 * own:.2g} %."
         )
     if best.motion_error > asked:
@@ -488,7 +488,7 @@ def _best_fit(
     options: NamedValues,
     motions: Callable[[Table], SmallMotions],
 ) -> tuple[_Fit, float]:
-    """The first fit whose motions are near enough, else the best; how far mended data are off."""
+    """The first fit whose motions are near enough, else the best; error of corrected data."""
     from swelltree.effects.linear_hydro.recent_fits import recent_fit
 
     pick = np.ix_(np.arange(len(table.omega)), live, live)
@@ -612,7 +612,7 @@ def kernel_memory(table: Table, moves: np.ndarray, step: float) -> tuple[Convolu
 
 
 def _end_of_damping(table: Table, live: np.ndarray) -> float:
-    """Frequency beyond which no freedom radiates.
+    """Frequency beyond which no DOF radiates.
 
     There K = B + i w (A - A_inf) holds nothing but the small difference of two large added
     masses, often spoilt by irregular frequencies; a fit must not follow it.
@@ -629,7 +629,7 @@ def _hydrostatics(
     """Buoyancy in the mean pose (N, 6) and stiffness of buoyancy alone (6N, 6N)."""
     N, water = layout.n_bodies, system.water
     buoyancy, G = np.zeros((N, 6)), np.zeros((6 * N, 6 * N))
-    # all of it may be unknown (NaN); `compile` refuses a part
+    # all of it may be unknown (NaN); `compile` rejects a part
     given = "hydrostatic_stiffness" in data and bool(
         np.isfinite(data["hydrostatic_stiffness"].values).any()
     )
@@ -670,7 +670,7 @@ def _hydrostatics(
 
 
 def _data_mass(data: xr.Dataset, body: str) -> float | None:
-    """The mass whose weight is in the stiffness of `run_bem`; None where it is not told."""
+    """The mass whose weight is in the stiffness of `run_bem`; None where it is not given."""
     if data["hydrostatic_stiffness"].attrs.get("weight") != "included":
         return None
     label = f"{body}__Heave"

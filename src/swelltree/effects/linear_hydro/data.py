@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from swelltree.effects.linear_hydro.radiation import Memory
 
 NEGLIGIBLE = 1e-3  # of the sea's energy: what may lie outside the data silently
-LEFT_OUT = 0.05  # of the sea's energy: more outside the data is refused
+LEFT_OUT = 0.05  # of the sea's energy: more outside the data is rejected
 
 
 class RadiationMemory:
@@ -176,7 +176,7 @@ class Table:
     radiation_damping: Array  # (f, 6N, 6N)
     excitation: Array  # (f, d, 6N) complex, per metre of a crest at the body, exp(-i w t)
     added_mass_inf: Array  # (6N, 6N)
-    place: Array  # (6N, 2) x and y of the body of each freedom
+    place: Array  # (6N, 2) x and y of the body of each DOF
     drift: DriftTable | None = None  # drift.data.DriftTable, or None
     remaining: Array | None = None  # excitation less what nonlinear hulls feel by themselves
 

@@ -27,7 +27,7 @@ SAME_VOLUME = 0.05  # of the displaced volume: meshes of one hull differ by less
 SAME_CENTER = 0.05  # of the size: so far may centres of buoyancy of two meshes be apart
 ELSEWHERE = 0.5  # of size or draft: a centre of mass so far off belongs to a body that was moved
 OTHER_LOAD = 0.05  # of the draft: a centre of mass farther off is reported
-FLATTEST = 0.05  # of the size: a draft below it is no draft (a centre of buoyancy left at zero)
+FLATTEST = 0.05  # of the size: a draft below it is not a draft (a centre of buoyancy left at zero)
 
 
 class Moved(NamedTuple):
@@ -91,7 +91,7 @@ def _tilt(R: np.ndarray) -> float:
 
 
 def _moved(body: Body, data: xr.Dataset, system: System) -> Moved | None:
-    """How far a body is from its data, by what they tell: pose, axes, centre of mass."""
+    """How far a body is from its data, by what they state: pose, axes, centre of mass."""
     place, axes = _point(data, "body_position", body.name), _point(data, "body_axes", body.name)
     size = _size(body, data, system)
     if axes is None:
@@ -152,14 +152,14 @@ def _by_mass(body: Body, data: xr.Dataset, size: float, about_z: np.ndarray) -> 
 
 
 def _warn_of_turned(body: Body) -> None:
-    """Files do not tell how their bodies lay: a body that lies turned may not be theirs."""
+    """Files do not state the heading of their bodies: a rotated body may not match them."""
     R = body.rotation_matrix
     tilt, yaw = np.degrees(_tilt(R)), np.degrees(np.arctan2(R[1, 0], R[0, 0]))
     if abs(R - np.eye(3)).max() <= SAME_ANGLE:
         return
     warn_user(
         f"body '{body.name}' is described tilted by {tilt:.3g} degrees and turned by {yaw:.3g} "
-        "degrees about the vertical; its hydro data do not tell how it lay when they were made, "
+        "degrees about the vertical; its hydro data do not state how it lay when they were made, "
         "and are taken as made with it so. If it lay at 0 degrees, give read_hydro(..., "
         f"rotation_deg={{'{body.name}': (0, 0, 0)}}), or where it lay as described, those angles."
     )
@@ -173,7 +173,7 @@ def _height(body: Body, data: xr.Dataset, size: float) -> float:
 
 
 def _at_its_draft(body: Body, data: xr.Dataset) -> bool:
-    """Whether hull or reference point tell that the body is where the data were made."""
+    """Whether hull or reference point show that the body is where the data were made."""
     volume, center = (_point(data, x, body.name) for x in ("displaced_volume", "rotation_center"))
     if body.hull is not None and volume is not None and volume > 0:
         return True  # `_check_hull` compares them

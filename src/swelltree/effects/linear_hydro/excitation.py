@@ -90,7 +90,7 @@ def excitation_at(
 
 
 def in_band(table: Table, waves: Components) -> np.ndarray:
-    """Which components the data cover; the others are left out, and refused where they matter."""
+    """Which components the data cover; the others are left out, and rejected where they matter."""
     low, high = float(table.omega[0]), float(table.omega[-1])
     inside, part = covered_by(low, high, waves)
     if part > NEGLIGIBLE:

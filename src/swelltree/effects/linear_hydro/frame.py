@@ -11,7 +11,7 @@ linear. With v_h the velocity in these axes, the added mass acts as
             = -A_w \dot v + A_w (\dot\psi_m\, \hat z \times v), \qquad A_w = T A T^\top
 
 The first term is in the mass matrix (`present`), the second is its wrench. Half
-v A_w v changes by the work of the other forces alone, so it books no work of its own.
+v A_w v changes by the work of the other forces alone, so it does no work of its own.
 """
 
 from __future__ import annotations

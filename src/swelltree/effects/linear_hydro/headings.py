@@ -25,7 +25,7 @@ from swelltree.system.errors import SwelltreeError, warn_user
 TURN = 2.0 * np.pi
 SAME = 1e-6  # rad: headings nearer than this are one
 ALWAYS = 2  # harmonics kept exactly, however small the part of the circle
-# of the forces: left-out headings missed by more are told. Without one the gap is twice as wide; on
+# of the forces: a larger error at left-out headings is reported. Without one the gap is doubled; on
 # a barge the curve then missed 5 to 30 times as much as it does between all headings
 TOO_COARSE = 0.2
 MANY = 40  # frequencies at which headings are left out
@@ -128,10 +128,10 @@ def left_out_error(direction: np.ndarray, values: np.ndarray) -> float:
 
     Args:
         direction: headings of the data [rad].
-        values: (f, d, 6N), real or complex; freedoms of one kind are measured together.
+        values: (f, d, 6N), real or complex; DOFs of one kind are measured together.
 
     Returns:
-        Root mean square over frequencies and headings, of the worst freedom; nan when no heading
+        Root mean square over frequencies and headings, of the worst DOF; nan when no heading
         lies between others.
     """
     direction = np.asarray(direction, float)
@@ -148,7 +148,7 @@ def left_out_error(direction: np.ndarray, values: np.ndarray) -> float:
         off = np.tensordot(values[:, others], weights[0], (1, 0)) - values[:, j]
         missed += (np.abs(off) ** 2).sum(axis=0)
         size += (np.abs(values[:, j]) ** 2).sum(axis=0)
-    # a freedom that hardly feels waves is measured by its like: forces, moments
+    # a DOF that hardly feels waves is measured by its like: forces, moments
     size = size.reshape(-1, 2, 3)
     size = np.maximum(size, 0.01 * size.max(axis=(0, 2), keepdims=True)).reshape(-1)
     return float(np.sqrt(missed / np.where(size > 0, size, 1.0)).max(initial=0.0))

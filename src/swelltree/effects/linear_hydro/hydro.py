@@ -1,7 +1,7 @@
 r"""Wrenches of hydrodynamics: buoyancy, damping, radiation memory, excitation, drift.
 
 The inertial part, added mass at infinite frequency, is in the mass matrix of
-every formulation. All terms are booked as work in the energy budget.
+every formulation. All terms are counted as work in the energy budget.
 
 Excitation is summed once, on a grid of times,
 

@@ -96,7 +96,7 @@ def in_waves(
 
 
 def _refuse_traced(table: Table, method: str, turning: bool) -> None:
-    """What a sea with traced numbers cannot do, in sentences."""
+    """What a sea with traced numbers cannot do, as messages."""
     from swelltree.effects.linear_hydro.traced_loads import refuse_traced_table
 
     refuse_traced_table(table)
@@ -125,7 +125,7 @@ def _linear_part(table: Table, waves: StreamWave | GridWaves) -> Components:
         )
     if not isinstance(waves, StreamWave):
         raise SwelltreeError(
-            "a field on a grid does not tell how it is diffracted. Compile without hydro data, "
+            "a field on a grid does not state how it is diffracted. Compile without hydro data, "
             "with compile(system, nonlinear=True)."
         )
     bound = bound_components(waves)

@@ -18,7 +18,7 @@ class KnownRadiation(Effect):
     names: tuple[str, ...] = ("periodic radiation",)
 
     def loads(self, model: Model, now: Now) -> Loads:
-        """The wrench, booked as work."""
+        """The wrench, counted as work."""
         xp = namespace(now.motion.v)
         wrench = xp.asarray(self.radiation)
         power = (wrench * now.motion.v).sum().reshape(1)

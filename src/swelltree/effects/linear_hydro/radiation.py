@@ -107,7 +107,7 @@ class GivenMemoryForce(RadiationMemory):
     """
 
     size: int  # 6N
-    active: tuple[int, ...]  # freedoms that radiate
+    active: tuple[int, ...]  # DOFs that radiate
 
     def start(self) -> Float[Array, " m"]:
         return np.zeros(len(self.active))

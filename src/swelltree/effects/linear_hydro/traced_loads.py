@@ -1,7 +1,7 @@
 r"""Excitation of a sea whose numbers JAX is tracing: derivatives by height, period and heading.
 
 The same sum as `hydro.wave_loads` in JAX functions. Sizes cannot depend on traced frequencies, so
-the grid resolves the highest frequency of the data. Nothing can be refused while it is traced: a
+the grid resolves the highest frequency of the data. Nothing can be rejected while it is traced: a
 sea of which more than a trifle lies outside the data gets loads that are not numbers.
 """
 
@@ -25,7 +25,7 @@ BLOCK = 512  # times that are summed together
 
 
 def refuse_traced_table(table: Table) -> None:
-    """A sentence for models whose data are traced too."""
+    """A message for models whose data are traced too."""
     if is_traced(table):
         raise SwelltreeError(
             "a sea is given to a model whose hydro data are traced. Let the function close over "

@@ -3,7 +3,7 @@ r"""Excitation of a sea as the waves it is made of, summed for a block of time w
 .. math:: F(t) = r(t)\, \mathrm{Re} \sum_l F_l\, e^{-i\omega_l t}
 
 A sea of an hour has some hundred numbers here and a million on a grid in time: many seas fit into
-the memory of a graphics processor, which sums them block by block.
+the memory of a GPU, which sums them block by block.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ def welded_sets(layout: Layout) -> list[int]:
     """For every body the first one of those it is welded to, itself where there is none."""
     lead = list(range(layout.n_bodies))
     loose = {dof.joint for dof in layout.dofs}
-    # the joints of the tree come first; one without a freedom is a weld
+    # the joints of the tree come first; one without a DOF is a weld
     for j in range(layout.n_bodies):
         base, follower = layout.base[j], layout.follower[j]
         inside = 0 <= base < layout.n_bodies and 0 <= follower < layout.n_bodies

@@ -1,4 +1,4 @@
-"""Winches of a compiled system: what they are told, what they measure, how fast they run.
+"""Winches of a compiled system: their commands, what they measure, how fast they run.
 
 One object for all winches of lines of one model; every number is a row (winch,). The rope speed is
 positive when it pays out. The same functions serve fixed steps (`after_step`) and smooth solvers
@@ -35,8 +35,8 @@ class SetSpeed:
 
     Args:
         signal: compiled, the winch's own.
-        time: corners of the pieces (k,) [s].
-        speed: at the corners (k,) [m/s].
+        time: breakpoints of the pieces (k,) [s].
+        speed: at the breakpoints (k,) [m/s].
         brakes: begin and end of the times when the drum is held (b, 2) [s].
         holds: begin and end of the times when the signal counts as zero (b, 2) [s].
         width: time about an instant of which the mean is taken; zero for the value there [s].
@@ -60,7 +60,7 @@ class SetSpeed:
         return xp.concatenate([of_signal, self.time, *spans])
 
     def commanded(self, t: Array, h: Array) -> tuple[Array, Array, Array]:
-        """Speed of the stages, of the winch's own signal, and share of the time it is held.
+        """Speed of the stages, of the winch's own signal, and fraction of time it is held.
 
         All are means over a time h about t, so that the rope is right however short a ramp is;
         over `width` where h is zero, and those at t itself where both are.
@@ -288,7 +288,7 @@ def winch_start(winches: Winches) -> WinchState:
 
 
 def _commanded(winches: Winches, t: Array, h: Array) -> tuple[Array, Array, Array]:
-    """Speed of the stages, own set speed, and share of the time when the drum is held."""
+    """Speed of the stages, own set speed, and fraction of time when the drum is held."""
     rows = [s.commanded(t, h) for s in winches.speed]
     xp = namespace(*(x for row in rows for x in row), t)
     stages, set_speed, braked = (xp.stack([xp.asarray(row[k]) for row in rows]) for k in range(3))

@@ -1,1 +1,1 @@
-"""Forces on strokes: springs, dampers, joint forces and machines of power take-offs."""
+"""Forces on strokes: springs, dampers, joint forces and PTOs."""

@@ -1,4 +1,4 @@
-"""Elements on strokes for small motions: unit wrenches, the slope of their force at rest, notes."""
+"""Elements on strokes for small motions: unit wrenches, force slopes at equilibrium, notes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def linear_elements(forces: StrokeForces, model: Model, now: Now) -> LinearElements:
-    """All elements at a state of rest."""
+    """All elements at equilibrium."""
     count = len(forces.names)
     units = [pair_wrench(model, forces.strokes, now.motion, unit) for unit in np.eye(count)]
     stops: Array = np.isfinite([forces.stops.lower, forces.stops.upper]).any(axis=0)
@@ -29,7 +29,7 @@ def linear_elements(forces: StrokeForces, model: Model, now: Now) -> LinearEleme
 
 
 def notes_of(forces: StrokeForces) -> tuple[str, ...]:
-    """One sentence for every element that has no linear law of its own."""
+    """One message for every element that has no linear law of its own."""
     notes = []
     for law, part in zip(forces.laws, forces.slices(), strict=True):
         for k, i in enumerate(range(part.start, part.stop)):

@@ -1,6 +1,6 @@
 """Channels of forces on strokes, under the names of what was described.
 
-Springs tell tension and length, joint forces their force, power take-offs their books: absorbed =
+Springs report tension and length, joint forces their force, PTOs their energy balance: absorbed =
 change of stored + delivered + lost.
 """
 

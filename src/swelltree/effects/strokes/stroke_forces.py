@@ -1,10 +1,10 @@
-r"""Forces on strokes: springs, dampers, joint forces and the machines of power take-offs.
+r"""Forces on strokes: springs, dampers, joint forces and PTOs.
 
 .. math:: F = F_{machine}(t, x, v, z, u) - k (x - x_0) + F_{stop}
 
 A spring between two points, a force on a joint coordinate and a power take-off are the same
 thing: a law with internal states z (`laws`), a spring, end stops and limits on a stroke. The
-effect finds stroke and rate of each, asks the laws, and books the energy: what is taken from the
+effect evaluates stroke, rate and law of each, and accounts for the energy: what is taken from the
 motion, -F v, is stored, delivered or lost.
 """
 
@@ -86,7 +86,7 @@ class StrokeForces(Effect):
         return [i for i, given in enumerate(self.roles) if given == role]
 
     def words(self, i: int) -> str:
-        """Role and name of an element, for sentences."""
+        """Role and name of an element, for messages."""
         return f"{WORDS[self.roles[i]]} '{self.names[i]}'"
 
     def law_of(self, i: int) -> tuple[Tree, int]:
@@ -95,7 +95,7 @@ class StrokeForces(Effect):
         return next((law, i - rows.start) for law, rows in parts if rows.start <= i < rows.stop)
 
     def is_plain(self, i: int) -> bool:
-        """Is an element no machine, or one that is a damper without losses, limits or stops?"""
+        """Is an element not a PTO, or a PTO that is a damper without losses, limits or stops?"""
         law, k = self.law_of(i)
         if self.roles[i] != "pto":
             return True
@@ -244,7 +244,7 @@ class StrokeForces(Effect):
         return namespace(*parts).concatenate(parts)
 
     def can_hold(self) -> np.ndarray:
-        """Numbers of the machines with a latch."""
+        """Indices of the PTOs with a latch."""
         holds = [law.holds for law, n in zip(self.laws, self.counts, strict=True) for _ in range(n)]
         return np.flatnonzero(holds)
 

@@ -99,7 +99,7 @@ def build_weak_scatterers(
 
 
 def _terms(name: str, on_surface: bool, crossing: bool) -> tuple[str, ...]:
-    """Of the books: the water, its beach, waterlines that move, smoothing, new meshes."""
+    """Energy terms: the water, its beach, waterlines that move, smoothing, new meshes."""
     words = [BEACH, *[WATERLINE, SMOOTHING] * on_surface, *[MESHES] * crossing]
     return (name, *(f"{name} {word}" for word in words))
 

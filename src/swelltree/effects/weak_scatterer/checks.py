@@ -44,7 +44,7 @@ def described_bodies(system: System) -> tuple[str, ...]:
 
 
 def refuse_carried_twice(system: System, others: dict[str, Iterable[str]]) -> None:
-    """Refuse bodies that get their water from elsewhere as well.
+    """Reject bodies that get their water from elsewhere as well.
 
     Args:
         system: described.

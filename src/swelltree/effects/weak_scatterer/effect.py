@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from swelltree.formulations.base import Formulation, Kinematics
 
 STEPS_PER_PERIOD = 30
-# terms of the books beside its own
+# terms of the energy balance beside its own
 BEACH, WATERLINE, SMOOTHING, MESHES = "beach", "waterline", "smoothing", "meshes"
 prepared_once = jitted(prepare)
 kept_once = jitted(kept_for_run, static_argnums=(2, 3))
@@ -93,7 +93,7 @@ class WeakScatterers(Effect):
         wave: incident.
         prepared: matrices that hold for a step or a run; None: made at every instant.
         solution: of an instant; None: only the weight of the water is known.
-        names: of the effect, and of the terms of its books that have words of their own.
+        names: of the effect, and of the terms of its energy balance that have names of their own.
         bodies: numbers of its bodies in the model.
         geometry: "full", "mid" or "start".
         coupling: "schur" or "monolithic".
@@ -102,7 +102,7 @@ class WeakScatterers(Effect):
         given_step: time step, None: from the waves [s].
         given_beach: the beach was given; else it is what waves of their frequency want.
         accuracy: asked relative error of coefficients, None: not asked.
-        mesher: makes the scene anew where bodies cross the surface; None: the scene stays.
+        mesher: makes the scene again where bodies cross the surface; None: the scene stays.
         calm: of its beach over that of the mesher.
         iterated: systems are solved by GMRES with factors of the mean geometry.
         single: these factors are in float32.
@@ -176,7 +176,7 @@ class WeakScatterers(Effect):
 
     @property
     def word(self) -> str:
-        """What it is, for sentences."""
+        """What it is, for messages."""
         return "weak scatterers"
 
     @property
@@ -223,7 +223,7 @@ class WeakScatterers(Effect):
         return 0.5 * limit if self.given_step is None else float(self.given_step)
 
     def check_step(self, step: float) -> None:
-        """Refuse steps with which the free surface would grow without measure."""
+        """Reject steps with which the free surface would be unstable."""
         limit = longest_step(self.scene)
         if step > limit * (1 + 1e-9):
             raise SwelltreeError(
@@ -377,7 +377,7 @@ class WeakScatterers(Effect):
         """What to look at when a run ended early."""
         highest = np.abs(np.asarray(states)[1, : self.scene.boundary.surface]).max(initial=0.0)
         if self.mesher is not None and self.mesher.trouble:
-            return f"Weak scatterers could not be meshed anew: {self.mesher.trouble}"
+            return f"Weak scatterers could not be remeshed: {self.mesher.trouble}"
         if highest > 0.5 * self.scene.depth:
             return (
                 f"Weak scatterers: the perturbation of the surface grew to {highest:.3g} m. Give a "
@@ -506,11 +506,11 @@ class WeakScatterers(Effect):
         return whole.reshape(6 * N, 6 * N)
 
     def _first(self, value: Array) -> Array:
-        """Books of all its terms with a value in the first."""
+        """Energy balance of all its terms with a value in the first."""
         return jnp.zeros(len(self.names)).at[0].set(value)
 
     def _books(self, terms: dict[str, Array]) -> Array:
-        """Books of all its terms with values in those of these words; others it does not have."""
+        """Energy balance of all its terms with these values; terms it does not have are skipped."""
         place = {name.removeprefix(f"{self.names[0]} "): k for k, name in enumerate(self.names)}
         books = jnp.zeros(len(self.names))
         for word, value in terms.items():
@@ -546,7 +546,7 @@ class WeakScatterers(Effect):
     # --- what it cannot do
 
     def linear(self, model: Model, now: Now) -> LinearForm:
-        """Refused: there is no linear model of it."""
+        """Not supported: there is no linear model of it."""
         raise SwelltreeError(
             f"force '{self.names[0]}': weak scatterers are computed in time and have no linear "
             "model. Use simulate(...), or hydro data (run_bem) without the weak scatterer."

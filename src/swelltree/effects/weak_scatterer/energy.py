@@ -11,7 +11,7 @@ With the conditions of the mean free surface
 with the power P of the dynamic pressure on bodies up to the incident surface, and what moving
 waterlines sweep over (`swept`). The linear surface loses the water that is swept over, and does
 not gain the work of the pressure in the strip above it (`strip`): both are in the term of the
-waterline, so that in still water the books close within the error of the mesh. In waves E is that
+waterline, so that in still water the energy balance closes within mesh error. In waves E is that
 of the perturbation alone, and the exchange with the incident wave is what is missing.
 """
 

@@ -2,7 +2,7 @@ r"""The linear mode at one frequency: added mass, damping and excitation without
 
 With everything as :math:`e^{-i\omega t}` the two conditions of the mean free surface and its beach
 are one, :math:`q = -(\nu - i\omega)^2 \phi / g`, so that a single complex system gives what a run
-would come to after a long time. It tells errors of the mesh, of the tank and of its beach from
+would come to after a long time. It separates errors of the mesh, of the tank and of its beach from
 those of steps and of the coupling, and can be compared with frequency-domain data term by term.
 """
 

@@ -44,8 +44,8 @@ class State(NamedTuple):
         top: potential and elevation on the free surface [m^2/s, m].
         reference: of the mesh.
         quality: of the mesh in plan when it was made.
-        booked: energy that changes of the mesh brought into the water [J].
-        booked_mass: displaced mass that changes of the mesh brought, and no flow [kg].
+        booked: energy that remeshing added to the water [J].
+        booked_mass: displaced mass that remeshing added without flow [kg].
     """
 
     top: Float[Array, "two surface"]

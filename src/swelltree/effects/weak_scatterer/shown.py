@@ -48,7 +48,7 @@ def shown(effect: WeakScatterers, now: Now, bodies: Bodies) -> dict[str, Array]:
     used = scene.boundary.used
     if used is None:
         return result
-    # of a mesh that changes its triangles too; those that are none are points
+    # of a mesh that changes its triangles too; padding triangles are points
     faces = scene.boundary.triangles[: scene.boundary.surface_triangles]
     place = jnp.zeros(now.motion.v.shape[0]).at[jnp.array(effect.bodies)]
     taken = used.vertices[scene.boundary.wet]

@@ -7,7 +7,7 @@ uncovers what stands on it: per unit of plan f, water of the height :math:`\eta`
 .. math:: \oint f(\eta)\, w\cdot n\, ds ,
 
 of second order and more. It is taken from the surface and given to nothing, so it has terms of its
-own in the books of mass and energy.
+own in the balances of mass and energy.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def wet_panels(named: dict[str, Panels], notes: list[str]) -> dict[str, Panels]:
 
     Args:
         named: panels of every body below the water, normals outwards.
-        notes: sentences about the run.
+        notes: messages about the run.
     """
     result, left_out = dict(named), dict.fromkeys(named, 0.0)
     names = list(named)

@@ -55,7 +55,7 @@ TOLERANCE = 0.05  # of the waves that are scattered: what may be missing in thei
 
 
 def check_drift(drift: str | xr.Dataset, system: System, names: Sequence[str]) -> None:
-    """Refuse what the far field cannot tell; say what is left out of a body that floats freely.
+    """Reject what the far field cannot give; warn of what is left out for a freely floating body.
 
     Args:
         drift: "none", "free", "fixed", or the result of `rao`.
@@ -77,7 +77,7 @@ def check_drift(drift: str | xr.Dataset, system: System, names: Sequence[str]) -
     if drift != "none" and len(names) > 1:
         raise SwelltreeError(
             f"run_bem: drift='{drift}' is asked for {len(names)} bodies, but the waves far away "
-            "tell only the sum of their forces. Run one body alone (without what the others "
+            "give only the sum of their forces. Run one body alone (without what the others "
             "scatter), give drift=sw.rao(model) for the sum on the device as jointed, or read "
             "second-order data of a code that integrates pressures (read_hydro)."
         )

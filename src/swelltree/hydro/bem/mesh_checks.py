@@ -47,12 +47,12 @@ def surface_of(panels: Panels) -> Surface:
 
 
 def checked_panels(name: str, panels: Panels, notes: list[str]) -> Panels:
-    """Wetted panels that a solver may use; what was mended is told and added to the notes.
+    """Wetted panels that a solver may use; fixes are reported and added to the notes.
 
     Args:
         name: of the body.
         panels: below the still water, world axes.
-        notes: sentences about the run.
+        notes: messages about the run.
     """
     reach = float(np.ptp(panels.vertices, axis=0).max())
     if reach > LONGEST:
@@ -158,7 +158,7 @@ def _solid_angle(at: np.ndarray, t: np.ndarray) -> np.ndarray:
 
 
 def tell(text: str, notes: list[str]) -> None:
-    """A sentence as a warning and among the notes."""
+    """A message as a warning and among the notes."""
     notes.append(text)
     warn_user(text)
 
@@ -170,7 +170,7 @@ def standing(name: str, panels: Panels, depth: float, notes: list[str]) -> Panel
         name: of the body.
         panels: below the still water.
         depth: of the water [m].
-        notes: sentences about the run.
+        notes: messages about the run.
     """
     low, size = float(panels.vertices[:, 2].min()), float(np.ptp(panels.vertices, axis=0).max())
     if not np.isfinite(depth) or low > -depth + 1e-6 * size:

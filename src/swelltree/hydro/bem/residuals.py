@@ -26,7 +26,7 @@ from swelltree.system.named_values import NamedValues
 from swelltree.system.values import DOFS
 
 WEAK = 0.03  # of omega A: damping below it is measured by this
-HEADINGS = (24, 240)  # fewest and most around the bodies
+HEADINGS = (24, 240)  # min and max number around the bodies
 
 
 def by_kind(

@@ -97,7 +97,7 @@ def run_bem(
 ) -> xr.Dataset:
     """Hydrodynamic data of a system by the boundary-element method.
 
-    The freedoms of each body are about its reference point as described; forces are complex
+    The DOFs of each body are about its reference point as described; forces are complex
     amplitudes exp(-iwt) per metre of wave amplitude, phases at the global origin. omega = inf is
     added for the added mass, and omega = 0 in deep water (in finite depth the added mass in heave
     has no limit there). A frequency that fails is tried with another Green function, else left

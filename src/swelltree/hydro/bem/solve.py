@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     import capytaine as cpt
 
 METHOD = "direct"
-NEGATIVE = 0.005  # of omega A: a diagonal damping more negative than this is no number
-OFF_DEEP = 0.02  # of omega A: farther from deep water than this is no number in short waves
+NEGATIVE = 0.005  # of omega A: a diagonal damping more negative than this becomes NaN
+OFF_DEEP = 0.02  # of omega A: farther from deep water than this becomes NaN in short waves
 SHORT = 6.0  # k h from which waves do not feel the bottom
-LIDS = (0.5, 1.0, 0.0)  # heights of a lid to try, as shares of the lowest one
+LIDS = (0.5, 1.0, 0.0)  # heights of a lid to try, as fractions of the lowest one
 DEEPEST_LID = 0.5  # of the draft
 BETTER = 0.8  # of the residuals with a lid: those without it must be smaller
 GREEN = ("auto", "delhommeau", "delhommeau_legacy", "liang_wu_noblesse")
@@ -70,7 +70,7 @@ class Solved:
         haskind: (omega, dof), see `residuals.residuals`.
         far_field: the same.
         lid: (omega,) height of the lid as a fraction of the lowest one, NaN without a lid.
-        notes: sentences.
+        notes: messages.
     """
 
     omega: np.ndarray
@@ -231,7 +231,7 @@ def _lid_words(share: float | None) -> str:
 
 
 def lid_height(body: Wetted, share: float, highest: float, g: float) -> float | None:
-    """Of the lid of a body [m]: a share of the lowest that closes out irregular frequencies.
+    """Of the lid of a body [m]: a fraction of the lowest that closes out irregular frequencies.
 
     Args:
         body: in the water; None for one that is under it.
@@ -403,7 +403,7 @@ def _one(
 def _note_resolution(
     body: cpt.FloatingBody, omega: np.ndarray, water: Water, lid: bool, notes: list[str]
 ) -> None:
-    """Sentences about panels too large for the waves and about irregular frequencies."""
+    """Messages about panels too large for the waves and about irregular frequencies."""
     finite = omega[(omega > 0.0) & np.isfinite(omega)]
     if not finite.size or not water.g > 0.0:
         return

@@ -95,11 +95,11 @@ def extend_damping(
 
 
 def damping_scale(damping: Float[Array, "f m m"]) -> Float[Array, " m"]:
-    """Square root of the largest damping of each freedom, which makes freedoms comparable.
+    """Square root of the largest damping of each DOF, which makes DOFs comparable.
 
-    Freedoms that radiate nothing (the yaw of a round body) would blow up noise: translations and
+    DOFs that radiate nothing (the yaw of a round body) would blow up noise: translations and
     rotations of a body are each kept above one hundredth of the largest of their kind. Six
-    freedoms are one body; other numbers are taken as one kind.
+    DOFs are one body; other numbers are taken as one kind.
     """
     m = damping.shape[1]
     scale = np.sqrt(np.abs(np.diagonal(damping, axis1=1, axis2=2)).max(axis=0))

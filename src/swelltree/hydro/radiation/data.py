@@ -17,7 +17,7 @@ from swelltree.system.errors import SwelltreeError, warn_user
 
 ASYMMETRY = 0.1  # warn when A or B differ from their transposes by more than this
 NEGATIVE = 0.05  # a frequency whose scaled B is more negative than this is left out
-DECAYED = 0.05  # B of a freedom has decayed when its last value is below this part of its largest
+DECAYED = 0.05  # B of a DOF has decayed when its last value is below this part of its largest
 MOVED = 0.05  # warn when the fit moves A_inf by more than this part
 DOUBT = 0.03  # ... and A is then taken from B when the two disagree by more than this part of K
 
@@ -32,7 +32,7 @@ class RadiationData:
         weight: width of the band that each frequency stands for [rad/s].
         scale: physical K is scaled K times scale_i scale_j.
         A_inf: added mass at infinite frequency, symmetric.
-        parts: motions that radiate together, each an orthonormal basis (m, k) of scaled freedoms.
+        parts: motions that radiate together, each an orthonormal basis (m, k) of scaled DOFs.
         inconsistency: part of the data's K that contradicts causality and was replaced.
         notes: what was done to the data.
     """
@@ -47,7 +47,7 @@ class RadiationData:
     notes: tuple[str, ...]
 
     def with_mass_of(self, fit: Complex[Array, "f m m"]) -> "RadiationData":
-        """The data with A_inf moved by what a fit lacks: the water's swing above the band.
+        """The data with A_inf moved by what a fit lacks: resonances of the water above the band.
 
         There it is faster than all that is known and acts as a constant added mass.
         """
@@ -62,8 +62,8 @@ class RadiationData:
         notes = list(self.notes)
         if part > 1e-6:
             notes.append(
-                f"A_inf was moved by {100 * part:.2g} %, the added mass that water swinging above "
-                "the band has in it."
+                f"A_inf was moved by {100 * part:.2g} %, the added mass of resonances above "
+                "the band."
             )
         if part > MOVED:
             warn_user(
@@ -115,8 +115,8 @@ def prepare(
         A_inf: added mass at infinite frequency; without it and without a row at infinity Ogilvie's
             relation is used.
         omega_max: leave out data above this frequency [rad/s].
-        scale: what makes freedoms comparable, default the square root of the largest damping.
-        causal: mend added mass that contradicts the damping, where that has decayed.
+        scale: what makes DOFs comparable, default the square root of the largest damping.
+        causal: correct added mass that contradicts the damping, where that has decayed.
         as_given: keep frequencies at which the data jump and added mass that contradicts the
             damping.
     """
@@ -174,13 +174,13 @@ def _within(
 
 
 def _without_noise(B: Array, unit: Array, notes: list[str]) -> tuple[Array, list[int]]:
-    """The damping without freedoms of which it is noise alone, and these."""
+    """The damping without DOFs of which it is noise alone, and these."""
     noisy = _noisy(B / np.outer(unit, unit), unit)
     if noisy:
         notes.append(
-            f"radiation of freedoms {noisy} was left out: it is small and its damping is negative "
+            f"radiation of DOFs {noisy} was left out: it is small and its damping is negative "
             "or too large "
-            "for its own diagonal at many frequencies. Refine the mesh if these freedoms move."
+            "for its own diagonal at many frequencies. Refine the mesh if these DOFs move."
         )
         warn_user("radiation data: " + notes[-1])
         B[:, noisy, :] = B[:, :, noisy] = 0.0
@@ -213,7 +213,7 @@ def _at_infinity(omega: Array, A: Array, B: Array, A_inf: Array | None, notes: l
         notes.append(
             f"A_inf from Ogilvie's relation, scatter over the band up to {100 * result.worst:.2g} "
             "% of the "
-            "largest added mass of a freedom."
+            "largest added mass of a DOF."
         )
     A_inf = np.asarray(A_inf, dtype=float)
     if A_inf.shape != A.shape[1:] or not np.isfinite(A_inf).all():
@@ -225,7 +225,7 @@ def _at_infinity(omega: Array, A: Array, B: Array, A_inf: Array | None, notes: l
 
 
 def _undecayed(omega: Array, B: Array) -> list[str]:
-    """A sentence when the damping is still large at the end of the band."""
+    """A message when the damping is still large at the end of the band."""
     size = np.linalg.norm(B, axis=(1, 2))
     if not size[-1] > 0.1 * size.max():
         return []
@@ -266,7 +266,7 @@ def _causal(omega: Array, B: Array, K: Array, weight: Array) -> tuple[Array, lis
     decayed = np.abs(diagonal[-1]) < DECAYED * np.abs(diagonal).max(axis=0).clip(min=1e-300)
     gap = np.einsum("f,fii->i", weight, np.abs(implied - K) ** 2)
     size = np.einsum("f,fii->i", weight, np.abs(implied) ** 2)
-    # freedoms that hardly radiate are left as they are
+    # DOFs that hardly radiate are left as they are
     doubtful = decayed & (gap > DOUBT**2 * size) & (np.abs(diagonal).max(axis=0) > 1e-2)
     either = doubtful[:, None] | doubtful[None, :]
     return np.where(either, implied, K), [int(i) for i in np.flatnonzero(doubtful)]
@@ -279,14 +279,14 @@ def _contradiction(omega: Array, gap: Array, A: Array, B: Array, doubtful: list[
     change = (weight * diagonals[0].imag / omega[:, None]).sum(axis=0)
     part = np.max(np.abs(change) / np.abs(diagonals[1]).max(axis=0).clip(min=1e-300))
     return (
-        f"A contradicts B (Kramers-Kronig) for freedoms {doubtful}, whose B has decayed: "
+        f"A contradicts B (Kramers-Kronig) for DOFs {doubtful}, whose B has decayed: "
         "omega (A - A_inf) was taken from B there. Where they radiate most, the added mass of the "
         f"model differs from the data by up to {100 * part:.2g} %."
     )
 
 
 def _check(omega: Array, A: Array, B: Array) -> None:
-    """Shapes and numbers, told in a sentence."""
+    """Check shapes and numbers; raise an error that names the first fault."""
     if omega.ndim != 1 or A.ndim != 3 or A.shape != B.shape or A.shape[0] != omega.size:
         raise SwelltreeError(
             f"radiation data do not belong together: omega {omega.shape}, added mass {A.shape}, "
@@ -311,7 +311,7 @@ def _check(omega: Array, A: Array, B: Array) -> None:
 
 
 def _symmetry(B: Array) -> list[str]:
-    """A sentence when the damping is not symmetric enough."""
+    """A message when the damping is not symmetric enough."""
     skew = np.linalg.norm(B - B.transpose(0, 2, 1), axis=(1, 2)).max()
     size = np.linalg.norm(B, axis=(1, 2)).max()
     if size == 0:
@@ -333,7 +333,7 @@ def _symmetry(B: Array) -> list[str]:
 
 
 def _noisy(B: Array, scale: Array) -> list[int]:
-    """Freedoms with little radiation that make the damping negative at many frequencies."""
+    """DOFs with little radiation that make the damping negative at many frequencies."""
     m = scale.size
     kinds = scale.reshape(-1, 2, 3) if m % 6 == 0 else scale.reshape(1, 1, -1)
     size = (kinds / kinds.max(axis=(0, 2), keepdims=True)).ravel()

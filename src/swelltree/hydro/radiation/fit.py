@@ -32,10 +32,10 @@ class MissedFitWarning(SwelltreeWarning):
     """A fit whose misfit of K is larger than asked for."""
 
 
-Fit = tuple[StateSpace, Array | None, list[str]]  # matrices, stored energy, sentences
+Fit = tuple[StateSpace, Array | None, list[str]]  # matrices, stored energy, messages
 COARSER = (0.01, 0.02, 0.05, 0.1)  # errors tried where a smaller one is not reached
 LAGS = 200  # at which the impulse response is compared
-PER_FREEDOM = 6  # default largest order: this many states for each radiating freedom
+PER_FREEDOM = 6  # default largest order: this many states for each radiating DOF
 
 
 def fit_radiation(
@@ -63,17 +63,17 @@ def fit_radiation(
         B: radiation damping (f, m, m).
         A_inf: added mass at infinite frequency; default the row at infinity, else Ogilvie's
             relation.
-        error: largest Frobenius misfit over the band relative to K, freedoms scaled.
-        max_order: most states, default six for each freedom that radiates, at least 40.
+        error: largest Frobenius misfit over the band relative to K, DOFs scaled.
+        max_order: most states, default six for each DOF that radiates, at least 40.
         method: "vector_fitting" (poles by vector fitting, balanced truncation, passive form:
             stable and
             passive by construction), "balanced" (without the passive form), "era" (Hankel singular
             values of the whole kernel matrix), "kristiansen" (the same for each entry),
             "per_entry" (vector
             fitting of each entry).
-        scale: what makes freedoms comparable, default sqrt(max B_ii).
+        scale: what makes DOFs comparable, default sqrt(max B_ii).
         omega_max: leave out data above this frequency [rad/s].
-        causal: mend added mass that contradicts the damping, where that has decayed.
+        causal: correct added mass that contradicts the damping, where that has decayed.
         entry_order: states for each entry in "kristiansen" and "per_entry".
         cache: keep the fit and look for it before computing.
         as_given: keep frequencies at which the data jump, and A that contradicts B.

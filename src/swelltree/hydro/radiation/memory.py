@@ -34,8 +34,8 @@ class Kernel:
         time: lags, equally spaced from 0 [s].
         values: K(t), forces per velocity per second.
         damping: the damping they come from.
-        remainder: largest |K| in the last tenth of the lags over the largest of all.
-        notes: sentences about extension and decay.
+        remainder: max |K| in the last tenth of the lags over the max of all.
+        notes: messages about extension and decay.
     """
 
     time: Float[Array, " lag"]

@@ -28,27 +28,27 @@ class RadiationModel:
         poles: eigenvalues of A in the order of the states [rad/s].
         n_pairs: how many 2 x 2 blocks come first.
         A_inf: added mass at infinite frequency that belongs to the fit.
-        scale: size of each freedom used to compare them.
+        scale: size of each DOF used to compare them.
         storage: matrix of the energy kept by the water, half chi' storage chi; None if the method
             gives none.
         band: lowest and highest frequency of the data [rad/s].
-        error: Frobenius misfit over the band relative to K, scaled freedoms.
+        error: Frobenius misfit over the band relative to K, scaled DOFs.
         error_bound: the error that was asked for.
-        freedom_error: the same for each diagonal entry, zero where a freedom does not radiate.
-        passivity_margin: least eigenvalue of the Hermitian part over the largest |K|, to ten times
+        freedom_error: the same for each diagonal entry, zero where a DOF does not radiate.
+        passivity_margin: min eigenvalue of the Hermitian part over the largest |K|, to ten times
             the band.
         method: how it was found.
-        data_inconsistency: part of the data's K that contradicted causality and was mended before
+        data_inconsistency: part of the data's K that violated causality and was corrected before
             the fit.
-        notes: sentences about data and fit.
+        notes: messages about data and fit.
         kernel_error: rms of the kernel's misfit over its rms, of what lies in the band, scaled
-            freedoms.
+            DOFs.
         mass_error: misfit of the added mass over its size, rms weighted by the damping: where the
             bodies radiate.
         damping_error: the same of the damping.
         impulse_error: rms misfit of the impulse response to the cosine transform of the damping,
             continued above the band, over its rms.
-        data: frequencies, added mass and damping that it was fitted to, mended and without what
+        data: frequencies, added mass and damping that it was fitted to, corrected and without what
             was left out.
     """
 
@@ -133,7 +133,7 @@ class RadiationModel:
 def passivity_margin(
     transfer: Complex[Array, "f m m"],
 ) -> float:
-    """Least eigenvalue of the Hermitian part over the largest |K|, over the given frequencies."""
+    """Min eigenvalue of the Hermitian part over the largest |K|, over the given frequencies."""
     largest = np.abs(transfer).max()
     if largest == 0:
         return 0.0

@@ -38,7 +38,7 @@ class Part:
         self._measure()
 
     def _start(self, most: int) -> Oscillators:
-        """Oscillators with the poles of the balanced model, at most one for each freedom."""
+        """Oscillators with the poles of the balanced model, at most one for each DOF."""
         problem, count = self.problem, min(self.size, most)
         model = problem.none()
         if problem.omega.size >= 12:

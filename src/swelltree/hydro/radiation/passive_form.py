@@ -21,25 +21,25 @@ from jaxtyping import Complex, Float
 
 from swelltree.engine.arrays import Array
 
-# above the band nothing is known of the water: what swings there acts in the band as a constant
+# above the band nothing is known of the water: resonances there act in the band as a constant
 # added mass, which is left out of the misfit and goes to A_inf. Fitted as oscillators it rings:
 # the impulse response of the RM3 was 2.9 times too large with faint poles at 1.5 times the band.
 # A resonance whose rise the data end in is theirs: two boxes need 44 states, else more than 48
 FASTEST = 1.2  # natural frequency in units of the highest frequency of the data
 STIFFEST = 2.0  # dampers likewise: critical damping at the end of the band
-SLOWEST = 2e-3  # least damping: every oscillator decays
+SLOWEST = 2e-3  # min damping: every oscillator decays
 FENCE = 0.05  # weight of the two upper limits
 FAINT = 0.03  # damping below this part of the largest gains no more weight
 
 
 @dataclass(frozen=True)
 class Oscillators:
-    """Parameters of the passive form (scaled freedoms).
+    """Parameters of the passive form (scaled DOFs).
 
     Args:
         frequency: natural frequencies, the square roots of the springs.
         L: factor of the damper matrix, lower triangular.
-        beta: how each oscillator is driven by each freedom.
+        beta: how each oscillator is driven by each DOF.
         least: damping that every oscillator has at least.
     """
 

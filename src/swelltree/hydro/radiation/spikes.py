@@ -4,7 +4,7 @@ Added mass and damping are smooth, :math:`Z = B + i\omega A` with them. Every fr
 with the cubic through two neighbours on each side (a constant A is a straight line of Z and drops
 out). The one that is off most is left out and its neighbours are judged again without it, less
 sharply where the cubic then spans a wider gap (its error grows as the product of the distances).
-What half of the frequencies miss is what this grid cannot tell. A narrow resonance, as between two
+What half of the frequencies miss is not resolved by this grid. A narrow resonance, as between two
 hulls, looks like a jump: it is true, and stays, when A follows from B there as well as elsewhere
 (Kramers-Kronig), or when an oscillator that takes energy explains what the neighbours do not. A
 spike has no such shape in the frequencies beside it.
@@ -20,9 +20,9 @@ from swelltree.engine.arrays import Array
 from swelltree.hydro.radiation.damping_band import extend_damping
 from swelltree.hydro.radiation.memory import added_mass_change
 
-JUMP = 0.04  # of the largest damping, freedoms scaled by it
+JUMP = 0.04  # of the largest damping, DOFs scaled by it
 STANDS_OUT = 8.0  # times what half of the frequencies miss: a coarse grid misses everywhere
-CERTAIN = 0.15  # so far off a single frequency is no resonance, which has a shape
+CERTAIN = 0.15  # a single frequency so far off is not a resonance, which has a shape
 CONTRADICTS = 6.0  # times the usual contradiction of added mass and damping
 MOST = 0.2  # of the frequencies may be left out
 FEWEST = 12  # frequencies below which a jump and a coarse grid look alike
@@ -43,7 +43,7 @@ def jumps(omega: Array, A: Array, B: Array, unit: Array) -> Array:
         omega: rising [rad/s].
         A: added mass (f, m, m).
         B: damping (f, m, m).
-        unit: size of each freedom, the root of its largest damping.
+        unit: size of each DOF, the root of its largest damping.
     """
     count = omega.size
     result = np.zeros(count)
@@ -94,12 +94,12 @@ def unexplained(omega: Array, Z: Array, row: Array) -> float:
 
     with a parabola :math:`Z_0` over the frequencies beside it; :math:`\Omega, \gamma` are tried on
     a grid, R is the nearest matrix that takes energy from every motion. Entries whose damping
-    does not jump tell nothing: omega times a small error of the added mass is large.
+    does not jump carry no information: omega times a small error of the added mass is large.
 
     Args:
         omega: rising [rad/s].
         Z: scaled B + i omega A, flattened (f, m m).
-        row: frequencies side by side that jump.
+        row: adjacent frequencies that jump.
     """
     first, last = max(int(row[0]) - BESIDE, 0), min(int(row[-1]) + BESIDE, omega.size - 1)
     w, m = omega[first : last + 1], round(np.sqrt(Z.shape[1]))
@@ -127,7 +127,7 @@ def unexplained(omega: Array, Z: Array, row: Array) -> float:
 
 
 def _rows_of(result: Array, apart: int = 1) -> list[Array]:
-    """Frequencies that jump, those side by side, or at most so far apart, together."""
+    """Frequencies that jump, grouped where adjacent or at most so far apart."""
     bad = np.flatnonzero(result > 0)
     return np.split(bad, np.flatnonzero(np.diff(bad) > apart) + 1) if bad.size else []
 

@@ -11,8 +11,8 @@ from jaxtyping import Complex
 from swelltree.engine.arrays import Array
 
 COUPLING = 1e-3  # sets of motions coupled by less than this part of the largest are fitted apart
-MOST = 60  # freedoms of a set in which mirror images are looked for
-ROWS = 8  # frequencies looked at: what is no symmetry fails at most of them
+MOST = 60  # DOFs of a set in which mirror images are looked for
+ROWS = 8  # frequencies looked at: what is not a symmetry fails at most of them
 
 
 def independent_parts(K: Complex[Array, "f m m"]) -> tuple[Array, ...]:
@@ -32,7 +32,7 @@ def independent_parts(K: Complex[Array, "f m m"]) -> tuple[Array, ...]:
 
 
 def linked(K: Array) -> list[list[int]]:
-    """Freedoms connected by entries that are not noise."""
+    """DOFs connected by entries that are not noise."""
     size = np.sqrt((np.abs(K) ** 2).mean(axis=0))
     linked = size > COUPLING * size.max()
     left, groups = set(range(len(size))), []
@@ -42,7 +42,7 @@ def linked(K: Array) -> list[list[int]]:
             group |= frontier
             frontier = {int(j) for i in frontier for j in np.flatnonzero(linked[i])} - group
         left -= group
-        # a freedom without any radiation gets no states
+        # a DOF without any radiation gets no states
         if linked[np.ix_(sorted(group), sorted(group))].any():
             groups.append(sorted(group))
     return groups

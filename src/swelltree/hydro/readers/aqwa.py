@@ -1,7 +1,7 @@
 """AQWA's database .AH1, with Froude-Krylov and diffraction forces of the listing .LIS.
 
 Phases are lags (exp(-iwt)) with the crest at the centre of gravity of each body: they are moved
-to the global origin by k.x. Freedoms are about the centres of gravity.
+to the global origin by k.x. DOFs are about the centres of gravity.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def _square(base: Database, keyword: str, shape: tuple[int, ...]) -> np.ndarray:
     """Six rows for each pair of bodies and frequency, the first led by its three indices."""
     values = np.full(shape, np.nan)
     i = j = w = 0
-    line = 6  # of six; a row led by indices begins anew
+    line = 6  # of six; a row led by indices begins again
     for k, row in _rows(base, keyword):
         if len(row) == 9:
             i, j = (_index(base, k, x, "structure", base.count) for x in row[:2])
@@ -228,7 +228,7 @@ def _limits(base: Database, parts: HydroParts, shape: tuple[int, ...]) -> None:
 
 
 def _force_rao(base: Database) -> np.ndarray:
-    """(omega, heading, freedom): a row of moduli led by three indices, then one of phases."""
+    """(omega, heading, DOF): a row of moduli led by three indices, then one of phases."""
     shape = (base.omega.size, base.headings.size, 6 * base.count)
     check_size(shape, "forces", lambda text: SwelltreeError(f"'{base.file.path}': {text}"), 16)
     values = np.full(shape, np.nan + 0j)

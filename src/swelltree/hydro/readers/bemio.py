@@ -1,7 +1,7 @@
 """BEMIO / WEC-Sim h5 files.
 
 Stored normalised: A/rho, B/(rho omega), F/(rho g), K/(rho g), unless `scaled` is set. Phases lead
-(exp(+iwt)), so forces are conjugated. Freedoms are about the centre of gravity.
+(exp(+iwt)), so forces are conjugated. DOFs are about the centre of gravity.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _read(file: h5py.File, path: Path) -> HydroParts:
     sizes = [_shape(file, f"{x}/hydro_coeffs/added_mass/all", path)[0] for x in groups]
     for group, size in zip(groups, sizes, strict=True):
         if size < 6:
-            raise _fail(path, f"'{group}' has {size} freedoms, expected six or more.")
+            raise _fail(path, f"'{group}' has {size} DOFs, expected six or more.")
     check_size((omega.size, sum(sizes), sum(sizes)), "added mass", lambda x: _fail(path, x))
     dofs = [x for body, n in zip(bodies, sizes, strict=True) for x in rigid_labels(body, n - 6)]
     scaled = bool(_get(file, "simulation_parameters/scaled", path, 0.0).reshape(-1)[0])
@@ -198,7 +198,7 @@ def _shaped(file: h5py.File, path: Path, key: str, size: int, n: int, n_omega: i
         raise _fail(
             path,
             f"'{key}' has shape {values.shape}, expected {(size, n, n_omega)} "
-            "(freedoms of the body, all freedoms, frequencies).",
+            "(DOFs of the body, all DOFs, frequencies).",
         )
     return values
 

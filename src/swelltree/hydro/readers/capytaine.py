@@ -2,8 +2,8 @@
 
 The order of dimensions changed between the versions: everything is taken by name. Complex numbers
 are stored with a dimension `complex` (re, im). Files of version 2 do not hold the reference
-points; `Hydrostatics*.dat` beside the file tells the centres of mass, which is where the
-freedoms of such files are usually taken.
+points; `Hydrostatics*.dat` beside the file gives the centres of mass, which is where the
+DOFs of such files are usually taken.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def from_capytaine(raw: xr.Dataset, path: Path | None = None) -> HydroParts:
         if name not in raw:
             raise SwelltreeError(
                 f"{where} has no variable '{name}'. It is not a Capytaine result with "
-                "radiation problems; recompute with all six freedoms."
+                "radiation problems; recompute with all six DOFs."
             )
     raw, bodies, dofs, labels = _labelled(raw, where)
     notes: list[str] = []
@@ -133,7 +133,7 @@ def _fail(where: str, text: str) -> SwelltreeError:
 
 
 def _labelled(raw: xr.Dataset, where: str) -> tuple[xr.Dataset, list[str], list[str], list[str]]:
-    """Plain text labels; a single body's freedoms get its name before them."""
+    """Plain text labels; a single body's DOFs get its name before them."""
     for name in ("influenced_dof", "radiating_dof"):
         if name not in raw.coords or raw[name].dims != (name,):
             raise SwelltreeError(f"{where} has no coordinate '{name}'. Is it Capytaine's?")
@@ -145,13 +145,13 @@ def _labelled(raw: xr.Dataset, where: str) -> tuple[xr.Dataset, list[str], list[
         twice = [x for x in dict.fromkeys(labels) if labels.count(x) > 1 or not x.strip()]
         if twice:
             raise SwelltreeError(
-                f"{where}: the freedoms {listed(twice[:3])} come twice or have no name."
+                f"{where}: the DOFs {listed(twice[:3])} come twice or have no name."
             )
     dofs = [dof for dof in influenced if dof in radiating]
     if not dofs:
         raise SwelltreeError(
             f"{where}: forces are on {listed(influenced[:3])}, motions of {listed(radiating[:3])}. "
-            "Compute both for the same freedoms."
+            "Compute both for the same DOFs."
         )
     body = "body"
     if "body_name" in raw.variables and raw["body_name"].size == 1:
@@ -180,7 +180,7 @@ def _axis(raw: xr.Dataset, name: str, where: str) -> np.ndarray:
     values = as_numbers(raw[name].values, name, lambda text: SwelltreeError(f"{where}: {text}"))
     if values.dtype.kind == "c" or np.isnan(values).any():
         bad = int(np.argmax(np.isnan(values)))
-        raise SwelltreeError(f"{where}: {name} is {values[bad]} at index {bad}. Mend it.")
+        raise SwelltreeError(f"{where}: {name} is {values[bad]} at index {bad}. Fix it.")
     return values
 
 
@@ -259,7 +259,7 @@ def _points(raw: xr.Dataset, parts: HydroParts, notes: list[str], where: str) ->
     parts.points["rotation_center"] = beside.points["center_of_mass"]
     parts.files.extend(beside.files)
     notes.append(
-        "The file does not tell the reference points; they are taken as the centres of mass of "
+        "The file does not give the reference points; they are taken as the centres of mass of "
         + " and ".join(path.name for path in beside.files)
         + ". Give rotation_center=... if this is not so."
     )
@@ -277,8 +277,8 @@ def _poses(raw: xr.Dataset, parts: HydroParts, where: str) -> None:
         turn = name == "body_axes"
         if values.shape != shape or values.dtype.kind != "f" or not _sound_poses(values, turn):
             raise SwelltreeError(
-                f"{where}: {name} does not tell {'three axes' if turn else 'a point'} for each of "
-                f"{count} bodies. Mend or remove it."
+                f"{where}: {name} does not give {'three axes' if turn else 'a point'} for each of "
+                f"{count} bodies. Fix or remove it."
             )
         parts.extra[name] = (dims, values)
 
@@ -296,7 +296,7 @@ def _sound_poses(values: np.ndarray, turn: bool) -> bool:
 
 
 class Beside:
-    """What `Hydrostatics*.dat` files tell."""
+    """Contents of `Hydrostatics*.dat` files."""
 
     def __init__(self, files: list[Path], points: dict[str, np.ndarray]) -> None:
         self.files, self.points = files, points

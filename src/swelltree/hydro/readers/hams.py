@@ -1,7 +1,7 @@
 """HAMS's folders: `Input/ControlFile.in` and `Output/Wamit_format/Buoy.1`, `.3`, `.hst`.
 
 The files of `Wamit_format` follow WAMIT in everything (normalisation, leading phases); the control
-file tells depth, reference point, length scale and what the first column holds.
+file gives depth, reference point, length scale and what the first column holds.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def read_hams(
         path: of the folder, or of a file in it.
         rho: density [kg/m^3]; HAMS divides by it and does not write it here.
         g: gravity [m/s^2]; likewise.
-        water: that tells them where the user does not.
+        water: that gives them where the user does not.
     """
     root = path if path.is_dir() else path.parent
     while root.name.lower() in ("wamit_format", "output", "input"):

@@ -28,7 +28,7 @@ FILES = {
 
 @dataclass
 class NemohCase:
-    """What `Nemoh.cal` tells.
+    """Contents of `Nemoh.cal`.
 
     Args:
         file: the file itself.
@@ -37,7 +37,7 @@ class NemohCase:
         depth: inf for deep water.
         wave_point: where phases refer to.
         bodies: names, after their meshes.
-        motions: labels of the freedoms.
+        motions: labels of the DOFs.
         forces: labels of the generalised forces.
         centers: reference point per body.
         frequencies: how many were to be computed.
@@ -67,7 +67,7 @@ def read_nemoh(path: Path) -> HydroParts:
     cal = lookup(root, "Nemoh.cal")
     if cal is None:
         raise SwelltreeError(
-            f"'{root}' has no 'Nemoh.cal', which tells density, depth and bodies. "
+            f"'{root}' has no 'Nemoh.cal', which gives density, depth and bodies. "
             "Put it beside the results."
         )
     case = read_cal(TextFile(cal))
@@ -155,7 +155,7 @@ def _parts(
 
 
 def read_cal(file: TextFile) -> NemohCase:
-    """Environment, bodies, freedoms and generalised forces of `Nemoh.cal`."""
+    """Environment, bodies, DOFs and generalised forces of `Nemoh.cal`."""
     rho = to_positive(file.numbers(1, "density RHO")[0], "density RHO", file.at(1))
     g = to_positive(file.numbers(2, "gravity G")[0], "gravity G", file.at(2))
     depth = file.numbers(3, "water depth DEPTH (0 for deep water)")[0]
@@ -178,10 +178,10 @@ def read_cal(file: TextFile) -> NemohCase:
             number = file.count(row, "number of degrees of freedom or of forces")
             for k in range(number):
                 values = file.numbers(row + 1 + k, "type, direction (3), point (3)", 7)
-                kind = to_whole(values[0], "type of freedom", file.at(row + 1 + k), 1, 2)
+                kind = to_whole(values[0], "type of DOF", file.at(row + 1 + k), 1, 2)
                 label = make_label(name, _freedom(kind, values, k))
                 if label in labels:
-                    raise file.fail(row + 1 + k, f"'{label}' once among the freedoms of the body")
+                    raise file.fail(row + 1 + k, f"'{label}' once among the DOFs of the body")
                 labels.append(label)
                 if kind == 2:
                     center = np.array(values[4:7])
@@ -190,13 +190,13 @@ def read_cal(file: TextFile) -> NemohCase:
         row += 1 + file.count(row, "number of lines of additional information")
     if row + 1 < len(file.lines):  # behind the heading of the load cases
         numbers = file.numbers(row + 1, "number of frequencies, first and last", 3)
-        # version 3 tells their kind first
+        # version 3 gives their kind first
         case.frequencies = to_whole(numbers[-3], "number of frequencies", file.at(row + 1))
     return case
 
 
 def _freedom(kind: int, values: list[float], index: int) -> str:
-    """Name of a freedom; one along no axis is a mode of its own."""
+    """Name of a DOF; one along no axis is a mode of its own."""
     for axis in range(3):
         if np.allclose(values[1:4], np.eye(3)[axis]):
             return DOFS[axis + (3 if kind == 2 else 0)]
@@ -229,7 +229,7 @@ def _to_omega(file: TextFile, column: np.ndarray) -> np.ndarray:
     """First column as omega: version 3 can write Hz or seconds instead."""
     if (column <= 0).any():
         raise SwelltreeError(
-            f"'{file.path}' has the frequency or period {column[column <= 0][0]:g}. Mend it."
+            f"'{file.path}' has the frequency or period {column[column <= 0][0]:g}. Fix it."
         )
     head = " ".join(file.lines[:2]).lower()
     if "hz" in head:

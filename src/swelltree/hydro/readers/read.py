@@ -1,4 +1,4 @@
-"""`read_hydro`: one call for the data of every code, told apart by their names and contents."""
+"""`read_hydro`: one call for the data of every code, distinguished by their names and contents."""
 
 from __future__ import annotations
 
@@ -57,21 +57,21 @@ def read_hydro(
     Args:
         path: a file or folder.
         names: new names of the bodies, in the order of the file or as a table {old: new}.
-        rho: density [kg/m^3], where the files do not tell it (WAMIT); elsewhere it must agree.
+        rho: density [kg/m^3], where the files do not give it (WAMIT); elsewhere it must agree.
         g: gravity [m/s^2], likewise.
         depth: [m], likewise.
         length: WAMIT's length scale ULEN [m], where there is no .out file.
-        rotation_center: reference points {body: (x, y, z)}, where the files do not tell them.
+        rotation_center: reference points {body: (x, y, z)}, where the files do not give them.
         center_of_mass: centres of mass {body: (x, y, z)}, likewise.
         rotation_deg: how the axes of bodies lay when the data were made {body: (roll, pitch, yaw)},
-            as in `Body` [degrees]: a body described turned otherwise is then turned, or refused.
+            as in `Body` [degrees]: a body described turned otherwise is then turned, or rejected.
         format: one of 'wamit', 'nemoh', 'bemio', 'aqwa', 'capytaine', 'hams' instead of guessing.
         check: run `hydro_report` and keep its findings in the attribute `findings`.
-        gaps: what becomes of values that are missing: "error" (told with file and frequency),
+        gaps: treatment of missing values: "error" (reported with file and frequency),
             "interpolate" (between neighbouring frequencies), "drop" (these frequencies are left
-            out) or "keep" (NaN, which `compile` refuses). What was done stands in the notes.
+            out) or "keep" (NaN, which `compile` rejects). What was done stands in the notes.
         water: whose density, gravity and depth hold where neither the files (WAMIT, HAMS) nor
-            rho, g and depth tell them; a case file gives its own.
+            rho, g and depth give them; a case file gives its own.
     """
     path = given_path(path, "hydro data")
     check_way(gaps)
@@ -174,7 +174,7 @@ def _read(
 def _with_points(
     data: xr.Dataset, variable: str, table: Mapping[str, Sequence[float]] | None
 ) -> xr.Dataset:
-    """Points that the user tells, put over those of the file."""
+    """Reference points; those given by the user override those of the file."""
     if not table:
         return data
     values = data[variable].values.copy()
@@ -190,7 +190,7 @@ def _with_points(
 
 
 def _with_axes(data: xr.Dataset, table: Mapping[str, Sequence[float]] | None) -> xr.Dataset:
-    """Axes of bodies that the user tells; those of others stay unknown."""
+    """Axes of bodies given by the user; those of others stay unknown."""
     if not table:
         return data
     names = body_names(data)

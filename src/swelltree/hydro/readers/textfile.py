@@ -1,4 +1,4 @@
-"""Text files of other codes: numbers by line, and mistakes told with file and line."""
+"""Text files of other codes: numbers by line, and mistakes reported with file and line."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class Rows:
         if wrong.any():
             row = int(np.argmax(wrong))
             raise self.fail(
-                row, f"{what} {numbers[row]:g} is not one of 1 to {most}. Mend it or recompute."
+                row, f"{what} {numbers[row]:g} is not one of 1 to {most}. Fix it or recompute."
             )
         return numbers.astype(int) - 1
 
     def unrepeated(self, *keys: np.ndarray, what: str) -> None:
-        """Refuse rows that say the same thing twice.
+        """Reject rows that say the same thing twice.
 
         Args:
             keys: columns that together may come once only.
@@ -109,7 +109,7 @@ class TextFile:
         Args:
             index: of the line, from zero.
             expected: what should stand there.
-            least: fewest numbers allowed.
+            least: minimum number of values.
         """
         if index >= len(self.lines):
             raise self.fail(index, expected)
@@ -119,12 +119,12 @@ class TextFile:
         return leading
 
     def count(self, index: int, expected: str, least: int = 0) -> int:
-        """How many of something a line tells by its first number; never more than lines follow.
+        """A count, given by the first number of a line; never more than the lines that follow.
 
         Args:
             index: of the line, from zero.
             expected: what is counted.
-            least: fewest allowed.
+            least: minimum.
         """
         number = self.numbers(index, expected)[0]
         return to_whole(number, expected, self.at(index), least, max(len(self.lines), 1))
@@ -191,7 +191,7 @@ def read_text(path: Path) -> str:
 
 
 def leading_numbers(line: str, fail: Fail) -> list[float]:
-    """The numbers a line starts with; NaN and the like are refused.
+    """The numbers a line starts with; NaN and the like are rejected.
 
     Args:
         line: its text.

@@ -101,7 +101,7 @@ def _mass(
     elif value == "fixed":
         findings.comment("bodies", name, "mass 'fixed': any mass serves, the body does not move.")
         return 999.0
-    body.refuse("mass", f"'{value[:30]}' tells no mass")
+    body.refuse("mass", f"'{value[:30]}' gives no mass")
     return 0.0
 
 

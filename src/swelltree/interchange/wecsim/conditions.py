@@ -102,6 +102,6 @@ def _table_rows(simu: Given, script: Script, folder: Path) -> list[dict[str, flo
         return []
     unknown = [word for word in words if not script.is_place(word)]
     if unknown:
-        simu.leave("mcrMatFile", f"'{name}' sets '{unknown[0][:40]}', which is no field.")
+        simu.leave("mcrMatFile", f"'{name}' sets '{unknown[0][:40]}', which is not a field.")
         return []
     return [dict(zip(words, map(float, row), strict=True)) for row in cases]

@@ -31,13 +31,13 @@ class Findings:
     comments: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
     def leave(self, place: str, sentence: str, *, missing: bool = False) -> None:
-        """Something is not translated; told once."""
+        """Something is not translated; reported once."""
         result = Left(place, " ".join(sentence.split()), missing)
         if result not in self.left:
             self.left.append(result)
 
     def comment(self, section: str, name: str, sentence: str) -> None:
-        """A choice, told as a comment above an item of the case file.
+        """A choice, written as a comment above an item of the case file.
 
         Args:
             section: such as "bodies"; "" for the head of the file.

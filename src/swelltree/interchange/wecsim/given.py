@@ -1,4 +1,4 @@
-"""One object of the script, asked by the words of today; it remembers what was asked for."""
+"""One object of the script, read by current names; it records which fields were read."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Given:
             return None
         value = self._fields[name][0]
         if isinstance(value, Unknown):
-            return None  # its line is told as not read
+            return None  # its line is reported as not read
         return value
 
     @overload
@@ -135,7 +135,7 @@ class Given:
         self.findings.leave(self.place(name), f"{self.label}.{name}: {sentence}")
 
     def use_all(self) -> None:
-        """Count every field as asked for."""
+        """Mark every field as read."""
         self._asked |= set(self._fields)
 
     def use_asked(self, other: Given) -> None:
@@ -143,7 +143,7 @@ class Given:
         self._asked |= other._asked
 
     def tell_unused(self) -> None:
-        """Fields that nobody asked for and that do more than steer WEC-Sim."""
+        """Fields that were not read and that do more than control WEC-Sim."""
         silent = SILENT.get(self.kind, ())
         for name in self._fields:
             heads = {name.rsplit(".", k)[0] for k in range(name.count(".") + 1)}

@@ -1,7 +1,7 @@
 """The hydrodynamic data of a WEC-Sim case, as one file that a case file can name.
 
 WEC-Sim takes each body from the file that it names, scales the data to the density of the run and
-leaves out the interaction unless told otherwise. Where the file serves as it is, the case names it;
+leaves out the interaction unless set otherwise. Where the file serves as it is, the case names it;
 where bodies are chosen from it, renamed, rescaled or put together, the data are kept beside it.
 """
 
@@ -45,7 +45,7 @@ class HydroData:
     gaps: str = "error"
 
     def of(self, number: int, variable: str) -> np.ndarray | None:
-        """A number or point of a body, None where the data do not tell it."""
+        """A number or point of a body, None where the data do not give it."""
         if self.data is None or number not in self.names or variable not in self.data:
             return None
         value = np.asarray(self.data[variable].sel(body=self.names[number]).values, dtype=float)
@@ -112,7 +112,7 @@ class _Read(NamedTuple):
 
     data: xr.Dataset
     gaps: str  # how: "error", or "drop" where values are missing
-    direct: bool  # without being told the density, as a case reads it
+    direct: bool  # without being given the density, as a case reads it
 
 
 def _read(path: Path, rho: float) -> _Read:
@@ -189,7 +189,7 @@ def _why_made(files: list[Path], first: xr.Dataset, rho: float) -> str:
 
 
 def _number_in_file(body: Given, n: int, count: int) -> int | None:
-    """Which body of its file a body is: told by older scripts, else that of its own number."""
+    """Which body of its file a body is: given by older scripts, else that of its own number."""
     number = body.item.arguments[1] if len(body.item.arguments) > 1 else None
     if isinstance(number, np.ndarray) and number.size == 1 and np.isfinite(number).all():
         n = int(number[0, 0])
@@ -216,7 +216,7 @@ def plain_name(name: str) -> str:
 
 
 def _rigid_dofs(data: xr.Dataset, bodies: list[str]) -> list[str]:
-    """Labels of the rigid freedoms; flexible modes have other words."""
+    """Labels of the rigid DOFs; flexible modes have other words."""
     from swelltree.hydro.dataset import DOFS, dofs_of, split_label
 
     result = [dof for name in bodies for dof in dofs_of(data, name)]
@@ -267,7 +267,7 @@ def _together(pieces: list[xr.Dataset]) -> xr.Dataset:
 
 
 def _nothing(part: xr.DataArray, other: xr.Dataset) -> xr.DataArray:
-    """Zeros between the freedoms of one dataset and the motions of another."""
+    """Zeros between the DOFs of one dataset and the motions of another."""
     columns = other["radiating_dof"].values
     zero = part.isel(radiating_dof=[0] * len(columns)) * 0.0
     return zero.assign_coords(radiating_dof=columns)

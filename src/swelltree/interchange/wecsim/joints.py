@@ -15,7 +15,7 @@ from swelltree.interchange.wecsim.poses import REST, SMALL, Start, coordinates
 from swelltree.system.named_values import NamedValues
 from swelltree.system.topology import WORLD_NAME
 
-# freedoms of each joint: WEC-Sim slides along z and turns about y of the joint's axes
+# DOFs of each joint: WEC-Sim slides along z and turns about y of the joint's axes
 DOFS = {
     "weld": (),
     "slider": ("Heave",),
@@ -156,7 +156,7 @@ def pto_table(
     table: NamedValues = {"type": "linear", "name": name, "joint": joint}
     if len(dofs) > 1:
         table["dof"] = "Pitch" if "Pitch" in dofs else dofs[0]
-        given.leave("damping", f"of a joint with {len(dofs)} freedoms acts on {table['dof']} only.")
+        given.leave("damping", f"of a joint with {len(dofs)} DOFs acts on {table['dof']} only.")
     table["damping"] = given.first("damping", 0.0)
     if stiffness:
         table["stiffness"] = stiffness
@@ -179,7 +179,7 @@ def constraint_stops(
     if not stops:
         return None
     if len(DOFS[tie.joint]) != 1:
-        given.leave("hardStops.upperLimitSpecify", "stops of several freedoms are not translated.")
+        given.leave("hardStops.upperLimitSpecify", "stops of several DOFs are not translated.")
         return None
     return {"type": "joint_force", "name": name, "joint": joint, **stops}
 

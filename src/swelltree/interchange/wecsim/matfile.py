@@ -2,7 +2,7 @@
 
 Only what wave records and tables of conditions need is read: matrices of real numbers, texts, cells
 and structures. Compressed parts are unpacked up to a limit; sizes are checked before memory is
-taken. Files of version 7.3 are HDF5 and are refused with a sentence.
+taken. Files of version 7.3 are HDF5 and are rejected with an error message.
 """
 
 from __future__ import annotations

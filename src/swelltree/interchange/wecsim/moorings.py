@@ -86,7 +86,7 @@ def moordyn_parts(
     Args:
         givens: the moorings that are MoorDyn's, by number.
         bodies: what each of them is joined to.
-        starts: where bodies begin; the file tells its places with them there.
+        starts: initial positions of bodies, to which the positions in the file refer.
         folder: of the script.
         water: density and gravity.
         findings: takes a file that is missing or not understood.
@@ -141,7 +141,7 @@ def cable_table(
         word = given.first_text(k).replace(" ", "")
         if not re.fullmatch(r"(?:constraint|pto)\(\d+\)", word) or word not in others:
             findings.leave(
-                given.place(), f"{given.label} ends at '{word[:30]}', which is no joint."
+                given.place(), f"{given.label} ends at '{word[:30]}', which is not a joint."
             )
             return None
         joint, base, follower = others[word]

@@ -13,7 +13,7 @@ from swelltree.interchange.wecsim.diagram import Block, Diagram
 from swelltree.interchange.wecsim.findings import Findings
 from swelltree.system.topology import WORLD_NAME, Groups
 
-# blocks of WEC-Sim's libraries, the freedoms they leave, and the joint that leaves them
+# blocks of WEC-Sim's libraries, the DOFs they leave, and the joint that leaves them
 JOINTS: dict[str, str] = {
     "fixed": "weld",
     "translational": "slider",

@@ -2,7 +2,7 @@
 
 Nothing is unpacked to disk. Sizes are checked before memory is taken, both those that the zip
 claims and those that come out; names that lead elsewhere, links, and XML with a document type
-(whose entities could expand without end) are refused.
+(whose entities could expand without end) are rejected.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, left: in
 
 
 class _Builder(ElementTree.TreeBuilder):
-    """Builds a tree of limited size and depth; document types are refused."""
+    """Builds a tree of limited size and depth; document types are rejected."""
 
     def __init__(self) -> None:
         super().__init__()

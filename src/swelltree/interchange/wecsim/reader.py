@@ -58,7 +58,7 @@ class WecsimCase:
 
     @property
     def case(self) -> Case:
-        """The first case; a sentence where it cannot be described, as with data that are missing.
+        """The first case; an error where it cannot be described, as with data that are missing.
 
         Data that had to be put together are there after `write`.
         """
@@ -160,7 +160,7 @@ def _texts(
 
 
 def _check(result: WecsimCase) -> None:
-    """What was written is a case; values that no case can have are told now."""
+    """Check that the file written is a valid case; invalid values are reported now."""
     for file, text in result.texts.items():
         try:
             loads(text, file, result.folder)

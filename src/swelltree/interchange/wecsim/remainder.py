@@ -1,4 +1,4 @@
-"""What a case holds beside what was translated: told object by object and block by block."""
+"""What a case holds beside what was translated, reported by object and by block."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUIET_BLOCKS = (
 def tell_objects(
     objects: dict[str, dict[int, Given]], network: Network, diagram: Diagram, findings: Findings
 ) -> None:
-    """Objects without a block, machines and control laws, and fields that nobody asked for."""
+    """Objects without a block, PTO-Sim models and control laws, and fields that were not read."""
     used = {(tie.kind, tie.number) for tie in network.ties} | set(network.merged)
     for kind in ("constraint", "pto"):
         for n, given in objects[kind].items():

@@ -217,7 +217,7 @@ def _band(given: Given, peak: float, where: Where) -> dict[str, float]:
         return {"omega_min": max(band[0], 1e-3), "omega_max": band[1]}
     low, high = _data_band(where.hydro)
     result = {}
-    # shares of Bretschneider's energy: 0.05 % below 0.63 of the peak, 0.2 % above 5 times the peak
+    # fractions of Bretschneider's energy: 0.05 % below 0.63 and 0.2 % above 5 times the peak
     if low > 0.63 * peak:
         result["omega_min"] = low
     if high < 5.05 * peak:
@@ -263,7 +263,7 @@ def _measured(file: str, where: Where) -> NamedValues:
 def _spectrum_table(given: Given, rows: np.ndarray) -> NamedValues | None:
     """Columns of frequency [Hz] and density [m^2/Hz]."""
     if rows.shape[1] > 2:
-        given.leave("spectrumFile", "the phases in its third column are drawn anew here.")
+        given.leave("spectrumFile", "the phases in its third column are drawn again here.")
     rows = rows[rows[:, 0] > 0]
     spectrum = {
         "type": "table",

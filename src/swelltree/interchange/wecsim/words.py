@@ -1,7 +1,7 @@
 """The words of WEC-Sim: how older versions called fields, and which of them only steer it.
 
 Fields are written with dots: "initial.displacement". A field that is neither read by the
-translation nor in `SILENT` is told to the user as not translated.
+translation nor in `SILENT` is reported as not translated.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What a model is refused or warned for, whatever the study."""
+"""What a model is rejected or warned for, whatever the study."""

@@ -46,7 +46,7 @@ def null_space(J: np.ndarray) -> np.ndarray:
 
 
 def smallest_step(J: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Least-squares solution of J x = b of least norm, directions below the rank left out."""
+    """Least-squares solution of J x = b of min norm, directions below the rank left out."""
     if 0 in J.shape:
         return np.zeros(J.shape[1])
     U, size, Vt = np.linalg.svd(J, full_matrices=False)

@@ -9,7 +9,7 @@ fourth order of the compilation alone,
 
 which is smooth arithmetic: about ten digits are right. At the end of what a number may be they are
 taken on the side that is left. Numbers that change more than numbers (the
-layout of the tree, which rows depend on one another, sizes of arrays) are refused.
+layout of the tree, which rows depend on one another, sizes of arrays) are rejected.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _merged(model: Model, base: Model, new: Model, paths: Iterable[str]) -> Mode
     _check_same(paths, old, before, changed, after)
     if form != before:
         raise SwelltreeError(
-            "the model was given more after it was compiled (waves, locked freedoms), and cannot "
+            "the model was given more after it was compiled (waves, locked DOFs), and cannot "
             "take numbers of its description now. Use with_values first."
         )
     rows = [_taken(a, b, c) for a, b, c in zip(ours, old, changed, strict=True)]
@@ -115,7 +115,7 @@ def _taken(ours: Array, old: Array, new: Array) -> Array:
 def _check_same(
     paths: Iterable[str], old: list[Array], before: Form, new: list[Array], after: Form
 ) -> None:
-    """Refuse what changes more than numbers."""
+    """Reject what changes more than numbers."""
     same = before == after and all(
         np.shape(a) == np.shape(b) for a, b in zip(old, new, strict=True)
     )
@@ -183,7 +183,7 @@ def _with_traced(model: Model, values: dict[str, Array]) -> Model:
 
 
 def _allowed(tries: list[Callable[[], Model]]) -> list[Model]:
-    """Results of those that the description allows; its sentence where it allows none."""
+    """Results of those that the description allows; its message where it allows none."""
     result, refusal = [], None
     for one in tries:
         try:

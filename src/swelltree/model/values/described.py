@@ -1,6 +1,6 @@
 """The description a model was compiled from, kept for those who look at results.
 
-It is no part of the mechanics: two models that differ in nothing else share their compiled
+It is not part of the mechanics: two models that differ in nothing else share their compiled
 programs.
 """
 
@@ -67,7 +67,7 @@ class Described:
         return self._with(traced=values)
 
     def knowing(self, given: System | None, again: Callable[[System], Model] | None) -> Described:
-        """The same in a process that was told the description and how to compile it."""
+        """The same in a process that was given the description and how to compile it."""
         return self._with(given=given, again=again)
 
     def _with(self, **changes: object) -> Described:
@@ -83,7 +83,7 @@ class Described:
         return self.again(self.given)
 
     def keep(self, model: Model) -> None:
-        """Tell the model of the given system, so that it need not be compiled again."""
+        """Set the model of the given system, so that it need not be compiled again."""
         vars(self)["compiled"] = model
 
     @property

@@ -8,7 +8,7 @@ the others are numbers of the compiled model as they stand:
     couplings     <coupling>.constant
     springs       <spring>.stiffness, .damping, .rest_length, .point_a, .point_b
     joint forces  <element>.stiffness, .rest_position, .damping, .friction, .lower, .upper, ...
-    PTOs          <pto>.stiffness, .force_limit, .lower, ..., and the numbers of its machine
+    PTOs          <pto>.stiffness, .force_limit, .lower, ..., and the parameters of its law
     lines         <line>.length, .weight, .compliance of its sections, .point_A, .point_B
     dynamic lines <line>.length, and .EA, .mass_per_length, .diameter, .Cdn, ... of an even line
 
@@ -150,7 +150,7 @@ def set_values(model: Model, values: dict[str, Array]) -> Model:
 
 
 def _check_value(model: Model, name: str, value: Array) -> None:
-    """Refuse a number that is none, and one that its item refuses in a description."""
+    """Reject a value that is not a number, and one that its item rejects in a description."""
     if not known(value):
         return
     if np.isnan(value).any():

@@ -224,7 +224,7 @@ def _arc(
     angles = [0.0]
     for a, b in itertools.pairwise(cuts):
         coarse = above * size if len(angles) > 1 else size
-        # even steps: the pole is no edge
+        # even steps: the pole is not an edge
         angles += [a + (b - a) * s for s in steps(radius * (b - a), coarse, grade=0.2)[1:]]
     rows = [(radius * math.sin(a), centre - radius * math.cos(a)) for a in angles]
     rows[0] = (0.0, rows[0][1])

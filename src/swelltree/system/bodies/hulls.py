@@ -246,7 +246,7 @@ def _no_size(value: object) -> None:
     if value is not None:
         raise ValueError(
             f"{shown(value)} cannot be had: a mesh keeps its own panels. Leave panel_size out and "
-            "give a mesh of that size, for example from Gmsh; run_bem(refine=True) tells what the "
+            "give a mesh of that size, for example from Gmsh; run_bem(refine=True) shows what the "
             "size costs."
         )
 
@@ -265,7 +265,7 @@ class MeshFile(PanelHull):
     Args:
         path: of the file; in a case file, relative to it.
         scale: metres per unit of the file.
-        file_format: such as "nemoh"; told by the ending of the name if not given.
+        file_format: such as "nemoh"; taken from the file extension if not given.
         panel_size: the panels are those of the file: give none.
     """
 

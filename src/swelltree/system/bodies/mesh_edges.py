@@ -2,7 +2,7 @@
 
 Neighbours that look the same way go along their common edge in opposite directions. An edge with
 one panel only is a rim: of the waterline, of a hole, or of two edges that lie on one another but
-have other ends (panels of other sizes side by side), which enclose no area.
+have other ends (adjacent panels of different sizes), which enclose no area.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def _rims(edges: Edges, which: np.ndarray) -> list[tuple[float, np.ndarray, np.n
 
 
 def _pieces(count: int, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Number of the connected piece of each edge; vertices take the least number beside them."""
+    """Number of the connected piece of each edge; vertices take the min number beside them."""
     label = np.arange(count)
     while True:
         least = np.minimum(label[start], label[end])

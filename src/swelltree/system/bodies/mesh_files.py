@@ -39,7 +39,7 @@ def read_panels(hull: object) -> Panels:
 
 
 def mesh_notes(hull: Hull) -> list[str]:
-    """What was wrong with the meshes of a hull and is mended, in words."""
+    """Messages about what was fixed in the meshes of a hull."""
     return [note for part in hull.parts if isinstance(part, PanelHull) for note in _mended(part)[1]]
 
 

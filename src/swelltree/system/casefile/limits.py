@@ -11,7 +11,7 @@ from swelltree.system.errors import SwelltreeError, shown
 from swelltree.system.read_as import Converted
 from swelltree.system.values import Name, one_of
 
-# those of `swelltree.statistics`, and the greatest size of either sign
+# those of `swelltree.statistics`, and the maximum absolute value
 STATISTICS = ("abs_max", "mean", "std", "significant", "min", "max", "crossings", "mpm")
 CHOICES = ("body", "dof", "line", "pto", "spring", "joint_element", "coordinate", "sensor")
 
@@ -31,7 +31,7 @@ class ChannelLimit(Description):
     Args:
         channel: a variable of the result over time, or a number that the study's `judge` gives.
         limit: the largest value that is allowed, or the lowest and the largest, in SI units.
-        statistic: one of STATISTICS, over the time after the ramp; "abs_max" is the greatest size.
+        statistic: one of STATISTICS, over the time after the ramp; "abs_max" is max(abs).
         body: of the channel, where it has bodies; so the others.
         dof: direction; needed where the channel has one.
         line: name.
@@ -122,7 +122,7 @@ def as_limits(value: object) -> tuple[ChannelLimit, ...]:
     """Limits from a list of tables, or from {number of judge: limit}.
 
     Raises:
-        SwelltreeError: for what is none of these.
+        SwelltreeError: for anything else.
     """
     if isinstance(value, dict):
         rows = [ChannelLimit(channel=key, limit=x, name=key) for key, x in value.items()]
@@ -159,7 +159,7 @@ def _row(row: object) -> ChannelLimit:
 def read_limits(value: object) -> tuple[ChannelLimit, ...]:
     """The same as the field of a study, whose message has a beginning of its own."""
     if isinstance(value, list | tuple) and not value:
-        return ()  # told by the study
+        return ()  # reported by the study
     try:
         return as_limits(value)
     except SwelltreeError as error:

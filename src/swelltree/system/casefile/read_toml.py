@@ -58,7 +58,7 @@ def parse_toml(text: str, source: str) -> NamedValues:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise SwelltreeError(f"{source}: not valid TOML: {error}. Mend that line.") from None
+        raise SwelltreeError(f"{source}: not valid TOML: {error}. Fix that line.") from None
 
 
 def _look_through(text: str, source: str) -> None:
@@ -95,7 +95,7 @@ def _is_long(digits: str) -> bool:
         return True
     try:
         value = int(digits.replace("_", ""), 0)
-    except ValueError:  # zeros in front: told by the reader
+    except ValueError:  # zeros in front: reported by the reader
         return False
     return not -(2**63) <= value < 2**64  # seeds have no sign
 

@@ -81,7 +81,7 @@ class SimulateStudy(Study):
         atol: absolute tolerance of adaptive solvers.
         step: time step of fixed-step solvers [s].
         max_step: longest step of any solver [s].
-        extremes: channels whose largest, smallest and mean values between samples are kept.
+        extremes: channels whose max, min and mean values between samples are kept.
         excitation: "components" (sum over the waves) or "convolution" (impulse response on the
             elevation at the origin).
         start: "equilibrium", "described" or "cold".
@@ -129,7 +129,7 @@ class SimulateStudy(Study):
 
 @description
 class EquilibriumStudy(Study):
-    """The state of rest.
+    """The equilibrium.
 
     Args:
         name: unique among the studies.
@@ -148,7 +148,7 @@ class ModesStudy(Study):
     Args:
         name: unique among the studies.
         formulation: one of FORMULATIONS.
-        at_equilibrium: find the state of rest first; otherwise linearise at the described state.
+        at_equilibrium: find the equilibrium first; otherwise linearise at the described state.
         added_mass: "frequency" (of each mode) or "infinite".
     """
 
@@ -267,7 +267,7 @@ LIMITS = (
 
 @description
 class OptimalControlStudy(Study):
-    """Periodic forces of power take-offs of greatest mean power, within limits.
+    """Periodic PTO forces of maximum mean power, within limits.
 
     Args:
         name: unique among the studies.

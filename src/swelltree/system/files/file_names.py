@@ -15,7 +15,7 @@ def file_stems(names: Sequence[str]) -> dict[str, str]:
     """File name without ending for every study of a case, by its name.
 
     Signs that file systems do not allow become "_". Names that would share a file, also where
-    capitals make no difference, are refused.
+    capitals make no difference, are rejected.
     """
     stems: dict[str, str] = {}
     owners: dict[str, str] = {}

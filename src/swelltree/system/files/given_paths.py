@@ -1,4 +1,4 @@
-"""Paths that users and files give: names that no file can have are told in a sentence."""
+"""Paths that users and files give: invalid file names are reported."""
 
 from __future__ import annotations
 

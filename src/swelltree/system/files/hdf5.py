@@ -64,7 +64,7 @@ def failing(path: Path, what: str) -> Callable[[str], SwelltreeError]:
 
 
 def broken(path: Path, what: str, error: Exception) -> SwelltreeError:
-    """The sentence about a file that the library cannot read."""
+    """The message about a file that the library cannot read."""
     text = " ".join(str(error).split())[:200] or type(error).__name__
     return error_in_file(f"{what} '{path}' cannot be read: {text}. Is the file whole?")
 
@@ -88,12 +88,12 @@ class Inspection:
         import h5py
 
         if depth > DEEPEST:
-            raise self.fail(f"'{name}' lies more than {DEEPEST} groups deep. Mend the file.")
+            raise self.fail(f"'{name}' lies more than {DEEPEST} groups deep. Fix the file.")
         for key in group:
             whole = f"{name}/{key}"
             self.objects += 1
             if self.objects > MOST_OBJECTS:
-                raise self.fail(f"it holds more than {MOST_OBJECTS} objects. Mend the file.")
+                raise self.fail(f"it holds more than {MOST_OBJECTS} objects. Fix the file.")
             link = group.get(key, getlink=True)
             if isinstance(link, h5py.ExternalLink):
                 raise self.fail(
@@ -135,7 +135,7 @@ def read_value(file: h5py.Group, key: str, path: Path, what: str) -> object:
         if item is None:
             return None
         if not isinstance(item, h5py.Dataset):
-            raise failing(path, what)(f"'{key}' is a group, not values. Mend the file.")
+            raise failing(path, what)(f"'{key}' is a group, not values. Fix the file.")
         return item[()]
     except SwelltreeError:
         raise
@@ -153,7 +153,7 @@ def as_numbers(value: object, key: str, fail: Callable[[str], SwelltreeError]) -
     """
     array = np.asarray(value)
     if array.dtype.kind not in "fiubc":
-        raise fail(f"'{key}' holds {array.dtype.name} values where numbers are expected. Mend it.")
+        raise fail(f"'{key}' holds {array.dtype.name} values where numbers are expected. Fix it.")
     if array.size == 0:
-        raise fail(f"'{key}' is empty. Mend the file.")
+        raise fail(f"'{key}' is empty. Fix the file.")
     return array if array.dtype.kind == "c" else array.astype(float)

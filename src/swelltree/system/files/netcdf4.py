@@ -87,7 +87,7 @@ def _dims(
     if DIMENSIONS not in item.attrs:
         if name in scales and count == 1:
             return (name,)
-        raise fail(f"'{name}' does not tell its dimensions. Is it netCDF, and whole?")
+        raise fail(f"'{name}' does not state its dimensions. Is it netCDF, and whole?")
     attribute = item.attrs.get_id(DIMENSIONS)
     kind = h5py.check_vlen_dtype(attribute.dtype)
     if kind is None or h5py.check_ref_dtype(kind) is None or attribute.shape != (count,):
@@ -111,14 +111,14 @@ def _values(item: h5py.Dataset, name: str, fail: Fail) -> np.ndarray:
     import h5py
 
     if item.shape is None:
-        raise fail(f"'{name}' holds nothing. Mend the file.")
+        raise fail(f"'{name}' holds nothing. Fix the file.")
     if h5py.check_string_dtype(item.dtype) is not None and item.dtype.kind == "O":
         texts = np.asarray(item.asstr(errors="replace")[()], dtype=object)
         longest = max((len(text) for text in texts.reshape(-1)), default=0)
         check_size((*texts.shape, longest), f"'{name}'", fail, 4)
         return texts.astype(str)
     if item.dtype.kind not in "biufcS":
-        raise fail(f"'{name}' holds {item.dtype} values, expected numbers or text. Mend it.")
+        raise fail(f"'{name}' holds {item.dtype} values, expected numbers or text. Fix it.")
     return np.asarray(item[()])
 
 
@@ -132,7 +132,7 @@ def _attrs(item: h5py.Dataset | h5py.File, name: str, fail: Fail) -> NamedValues
             continue
         kind = item.attrs.get_id(key).dtype
         if kind.kind not in "biufcSU" and h5py.check_string_dtype(kind) is None:
-            raise fail(f"attribute '{key}' of '{name}' holds {kind} values. Mend it.")
+            raise fail(f"attribute '{key}' of '{name}' holds {kind} values. Fix it.")
         value = item.attrs[key]
         if isinstance(value, h5py.Empty):
             value = ""

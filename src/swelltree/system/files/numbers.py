@@ -1,7 +1,7 @@
-"""Numbers from the files of others: one way to read them, and one sentence when they are none.
+"""Numbers from external files: one way to read them, and one message when they are not numbers.
 
-Every reader passes through here. What is not a finite number of sensible size is refused with the
-place it stands at, which the reader tells by its function `fail`; arrays are sized before memory is
+Every reader passes through here. What is not a finite number of sensible size is rejected with the
+place it stands at, which the reader gives by its function `fail`; arrays are sized before memory is
 taken for them.
 """
 
@@ -40,7 +40,7 @@ def to_number(value: object, what: str, fail: Fail) -> float:
     if isinstance(value, str):
         word = value.strip()
         if NUMBER.fullmatch(word) is None:
-            raise fail(f"{what} {shown(value)} is not a {_kind(word)}. Mend it.")
+            raise fail(f"{what} {shown(value)} is not a {_kind(word)}. Fix it.")
         number = float(word.replace("D", "E").replace("d", "e"))
     elif isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
         try:
@@ -48,9 +48,9 @@ def to_number(value: object, what: str, fail: Fail) -> float:
         except OverflowError:
             number = math.inf
     else:
-        raise fail(f"{what} {shown(value)} is not a number. Mend it.")
+        raise fail(f"{what} {shown(value)} is not a number. Fix it.")
     if not abs(number) <= LARGEST:
-        raise fail(f"{what} {shown(value)} is not a finite number of sensible size. Mend it.")
+        raise fail(f"{what} {shown(value)} is not a finite number of sensible size. Fix it.")
     return number
 
 
@@ -65,14 +65,14 @@ def to_whole(value: object, what: str, fail: Fail, least: int = 0, most: int = 1
         value: a word, or a plain number.
         what: it is, for the message.
         fail: makes the error from a text, adding file and line.
-        least: smallest that is allowed.
+        least: minimum allowed.
         most: largest that is allowed.
     """
     number = to_number(value, what, fail)
     if number != int(number):
-        raise fail(f"{what} {shown(value)} is not a whole number. Mend it.")
+        raise fail(f"{what} {shown(value)} is not a whole number. Fix it.")
     if not least <= number <= most:
-        raise fail(f"{what} {int(number)} is not between {least} and {most}. Mend it.")
+        raise fail(f"{what} {int(number)} is not between {least} and {most}. Fix it.")
     return int(number)
 
 
@@ -80,7 +80,7 @@ def to_positive(value: object, what: str, fail: Fail) -> float:
     """A word or value as a number above zero."""
     number = to_number(value, what, fail)
     if not number > 0.0:
-        raise fail(f"{what} {number:g} is not positive. Mend it.")
+        raise fail(f"{what} {number:g} is not positive. Fix it.")
     return number
 
 
@@ -116,7 +116,7 @@ def to_table(
 
 
 def check_size(shape: Sequence[int], what: str, fail: Fail, item: int = 8) -> None:
-    """Refuse an array that no memory would hold, before it is made.
+    """Reject an array that no memory would hold, before it is made.
 
     Args:
         shape: of the array.

@@ -1,7 +1,7 @@
 """Files written whole or not at all, by every part of the package.
 
 A file is made under a temporary name in its own folder and takes its name when it is complete. The
-temporary name tells the machine and the process, so that what a killed process left behind is
+temporary name contains the machine and the process, so that what a killed process left behind is
 found and removed by the next one that writes there.
 """
 
@@ -53,7 +53,7 @@ def write_whole(path: Path, content: str | bytes | memoryview) -> Path:
         with whole(path) as temporary, temporary.open("wb") as file:
             file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
-            os.fsync(file.fileno())  # a full disk is told now, not after the name is given
+            os.fsync(file.fileno())  # a full disk is reported now, not after renaming
     except OSError as error:
         raise unwritable(path, error) from None
     return path
@@ -67,7 +67,7 @@ def unwritable(path: Path, error: OSError) -> SwelltreeError:
         )
     todo = "Choose a folder you may write to."
     if is_full(error):
-        todo = "Free some room or choose a folder on another disk."
+        todo = "Free some space or choose a folder on another disk."
     elif error.errno in (errno.ENAMETOOLONG, errno.EINVAL):
         todo = "Give it another name."
     shown = str(path).replace("\0", "\\0")
@@ -80,7 +80,7 @@ def is_full(error: OSError) -> bool:
 
 
 def clean_up(folder: Path) -> None:
-    """Remove temporary files that processes which are no more left in a folder."""
+    """Remove temporary files that ended processes left in a folder."""
     for file in folder.glob(".swelltree-*.tmp"):
         match = LEFTOVER.fullmatch(file.name)
         if match is None:

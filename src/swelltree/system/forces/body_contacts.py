@@ -20,7 +20,7 @@ SHAPES = {
 
 
 def _as_shape(value: object) -> object:
-    if value not in SHAPES:
+    if not isinstance(value, str) or value not in SHAPES:
         raise ValueError(f"{shown(value)} does not exist. Give one of {listed(SHAPES)}.")
     return value
 

@@ -138,7 +138,7 @@ class Controller(Description):
 
 
 def check_order(controllers: Sequence[Controller]) -> None:
-    """Refuse controllers of which each waits for the force that another gives.
+    """Reject controllers of which each waits for the force that another gives.
 
     A controller that measures the force of an element comes after all others that drive it.
     """

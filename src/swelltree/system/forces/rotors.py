@@ -21,7 +21,7 @@ class Rotor(Force):
         diameter: of the rotor [m].
         wind_speed: rows of the table [m/s].
         Ct: thrust coefficient at each wind speed.
-        Cp: power coefficient at each wind speed; no power is told without it.
+        Cp: power coefficient at each wind speed; no power is reported without it.
         axis: of the rotor in the body's frame, downwind.
     """
 

@@ -29,7 +29,7 @@ class Table(Description):
     Args:
         time: increasing times [s].
         value: one value for each time.
-        interpolation: "spline" (cubic, smooth to the second derivative; it swings beyond the
+        interpolation: "spline" (cubic, smooth to the second derivative; it overshoots the
             values beside steep flanks), "monotone" (cubic, smooth to the first derivative; it
             stays between neighbouring values) or "linear".
     """
@@ -167,7 +167,7 @@ def resolve(signal: Any) -> Any:
     except Exception as error:
         raise SwelltreeError(
             f"'{signal}': importing '{module_name}' stopped with {type(error).__name__}: "
-            f"{error}. Mend that module."
+            f"{error}. Fix that module."
         ) from error
     for part in name.split("."):
         if not hasattr(result, part):

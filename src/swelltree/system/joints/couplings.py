@@ -84,7 +84,7 @@ class Coupling(Description):
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """The coordinates one by one."""
+        """One term for each coordinate."""
         out = []
         for key, coefficient in self.coordinates:
             joint, _, dof = key.rpartition(".")

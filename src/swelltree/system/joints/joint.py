@@ -52,7 +52,7 @@ class JointLayout:
 
     @property
     def n_dof(self) -> int:
-        """Number of freedoms the joint leaves."""
+        """Number of DOFs the joint leaves."""
         return 6 - self.n_rows
 
 

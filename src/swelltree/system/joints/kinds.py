@@ -175,12 +175,12 @@ class SubsetJoint(Joint):
     dofs: Dofs
 
     def check(self) -> None:
-        """At least one freedom."""
+        """At least one DOF."""
         if not self.dofs:
             raise self.fail("dofs is empty. Name at least one, or use a weld.")
 
     def layout(self) -> JointLayout:
-        """The named freedoms."""
+        """The named DOFs."""
         free = [DOFS.index(dof) for dof in self.dofs]
         return free_axes(tuple(k for k in free if k < 3), tuple(k - 3 for k in free if k >= 3))
 

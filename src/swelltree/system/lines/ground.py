@@ -28,7 +28,7 @@ def _places(system: "System") -> Iterator[tuple[Description, str, np.ndarray]]:
 
 
 def check_ground(system: "System") -> None:
-    """Refuse ends of lines and rods, and junctions, that are described under the seabed."""
+    """Reject ends of lines and rods, and junctions, that are described under the seabed."""
     for item, word, (x, y, z) in _places(system):
         level = system.seabed.level(x, y, system.water.depth)
         if depth_under(z, level):

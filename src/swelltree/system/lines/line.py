@@ -200,7 +200,7 @@ class Line(Description):
         slack: what an element of a multibody or lumped cable does when it is shorter than its
             rest length: "pulls_only" (nothing; damping never pushes), or "damped" (the dash-pot
             stays at work, as printed in Wuillaume et al. 2017, eq. 7).
-        form: of a multibody cable: "block" (three freedoms of an element at a time), or "plain"
+        form: of a multibody cable: "block" (three DOFs of an element at a time), or "plain"
             (one joint at a time, hinge, hinge and slider with two massless bodies).
         dry: leave out what the water does to a multibody or lumped cable.
     """

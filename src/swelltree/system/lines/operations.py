@@ -111,7 +111,7 @@ class Stage(Description):
 
 @description
 class Operation(Description):
-    """Stages one after the other; several operations run side by side.
+    """Stages one after the other; several operations run in parallel.
 
     Args:
         name: unique in the system.

@@ -30,7 +30,7 @@ class Placed:
 
     @property
     def text(self) -> str:
-        """What it does, as a part of a sentence."""
+        """What it does, as part of a message."""
         stage = self.stage
         length = f" {abs(stage.rope):.6g} m" if stage.action in RUNS else ""
         until = "" if self.end == float("inf") else f" until {self.end:.6g} s"
@@ -46,7 +46,7 @@ class Schedule:
 
     Args:
         stages: of this winch in time.
-        time: corners of the sum of the stages' speeds [s]; a jump is the same time twice.
+        time: breakpoints of the sum of the stages' speeds [s]; a jump is the same time twice.
         speed: at these times, linear in between and zero beyond [m/s].
         brakes: begin and end of the times when the drum is held [s].
         holds: begin and end of the times when its own set speed counts as zero [s].
@@ -130,7 +130,7 @@ def winch_schedule(operations: Sequence[Operation], winch: str) -> Schedule:
 
 
 def _summed(rows: Sequence[Placed]) -> tuple[list[float], list[float]]:
-    """Corners of the sum of trapezoids."""
+    """Breakpoints of the sum of trapezoids."""
     corners = {
         t
         for row in rows

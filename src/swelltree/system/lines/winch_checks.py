@@ -36,7 +36,7 @@ def shortest_length(line: Line, winch: Winch) -> float:
 
 
 def check_winches(system: System) -> None:
-    """Every winch has a line of its own, and rope for what it is told to do."""
+    """Every winch has a line of its own, and enough rope for its commands."""
     lines = {line.name: line for line in system.lines}
     taken: dict[str, str] = {}
     for winch in system.winches:

@@ -48,7 +48,7 @@ class HeaveCompensation(Description):
     What is left of a harmonic motion of the tip is abs(1 - gain / (1 + i omega T)) with T the lag.
 
     Args:
-        gain: share of the motion that is taken out, 1 for all.
+        gain: fraction of the motion that is compensated, 1 for all.
         time_constant: lag of the measured velocity [s].
         stroke: longest rope that compensation may pay out and haul in again [m]; no limit if not
             given.
@@ -81,7 +81,7 @@ def _as_control(value: object) -> object:
         kind = value.get("type")
         if not isinstance(kind, str) or kind not in CONTROL_TYPES:
             raise ValueError(
-                f"has type {shown(kind)}, which is no winch control.{suggest(kind, CONTROL_TYPES)} "
+                f"type {shown(kind)} is not a winch control.{suggest(kind, CONTROL_TYPES)} "
                 f"The types are {listed(CONTROL_TYPES)}."
             )
         return within(CONTROL_TYPES[kind], {k: x for k, x in value.items() if k != "type"})

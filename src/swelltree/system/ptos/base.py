@@ -44,7 +44,7 @@ class Pto(Force):
         b: the other end.
         joint: the joint or its name, instead of two ends.
         dof: its coordinate; may be left out when the joint has one.
-        stiffness: of a spring beside the machine [N/m, N m/rad]; less than zero in reactive
+        stiffness: of a spring in parallel with the PTO [N/m, N m/rad]; less than zero in reactive
             control, where it works against the stiffness of the water.
         rest: length or coordinate of stroke zero [m, rad]; between points the described distance
             if not given, on a joint zero.

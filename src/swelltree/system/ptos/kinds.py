@@ -1,4 +1,4 @@
-"""Power take-offs: what turns motion into useful power.
+"""Power take-offs (PTOs): devices that turn motion into useful power.
 
 Here are the simple ones; machines are in `pto_machines`, latches and clutches in
 `pto_switching`.

@@ -1,4 +1,4 @@
-"""Machines of power take-offs: hydraulics, linear generators, rectifiers with a flywheel."""
+"""PTO actuators: hydraulics, linear generators, rectifiers with a flywheel."""
 
 from dataclasses import field
 from itertools import pairwise

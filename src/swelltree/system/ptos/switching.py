@@ -17,7 +17,7 @@ class LatchingPto(Pto):
     gives more than 0.5, whichever comes first.
 
     Args:
-        damping: of the machine while it moves [N s/m, N m s/rad].
+        damping: of the PTO while it moves [N s/m, N m s/rad].
         release_after: time in the latch [s].
         release_force: force that opens the latch; it cannot hold more [N, N m].
         rearm: shortest time of free motion before the next lock [s].
@@ -44,7 +44,7 @@ class DeclutchingPto(Pto):
     A controller that drives this PTO switches it on by giving more than 0.5.
 
     Args:
-        damping: of the machine while it is on [N s/m, N m s/rad].
+        damping: of the PTO while it is on [N s/m, N m s/rad].
         friction: constant force against the motion while it is on [N, N m].
         friction_velocity: velocity over which its change of sign is smoothed [m/s, rad/s].
         off_for: time without force after each standstill [s].

@@ -24,10 +24,10 @@ class RadiationFit(Description):
 
     Args:
         error: largest error of the motions in waves, as part of the largest motion.
-        max_order: most states; by default six for each freedom that radiates, at least 40.
+        max_order: most states; by default six for each DOF that radiates, at least 40.
         method: one of FIT_METHODS.
         omega_max: leave out data above this frequency [rad/s].
-        causal: mend added mass that contradicts the damping.
+        causal: correct added mass that contradicts the damping.
         entry_order: states for each entry in "kristiansen" and "per_entry".
         cache: keep the fit and look for it before computing.
     """

@@ -329,7 +329,7 @@ class FocusedWave(Sea):
 
 @description
 class MeasuredWave(Sea):
-    """A recorded elevation, told by the components that reproduce it.
+    """A recorded elevation, represented by components that reproduce it.
 
     Args:
         time: increasing times [s].
@@ -337,9 +337,9 @@ class MeasuredWave(Sea):
         file: a text file with two columns, time and elevation, in place of the two rows.
         x: where it was recorded [m].
         y: [m].
-        beta: heading [rad]; one record cannot tell it.
+        beta: heading [rad]; one record does not contain it.
         omega_min: lower end of the band [rad/s]; by default nothing is left out.
-        omega_max: upper end [rad/s]; by default the highest frequency the samples can tell.
+        omega_max: upper end [rad/s]; by default the highest frequency that the samples resolve.
         ramp: [s].
         beta_deg: heading in degrees, in place of beta.
         outside: "refuse" runs outside the times of the record, or "repeat": its components go on

@@ -53,7 +53,7 @@ class Pairs:
 
 @pytree("method")
 class DriftTable:
-    """What the data tell about second-order loads, and how it is used."""
+    """What the data hold on second-order loads, and how it is used."""
 
     mean: MeanDrift | None
     difference: Pairs | None
@@ -76,7 +76,7 @@ def chosen(drift: str | None) -> str:
 def check_double_counting(
     nonlinear: Collection[str], drift: str | None, data: xr.Dataset | None = None
 ) -> None:
-    """Refuse second-order data on bodies whose hull forces are nonlinear.
+    """Reject second-order data on bodies whose hull forces are nonlinear.
 
     Pressure over the wetted hull holds the second-order force of the incident wave, which mean
     drift and QTF of a diffraction code hold too. Data that leave it out say so by
@@ -123,7 +123,7 @@ def drift_table(
     Args:
         order: puts labels body__Dof into 6N (`build.BodyOrder`).
         data: hydrodynamic data.
-        place: x and y of the body of each freedom (6N, 2).
+        place: x and y of the body of each DOF (6N, 2).
         drift: method.
     """
     method = chosen(drift)
@@ -183,7 +183,7 @@ def _range(omega: np.ndarray) -> str:
 
 
 def _pair_sentence(pairs: Pairs) -> str:
-    """Band and headings of a transfer function, in one sentence."""
+    """Band and headings of a transfer function, as one message."""
     first, second = np.meshgrid(pairs.omega, pairs.omega, indexing="ij")
     known = pairs.known.reshape(-1, *first.shape).any(axis=0)
     kind, reach = "difference", np.abs(first - second)[known].max()
@@ -199,7 +199,7 @@ def _pair_sentence(pairs: Pairs) -> str:
 
 
 def _missing(data: xr.Dataset, *names: str) -> list[str]:
-    """A sentence about freedoms that the data say nothing of."""
+    """A message about DOFs that the data say nothing of."""
     given = np.zeros(data.sizes["influenced_dof"], dtype=bool)
     for name in names:
         if name in data:
@@ -233,7 +233,7 @@ def _mean(order: BodyOrder, data: xr.Dataset) -> MeanDrift | None:
 
 
 def _without_gaps(values: xr.DataArray) -> tuple[xr.DataArray, np.ndarray]:
-    """Freedoms that are nowhere given are zero; where a given one is missing nothing is known."""
+    """DOFs that are nowhere given are zero; where a given one is missing nothing is known."""
     array = np.asarray(values.values)
     given = np.isfinite(array).reshape(-1, array.shape[-1]).any(axis=0)
     known = np.asarray(np.isfinite(array[..., given]).all(axis=-1) & given.any())

@@ -5,7 +5,7 @@ ramp, the methods are
 
 - "mean": :math:`F = r^2 \sum_c |\hat a_c|^2 D_c`;
 - "newman": slow forces of all pairs from D alone (Newman 1974), in the square-root form, the two
-  signs of each freedom apart, :math:`D = D^+ - D^-` with :math:`D^\pm \ge 0`,
+  signs of each DOF apart, :math:`D = D^+ - D^-` with :math:`D^\pm \ge 0`,
 
   .. math:: F(t) = r^2 \left|\sum_c \hat a_c \sqrt{D^+_c}\, e^{-i\omega_c t}\right|^2
             - r^2 \left|\sum_c \hat a_c \sqrt{D^-_c}\, e^{-i\omega_c t}\right|^2,

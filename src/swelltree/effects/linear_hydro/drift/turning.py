@@ -72,7 +72,7 @@ def yaw_nodes(direction: np.ndarray, beta: np.ndarray) -> np.ndarray:
 
 
 def check_size(numbers: int) -> None:
-    """Refuse records that would not fit into memory."""
+    """Reject records that would not fit into memory."""
     if numbers > LARGEST:
         raise SwelltreeError(
             f"the drift force at all yaws would take {16e-9 * numbers:.2g} GB. Use drift='newman', "

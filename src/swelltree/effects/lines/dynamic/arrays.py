@@ -105,7 +105,7 @@ _PER_NODE = ("point_mass", "point_volume", "point_drag")
 
 
 def stack_lines(lines: Sequence[NamedValues], n: int | None = None) -> LineArrays:
-    """Stack lines given one by one; plain numpy.
+    """Stack individual lines into arrays; plain numpy.
 
     Args:
         lines: for each line its `segments` and, by the names of `LineArrays`, numbers or one value

@@ -89,7 +89,7 @@ def build_dynamic_lines(system: System, layout: Layout) -> DynamicLines | None:
 
 
 def _at_rest(system: System, network: Network, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Nodes of all pieces (line, node, 3), junctions and tensions at rest; idle nodes are at A."""
+    """Equilibrium nodes of all pieces (line, node, 3), junctions, tensions; idle nodes are at A."""
 
     def place(end: End, value: LineEnd) -> np.ndarray:
         return np.asarray(end.point) if end.kind == "junction" else system.end_point(value)
@@ -105,7 +105,7 @@ def _at_rest(system: System, network: Network, n: int) -> tuple[np.ndarray, np.n
         if not (np.isfinite(nodes).all() and np.isfinite(pull).all()):
             length = sum(part.length for part in piece.parts)
             raise piece.line.fail(
-                f"no shape at rest is found for its {length:.4g} m between the described ends. "
+                f"no equilibrium shape is found for its {length:.4g} m between the described ends. "
                 "Check its length, weight and EA, and those of the lines it is joined to."
             )
         tensions.append(np.concatenate([np.zeros(n - len(pull)), pull]))
@@ -173,7 +173,7 @@ def _stacked(network: Network, winches: Winches | None) -> LineArrays:
 
 
 def _first_positions(rest: Array, ties: int) -> np.ndarray:
-    """Junctions at rest; those of ties come where their ends are."""
+    """Junctions in equilibrium; those of ties come where their ends are."""
     positions = np.zeros((0, 3)) if rest is None else rest[1]
     return np.concatenate([positions, np.zeros((ties, 3))])
 

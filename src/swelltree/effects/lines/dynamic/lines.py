@@ -91,8 +91,8 @@ class DynamicLines(Effect):
     tie_at_A: tuple[bool, ...] = ()  # does it hold end A of its line?
     winches: Tree = None  # effects.lines.winches.Winches, or None
     breaking_load: Array = None  # (line, segment) N, infinite where none is given; None: nowhere
-    shape: Array = None  # (line, node, 3) at rest between the described ends, m
-    tension: Array = None  # (line, segment) at rest, N
+    shape: Array = None  # (line, node, 3) in equilibrium between the described ends, m
+    tension: Array = None  # (line, segment) in equilibrium, N
     static: StaticLines | None = (
         None  # the same lines as static_lines.StaticLines, for smooth studies
     )

@@ -1,7 +1,7 @@
 r"""Winches of multibody cables: rest length of the first element, masses, work and bookings.
 
 The elements that are still on the drum are the first ones, at A: of no length and no mass, their
-freedoms locked. With k of them idle, element k + 1 has the rest length :math:`L_{u1}` that is left
+DOFs locked. With k of them idle, element k + 1 has the rest length :math:`L_{u1}` that is left
 of the length out, :math:`\dot L_{u1} = v` (Wuillaume et al. 2017, eq. 11), and its damping is by
 :math:`\dot L - v` (eq. 12). Half of its mass sits at A, half at its lower node; what comes in
 joins them at their velocity. The winch then gives the system
@@ -110,7 +110,7 @@ def speeds(
 
 
 def locked_dofs(drums: Drums, n: int, x: Array) -> Array:
-    """One for every freedom of an idle element, else zero (n,)."""
+    """One for every DOF of an idle element, else zero (n,)."""
     xp = namespace(x)
     total = xp.zeros(n)
     for w, reel in enumerate(drums.reels):

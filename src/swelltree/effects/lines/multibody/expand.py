@@ -1,7 +1,7 @@
 """From described cables to the bodies and joints they are made of.
 
 A multibody cable is a chain: from the end that hangs on something, every element is a joint of
-three freedoms (two turns and a length) that leads to a point mass. Half the mass of an element
+three DOFs (two turns and a length) that leads to a point mass. Half the mass of an element
 sits at each of its ends. What hangs at the far end is carried by a ball joint; where that body
 is held already, the ball closes a loop. A lumped cable has the same masses as free points.
 """

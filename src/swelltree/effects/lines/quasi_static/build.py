@@ -208,7 +208,7 @@ def _knees(
 
 
 def _check(system: System, piece: Piece) -> None:
-    """Refuse what a catenary cannot be."""
+    """Reject what a catenary cannot be."""
     line = piece.line
     if line.release_time is not None or line.release_tension is not None:
         raise line.fail("a quasi-static line is not released. Give model='dynamic'.")

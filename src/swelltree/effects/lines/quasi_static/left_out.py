@@ -19,7 +19,7 @@ ABOVE = 1e-3  # of its length: what rises by less does not count as above the wa
 
 
 def lines_with_warnings(system: System, layout: Layout) -> QuasiStaticLines | None:
-    """The quasi-static lines of a system; warnings tell by how much they are wrong."""
+    """The quasi-static lines of a system; warnings state how large their error is."""
     lines = build_lines(system, layout)
     if lines is not None:
         for text in left_out(system, layout):

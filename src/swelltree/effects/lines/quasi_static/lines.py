@@ -3,7 +3,7 @@
 At every instant the lines are in balance with the positions of their ends. Without friction on a
 flat bed they store energy, elastic and by weight. Friction acts as if every line were pulled
 towards B, and depends on the path in nature: with friction, or on a sloped bed, all that lines do
-is booked as work.
+is counted as work.
 """
 
 from __future__ import annotations

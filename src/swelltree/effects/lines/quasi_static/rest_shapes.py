@@ -17,7 +17,7 @@ from swelltree.system import System
 
 @dataclass(frozen=True, eq=False)
 class StaticShape:
-    """A piece of line at rest.
+    """A piece of line in equilibrium.
 
     Args:
         position: nodes from A to B (n + 1, 3) [m].
@@ -34,7 +34,7 @@ class StaticShape:
 
 @dataclass(frozen=True, eq=False)
 class StaticNetwork:
-    """A network at rest: its junctions (j, 3) [m] and one shape for each piece."""
+    """A network in equilibrium: its junctions (j, 3) [m] and one shape for each piece."""
 
     junctions: np.ndarray
     shapes: tuple[StaticShape, ...]
@@ -47,7 +47,7 @@ def node_distances(piece: Piece) -> np.ndarray:
 
 
 def static_network(system: System, network: Network, a: np.ndarray, b: np.ndarray) -> StaticNetwork:
-    """Lines at rest between given points, as catenaries sampled at their nodes.
+    """Lines in equilibrium between given points, as catenaries sampled at their nodes.
 
     Slack lines lie in a heap that is spread evenly. Currents, waves and bending stiffness are left
     out.
@@ -68,7 +68,7 @@ def static_network(system: System, network: Network, a: np.ndarray, b: np.ndarra
 
 
 def static_shape(system: System, piece: Piece, a: np.ndarray, b: np.ndarray) -> StaticShape:
-    """One piece at rest between two points in the world (3,) [m]; see `static_network`."""
+    """One piece in equilibrium between two points in the world (3,) [m]; see `static_network`."""
     alone = Network((piece,), ())
     ends_at = (np.asarray(x, dtype=float).reshape(1, 3) for x in (a, b))
     return static_network(system, alone, *ends_at).shapes[0]

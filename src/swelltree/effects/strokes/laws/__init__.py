@@ -1,1 +1,1 @@
-"""Laws of machines: what force a stroke and its rate bring about."""
+"""PTO laws: the force as a function of stroke and rate."""

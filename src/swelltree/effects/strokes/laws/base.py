@@ -1,6 +1,6 @@
-"""What a law of a power take-off sees and what it answers.
+"""Inputs and outputs of a PTO law.
 
-Energy is booked so that absorbed power = rate of the stored energy + delivered + lost, with each
+The energy balance is absorbed power = rate of the stored energy + delivered + lost, with each
 of the four computed on its own.
 """
 
@@ -13,7 +13,7 @@ from swelltree.engine.arrays import Array, namespace, pytree
 
 @pytree()
 class LawInputs:
-    """What the law of e machines may depend on."""
+    """What the law of e PTOs may depend on."""
 
     t: Array  # s
     x: Array  # (e,) stroke
@@ -49,7 +49,7 @@ class LawInputs:
 
 @pytree()
 class LawOutputs:
-    """What e machines do."""
+    """Output of e PTOs."""
 
     force: Array  # (e,) N, N m
     stored: Array  # (e,) J
@@ -61,10 +61,10 @@ class LawOutputs:
 
 
 class Law:
-    """All machines of one kind; arrays have one entry for each."""
+    """All PTOs of one kind; arrays have one entry for each."""
 
-    states: ClassVar[int] = 0  # internal states of one machine
-    events: ClassVar[int] = 0  # events that one machine watches for
+    states: ClassVar[int] = 0  # internal states of one PTO
+    events: ClassVar[int] = 0  # events that one PTO detects
     holds: ClassVar[bool] = False  # can lock its stroke: state 0 is one while it does
     watches_hold: ClassVar[bool] = False  # its events need the force that holds
     sticks: ClassVar[bool] = False  # its hold is friction: `resolved` says who holds after events
@@ -73,11 +73,11 @@ class Law:
     linear: ClassVar[str] = ""  # what linear studies take in its place; empty: its own slope
 
     def is_linear(self, k: int) -> bool:
-        """Do linear studies take one of its machines as it is?"""
+        """Do linear studies use one of its PTOs unchanged?"""
         return not self.linear
 
     def is_lossless(self, k: int) -> bool:
-        """Is all that one of its machines absorbs delivered?"""
+        """Is all that one of its PTOs absorbs delivered?"""
         return False
 
     def start(self) -> Array:
@@ -101,12 +101,12 @@ class Law:
 
         Args:
             inputs: with the forces that hold now.
-            worst: largest `overload` of all machines.
+            worst: max `overload` of all PTOs.
         """
         return inputs.z
 
     def overload(self, inputs: LawInputs) -> Array:
-        """Force that holds each machine over what it can hold, zero where nothing is held (e,)."""
+        """Force that holds each PTO over what it can hold, zero where nothing is held (e,)."""
         return 0.0 * inputs.v
 
 

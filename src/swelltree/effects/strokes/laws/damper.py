@@ -1,4 +1,4 @@
-r"""Damper, the simplest machine, and damper with dry friction.
+r"""Damper, the simplest PTO, and damper with dry friction.
 
 .. math:: F = -c v - F_c \tanh(v / v_c) + u
 """
@@ -15,7 +15,7 @@ from swelltree.engine.arrays import Array, namespace, pytree
 
 @pytree()
 class Damper(Law):
-    """Springs, dampers, actuators and linear machines: what is proportional to the rate."""
+    """Springs, dampers, actuators and linear PTOs: what is proportional to the rate."""
 
     damping: Array
     efficiency: Array
@@ -61,7 +61,7 @@ class FrictionDamper(Law):
 
 
 def machine(inputs: LawInputs, force: Array, efficiency: Array) -> LawOutputs:
-    """Answer of a machine without internal states that wants to exert a force."""
+    """Output of a PTO without internal states for a requested force."""
     beyond, force = inputs.beyond(force), inputs.limited(force)
     power = -force * inputs.v
     delivered = generated(power, efficiency)

@@ -19,12 +19,12 @@ from typing import ClassVar
 from swelltree.effects.strokes.laws.base import Law, LawInputs, LawOutputs
 from swelltree.engine.arrays import Array, namespace, pytree
 
-CLOSING = 0.01  # share of volume or pressure over which the motor's inlet closes
+CLOSING = 0.01  # fraction of volume or pressure over which the motor's inlet closes
 
 
 @pytree()
 class Hydraulic(Law):
-    """Hydraulic machines; states are the oil volumes of the high and the low side."""
+    """Hydraulic PTOs; states are the oil volumes of the high and the low side."""
 
     piston_area: Array
     precharge: Array  # Pa, gas of the high side without oil

@@ -9,7 +9,7 @@ class Turbine(sw.PtoLaw):
     def force(self, now):
         ...
 
-The power that leaves the machine is what is absorbed, less losses and less the rate of the stored
+The power that leaves the PTO is what is absorbed, less losses and less the rate of the stored
 energy U, by its derivative along the motion:
 
 .. math:: P = -F v - P_{lost} - \frac{\partial U}{\partial x} v
@@ -58,7 +58,7 @@ class PtoLaw(Law):
         return 0.0 * now.z
 
     def stored(self, x: Array, z: Array) -> Array:
-        """Energy in the machine [J], of stroke and states."""
+        """Energy in the PTO [J], of stroke and states."""
         return 0.0 * x
 
     def lost(self, now: LawInputs) -> Array:

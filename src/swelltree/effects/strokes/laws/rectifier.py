@@ -8,7 +8,7 @@ A clutch is a unilateral coupling with slip: with the shaft speed n v of the out
     J \dot\omega = T_+ + T_- - (c_g + c_f) \omega - u
 
 so it engages when the shaft catches up with the flywheel and lets go when it falls behind, without
-events: the torque is continuous there. The slip T / C is the price; its heat C slip^2 is booked.
+events: the torque is continuous there. The cost is the slip T / C with the loss C slip^2.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from swelltree.effects.strokes.laws.damper import machine
 from swelltree.engine.arrays import Array, namespace, pytree
 
 PASSED = 1e-9  # m/s, rad/s: rate against the sliding at which standstill has been passed
-AT_REST = 1e-7  # m/s, rad/s: what slides slower than this is decided anew at every event
+AT_REST = 1e-7  # m/s, rad/s: what slides slower than this is decided again at every event
 OVER = 1.0 + 1e-9  # of the static limit
 INSIDE = 1e-9  # of the limit: a force so near to it slides
 STANDSTILL, BREAKAWAY = range(2)
@@ -66,7 +66,7 @@ class Sticking(Law):
         stuck, direction = inputs.z
         assert inputs.hold is not None
         away = hit[BREAKAWAY]
-        # what stands still is decided anew, also where another element came to rest or let go
+        # what stands still is decided again, also where another element came to rest or let go
         open_ = (stuck < 0.5) & (hit[STANDSTILL] | (xp.abs(inputs.v) <= AT_REST))
         new = xp.where(away, -xp.sign(inputs.hold), xp.where(open_, 0.0, direction))
         return xp.stack([xp.where(away, 0.0, stuck), new])

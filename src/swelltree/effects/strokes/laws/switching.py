@@ -1,6 +1,6 @@
-"""Latching and declutching: a machine whose mode changes at events.
+"""Latching and declutching: a PTO whose mode changes at events.
 
-States: the mode (one while the stroke is held, or while the machine is off), the time at which it
+States: the mode (one while the stroke is held, or while the PTO is off), the time at which it
 is to end, and the time at which the last one ended. From standstill on, the mode is one; it ends
 after a time, when the force in the latch passes its limit, or at the word of a controller.
 """
@@ -21,7 +21,7 @@ UP, DOWN, END, FORCE = range(4)
 
 @pytree()
 class Switching(Law):
-    """What latches and declutching machines share."""
+    """Common base of latching and declutching PTOs."""
 
     damping: Array
     friction: Array
@@ -41,7 +41,7 @@ class Switching(Law):
         return xp.stack([none, none + NEVER, none - NEVER])
 
     def working(self, mode: Array) -> Array:
-        """Share of the machine that works, by mode."""
+        """Fraction of the PTO force that acts, by mode."""
         raise NotImplementedError
 
     def outputs(self, inputs: LawInputs) -> LawOutputs:
@@ -99,7 +99,7 @@ class Latching(Switching):
 
 @pytree()
 class Declutching(Switching):
-    """The machine is off in mode one."""
+    """The PTO is off in mode one."""
 
     described: ClassVar[dict[str, str]] = {
         "duration": "off_for",

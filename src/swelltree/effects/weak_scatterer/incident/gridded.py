@@ -97,7 +97,7 @@ def gridded_waves(
     """A sea on a grid that can be one for a tank.
 
     Args:
-        item: of sentences.
+        item: beginning of messages.
         waves: realised.
         g: [m/s^2].
         center: x and y of the tank [m].
@@ -157,7 +157,7 @@ def grid_potential(waves: GridWaves) -> Float[np.ndarray, "time x y z"]:
 
 
 def grid_frequency(waves: GridWaves) -> float:
-    """Frequency with most of the energy of the elevation, between those that the grid tells."""
+    """Frequency with most of the energy of the elevation, between those that the grid resolves."""
     rows = np.asarray(waves.elevation).reshape(np.shape(waves.elevation)[0], -1)
     rows = rows - rows.mean(0)
     power = (np.abs(np.fft.rfft(rows, axis=0)) ** 2).sum(1)

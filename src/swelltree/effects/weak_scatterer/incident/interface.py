@@ -116,7 +116,7 @@ def residuals(
         r_d = \phi_t + \tfrac12|\nabla\phi|^2 + g\eta, \qquad
         r_k = \eta_t + \nabla\phi\cdot\nabla\eta - \phi_z
 
-    Zero for an exact wave, by its word: what Newton's method left of it is no forcing. Nor is a
+    Zero for an exact wave, as it states: the residual of Newton's method is not a forcing. Nor is a
     ramp: water that obeyed both conditions while the wave is switched on would stay at rest.
 
     Args:

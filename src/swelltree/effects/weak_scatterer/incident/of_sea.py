@@ -21,7 +21,7 @@ from swelltree.waves.sea import RealisedSea
 from swelltree.waves.stream_function import StreamWave, highest
 
 HALF_PLANE = 1e-9  # sine of a heading that is along x
-COARSE, TOO_COARSE = 6.0, 3.0  # lengths of a wave over the spacing: less is warned of, refused
+COARSE, TOO_COARSE = 6.0, 3.0  # lengths of a wave over the spacing: less is warned of, rejected
 PART, LARGE_PART = 0.05, 0.2  # of the energy of a sea, in such waves
 
 
@@ -45,7 +45,7 @@ def incident_of(
     """The incident wave of a realised sea.
 
     Args:
-        name: of the weak scatterer, for sentences.
+        name: of the weak scatterer, for messages.
         waves: realised.
         model: whose water it is.
         scene: mode and symmetry.
@@ -148,7 +148,7 @@ def check_spacing(name: str, waves: RealisedSea, model: Model, spacing: float) -
 
 
 def _check_steepness(item: str, waves: Components, scene: Scene) -> None:
-    """A linear wave beyond the highest steady one is no wave."""
+    """A linear wave beyond the highest steady one is not a wave."""
     if len(waves.amplitude) > 1:
         return
     length = 2.0 * math.pi / float(np.asarray(waves.wavenumber)[0])

@@ -5,7 +5,7 @@ r"""The stream function wave of `waves/` as an incident wave.
            - (R - \tfrac12 c^2)\, t
 
 Fenton (1988); the last term makes the pressure zero on the surface. A ramp multiplies potential and
-elevation; while it lasts the wave is not exact, and what it leaves of the conditions is no forcing.
+elevation; during it the wave is not exact, and its residual of the conditions is not a forcing.
 """
 
 from __future__ import annotations

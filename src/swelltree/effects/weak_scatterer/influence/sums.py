@@ -21,7 +21,7 @@ def corner_influence(
     Args:
         corners: of the triangles [m].
         points: where the potential is wanted [m].
-        self_triangle: on which a point lies, -1 for none; its flat face is no dipole to itself.
+        self_triangle: on which a point lies, -1 for none; its flat face has no dipole on itself.
         mirrors: seabed and plane of symmetry.
     """
     places = mirrored(points, mirrors)

@@ -14,7 +14,7 @@ def graded(pieces: int, start: bool, end: bool, edge: bool = False) -> np.ndarra
         pieces: their number, at least one.
         start: they are finer at zero.
         end: they are finer at one.
-        edge: the water runs around an edge there, where the potential is no smooth function of
+        edge: the water runs around an edge there, where the potential is not a smooth function of
             the distance: places go with its square. (A box of 4 m x 2.5 m, 1 m deep, on 76
             vertices: 3 % too little added mass in pitch in place of 7 %.)
     """

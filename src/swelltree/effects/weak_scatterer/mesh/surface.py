@@ -74,7 +74,7 @@ def open_edges(surface: Surface) -> np.ndarray:
 
 
 def checked_watertight(name: str, surface: Surface, symmetric: bool = False) -> Surface:
-    """The surface, if it encloses a body with normals outwards; a sentence tells what is wrong.
+    """The surface, if it encloses a body with normals outwards; otherwise an error.
 
     Args:
         name: of the body.
@@ -85,7 +85,7 @@ def checked_watertight(name: str, surface: Surface, symmetric: bool = False) -> 
     if not len(tri):
         raise SwelltreeError(f"{item}: its mesh has no triangles. Give a closed surface.")
     if not np.isfinite(surface.vertices).all():
-        raise SwelltreeError(f"{item}: its mesh has a vertex that is not a number. Mend the mesh.")
+        raise SwelltreeError(f"{item}: its mesh has a vertex that is not a number. Fix the mesh.")
     area = np.linalg.norm(surface.area_vectors, axis=1)
     corners = surface.vertices[tri]
     longest = np.linalg.norm(corners - np.roll(corners, 1, 1), axis=2).max(1)

@@ -52,7 +52,7 @@ class Tank:
             )
 
     def checked_wavelength(self, wavelength: float) -> None:
-        """Refuse a tank whose beach cannot absorb the waves of the bodies.
+        """Reject a tank whose beach cannot absorb the waves of the bodies.
 
         Args:
             wavelength: of the longest wave that matters [m].
@@ -65,7 +65,7 @@ class Tank:
             )
 
     def checked_inside(self, name: str, vertices: np.ndarray, pierces: bool = False) -> None:
-        """Refuse a body that is not in the water of the tank.
+        """Reject a body that is not in the water of the tank.
 
         Args:
             name: of the body.

@@ -61,7 +61,7 @@ def triangle_owner(scene: Scene) -> np.ndarray:
 def panel_share(
     scene: Scene, wave: Incident, t: Array, bodies: Bodies, cover: float | None = None
 ) -> Float[Array, " triangle"] | None:
-    """Share of triangles that is hull and not a lid under the surface, which moves with the wave.
+    """Fraction of each triangle that is hull, not a lid under the surface that moves with the wave.
 
     None: all are hull, as where bodies do not cross the surface.
 
@@ -104,7 +104,7 @@ def wetted(
         twice = jnp.linalg.norm(cross, axis=1)
         normal = cross / twice[:, None]
     else:
-        # panels that are none have neither area nor normal, and so no part in anything
+        # padding panels have neither area nor normal, and so no effect
         there = scene.boundary.used.panels
         twice = jnp.linalg.norm(jnp.where(there[:, None] > 0.0, cross, 1.0), axis=1)
         normal, twice = there[:, None] * cross / twice[:, None], there * twice

@@ -6,7 +6,7 @@ surface in between, and *under* it when less than a tenth of its height is above
 0.15 of it): the water that is about to close over a body stands in too thin a wedge to be meshed.
 What is above then is flattened to a lid that lies a little under the surface and moves with it. A
 dry body that touches the water has the weight of the water that it displaces and no flow. At a
-change, and where the mesh around a waterline is worn, the water is meshed anew and keeps its
+change, and where the mesh around a waterline is worn, the water is remeshed and keeps its
 potential and elevation.
 """
 

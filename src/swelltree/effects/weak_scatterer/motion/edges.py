@@ -65,7 +65,7 @@ def edges(other: Int[Array, "triangle corner"], wet: Wetted) -> Edges:
     both = (normal[:, None] * normal[other]).sum(-1)
     middle = corner.mean(1)
     outside = ((middle[other] - middle[:, None]) * normal[:, None]).sum(-1) > 0.0
-    # lids and triangles that are none have no normal of length one
+    # lids and padding triangles have no normal of length one
     hull = (size[:, None] > 0.99) & (size[other] > 0.99)
     sharp = hull & outside & (both < np.cos(SHARP))
     turn = jnp.arccos(jnp.clip(jnp.where(sharp, both, 0.0), np.cos(MAX_TURN), 1.0))

@@ -1,4 +1,4 @@
-"""Meshes of a run in which bodies cross the surface, made anew where they must be.
+"""Meshes of a run in which bodies cross the surface, made again where they must be.
 
 A mesh follows from a reference alone: of each body whether it is dry, cut by the surface or under
 it, and a pose, lowered by the height of the wave there. So a state of a run needs to hold nothing
@@ -138,7 +138,7 @@ class Mesher:
                 over.append(_outline(placed.placed.vertices[:, :2]))
             if state == UNDER:
                 surface = floater.surface.half() if half else floater.surface
-                # where the top is still above the water it is flattened, not refused
+                # where the top is still above the water it is flattened, not rejected
                 top = (surface.vertices @ turn.T)[:, 2].max() + place[2]
                 lower = place - [0.0, 0.0, max(0.0, top + COVER * self.size)]
                 placed = replace(placed, surface=surface, position=tuple(lower.tolist()))
@@ -198,7 +198,7 @@ class Mesher:
     def traced(self, template: Scene, reference: Array) -> Scene:
         """The mesh of a reference that is known only while a program runs.
 
-        A mesh that cannot be made is not a number: the run ends, and `trouble` tells why.
+        A mesh that cannot be made is NaN: the run ends, and `trouble` says why.
         """
         leaves, tree = jax.tree.flatten(template)
         shapes = [jax.ShapeDtypeStruct(jnp.shape(x), jnp.result_type(x)) for x in leaves]

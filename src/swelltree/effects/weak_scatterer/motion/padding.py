@@ -1,6 +1,6 @@
-"""Meshes with room to spare: all of one run have the same sizes, so that nothing is compiled again.
+"""Padded meshes: all of one run have the same sizes, so that nothing is compiled again.
 
-A mesh is numbered anew: each hull that may pierce the surface has room for its waterline at the
+A mesh is renumbered: each hull that may pierce the surface has room for its waterline at the
 beginning of the free surface, each body has room for its whole hull. What is not taken is marked
 (`Used`), belongs to no triangle, and has zeros in the matrices.
 """
@@ -138,13 +138,13 @@ def with_room(sizes: Sequence[Sizes]) -> Sizes:
 
 
 def padded(scene: Scene, active: Sequence[int], sizes: Sizes, cover: float) -> Scene:
-    """The mesh of the bodies in the water, numbered anew among all bodies.
+    """The mesh of the bodies in the water, renumbered among all bodies.
 
     Args:
         scene: in numpy.
         active: numbers of its bodies among all.
         sizes: with room for it.
-        cover: least depth of bodies under the surface [m].
+        cover: min depth of bodies under the surface [m].
     """
     place = _new_numbers(scene, active, sizes)
     boundary = _boundary(scene, active, sizes, place)
@@ -272,7 +272,7 @@ def _corners(triangles: np.ndarray, there: np.ndarray, rows: int, width: int) ->
 
 
 def _neighbours(scene: Scene, sizes: Sizes, place: np.ndarray) -> Neighbours:
-    """The same table with more room; a vertex that is none has those of another."""
+    """The same table padded; a padding vertex has the entries of another."""
     old, n = scene.neighbours, scene.boundary.surface
     rows, width = old.number.shape
     number = np.zeros((sizes.whole_surface, sizes.near), int)

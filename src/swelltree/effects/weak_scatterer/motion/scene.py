@@ -81,7 +81,7 @@ class Scene:
 
     @property
     def spacing(self) -> float:
-        """Smallest side of a triangle of the free surface [m]."""
+        """Minimum side of a triangle of the free surface [m]."""
         still = np.asarray(self.still)
         corners = still[np.asarray(self.boundary.triangles)[: self.boundary.surface_triangles]]
         return float(np.linalg.norm(corners - np.roll(corners, 1, 1), axis=2).min())

@@ -10,7 +10,7 @@ vertices around does not know,
 
 with the area a of each vertex, its size h, and the weights P of the quadratic. Fields that are
 quadratic stay as they are. :math:`\sum a f` does too, so that no water is lost, and
-:math:`\sum a f^2` never grows. What it takes of the energy is in the books.
+:math:`\sum a f^2` never grows. The energy that it removes is accounted for.
 """
 
 from __future__ import annotations

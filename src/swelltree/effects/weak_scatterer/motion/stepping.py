@@ -112,7 +112,7 @@ class Simulation:
         once = prepared
         if once is None and self.geometry != "full":
             half = 0.5 * dt if self.geometry == "mid" else 0.0
-            # bodies in the middle of the step, as their velocities tell
+            # bodies in the middle of the step, extrapolated by their velocities
             ahead = state.q + half * self.system.rate(state.q, state.v)
             once = self.prepared(State(state.t + half, state.water, ahead, state.v))
 
@@ -177,7 +177,7 @@ def run(
     record: Callable[[State], Array] = positions_and_velocities,
     look: int = 20,
 ) -> tuple[State, Array, Array]:
-    """Step through a duration; a run that diverges is stopped with a sentence.
+    """Step through a duration; a run that diverges is stopped with an error message.
 
     Args:
         simulation: what is stepped.
@@ -212,7 +212,7 @@ _step = jitted(Simulation.step)
 
 
 def _check_bounded(scene: Scene, state: State) -> None:
-    """Refuse to go on with a perturbation that left all measure."""
+    """Stop when the perturbation diverges."""
     highest = float(jnp.abs(state.water.eta).max()) if len(state.water.eta) else 0.0
     if scene.shells and not math.isfinite(highest):
         raise SwelltreeError(

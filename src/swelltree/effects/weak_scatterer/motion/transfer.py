@@ -7,7 +7,7 @@ neighbours, and fades to zero where there was no water near.
 The water on the surface stays as much as it was: what closes over a body stands no higher than
 there is water for, and what elevations hold more or less on the new mesh then is taken from the
 highest of them. (Carried on over the hole of a sphere of 5 m that went under, they brought 27 m^3
-of water from nowhere, and a tenth of the largest kinetic energy.)
+of spurious water, and a tenth of the largest kinetic energy.)
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ class Shell:
     Args:
         points: meridians in body axes [m].
         arc: length along them from the keel [m].
-        margin: least length between the waterline and the ring below it [m].
-        follow: share of the displacement of the waterline at vertices of the free surface.
+        margin: min length between the waterline and the ring below it [m].
+        follow: fraction of the displacement of the waterline at vertices of the free surface.
         ring: still waterline in the plan of the mesh [m].
         rings: steps of the mesh from the keel to the waterline; the first points are its rings.
         body: number of the floater.
@@ -62,7 +62,7 @@ def shell_triangles(lines: int, rings: int, half: bool) -> tuple[int, np.ndarray
 
 
 def following(places: np.ndarray, ring: np.ndarray, reach: float, half: bool) -> np.ndarray:
-    """Share of the displacement of each vertex of a waterline at vertices around it (n, line).
+    """Fraction of the displacement of each vertex of a waterline at vertices around it (n, line).
 
     Args:
         places: plan of the free surface (n, 2) [m].

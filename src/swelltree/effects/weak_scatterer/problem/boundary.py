@@ -22,7 +22,7 @@ from swelltree.engine.arrays import Array, pytree
 
 @pytree()
 class Used:
-    """Which places of arrays with room to spare are taken, 1.0 or 0.0.
+    """Which entries of padded arrays are used, 1.0 or 0.0.
 
     Args:
         vertices: of all.

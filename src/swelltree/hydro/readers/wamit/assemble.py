@@ -43,19 +43,19 @@ def read_wamit(
 
     Args:
         path: any file of the family.
-        rho: density [kg/m^3]; needed unless the .frc file tells it.
-        g: gravity [m/s^2]; needed unless the .out file tells it.
-        depth: [m]; needed unless .out or .pot tell it.
+        rho: density [kg/m^3]; needed unless the .frc file gives it.
+        g: gravity [m/s^2]; needed unless the .out file gives it.
+        depth: [m]; needed unless .out or .pot gives it.
         length: scale ULEN [m]; that of the .out file, else 1.
-        bodies: number of bodies, where no file tells it.
-        water: whose density, gravity and depth hold where neither files nor the user tell them.
+        bodies: number of bodies, where no file gives it.
+        water: whose density, gravity and depth hold where neither files nor the user give them.
     """
     family = family_of(path)
     setup = read_setup(family)
     complete(path, setup, {"rho": rho, "g": g, "depth": depth}, water)
     if length is not None:
         setup.length = length
-    require(path, setup, "no .out file tells it")
+    require(path, setup, "no .out file gives it")
     return assemble_wamit(path, family, setup, bodies)
 
 
@@ -68,7 +68,7 @@ def assemble_wamit(
         path: named by the user.
         family: files by ending.
         setup: complete.
-        bodies: number of bodies, where no file tells it.
+        bodies: number of bodies, where no file gives it.
     """
     assert setup.rho is not None
     assert setup.g is not None

@@ -1,4 +1,4 @@
-"""Bodies of a run: their freedoms, and where they are."""
+"""Bodies of a run: their DOFs, and where they are."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from swelltree.system.errors import SwelltreeError
 
 
 def split_dofs(path: Path, n: int, setup: WamitSetup, bodies: int | None) -> list[int]:
-    """Generalised modes of each body, so that all freedoms are accounted for."""
+    """Generalised modes of each body, so that all DOFs are accounted for."""
     count = len(setup.places) or len(setup.names)
     if not count:
         count = n // 6 if n % 6 == 0 and not any(setup.modes) else bodies or 1
@@ -43,7 +43,7 @@ def place_bodies(parts: HydroParts, setup: WamitSetup, modes: list[int]) -> None
     count = len(modes)
     if len(setup.places) != count:
         parts.notes.append(
-            "No .out or .pot file tells where the axes of the bodies are: they are taken at the "
+            "No .out or .pot file states where the axes of the bodies are: they are taken at the "
             "origin. Give rotation_center=... if this is not so."
         )
         setup.places = [[0.0] * 4 for _ in range(count)]

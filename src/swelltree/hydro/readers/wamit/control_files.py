@@ -36,7 +36,7 @@ def read_setup(family: dict[str, Path]) -> WamitSetup:
         row = potential.find(" NPER")  # a comment that most files have, in either form
         if row is not None:
             _periods(potential, row, setup)
-        if ".out" not in family:  # the listing tells the rest
+        if ".out" not in family:  # else the listing has the remaining data
             _potential(potential, setup)
     if ".frc" in family:
         _force_control(TextFile(family[".frc"]), setup)

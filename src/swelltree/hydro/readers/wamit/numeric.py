@@ -37,7 +37,7 @@ def read_radiation(file: TextFile, kind: int) -> tuple[np.ndarray, np.ndarray]:
         raise rows.fail(
             last,
             f"mode {n} is there, but mode {absent} has no row I = J = {absent}. Recompute with all "
-            "modes, or mend the number.",
+            "modes, or fix the number.",
         )
     check_size((periods.size, n, n, 2), "added mass and damping", lambda text: rows.fail(0, text))
     full = np.full((periods.size, n, n, 2), np.nan)
@@ -85,7 +85,7 @@ def read_stiffness(file: TextFile, n: int) -> np.ndarray:
         pairs = ", ".join(f"({a},{b})" for a, b in absent[:4].tolist())
         raise SwelltreeError(
             f"'{file.path}' has no C(I,J) of {len(absent)} of {n * n} pairs of modes, such as "
-            f"{pairs}. Is the file whole? Write it anew."
+            f"{pairs}. Is the file whole? Write it again."
         )
     return values
 

@@ -28,7 +28,7 @@ def check_periods(rows: Rows, kind: int, column: int = 0) -> None:
         what = "period" if kind == 1 else "first column"
         raise rows.fail(
             row,
-            f"{what} {first[row]:g} is negative; only -1 and 0 stand for limits. Mend the number.",
+            f"{what} {first[row]:g} is negative; only -1 and 0 stand for limits. Fix the number.",
         )
 
 

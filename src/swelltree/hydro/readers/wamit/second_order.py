@@ -34,7 +34,7 @@ def _check(rows: Rows, periods: tuple[int, ...], keys: tuple[int, ...]) -> None:
         first = rows.values[:, column]
         if not (first > 0).all():
             row = int(np.argmax(first <= 0))
-            raise rows.fail(row, f"period or frequency {first[row]:g} is not positive. Mend it.")
+            raise rows.fail(row, f"period or frequency {first[row]:g} is not positive. Fix it.")
     rows.unrepeated(*rows.values[:, keys].T, what="this mode, period and heading")
 
 

@@ -1,4 +1,4 @@
-"""What the listing and the input files tell beside the numbers."""
+"""Settings from the listing and the input files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from swelltree.system.waters.water import Water
 
 @dataclass
 class WamitSetup:
-    """What the listing and the input files tell beside the numbers.
+    """Settings from the listing and the input files.
 
     Args:
         names: of the bodies, if known.
@@ -25,7 +25,7 @@ class WamitSetup:
         points: centre of gravity, buoyancy (body axes) and volume per body.
         period_kind: 1 period, 2 frequency, 3 and 4 wavenumber (IPEROUT).
         files: that were read.
-        announced: numbers of frequencies, 0 and inf apart, by the file that tells them.
+        announced: numbers of frequencies, 0 and inf apart, by the file that states them.
     """
 
     names: list[str] = field(default_factory=list)
@@ -44,7 +44,7 @@ class WamitSetup:
 def complete(
     path: Path, setup: WamitSetup, given: dict[str, float | None], water: Water | None
 ) -> None:
-    """Density, gravity and depth that the files do not tell, from the user or else the water."""
+    """Density, gravity and depth that the files do not give, from the user or else the water."""
     for name, value in given.items():
         stated = getattr(setup, name)
         if stated is None and (value is not None or water is not None):
@@ -54,11 +54,11 @@ def complete(
 
 
 def require(path: Path, setup: WamitSetup, why_g: str) -> None:
-    """What dimensional values need and nothing tells must be given."""
+    """Require what dimensional values need and no source gives."""
     for value, name, why in (
-        (setup.rho, "rho", "the results are divided by it and no file tells it"),
+        (setup.rho, "rho", "the results are divided by it and no file gives it"),
         (setup.g, "g", why_g),
-        (setup.depth, "depth", "no .out or .pot file tells it (inf for deep water)"),
+        (setup.depth, "depth", "no .out or .pot file gives it (inf for deep water)"),
     ):
         if value is None:
             raise SwelltreeError(f"'{path}': {name} is not known: {why}. Give {name}=... .")

@@ -1,7 +1,7 @@
 """`run_script`: what the assignments of a MATLAB script leave behind.
 
 Nothing of the script is executed by Python or MATLAB: its tree is walked, only known functions are
-called, and every matrix is paid for before it is made. What cannot be read is told with its line.
+called, and matrices count towards a work limit. What cannot be read is reported with its line.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class Script:
             try:
                 self._set(place, Unknown(f"'{place.name}' was not read in line {statement.line}"))
             except (CannotRead, ValueError, IndexError, TypeError):
-                continue  # its place is not readable either; the line is told
+                continue  # its place is not readable either; the line is reported
 
     def _assign(self, targets: tuple[Place, ...], value: Node) -> None:
         if len(targets) == 1:
@@ -312,7 +312,7 @@ class Script:
     def _set(self, place: Place, value: Value) -> None:
         """Put a value where a name and its steps lead, and make objects on the way."""
         if place.name in ("end", ""):
-            raise CannotRead(f"'{place.name}' is no name")
+            raise CannotRead(f"'{place.name}' is not a name")
         if len(self.variables) > MOST_ITEMS:
             raise CannotRead("the script has too many names")
         self.variables[place.name] = self._with(self.variables.get(place.name), place.steps, value)

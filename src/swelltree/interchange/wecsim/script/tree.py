@@ -342,7 +342,7 @@ class _Parser:
     # expressions
 
     def deeper(self) -> None:
-        """One more level; too many are refused before they fill the stack."""
+        """One more level; too many are rejected before they fill the stack."""
         self.depth += 1
         if self.depth > DEEPEST:
             raise CannotRead(f"brackets or blocks are more than {DEEPEST} deep")

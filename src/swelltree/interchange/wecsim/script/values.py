@@ -54,7 +54,7 @@ Act = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 class Work:
-    """Counts what a script computes, and refuses more than is allowed before it is computed."""
+    """Counts what a script computes, and rejects more than is allowed before it is computed."""
 
     def __init__(self) -> None:
         self.left = MOST_WORK
@@ -78,9 +78,9 @@ def matrix(value: Value | float) -> np.ndarray:
     if isinstance(value, np.ndarray):
         return value
     if isinstance(value, Objects | list):
-        raise CannotRead("objects and cells are no numbers")
+        raise CannotRead("objects and cells are not numbers")
     if isinstance(value, str):
-        raise CannotRead(f"the text '{value[:30]}' is no number")
+        raise CannotRead(f"the text '{value[:30]}' is not a number")
     return np.array([[float(value)]])
 
 

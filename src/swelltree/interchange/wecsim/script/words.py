@@ -31,7 +31,7 @@ class Word(NamedTuple):
 
 
 def words_of(text: str) -> list[Word]:
-    """All words of a script; what is no word comes as one of the kind bad."""
+    """All words of a script; anything else comes as one of the kind bad."""
     result: list[Word] = []
     stack: list[str] = []  # open brackets
     hidden = 0  # depth of block comments
