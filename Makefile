@@ -40,7 +40,7 @@ ifeq ($(NEWER),)
 else
 	test -d $(NEWEST) || $(NEWER) -m venv $(NEWEST)
 	$(NEWEST)/bin/pip install --quiet --upgrade -e ".[campaign]" pytest pytest-xdist hypothesis beartype
-	$(NEWEST)/bin/python -m pytest -n auto tests/engine tests/spatial/test_engine.py tests/waves/test_stream_function.py \
+	$(NEWEST)/bin/python -m pytest -n auto tests/jit tests/spatial/test_engine.py tests/waves/test_stream_function.py \
 		tests/studies/time/test_engine_of_runs.py tests/studies/batch
 endif
 
@@ -48,8 +48,8 @@ companions: $(VENV)/dev.stamp  ## what touches gymnasium, meshio, MHKiT and Jupy
 	test -d $(COMPANIONS) || $(PYTHON) -m venv $(COMPANIONS)
 	$(COMPANIONS)/bin/pip install --quiet -c constraints.txt gymnasium meshio "mhkit[wave,loads]==1.1.2" nbclient ipykernel
 	PYTHONPATH=$(CURDIR)/src:$$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])') \
-		$(COMPANIONS)/bin/python -m pytest -m "" -rs tests/system/test_memory_meshes.py \
-		tests/views/test_live.py tests/examples/test_examples.py tests/campaigns/test_mhkit.py tests/campaigns/test_power.py \
+		$(COMPANIONS)/bin/python -m pytest -m "" -rs tests/describe/test_memory_meshes.py \
+		tests/report/test_live.py tests/examples/test_examples.py tests/campaigns/test_mhkit.py tests/campaigns/test_power.py \
 		-k "meshio or gymnasium or jupyter or mhkit"
 
 validate: $(VENV)/runtime.stamp  ## compare with papers, closed forms and other codes
@@ -71,7 +71,7 @@ docs: $(VENV)/dev.stamp  ## the pages, in docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 viewer:  ## build the viewer of reports again; needs node, which nothing else does
-	cd src/swelltree/views/web && npm ci --no-audit --no-fund && npm run build
+	cd src/swelltree/report/web && npm ci --no-audit --no-fund && npm run build
 
 lint: $(VENV)/dev.stamp  ## style, types and layers
 	$(BIN)/ruff check

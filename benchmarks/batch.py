@@ -67,7 +67,7 @@ def seconds_of_parts() -> dict[str, float]:
 
 def memory_there(begin: bool = False) -> float:
     """Most memory that was taken on a GPU since the beginning [GB]."""
-    from swelltree.engine.machine.many_cases import cuda
+    from swelltree.jit.ensemble import cuda
 
     device = cuda.device()
     if isinstance(device, str):
@@ -158,10 +158,10 @@ def checked(name: str, made: tuple[Any, Any], precision: str) -> dict[str, Any]:
 
 def drawn_apart(made: tuple[Any, Any]) -> float | None:
     """Largest difference of waves drawn on the processor from those drawn here; None: none are."""
-    from swelltree.engine.machine.many_cases import cuda
-    from swelltree.engine.machine.many_cases.threads import GROUP
-    from swelltree.engine.machine.many_cases.waves.drawn_waves import DrawnWaves
-    from swelltree.engine.machine.many_cases.waves.harmonic_sums import NUMBERS
+    from swelltree.jit.ensemble import cuda
+    from swelltree.jit.ensemble.threads import GROUP
+    from swelltree.jit.ensemble.waves.drawn_waves import DrawnWaves
+    from swelltree.jit.ensemble.waves.harmonic_sums import NUMBERS
     from swelltree.studies.batch import device_seas
     from swelltree.studies.batch.cases import BatchCase, CaseMaker
 
@@ -183,7 +183,7 @@ def drawn_apart(made: tuple[Any, Any]) -> float | None:
 
 def tuned(name: str, made: tuple[Any, Any], precision: str) -> list[dict[str, Any]]:
     """Rates of the stepping with other threads of a block and registers of a thread."""
-    from swelltree.engine.machine.many_cases import gpu_runs, threads
+    from swelltree.jit.ensemble import gpu_runs, threads
     from swelltree.studies.batch import gpu
 
     lines, before = [], (gpu_runs.REGISTERS, gpu_runs.BLOCKS, threads.HELD)

@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 
 import swelltree as sw
-from swelltree.engine.backend import jax, jnp
-from swelltree.formulations import formulation
-from swelltree.formulations.base import Phase, State
-from swelltree.formulations.equations import rates, start_phase
-from swelltree.validation.moorings.cables import EA, table_1
+from swelltree.jit.backend import jax, jnp
+from swelltree.multibody.formulations import formulation
+from swelltree.multibody.formulations.base import Phase, State
+from swelltree.multibody.formulations.equations import rates, start_phase
+from validation.mooring.cables import EA, table_1
 
 DURATION, DAMPING = 10.0, 1e3
 FORMS = {

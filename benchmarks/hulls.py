@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from chain import best_of, report
-from swelltree.effects.hulls.hulls import Hulls
+from swelltree.hydro.froude_krylov.hulls import Hulls
 
 DURATION = 100.0  # s
 
@@ -25,9 +25,9 @@ def barge() -> tuple[Any, Any]:
     import xarray as xr
 
     import swelltree as sw
-    from swelltree.effects.hulls.build import linear_froude_krylov
     from swelltree.hydro.bem.hydrostatics import hydrostatics
-    from swelltree.model.kinematics import Pose
+    from swelltree.hydro.froude_krylov.build import linear_froude_krylov
+    from swelltree.multibody.kinematics import Pose
 
     body = sw.Body("barge", hull=sw.Box(20, 10, 6, 3, panel_size=0.82), com=(0.0, 0.0, -1.0))
     moorings = [sw.LinearMooring("mooring", body, stiffness={"Surge": 2e4, "Sway": 2e4})]

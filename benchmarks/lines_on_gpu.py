@@ -12,7 +12,7 @@ import warnings
 import batch
 
 import swelltree as sw
-from swelltree.engine.machine.many_cases import gpu_row_runs
+from swelltree.jit.ensemble import gpu_row_runs
 
 
 def main() -> None:

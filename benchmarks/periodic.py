@@ -44,7 +44,7 @@ def timed(call: Callable[[], object], repeats: int = 3) -> tuple[float, float]:
 
 def spectral() -> list[Row]:
     """Steady states, the paper's equations and the general model, ODE and DAE."""
-    from swelltree.validation.waters import hinge_barge as barge
+    from validation.hydro import hinge_barge as barge
 
     own, rows = barge.literal(), []
     for form in ("ode", "dae"):
@@ -61,7 +61,7 @@ def spectral() -> list[Row]:
 def stepped(who: str, step: float, duration: float) -> Row:
     """One run in time."""
     import swelltree as sw
-    from swelltree.validation.waters import hinge_barge as barge
+    from validation.hydro import hinge_barge as barge
 
     own, model = barge.literal(), barge.tank_model()
     wave = sw.RegularWave(amplitude=AMPLITUDE, omega=OMEGA, ramp=5.0)
@@ -96,7 +96,7 @@ def stepped(who: str, step: float, duration: float) -> Row:
 def irregular() -> list[Row]:
     """Three DOFs, drag and friction, 256 harmonics."""
     import swelltree as sw
-    from swelltree.validation.waters import hinge_barge as barge
+    from validation.hydro import hinge_barge as barge
 
     sea = sw.IrregularSea(
         sw.Jonswap(Hs=0.06, Tp=2.0),

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 import swelltree as sw
-from swelltree.engine.backend import jax, jnp
-from swelltree.model.kinematics import Pose
-from swelltree.studies.rest.mooring import _mooring_loads
+from swelltree.jit.backend import jax, jnp
+from swelltree.multibody.kinematics import Pose
+from swelltree.studies.statics.mooring import _mooring_loads
 
 COUNT, RADIUS, LENGTH, DEPTH = 400, 220.0, 235.0, 50.0
 

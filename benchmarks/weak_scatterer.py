@@ -22,19 +22,19 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.effects.weak_scatterer.incident.steep import steep_wave
-from swelltree.effects.weak_scatterer.mesh.shapes import sphere
-from swelltree.effects.weak_scatterer.mesh.tank import Tank
-from swelltree.effects.weak_scatterer.motion.hydrodynamics import Kept, kept_for_run, prepare
-from swelltree.effects.weak_scatterer.motion.meshed import Floater
-from swelltree.effects.weak_scatterer.motion.scene import build_scene, vertices_at
-from swelltree.effects.weak_scatterer.motion.stand_ins import Rail
-from swelltree.effects.weak_scatterer.motion.stepping import Simulation, simulation
-from swelltree.effects.weak_scatterer.problem.assembly import assemble
-from swelltree.effects.weak_scatterer.problem.solve import factored
-from swelltree.engine.backend import jax, jnp, on_first_choice
-from swelltree.system.waters.seas import StreamFunctionWave
-from swelltree.system.waters.water import Water
+from swelltree.describe.environment.seas import StreamFunctionWave
+from swelltree.describe.environment.water import Water
+from swelltree.hydro.weak_scatterer.incident.of_sea import steep_wave
+from swelltree.hydro.weak_scatterer.mesh.hulls import sphere
+from swelltree.hydro.weak_scatterer.mesh.tank import Tank
+from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Kept, kept_for_run, prepare
+from swelltree.hydro.weak_scatterer.motion.meshed import Floater
+from swelltree.hydro.weak_scatterer.motion.scene import build_scene, vertices_at
+from swelltree.hydro.weak_scatterer.motion.stand_ins import Rail
+from swelltree.hydro.weak_scatterer.motion.stepping import Simulation, simulation
+from swelltree.hydro.weak_scatterer.problem.assembly import assemble
+from swelltree.hydro.weak_scatterer.problem.solve import factored
+from swelltree.jit.backend import jax, jnp, on_first_choice
 from swelltree.waves.sea import realise
 
 WATER = Water(depth=20.0)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import swelltree as sw
-from swelltree.validation.moorings.cables import AMPLITUDE, OMEGA, floater
+from validation.mooring.cables import AMPLITUDE, OMEGA, floater
 
 TANK = {"radius": 9.5, "spacing": 0.2, "fine": 0.3, "far_spacing": 1.0, "panel_size": 0.1}
 STEP = 0.005  # of the cable [s]

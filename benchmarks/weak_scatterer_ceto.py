@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 import swelltree as sw
-from swelltree.effects.weak_scatterer.effect import WeakScatterers
-from swelltree.effects.weak_scatterer.harmonic import harmonic
+from swelltree.hydro.weak_scatterer.effect import WeakScatterers
+from swelltree.hydro.weak_scatterer.harmonic import harmonic
 from swelltree.waves.sea import realise
 
 OMEGA, RADIUS, DEPTH = 1.0, 3.5, 7.0  # rad/s, m, m

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import swelltree as sw
-from swelltree.solvers.stepping.smooth import METHODS
+from swelltree.integrate.runge_kutta.smooth import METHODS
 from swelltree.studies.time.simulate import stepper_of
 from swelltree.studies.time.task import TWO_STEP, Asked, Sampling, Stepping, read_task
 

@@ -123,7 +123,7 @@ def energy() -> None:
 
 def cables() -> None:
     """The cable of Wuillaume et al. (2017), Table 1 and section 6.2."""
-    from swelltree.validation.moorings.cables import READINGS, floater_run, table_1
+    from validation.mooring.cables import READINGS, floater_run, table_1
 
     figure, axes = plt.subplots(1, 3, figsize=(13, 3.6), layout="constrained")
     for ax, (words, damping) in zip(axes, READINGS.items(), strict=False):

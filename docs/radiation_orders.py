@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 import swelltree as sw
-from swelltree.gallery.ready import data_file
+from swelltree.gallery.pack import data_file
 from swelltree.hydro.radiation.fit import fit_radiation
-from swelltree.validation.table import reference_folder
+from validation.table import reference_folder
 
 TABLE = Path(__file__).parent / "tables" / "radiation.md"
 # data, their file and highest frequency, then (method, error asked for, most states)

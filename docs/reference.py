@@ -75,7 +75,7 @@ TOPICS = {
         "Studies",
         "simulate simulate_traced stepper moored_start simulate_batch equilibrium "
         "equilibrium_traced modes modes_traced line_modes rao response steady_state state_space "
-        "operability mooring_stiffness offset_curve linear_and_nonlinear check_physics validate",
+        "operability mooring_stiffness offset_curve linear_and_nonlinear check_physics",
     ),
     "control": (
         "Control",
@@ -98,8 +98,8 @@ TOPICS = {
 RETURNED = {  # what public names give back, and what a dataset is asked
     "studies": [
         "swelltree.studies.time.stepped.run:SteppedRun",
-        "swelltree.system.findings:Finding",
-        "swelltree.solvers.solution:Code",
+        "swelltree.describe.errors:Finding",
+        "swelltree.integrate.solution:Code",
     ],
     "control": [
         "swelltree.studies.control.predictive:Mpc",
@@ -110,9 +110,9 @@ RETURNED = {  # what public names give back, and what a dataset is asked
     "results": [
         "swelltree.results.extremes:Extreme",
         "swelltree.accessor:Accessor",
-        "swelltree.views.live.view:Live",
+        "swelltree.report.live.view:Live",
     ],
-    "interchange": ["swelltree.interchange.wecsim.reader:WecsimCase"],
+    "interchange": ["swelltree.interop.wecsim.reader:WecsimCase"],
 }
 OF_DESCRIPTIONS = (
     "at",
@@ -227,7 +227,7 @@ def _plain_bars(text: str) -> str:
 
 def _methods(cls: type) -> list[str]:
     """Public methods and properties that the package itself gives a class."""
-    from swelltree.system.describe import Description
+    from swelltree.describe.spec import Description
 
     described = issubclass(cls, Description)
     names: list[str] = []

@@ -24,12 +24,11 @@ jax.config.update("jax_enable_x64", True)
 
 
 def checked_modules() -> list[str]:
-    """All rooms of the package, but for machine code: it is written by millions of small calls."""
+    """The package but for `jit`, which makes millions of small calls, and the validation cases."""
     spec = importlib.util.find_spec("swelltree")
-    house = Path(str(spec and spec.origin)).parent
-    rooms = {path.stem for path in house.iterdir() if path.name[0] not in "_."} - {"engine", "py"}
-    of_engine = {path.stem for path in (house / "engine").glob("[!_]*.py")}
-    return sorted(f"swelltree.{room}" for room in (*rooms, *(f"engine.{x}" for x in of_engine)))
+    folder = Path(str(spec and spec.origin)).parent
+    names = {path.stem for path in folder.iterdir() if path.name[0] not in "_."} - {"jit", "py"}
+    return ["validation", *sorted(f"swelltree.{name}" for name in names)]
 
 
 install_import_hook(checked_modules(), "typecheck.check")

@@ -22,10 +22,10 @@ from hydro.samples import (
 )
 from mutants import damage_bytes, damage_hdf5, damage_text, outcome
 from support import ROOT, refdata
+from swelltree.campaigns.cases import case_table
 from swelltree.campaigns.file import read_campaign
-from swelltree.campaigns.table import case_table
+from swelltree.hydro.data.write import write_hydro
 from swelltree.hydro.readers.read import read_hydro
-from swelltree.hydro.write import write_hydro
 
 WATER = {"rho": 1025.0, "g": 9.81}
 STATED = ("added_mass", "radiation_damping", "excitation_force", "hydrostatic_stiffness")
@@ -119,7 +119,7 @@ def _bemio(folder: Path) -> Path:
 
 
 def _moordyn(folder: Path) -> Path:
-    from interchange.test_moordyn import HEAD, LINES, OPTIONS, POINTS
+    from interop.test_moordyn import HEAD, LINES, OPTIONS, POINTS
 
     extra = """\
 ---------------------- ROD TYPES ------------------------------------
@@ -162,14 +162,14 @@ def _read_moordyn(path: Path) -> Any:
 
 
 def _moorpy(folder: Path) -> Path:
-    from interchange.test_moorpy import YAML
+    from interop.test_moorpy import YAML
 
     (folder / "mooring.yaml").write_text(YAML + "rho: 1025\ng: 9.81\n")
     return folder / "mooring.yaml"
 
 
 def _moorpy_dat(folder: Path) -> Path:
-    from interchange.test_moorpy import DAT
+    from interop.test_moorpy import DAT
 
     (folder / "mooring.dat").write_text(DAT)
     return folder / "mooring.dat"
@@ -244,7 +244,7 @@ def _run(folder: Path) -> Path:
 
 
 def _report(path: Path) -> str:
-    from swelltree.views.report import page
+    from swelltree.report.report import page
 
     return page(str(path))
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from swelltree.engine.machine.many_cases.ptx import ptx_of
-from swelltree.engine.machine.native import Native, object_code
+from swelltree.jit.ensemble.cuda import ptx_of
+from swelltree.jit.native import Native, object_code
 
 
 class MemoryHere:

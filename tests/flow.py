@@ -7,7 +7,7 @@ import numpy as np
 import swelltree as sw
 from swelltree.model.effect import Now
 from swelltree.model.internal_state import internal_at_rest
-from swelltree.model.kinematics import Motion, Pose, forward, joint_frames
+from swelltree.multibody.kinematics import Motion, Pose, forward, joint_frames
 
 
 def motion_of(model, p=None, R=None, v=None):

@@ -1,7 +1,7 @@
 """Small systems with dynamic lines, contacts and winches."""
 
 import swelltree as sw
-from swelltree.validation.moorings.winches import hoist
+from validation.mooring.winches import hoist
 
 SEA = sw.IrregularSea(sw.Jonswap(Hs=1.5, Tp=7.0), beta=0.7, components=12, seed=4, ramp=1.0)
 ROPE = sw.LineType("rope", 0.1, 12.0, EA=2e7, BA=2e5, Cdn=1.2, Cdt=0.1, Can=1.0)

@@ -8,12 +8,12 @@ import jax
 import numpy as np
 
 import swelltree as sw
-from swelltree.effects.lines.dynamic.arrays import stack_lines
-from swelltree.studies.time.two_step.start import derivatives_at
-from swelltree.two_step.relax import relaxed
-from swelltree.two_step.start import at_rest, set_up
-from swelltree.two_step.state import form_of
-from swelltree.two_step.step import advance
+from swelltree.integrate.complementarity.relax import relaxed
+from swelltree.integrate.complementarity.start import at_rest, set_up
+from swelltree.integrate.complementarity.state import form_of
+from swelltree.integrate.complementarity.step import advance
+from swelltree.mooring.dynamic.arrays import stack_lines
+from swelltree.studies.time.complementarity.start import derivatives_at
 
 # compiling dominates short tests: leave the machine code as it comes
 quick_jit = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})

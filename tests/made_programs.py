@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from swelltree.engine.backend import jax, jnp
-from swelltree.engine.loops import each, each_sum
+from swelltree.jit.backend import jax, jnp
+from swelltree.jit.loops import each, each_sum
 
 BESIDE = 0.0123  # keeps steps away from ties that rounding decides
 TABLE = np.linspace(-1.0, 1.0, 5000) ** 3

@@ -153,8 +153,8 @@ def made_lines(dataset, count, nodes=12):
 
 def made_water(dataset, half=True):
     """The result with a computed free surface around the first body, and pressures on its hull."""
-    from swelltree.effects.weak_scatterer.mesh.shapes import sphere
-    from swelltree.effects.weak_scatterer.mesh.tank import Tank, free_surface
+    from swelltree.hydro.weak_scatterer.mesh.hulls import sphere
+    from swelltree.hydro.weak_scatterer.mesh.tank import Tank, free_surface
 
     tank = Tank(70.0, 50.0, 6.0, 12.0, symmetric=half, center=(5.0, 0.0))
     top, ball = free_surface(tank), sphere(4, 9.0).moved((0.0, 0.0, -20.0))

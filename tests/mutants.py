@@ -14,7 +14,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.describe.errors import SwelltreeError, SwelltreeWarning
 
 NUMBERS = (
     *("nan", "inf", "-inf", "NaN", "1e400", "-1e400", "1e300", "-1e300", "1e30", "1e-300", "1e-30"),

@@ -188,7 +188,7 @@ def test_the_keyboard_ends_a_run_with_code_130(case, monkeypatch):
     def stop(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("swelltree.system.load", stop)
+    monkeypatch.setattr("swelltree.describe.load", stop)
     done = swelltree("check", case)
     assert done.exit_code == 130
     assert done.stderr == "swelltree: stopped by the keyboard.\n"

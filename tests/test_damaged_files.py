@@ -10,7 +10,7 @@ import swelltree as sw
 from damaged import READERS, spoiled
 from support import refdata
 from swelltree.hydro.readers.read import read_hydro
-from swelltree.waves.netcdf import open_netcdf
+from swelltree.waves.measured import open_netcdf
 
 NAMED = {reader.name: reader for reader in READERS}
 

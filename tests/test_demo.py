@@ -8,8 +8,8 @@ import pytest
 
 import swelltree as sw
 from swelltree.demo import run_demo
+from swelltree.describe.drawing import unpack_shape
 from swelltree.results.sea import sea_of
-from swelltree.system.drawing import unpack_shape
 from swelltree.waves.sea import elevation
 
 

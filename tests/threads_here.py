@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from swelltree.engine.machine.many_cases.programs import ManyProgram
-from swelltree.engine.machine.many_cases.rows import beside, inputs_of, packed_cases, taken_apart
-from swelltree.engine.machine.many_cases.threads import GROUP, ThreadWriter
-from swelltree.engine.machine.many_cases.written import Text
-from swelltree.engine.machine.native import Native, object_code
-from swelltree.engine.trees import leaves_of
+from swelltree.jit.ensemble.programs import ManyProgram
+from swelltree.jit.ensemble.rows import beside, inputs_of, packed_cases, taken_apart
+from swelltree.jit.ensemble.threads import GROUP, ThreadWriter
+from swelltree.jit.ensemble.written import Text
+from swelltree.jit.native import Native, object_code
+from swelltree.jit.trees import leaves_of
 
 
 class ThreadsHere(ManyProgram):

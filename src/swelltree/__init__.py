@@ -10,15 +10,15 @@ if getattr(sys, "argv", [""])[:1] and sys.argv[0].endswith(("/swelltree", "\\swe
 
 from typing import TYPE_CHECKING
 
-from swelltree.engine.late import after_import
-from swelltree.engine.light_xarray import leave_dask_out
+from swelltree.jit.lazy_import import after_import
+from swelltree.jit.light_xarray import leave_dask_out
 
 if TYPE_CHECKING:
-    from swelltree.system import *  # noqa: F403
+    from swelltree.describe import *  # noqa: F403
 
 # module of each public name
 _NAMES = {
-    "swelltree.system": """
+    "swelltree.describe": """
         WORLD Body Point DhRow dh_chain Box Cylinder HorizontalCylinder
         Sphere Hemisphere Cone Axisymmetric Plate MeshFile Mesh Union HydroSpec RadiationFit Water
         System Topology
@@ -45,36 +45,36 @@ _NAMES = {
         SwelltreeError SwelltreeWarning
     """,
     "swelltree.hydro.readers.read": "read_hydro",
-    "swelltree.hydro.report": "hydro_report",
-    "swelltree.hydro.mirrored": "mirror_headings",
-    "swelltree.hydro.write": "write_hydro",
+    "swelltree.hydro.data.report": "hydro_report",
+    "swelltree.hydro.data.mirrored": "mirror_headings",
+    "swelltree.hydro.data.write": "write_hydro",
     "swelltree.waves": """
         dispersion components realise elevation kinematics read_record
         from_wavespectra to_wavespectra
     """,
     "swelltree.hydro.bem.run": "run_bem",
-    "swelltree.interchange.moordyn_read": "read_moordyn",
-    "swelltree.interchange.moordyn_write": "write_moordyn",
-    "swelltree.interchange.moorpy_read": "read_moorpy",
-    "swelltree.interchange.wecsim.reader": "read_wecsim",
+    "swelltree.interop.moordyn.read": "read_moordyn",
+    "swelltree.interop.moordyn.write": "write_moordyn",
+    "swelltree.interop.moorpy.read": "read_moorpy",
+    "swelltree.interop.wecsim.reader": "read_wecsim",
     "swelltree.compiler.compile": "compile",
     "swelltree.compiler.case": "compile_case",
-    "swelltree.effects.linear_hydro.drift.spectrum": "slow_force_spectrum",
+    "swelltree.hydro.drift.spectrum": "slow_force_spectrum",
     "swelltree.model.model": "Model",
     "swelltree.model.effect": "Effect Loads",
-    "swelltree.effects.weak_scatterer.coefficients": "weak_scatterer_coefficients",
-    "swelltree.effects.own_effect": "effect body_point wrench_at",
-    "swelltree.effects.strokes.laws.own": "PtoLaw pto_law",
+    "swelltree.hydro.weak_scatterer.coefficients": "weak_scatterer_coefficients",
+    "swelltree.forces.own_effect": "effect body_point wrench_at",
+    "swelltree.pto.laws.own": "PtoLaw pto_law",
     "swelltree.studies.time.simulate": "simulate simulate_traced",
     "swelltree.studies.time.stepped.stepper": "stepper",
-    "swelltree.studies.time.two_step.traced": "moored_start",
+    "swelltree.studies.time.complementarity.traced": "moored_start",
     "swelltree.studies.batch.batch": "simulate_batch",
-    "swelltree.studies.rest.equilibrium": "equilibrium equilibrium_traced",
+    "swelltree.studies.statics.equilibrium": "equilibrium equilibrium_traced",
     "swelltree.studies.linear.line_modes": "line_modes",
     "swelltree.studies.linear.modes": "modes modes_traced",
     "swelltree.studies.linear.rao": "rao",
     "swelltree.studies.linear.response": "response",
-    "swelltree.studies.rest.mooring": "mooring_stiffness offset_curve",
+    "swelltree.studies.statics.mooring": "mooring_stiffness offset_curve",
     "swelltree.studies.control.optimal_control": "optimal_control",
     "swelltree.studies.control.laws": """
         controlled damping_law reactive_law tracking_law replayed
@@ -85,7 +85,7 @@ _NAMES = {
     "swelltree.studies.control.excitation_observer": "excitation_observer",
     "swelltree.studies.time.operability": "operability",
     "swelltree.studies.periodic.steady_state": "steady_state",
-    "swelltree.studies.doctor.check_physics": "check_physics",
+    "swelltree.studies.checks.check_physics": "check_physics",
     "swelltree.studies.time.compare": "linear_and_nonlinear",
     "swelltree.campaigns.vary": "Values Together ScatterDiagram Seeds Sample",
     "swelltree.campaigns.campaign": "Campaign",
@@ -100,13 +100,12 @@ _NAMES = {
     "swelltree.results.line_fatigue": "TNCurve TN_CURVES line_damage",
     "swelltree.results.line_ranges": "line_ranges",
     "swelltree.results.statistics": "statistics",
-    "swelltree.views": "plot",
-    "swelltree.views.report": "write_report",
-    "swelltree.views.campaign_page": "write_campaign_report",
-    "swelltree.views.serve": "view",
-    "swelltree.views.live.view": "live",
-    "swelltree.views.export": "export",
-    "swelltree.validation": "validate",
+    "swelltree.report": "plot",
+    "swelltree.report.report": "write_report",
+    "swelltree.report.campaign_page": "write_campaign_report",
+    "swelltree.report.serve": "view",
+    "swelltree.report.live.view": "live",
+    "swelltree.report.export": "export",
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
 
@@ -121,7 +120,7 @@ def __getattr__(name: str) -> object:
     import importlib
 
     if name == "__version__":
-        from swelltree.engine.contents import installed_version
+        from swelltree.jit.fingerprint import installed_version
 
         return installed_version("swelltree")
     if name in _ROOMS:

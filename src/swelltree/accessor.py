@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
+from swelltree.describe.errors import SwelltreeError
+from swelltree.report import plots as plot
+from swelltree.report.html import table
+from swelltree.report.report import write_report
+from swelltree.report.serve import Served, view
+from swelltree.report.tables import chips, findings
 from swelltree.results.statistics import statistics
-from swelltree.system.errors import SwelltreeError
-from swelltree.views import plot
-from swelltree.views.html import table
-from swelltree.views.report import write_report
-from swelltree.views.serve import Served, view
-from swelltree.views.tables import chips, findings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -88,8 +88,8 @@ def _text(words: str) -> str:
 
 
 def _hydro_html(data: xr.Dataset) -> str:
-    from swelltree.hydro.outline import hydro_outline
-    from swelltree.hydro.report import hydro_report
+    from swelltree.hydro.data.report import hydro_report
+    from swelltree.hydro.data.write import hydro_outline
 
     try:
         findings = hydro_report(data)

@@ -17,15 +17,15 @@ import typer
 from typer.core import TyperGroup
 
 from swelltree.command import CODE, STOPPED, hear, main, was_stopped
-from swelltree.system.casefile.studies import Study
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.describe.casefile.studies import Study
+from swelltree.describe.errors import SwelltreeError, SwelltreeWarning
 
 if TYPE_CHECKING:
     import xarray as xr
     from rich.console import Console
 
+    from swelltree.describe.casefile.case import Case
     from swelltree.model.model import Model
-    from swelltree.system.casefile.case import Case
 
 OUT_HELP = "Folder for the results."
 
@@ -127,10 +127,10 @@ def check(
 
     from swelltree.compiler.case import check_bands
     from swelltree.compiler.compile import compile
-    from swelltree.hydro.case import check_hydro_file
+    from swelltree.describe import load
+    from swelltree.hydro.data.case import check_hydro_file
     from swelltree.model.checks.afloat import mass_against_displacement
-    from swelltree.system import load
-    from swelltree.views.outline import outline, without_user_code
+    from swelltree.report.outline import outline, without_user_code
 
     loaded = load(case)
     check_hydro_file(loaded)
@@ -148,7 +148,7 @@ def check(
 
 def _expected_engine() -> str:
     """What will run the studies of a case, as far as it is known before anything is compiled."""
-    from swelltree.engine.machine.program import switched_off
+    from swelltree.jit.program import switched_off
 
     refused = switched_off()
     if refused:
@@ -161,8 +161,8 @@ def _check_physics(loaded: Case, case: Path, said: set[str]) -> int:
     from rich.console import Console
 
     from swelltree.compiler.case import compile_case
-    from swelltree.studies.doctor.check_physics import check_physics
-    from swelltree.system.casefile.user_code import use_code_beside
+    from swelltree.describe.casefile.user_code import use_code_beside
+    from swelltree.studies.checks.check_physics import check_physics
 
     use_code_beside(loaded, case)
     model = compile_case(loaded)
@@ -211,6 +211,9 @@ def run(
     from rich.console import Console
 
     from swelltree.compiler.case import compile_case
+    from swelltree.describe import load
+    from swelltree.describe.casefile.user_code import use_code_beside
+    from swelltree.describe.files.paths import file_stems
     from swelltree.results.files import (
         make_folder,
         place_of,
@@ -218,9 +221,6 @@ def run(
         save,
     )
     from swelltree.results.summary import summary
-    from swelltree.system import load
-    from swelltree.system.casefile.user_code import use_code_beside
-    from swelltree.system.files.file_names import file_stems
 
     loaded = load(case)
     studies = loaded.studies if study is None else (loaded.study(study),)
@@ -246,7 +246,7 @@ def run(
         console.print(summary(result, f"{loaded.system.name}: {spec.name} ({spec.type})"))
         console.print(f"written: {path}", soft_wrap=True, highlight=False)
         if report:
-            from swelltree.views.report import write_report
+            from swelltree.report.report import write_report
 
             page = write_report(result, folder / f"{stem}.html")
             console.print(f"open: {page}", soft_wrap=True, highlight=False)
@@ -318,7 +318,7 @@ def sweep(
             console.print(f"the case with {what} cannot be run: {why}")
         raise typer.Exit(2 if refused else 0)
     if replay is not None:
-        from swelltree.views.report import write_report
+        from swelltree.report.report import write_report
 
         run = loaded.replay(replay)
         (folder / "replays").mkdir(parents=True, exist_ok=True)
@@ -383,7 +383,7 @@ def _verify(folder: Path, console: Console) -> int:
 def write_campaign_page(folder: Path) -> Path:
     """The report of a campaign, next to its store."""
     from swelltree.campaigns.opened import open_campaign
-    from swelltree.views.campaign_page import write_campaign_report
+    from swelltree.report.campaign_page import write_campaign_report
 
     return write_campaign_report(open_campaign(folder), folder / "report.html")
 
@@ -404,9 +404,9 @@ def report(
     """Write results as one HTML file, and print their tables."""
     from rich.console import Console
 
+    from swelltree.report.report import title_of, write_report
     from swelltree.results.files import load_result
     from swelltree.results.summary import summary
-    from swelltree.views.report import title_of, write_report
 
     loaded = [load_result(path) for path in results]
     path = results[0].with_suffix(".html") if out is None else out
@@ -424,7 +424,7 @@ Port = Annotated[int, typer.Option(min=0, max=65535, help="Local port; 0: any fr
 @app.command()
 def view(results: ResultPaths, browser: OpenBrowser = True, port: Port = 0) -> None:
     """Show results in the browser; served to this machine only, until Ctrl-C."""
-    from swelltree.views.serve import view as show
+    from swelltree.report.serve import view as show
 
     served = show(list(results), browser=browser, port=port)
     typer.echo(f"{served.url} (stop with Ctrl-C)")
@@ -448,10 +448,10 @@ def live(
 ) -> None:
     """Run a case in the browser with sliders; served to this machine only, until Ctrl-C."""
     from swelltree.compiler.case import compile_case
-    from swelltree.system import load
-    from swelltree.system.casefile.user_code import use_code_beside
-    from swelltree.views.live.view import live as show
-    from swelltree.views.live.view import study_options
+    from swelltree.describe import load
+    from swelltree.describe.casefile.user_code import use_code_beside
+    from swelltree.report.live.view import live as show
+    from swelltree.report.live.view import study_options
 
     loaded = load(case)
     sea, options = study_options(loaded, study)
@@ -481,8 +481,8 @@ def export(
     """Write a result as table, MATLAB file, animated glTF, film or plot."""
     from rich.console import Console
 
+    from swelltree.report.export import export as write
     from swelltree.results.files import load_result
-    from swelltree.views.export import export as write
 
     written = write(load_result(result), out)
     Console().print(f"written: {written}", soft_wrap=True, highlight=False, markup=False)
@@ -499,10 +499,10 @@ def bem(
     """Compute the hydrodynamic data of a case from its hulls; needs a [hydro] section."""
     from rich.console import Console
 
+    from swelltree.describe import load
     from swelltree.hydro.bem.run import bem_of_case
-    from swelltree.hydro.write import write_hydro
+    from swelltree.hydro.data.write import write_hydro
     from swelltree.results.files import make_folder, place_of, refuse_results_of_others
-    from swelltree.system import load
 
     loaded = load(case)
     path = Path("out") / case.stem / "hydro.nc" if out is None else out
@@ -561,13 +561,18 @@ def validate(
     ] = None,
 ) -> None:
     """Compare with closed forms, papers and other codes."""
-    import importlib.util
+    import importlib
 
-    if importlib.util.find_spec("swelltree.validation") is None:
-        raise SwelltreeError("this version has no validation cases. Install a later one.")
-    from swelltree.validation import run_validation
+    checkout = Path(__file__).resolve().parents[2]
+    if not (checkout / "validation" / "__init__.py").is_file():
+        raise SwelltreeError(
+            "validate: the validation cases are not part of the installed package. Clone the "
+            "repository, `make setup`, and run `swelltree validate` of that environment."
+        )
+    sys.path.insert(0, str(checkout))
+    validation = importlib.import_module("validation")
 
-    raise typer.Exit(run_validation(only, write))
+    raise typer.Exit(validation.validate(only, write))
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -594,9 +599,9 @@ def hydro(
     """Show what hydrodynamic data hold and what is wrong with them."""
     from rich.console import Console
 
-    from swelltree.hydro.outline import hydro_outline
+    from swelltree.hydro.data.report import hydro_report
+    from swelltree.hydro.data.write import hydro_outline
     from swelltree.hydro.readers.read import read_hydro
-    from swelltree.hydro.report import hydro_report
 
     data = read_hydro(file, rho=rho, g=g, depth=depth, check=False, gaps="keep")
     findings = hydro_report(data)
@@ -625,7 +630,7 @@ def import_wecsim(
     """Write a case of WEC-Sim as a case file; exit code 1 if something was not translated."""
     from rich.console import Console
 
-    from swelltree.interchange.wecsim.reader import read_wecsim
+    from swelltree.interop.wecsim.reader import read_wecsim
 
     place, name = (Path(), None) if out is None else (out.parent, out.stem)
     imported = read_wecsim(folder, hydro=hydro, out=place, name=name)
@@ -652,7 +657,7 @@ def schema(
 
         typer.echo(json.dumps(campaign_schema(), indent=2))
         return
-    from swelltree.system import case_schema
+    from swelltree.describe import case_schema
 
     typer.echo(json.dumps(case_schema(), indent=2))
 

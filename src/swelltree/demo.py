@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import swelltree.system as sw
+import swelltree.describe as sw
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -33,16 +33,16 @@ def run_demo(out: str | Path, duration: float = 120.0) -> tuple[xr.Dataset, list
     import numpy as np
 
     from swelltree.compiler.compile import compile
+    from swelltree.describe.files.atomic import write_whole
     from swelltree.gallery.barges import barges
     from swelltree.hydro.readers.read import read_hydro
+    from swelltree.report import plots as plot
+    from swelltree.report.plots import write_figure
+    from swelltree.report.report import write_report
     from swelltree.results.files import make_folder, save
     from swelltree.studies.linear.modes import modes
     from swelltree.studies.linear.rao import rao
     from swelltree.studies.time.simulate import simulate
-    from swelltree.system.files.whole_files import write_whole
-    from swelltree.views import plot
-    from swelltree.views.plot import write_figure
-    from swelltree.views.report import write_report
 
     folder = make_folder(out)
     ready = barges()

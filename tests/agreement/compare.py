@@ -10,18 +10,18 @@ import pytest
 
 import swelltree as sw
 from agreement.generate import RandomSystem
-from swelltree.compiler.closure import Closure
-from swelltree.engine.backend import jax, jnp
-from swelltree.formulations import FORMULATIONS, Formulation, formulation
-from swelltree.formulations.equations import Phase, observe, settle, start_phase
+from swelltree.compiler.assembly import Closure
+from swelltree.integrate.runge_kutta.smooth import Options, integrate
+from swelltree.integrate.runge_kutta.smooth import start as start_carry
+from swelltree.jit.backend import jax, jnp
 from swelltree.model.checks.rank import null_space
-from swelltree.model.constraints import Drives, evaluate_rows
-from swelltree.model.kinematics import forward, joint_frames
 from swelltree.model.model import Model, Start
 from swelltree.model.signals import drives_at
-from swelltree.model.tree import tree_blocks, velocity_matrix
-from swelltree.solvers.stepping.smooth import Options, integrate
-from swelltree.solvers.stepping.smooth import start as start_carry
+from swelltree.multibody.constraints import Drives, evaluate_rows
+from swelltree.multibody.formulations import FORMULATIONS, Formulation, formulation
+from swelltree.multibody.formulations.equations import Phase, observe, settle, start_phase
+from swelltree.multibody.kinematics import forward, joint_frames
+from swelltree.multibody.tree import tree_blocks, velocity_matrix
 from swelltree.studies.time.smooth import problem
 
 NAMES = tuple(FORMULATIONS)

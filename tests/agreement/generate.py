@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-import swelltree.system as sw
+import swelltree.describe as sw
 from swelltree.compiler.compile import compile as compiled
-from swelltree.system.joints.kinds import JOINT_TYPES
+from swelltree.describe.joints.kinds import JOINT_TYPES
 
 DOFS = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
 KINDS = (

@@ -7,9 +7,9 @@ import pytest
 
 import swelltree as sw
 from agreement.compare import QUICK
-from formulations.examples import bar, spatial_loop
-from swelltree.effects.strokes.stroke_forces import stroke_forces
-from swelltree.engine.backend import jax, jnp
+from multibody.formulations.examples import bar, spatial_loop
+from swelltree.jit.backend import jax, jnp
+from swelltree.pto.actuators.forces import stroke_forces
 
 TIMES = (0.1, 0.2, 0.3, 0.4)
 

@@ -24,7 +24,7 @@ from agreement.compare import (
     trajectory,
 )
 from agreement.generate import KINDS, RandomSystem, random_system
-from swelltree.two_step.start import start_motion
+from swelltree.integrate.complementarity.start import start_motion
 
 # chosen so that together they hold all joints and traits: see the first test
 HANDFUL = (1241, 1066, 1002)

@@ -9,9 +9,9 @@ import pytest
 
 import swelltree as sw
 from support import refdata
-from swelltree.hydro.frames import shift, turn
+from swelltree.hydro.data.frames import shift, turn
 from swelltree.results.energy import energy_scale
-from swelltree.validation.signals import harmonic
+from validation.signals import harmonic
 
 OMEGA, AMPLITUDE = 0.55, 1e-2  # rad/s, m: so small that the device is linear
 HELD = {"Surge": 2e7, "Sway": 2e7, "Yaw": 4e10}  # stiff enough to settle within minutes
@@ -142,7 +142,7 @@ def test_no_energy_from_nowhere(model):
 
 @pytest.mark.slow
 def test_no_energy_from_nowhere_in_hours():
-    from swelltree.validation.waters.hydro_devices import rm3
+    from validation.hydro.hydro_devices import rm3
 
     model = rm3(refdata("ts_rm3_decay"))
     sea = sw.IrregularSea(sw.Jonswap(Hs=2.5, Tp=8.0), seed=3, omega_max=3.0, ramp=50.0)

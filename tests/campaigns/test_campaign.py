@@ -14,12 +14,11 @@ import pytest
 import swelltree as sw
 from made_campaign import SEA, float_model, small_campaign
 from swelltree.campaigns import campaign as campaigns
-from swelltree.campaigns import lock
+from swelltree.campaigns import store as lock
 from swelltree.campaigns.beginning import check_numbers
 from swelltree.campaigns.drive import worth_retrying
-from swelltree.campaigns.lock import DriverLock
 from swelltree.campaigns.opened import open_cases
-from swelltree.campaigns.store import Store
+from swelltree.campaigns.store import DriverLock, Store
 
 
 @pytest.fixture(scope="module")
@@ -222,7 +221,7 @@ def test_two_drivers_on_one_store_are_refused(whole):
 def test_the_lock_of_a_killed_driver_is_no_lock(tmp_path):
     code = (
         "import sys, time\nfrom pathlib import Path\n"
-        "from swelltree.campaigns.lock import DriverLock\n"
+        "from swelltree.campaigns.store import DriverLock\n"
         "lock = DriverLock(Path(sys.argv[1])).__enter__()\n"
         "print('held', flush=True)\ntime.sleep(60)\n"
     )

@@ -7,7 +7,7 @@ import xarray as xr
 import made_hydro
 import swelltree as sw
 from made_campaign import SEA, small_campaign
-from swelltree.views.campaign_page import write_campaign_report
+from swelltree.report.campaign_page import write_campaign_report
 
 
 @pytest.fixture(scope="module")

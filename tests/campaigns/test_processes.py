@@ -19,7 +19,8 @@ import pytest
 import swelltree as sw
 from made_campaign import small_campaign
 from swelltree.campaigns import campaign as campaigns
-from swelltree.campaigns import pool, quiet, work
+from swelltree.campaigns import pool, work
+from swelltree.campaigns import pool as quiet
 from swelltree.campaigns.security import read_certificate, write_certificate
 
 TESTS = str(Path(__file__).parents[1])

@@ -5,7 +5,7 @@ import pytest
 
 import swelltree as sw
 from made_campaign import SEA, float_model, small_campaign
-from swelltree.campaigns.table import case_table
+from swelltree.campaigns.cases import case_table
 
 
 def test_the_cases_are_the_product_of_all_that_varies():

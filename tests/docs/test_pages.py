@@ -7,7 +7,7 @@ import pytest
 
 import swelltree as sw
 from support import ROOT
-from swelltree.system import loads
+from swelltree.describe import loads
 
 
 def blocks(page: str, language: str) -> list[str]:

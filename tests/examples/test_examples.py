@@ -10,8 +10,8 @@ import xarray as xr
 
 import swelltree as sw
 from support import ROOT, refdata
-from swelltree.hydro.case import hydro_of_case
-from swelltree.system import load
+from swelltree.describe import load
+from swelltree.hydro.data.case import hydro_of_case
 
 FOLDER = ROOT / "examples"
 needs_bem = pytest.mark.skipif(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from swelltree.hydro.dataset import HydroParts, assemble, rigid_labels, wavenumber
+from swelltree.hydro.data.dataset import HydroParts, assemble, rigid_labels, wavenumber
 
 RHO, G = 1025.0, 9.81
 

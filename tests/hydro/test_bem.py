@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-import swelltree.system as sw
+import swelltree.describe as sw
 from swelltree.hydro.bem import run as bem_run
 from swelltree.hydro.bem import solve as bem_solve
 from swelltree.hydro.bem.meshes import common_plane, folded, to_capytaine, wetted_panels

@@ -6,7 +6,7 @@ import xarray as xr
 from scipy.special import jvp, yvp
 
 import swelltree as sw
-from swelltree.system.values import DOFS
+from swelltree.describe.values import DOFS
 
 pytest.importorskip("capytaine")
 DEPTH, RADIUS = 3.0, 1.0

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import h1vp
 
 import swelltree as sw
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.describe.errors import SwelltreeError, SwelltreeWarning
 from swelltree.waves.dispersion import dispersion
 
 pytest.importorskip("capytaine")

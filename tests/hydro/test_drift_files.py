@@ -6,7 +6,7 @@ import pytest
 import swelltree as sw
 from hydro.samples import write_wamit
 from made_drift import MASS, OMEGA, RHO, drift_data, smooth_pairs, smooth_sums
-from swelltree.effects.linear_hydro.drift.loads import drift_loads
+from swelltree.hydro.drift.loads import drift_loads
 from swelltree.waves.airy import Components
 
 G, LENGTH = 9.81, 2.0

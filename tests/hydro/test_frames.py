@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from hydro.samples import made_up
-from swelltree.hydro.dataset import wavenumber
-from swelltree.hydro.frames import (
+from swelltree.describe.errors import SwelltreeError
+from swelltree.hydro.data.dataset import wavenumber
+from swelltree.hydro.data.frames import (
     cross_matrix,
     from_z_down,
     move_reference,
@@ -13,7 +14,6 @@ from swelltree.hydro.frames import (
     transform_matrix,
     turn,
 )
-from swelltree.system.errors import SwelltreeError
 
 NAMES = ("added_mass", "radiation_damping", "excitation_force", "hydrostatic_stiffness")
 

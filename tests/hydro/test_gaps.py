@@ -16,12 +16,12 @@ from hydro.samples import (
 )
 from made_drift import MASS, OMEGA, drift_data
 from made_hydro import heaving_float
-from swelltree.hydro.dataset import complete
-from swelltree.hydro.frames import shift
-from swelltree.hydro.gap_mending import mend_gaps
+from swelltree.describe.errors import SwelltreeError
+from swelltree.hydro.data.dataset import complete
+from swelltree.hydro.data.frames import shift
+from swelltree.hydro.data.gaps import mend_gaps
+from swelltree.hydro.data.write import write_hydro
 from swelltree.hydro.readers.read import read_hydro
-from swelltree.hydro.write import write_hydro
-from swelltree.system.errors import SwelltreeError
 
 WATER = {"rho": RHO, "g": G}
 WATER_OF_FLOAT = sw.Water(rho=1000.0)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-import swelltree.system as sw
+import swelltree.describe as sw
+from swelltree.describe.bodies.frames import euler_matrix
+from swelltree.describe.bodies.hull_panels import hull_panels
+from swelltree.describe.bodies.solids import immersed_of_panels
 from swelltree.hydro.bem.hydrostatics import hydrostatics
-from swelltree.system.bodies.frames import euler_matrix
-from swelltree.system.bodies.hull_panels import hull_panels
-from swelltree.system.bodies.solids import immersed_of_panels
 
 WATER = sw.Water(1000.0)
 RG = 9810.0

@@ -5,6 +5,7 @@ import pytest
 from scipy.special import spherical_jn
 
 from support import refdata
+from swelltree.describe.errors import SwelltreeError, SwelltreeWarning
 from swelltree.hydro.radiation import memory
 from swelltree.hydro.radiation.damping_band import damping_scale, extend_damping
 from swelltree.hydro.radiation.memory import (
@@ -15,7 +16,6 @@ from swelltree.hydro.radiation.memory import (
     sine_transform,
     transform_kernel,
 )
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 # K(t) = s b'(s^2 + d s + w^2)^-1 b in time: an oscillator, zero at both ends of the axis
 W, D, B0 = 1.3, 0.7, 2.0

@@ -8,12 +8,12 @@ from scipy.spatial.transform import Rotation
 
 import swelltree as sw
 from made_hydro import vessel
-from swelltree.hydro.bem.mesh_checks import check_apart, checked_panels, standing
-from swelltree.hydro.frames import turn
-from swelltree.system.bodies.hull_panels import hull_panels
-from swelltree.system.bodies.mesh_edges import against_neighbours, holes, mended
-from swelltree.system.bodies.panels import Panels, join
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.describe.bodies.hull_panels import hull_panels
+from swelltree.describe.bodies.meshes import against_neighbours, holes, mended
+from swelltree.describe.bodies.panels import Panels, join
+from swelltree.describe.errors import SwelltreeError, SwelltreeWarning
+from swelltree.hydro.bem.meshes import check_apart, checked_panels, standing
+from swelltree.hydro.data.frames import turn
 
 RNG = np.random.default_rng(5)
 

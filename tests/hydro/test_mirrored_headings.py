@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.hydro.case import hydro_of_case
+from swelltree.hydro.data.case import hydro_of_case
 
 
 def _data(headings, **place):

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from support import refdata
-from swelltree.effects.linear_hydro.radiation import Memory
-from swelltree.hydro import cache
+from swelltree.describe.errors import SwelltreeError, SwelltreeWarning
+from swelltree.hydro.data import cache
+from swelltree.hydro.linear.radiation import Memory
 from swelltree.hydro.radiation.fit import METHODS, fit_radiation
 from swelltree.hydro.radiation.memory import radiation_kernel
 from swelltree.hydro.radiation.passive_form import Oscillators, PassiveProblem
 from swelltree.hydro.radiation.symmetry import independent_parts
 from swelltree.hydro.radiation.vector_fitting import vector_fit
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
 
 OMEGA = np.linspace(0.1, 6.0, 60)
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from support import refdata
-from swelltree.hydro.dataset import body_names, complete, infinite_added_mass
+from swelltree.describe.errors import SwelltreeError
+from swelltree.hydro.data.dataset import body_names, complete, infinite_added_mass
+from swelltree.hydro.data.report import hydro_report
 from swelltree.hydro.readers.read import read_hydro
-from swelltree.hydro.report import hydro_report
-from swelltree.system.errors import SwelltreeError
 
 RM3 = {
     "wamit": (("bem_rm3", "wamit", "rm3.out"), {"rho": 1000.0}),
@@ -219,7 +219,7 @@ def test_oswec_nan_rows_are_reported_and_dropped():
 
 
 def test_oswec_about_its_hinge():
-    from swelltree.hydro.frames import move_reference
+    from swelltree.hydro.data.frames import move_reference
 
     path = refdata("bem_oswec", "capytaine", "oswec_hydrodynamics.nc")
     data = read_hydro(path, check=False, gaps="drop")

@@ -7,10 +7,10 @@ import pytest
 
 import swelltree as sw
 from hydro.samples import made_up
-from swelltree.hydro.dataset import HydroParts, assemble, rigid_labels, wavenumber
-from swelltree.hydro.relations import RESIDUAL
-from swelltree.hydro.report import RESIDUALS, hydro_report, water_findings
-from swelltree.system.waters.water import Water
+from swelltree.describe.environment.water import Water
+from swelltree.hydro.data.dataset import HydroParts, assemble, rigid_labels, wavenumber
+from swelltree.hydro.data.relations import RESIDUAL
+from swelltree.hydro.data.report import RESIDUALS, hydro_report, water_findings
 
 RHO, G = 1000.0, 9.81
 
@@ -138,7 +138,7 @@ def test_command_prints_contents_and_findings(tmp_path):
     from typer.testing import CliRunner
 
     from swelltree.cli import app
-    from swelltree.hydro.write import write_hydro
+    from swelltree.hydro.data.write import write_hydro
 
     path = write_hydro(round_buoy(phases=-1.0), tmp_path / "buoy.nc")
     result = CliRunner().invoke(app, ["hydro", str(path)])

@@ -7,11 +7,11 @@ import pytest
 from scipy.linalg import expm
 
 from support import refdata
+from swelltree.describe.errors import SwelltreeWarning
 from swelltree.hydro.radiation.damping_band import damping_scale
 from swelltree.hydro.radiation.fit import fit_radiation
 from swelltree.hydro.radiation.passive_form import Oscillators
 from swelltree.hydro.radiation.spikes import jumps
-from swelltree.system.errors import SwelltreeWarning
 
 OMEGA = np.linspace(0.1, 6.0, 60)
 

@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.hydro.bem.contacts import wet_panels
-from swelltree.hydro.bem.meshes import wetted_panels
-from swelltree.system.bodies.hull_panels import hull_panels
-from swelltree.system.bodies.solids import (
+from swelltree.describe.bodies.hull_panels import hull_panels
+from swelltree.describe.bodies.solids import (
     hull_immersed,
     hull_solid,
     immersed_of_panels,
     solid_of_panels,
 )
+from swelltree.hydro.bem.meshes import wet_panels, wetted_panels
 
 OMEGA = [0.7, 1.3]
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from hydro.samples import made_up, write_aqwa, write_hams, write_nemoh, write_wamit
-from swelltree.hydro.dataset import body_names, complete, rename_bodies, select_bodies
+from swelltree.describe.environment.water import Water
+from swelltree.describe.errors import SwelltreeError
+from swelltree.hydro.data.dataset import body_names, complete, rename_bodies, select_bodies
+from swelltree.hydro.data.write import write_hydro
 from swelltree.hydro.readers.read import read_hydro
-from swelltree.hydro.write import write_hydro
-from swelltree.system.errors import SwelltreeError
-from swelltree.system.waters.water import Water
 
 FORCES = ("excitation_force", "Froude_Krylov_force", "diffraction_force")
 
@@ -60,7 +60,7 @@ def test_wamit_modes_of_two_bodies_need_the_configuration(tmp_path):
 
 
 def test_wamit_axes_turned_about_z_give_the_same_data(tmp_path):
-    from swelltree.hydro.frames import transform, transform_matrix
+    from swelltree.hydro.data.frames import transform, transform_matrix
 
     data = made_up()
     angle = 0.3
@@ -295,8 +295,8 @@ def test_unknown_ending_is_not_written(tmp_path):
 @pytest.mark.parametrize("write", [write_wamit, write_hams])
 def test_a_case_file_tells_the_water_that_its_hydro_files_do_not(tmp_path, write):
     """WAMIT and HAMS divide by density and gravity and do not write them."""
-    from swelltree.hydro.case import hydro_of_case
-    from swelltree.system import loads
+    from swelltree.describe import loads
+    from swelltree.hydro.data.case import hydro_of_case
 
     data = made_up(bodies=("Buoy",))
     path = write(data, tmp_path)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from formulations.examples import bar, four_bar, spatial_loop
-from swelltree.model.kinematics import forward
+from multibody.formulations.examples import bar, four_bar, spatial_loop
+from swelltree.describe.errors import SwelltreeError
+from swelltree.integrate.complementarity.start import start_motion
+from swelltree.multibody.kinematics import forward
 from swelltree.spatial.rotations import about_axis, euler_rates, euler_to_matrix
-from swelltree.system.errors import SwelltreeError
-from swelltree.two_step.start import start_motion
 
 
 def test_a_redundant_four_bar_names_the_joint():

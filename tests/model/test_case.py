@@ -5,9 +5,9 @@ import pytest
 
 import swelltree as sw
 from made_hydro import MASS, heaving_float, memory
+from swelltree.describe.environment.hydro import FIT_METHODS
+from swelltree.hydro.data.write import write_hydro
 from swelltree.hydro.radiation.fit import METHODS
-from swelltree.hydro.write import write_hydro
-from swelltree.system.waters.radiation import FIT_METHODS
 
 CASE = """
 [system]

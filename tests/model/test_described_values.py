@@ -7,7 +7,7 @@ import pytest
 
 import rich_systems
 import swelltree as sw
-from swelltree.system.paths import number_at, number_paths, with_numbers
+from swelltree.describe.paths import number_at, number_paths, with_numbers
 
 SYSTEM = rich_systems.floating()
 PATHS = list(number_paths(SYSTEM))

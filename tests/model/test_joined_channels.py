@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from swelltree.model.effect import Effect
-from swelltree.model.total import joined_channels
+from swelltree.model.solved import joined_channels
 
 
 class Rows(Effect):

@@ -7,12 +7,12 @@ import pytest
 
 import swelltree as sw
 from made_hydro import MASS, vessel
-from swelltree.effects.linear_hydro.frame import turned_matrix
-from swelltree.formulations import formulation
-from swelltree.formulations.equations import start_phase
-from swelltree.hydro.frames import turn
+from swelltree.describe.errors import SwelltreeError
+from swelltree.hydro.data.frames import turn
+from swelltree.hydro.linear.frame import turned_matrix
+from swelltree.multibody.formulations import formulation
+from swelltree.multibody.formulations.equations import start_phase
 from swelltree.results.energy import energy_scale
-from swelltree.system.errors import SwelltreeError
 
 WATER = sw.Water(rho=1000.0)
 

@@ -5,10 +5,10 @@ import pytest
 
 import swelltree as sw
 from laws_of_ptos import let_go, one_of_two, open_at_once
-from swelltree.validation.machines.pto_systems import DRY, latched_oscillation, oscillator
-from swelltree.validation.machines.ptos import formulations
-from swelltree.validation.mechanics.bearings import flap
-from swelltree.validation.mechanics.conservation import momenta
+from validation.multibody.bearings import flap
+from validation.multibody.conservation import momenta
+from validation.pto.pto_systems import DRY, latched_oscillation, oscillator
+from validation.pto.ptos import formulations
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.engine.arrays import namespace
-from swelltree.engine.backend import jnp
-from swelltree.system.errors import SwelltreeError
+from swelltree.describe.errors import SwelltreeError
+from swelltree.jit.arrays import namespace
+from swelltree.jit.backend import jnp
 
 
 def branches(t, y):

@@ -7,7 +7,7 @@ from jax import monitoring
 import rich_systems
 import swelltree as sw
 from made_hydro import heaving_float
-from swelltree.system.paths import number_at, with_numbers
+from swelltree.describe.paths import number_at, with_numbers
 
 PROGRAMS: list[str] = []
 monitoring.register_event_duration_secs_listener(

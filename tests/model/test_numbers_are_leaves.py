@@ -9,7 +9,7 @@ import pytest
 
 import rich_systems
 import swelltree as sw
-from swelltree.system.paths import number_at, number_paths, with_numbers
+from swelltree.describe.paths import number_at, number_paths, with_numbers
 
 # numbers that begin something where they leave zero, or that the description binds to others
 BOUND = (
@@ -70,7 +70,7 @@ def test_every_number_is_a_leaf(name):
 def test_grids_of_the_excitation_have_one_size_for_all_seeds(spectrum):
     """The last bin of a sea is wide: seeds whose highest frequency differs share their programs."""
     from made_hydro import MASS, heaving_float
-    from swelltree.effects.linear_hydro.in_sea import in_waves
+    from swelltree.hydro.linear.in_sea import in_waves
 
     body = sw.Body("float", mass=MASS, inertia=(1e6,) * 3)
     system = sw.System(

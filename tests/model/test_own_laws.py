@@ -5,7 +5,7 @@ import pytest
 
 import swelltree as sw
 from own_laws import Catch, CubicSpring, Lag
-from swelltree.validation.machines.pto_systems import oscillator
+from validation.pto.pto_systems import oscillator
 
 HOW = {"rtol": 1e-9, "atol": 1e-11}
 

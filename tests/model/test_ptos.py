@@ -7,21 +7,21 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.effects.strokes.laws.base import LawInputs
-from swelltree.effects.strokes.stops import Stops, stop_forces
-from swelltree.effects.strokes.stroke_forces import stroke_forces
-from swelltree.engine.backend import jax, jnp
-from swelltree.formulations import formulation
+from swelltree.jit.backend import jax, jnp
 from swelltree.model.effect import Now
 from swelltree.model.internal_state import AT_REST, internal_at_rest
-from swelltree.validation.machines.pto_systems import (
+from swelltree.multibody.formulations import formulation
+from swelltree.pto.actuators.actuators import Stops, stop_forces
+from swelltree.pto.actuators.forces import stroke_forces
+from swelltree.pto.laws.base import LawInputs
+from validation.pto.pto_systems import (
     DRY,
     bank,
     budget_residuals,
     machines,
     mean_power,
 )
-from swelltree.validation.machines.ptos import damper_power
+from validation.pto.ptos import damper_power
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ import pytest
 from scipy.linalg import expm
 
 import swelltree as sw
-from swelltree.effects.controllers.controllers import PlainLaw
-from swelltree.engine.backend import jax, jnp
-from swelltree.system.errors import SwelltreeError
+from swelltree.describe.errors import SwelltreeError
+from swelltree.jit.backend import jax, jnp
+from swelltree.pto.controllers.controllers import PlainLaw
 
 SAMPLE, MASS, DAMPING, BEGIN = 0.25, 2.0, 0.4, 0.3
 GAINS = {"kp": 6.0, "ki": 1.5, "kd": 2.0}

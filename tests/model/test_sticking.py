@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.validation.machines.pto_systems import DRY, oscillator
+from validation.pto.pto_systems import DRY, oscillator
 
 HOW = {"rtol": 1e-10, "atol": 1e-12}
 FRICTION, STIFFNESS, MASS = 0.7, 8.0, 2.0

@@ -7,12 +7,11 @@ import pytest
 
 import swelltree as sw
 from agreement.generate import random_system
-from swelltree.model.constraints import Drives, evaluate_rows
-from swelltree.model.kinematics import Pose, dof_coordinates, dof_rates, forward, joint_frames
 from swelltree.model.signals import drives_at
-from swelltree.model.tree import moved_positions, tree_block_rates, tree_blocks, velocity_matrix
-from swelltree.spatial.rotations import about_axis
-from swelltree.spatial.vectors import unskew
+from swelltree.multibody.constraints import Drives, evaluate_rows
+from swelltree.multibody.kinematics import Pose, dof_coordinates, dof_rates, forward, joint_frames
+from swelltree.multibody.tree import moved_positions, tree_block_rates, tree_blocks, velocity_matrix
+from swelltree.spatial.rotations import about_axis, unskew
 
 SEEDS = range(20)
 # central differences of fourth order: truncation h^4 and rounding 1e-16/h, each about 1e-12

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.system.errors import SwelltreeError
+from swelltree.describe.errors import SwelltreeError
 
 
 @pytest.fixture(scope="module")

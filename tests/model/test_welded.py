@@ -7,11 +7,11 @@ import pytest
 
 import swelltree as sw
 from made_hydro import memory
-from swelltree.effects.linear_hydro.build import fit_memory, moving_dofs
-from swelltree.effects.linear_hydro.data import Table
-from swelltree.effects.linear_hydro.motion_error import SmallMotions
-from swelltree.effects.linear_hydro.welded import shared_out, welded_motion, welded_sets
-from swelltree.model.kinematics import Pose
+from swelltree.hydro.linear.build import fit_memory, moving_dofs
+from swelltree.hydro.linear.data import Table
+from swelltree.hydro.linear.fits import SmallMotions
+from swelltree.hydro.linear.frame import shared_out, welded_motion, welded_sets
+from swelltree.multibody.kinematics import Pose
 
 OMEGA = np.linspace(0.05, 6.0, 80)
 

@@ -9,9 +9,9 @@ from rich.console import Console
 
 import swelltree as sw
 from made_result import made_run
+from swelltree.report.report import page
 from swelltree.results.design_values import HEADS, design_tables, expected
 from swelltree.results.summary import summary
-from swelltree.views.report import page
 
 
 def narrow_banded(duration, seed):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import swelltree as sw
+from swelltree.describe.errors import SwelltreeError
 from swelltree.results.fatigue import damage_equivalent
-from swelltree.system.errors import SwelltreeError
 
 
 def test_the_example_of_the_standard_is_counted_as_printed():

@@ -18,7 +18,7 @@ FULL = """
 import resource, sys
 import numpy as np, xarray as xr
 import swelltree as sw
-from swelltree.hydro.write import write_hydro
+from swelltree.hydro.data.write import write_hydro
 data = sw.load_result(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 big = xr.Dataset({f"x{i}": ("time", np.ones(3000)) for i in range(3)})

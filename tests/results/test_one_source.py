@@ -10,13 +10,13 @@ from rich.console import Console
 import swelltree as sw
 from made_buoy import buoy_run
 from made_result import made_run
+from swelltree.report.channels import channels
+from swelltree.report.html import Blocks
+from swelltree.report.report import page
+from swelltree.report.tables import chips, greatest_tension
+from swelltree.report.units import power_text
 from swelltree.results.statistics import window_text
 from swelltree.results.summary import extremes, summary, warnings_of
-from swelltree.views.channels import channels
-from swelltree.views.pack import Blocks
-from swelltree.views.report import page
-from swelltree.views.tables import chips, greatest_tension
-from swelltree.views.units import power_text
 
 
 def terminal(run):

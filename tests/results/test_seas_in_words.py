@@ -5,11 +5,11 @@ import pytest
 
 import swelltree as sw
 from made_result import made_run
+from swelltree.report.channels import channels
+from swelltree.report.html import Blocks
+from swelltree.report.tables import chips, energy_card
 from swelltree.results.sea import sea_quantities
 from swelltree.results.summary import residuals
-from swelltree.views.channels import channels
-from swelltree.views.pack import Blocks
-from swelltree.views.tables import chips, energy_card
 from swelltree.waves.sea import realise
 
 WATER = sw.Water(depth=30.0)

@@ -6,8 +6,8 @@ import xarray as xr
 
 import swelltree as sw
 from made_buoy import buoy_model, buoy_run
-from swelltree.model.layout import DOFS
-from swelltree.results.angles import unwrapped
+from swelltree.multibody.layout import DOFS
+from swelltree.results.displacement import unwrapped
 from swelltree.results.statistics import NAMES, of_samples, time_weights
 from swelltree.spatial.rotations import about_axis, euler_to_matrix, matrix_to_euler
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from swelltree.engine import backend as engine
-from swelltree.engine.backend import jax, jnp
-from swelltree.hydro.cache import kept_folder
+from swelltree.hydro.data.cache import kept_folder
+from swelltree.jit import backend as engine
+from swelltree.jit.backend import jax, jnp
 
 
 def test_numbers_are_float64():
@@ -37,7 +37,7 @@ def test_a_user_without_a_home_has_no_cache(monkeypatch):
 
 
 def compiled_by_xla(folder):
-    code = "from swelltree.engine.backend import jax; jax.jit(lambda x: x + 1.0)(2.0)"
+    code = "from swelltree.jit.backend import jax; jax.jit(lambda x: x + 1.0)(2.0)"
     source = str(Path(engine.__file__).parents[2])
     environment = os.environ | {"SWELLTREE_CACHE_DIR": str(folder), "PYTHONPATH": source}
     environment.pop("JAX_COMPILATION_CACHE_DIR", None)
@@ -64,7 +64,7 @@ from jaxlib.xla_client import make_cpu_client
 register_backend_factory("another", make_cpu_client, priority=1000)
 if sys.argv[1] == "chosen":
     jax.config.update("jax_default_device", jax.devices()[0])
-from swelltree.engine.backend import jax, jnp, on_first_choice
+from swelltree.jit.backend import jax, jnp, on_first_choice
 def places():
     made = jnp.zeros(3), jax.jit(lambda x: x + 1.0)(2.0)
     clients = {device.client for x in made for device in x.devices()}
@@ -137,7 +137,7 @@ def test_compiled_programs_are_let_go_when_there_are_many():
 def test_memory_of_a_graphics_processor_is_left_to_batches_and_other_processes(given, kept):
     environment = {k: x for k, x in os.environ.items() if k != "XLA_PYTHON_CLIENT_PREALLOCATE"}
     environment |= {} if given is None else {"XLA_PYTHON_CLIENT_PREALLOCATE": given}
-    code = "import os, swelltree.engine.backend as b\nb.jax.devices()\n"
+    code = "import os, swelltree.jit.backend as b\nb.jax.devices()\n"
     code += "print(os.environ['XLA_PYTHON_CLIENT_PREALLOCATE'])"
     command = [sys.executable, "-c", code]
     told = subprocess.run(command, check=True, env=environment, capture_output=True, text=True)

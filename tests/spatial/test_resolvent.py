@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from swelltree.spatial.resolvent import partners_in, resolvent_of
+from swelltree.spatial.linear_steps import partners_in, resolvent_of
 
 
 def oscillators(rng: np.random.Generator) -> np.ndarray:

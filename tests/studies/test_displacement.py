@@ -5,7 +5,7 @@ import pytest
 
 import swelltree as sw
 from made_hydro import MASS, vessel
-from swelltree.hydro.frames import turn
+from swelltree.hydro.data.frames import turn
 from swelltree.spatial.rotations import euler_to_matrix
 
 YAW = np.radians(50.0)

@@ -5,9 +5,9 @@ import pytest
 
 import swelltree as sw
 from made_drift import ADDED, MASS, OMEGA, RHO, drift_data, mean_drift, newman_pairs
-from swelltree.effects.linear_hydro.drift.loads import drift_loads
-from swelltree.effects.linear_hydro.drift.spectrum import slow_force_spectrum
-from swelltree.effects.linear_hydro.in_sea import in_waves
+from swelltree.hydro.drift.loads import drift_loads
+from swelltree.hydro.drift.spectrum import slow_force_spectrum
+from swelltree.hydro.linear.in_sea import in_waves
 from swelltree.waves.spectra import density
 
 WATER = sw.Water(rho=RHO)

@@ -5,7 +5,7 @@ import pytest
 
 import made_hydro
 import swelltree as sw
-from swelltree.formulations import formulation
+from swelltree.multibody.formulations import formulation
 from swelltree.studies.linear.linearise import linear_model
 
 ROPE = sw.LineType("rope", diameter=0.1, mass_per_length=1025 * np.pi / 4 * 0.1**2, EA=4e6)

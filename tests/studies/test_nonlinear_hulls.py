@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.effects.hulls.build import linear_froude_krylov
-from swelltree.effects.hulls.hulls import Hulls
-from swelltree.effects.linear_hydro.in_sea import in_waves
-from swelltree.formulations import State, formulation
 from swelltree.hydro.bem.hydrostatics import hydrostatics
-from swelltree.model.kinematics import Pose
-from swelltree.model.total import total_loads
+from swelltree.hydro.froude_krylov.build import linear_froude_krylov
+from swelltree.hydro.froude_krylov.hulls import Hulls
+from swelltree.hydro.linear.in_sea import in_waves
+from swelltree.model.solved import total_loads
+from swelltree.multibody.formulations import State, formulation
+from swelltree.multibody.kinematics import Pose
 from swelltree.results.energy import energy_scale
 from swelltree.spatial.rotations import turn_quat
 from swelltree.waves.sea import realise

@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 import swelltree as sw
 from made_hydro import heaving_float
 from swelltree.cli import app
-from swelltree.system.casefile.study_types import STUDY_TYPES
-from swelltree.views.report import page
+from swelltree.describe.casefile.case import STUDY_TYPES
+from swelltree.report.report import page
 
 # not for a text: objects of Python, and what the command does by itself
 OURS = {

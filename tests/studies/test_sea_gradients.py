@@ -7,8 +7,8 @@ import pytest
 
 import swelltree as sw
 from made_hydro import MASS, heaving_float
-from swelltree.effects.linear_hydro.hydro import wave_loads
-from swelltree.effects.linear_hydro.in_sea import in_waves
+from swelltree.hydro.linear.hydro import wave_loads
+from swelltree.hydro.linear.in_sea import in_waves
 
 
 def floating():

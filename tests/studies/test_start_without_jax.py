@@ -86,8 +86,8 @@ import sys
 import numpy as np
 
 import swelltree as sw
-from swelltree.validation.machines.pto_systems import oscillator
-from swelltree.validation.moorings.winches import hoist
+from validation.pto.pto_systems import oscillator
+from validation.mooring.winches import hoist
 
 sea = sw.IrregularSea(sw.Jonswap(Hs=1.5, Tp=8.0), omega_max=2.2, seed=4)
 wave = sw.RegularWave(amplitude=0.5, omega=0.9)

@@ -5,7 +5,7 @@ import pytest
 
 import swelltree as sw
 from made_hydro import MASS, vessel
-from swelltree.engine.backend import jax
+from swelltree.jit.backend import jax
 
 FORMULATIONS = ["path_matrix", "partial_velocity", "composite_body", "partition", "lagrange"]
 

@@ -5,9 +5,9 @@ import pytest
 
 import swelltree as sw
 from made_hydro import MASS, heaving_float, vessel
-from swelltree.engine.arrays import namespace
-from swelltree.studies.periodic.set_up import harmonics_for
-from swelltree.system.errors import SwelltreeError
+from swelltree.describe.errors import SwelltreeError
+from swelltree.jit.arrays import namespace
+from swelltree.studies.periodic.problem import harmonics_for
 
 WATER = sw.Water(rho=1000.0)
 OMEGA, AMPLITUDE = 1.1, 0.3
@@ -88,7 +88,7 @@ def test_a_free_vessel_is_pinned_where_nothing_holds_it():
 @pytest.mark.slow
 def test_a_closed_loop_agrees_between_forms():
     """A four-bar linkage shaken by a periodic torque: tree with cut joint, partition, DAE."""
-    from swelltree.validation.mechanics.systems import four_bar
+    from validation.multibody.systems import four_bar
 
     bars = four_bar()
     shake = sw.JointForce(

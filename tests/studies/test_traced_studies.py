@@ -5,7 +5,7 @@ import pytest
 
 import swelltree as sw
 from made_hydro import MASS, heaving_float
-from swelltree.system.errors import SwelltreeError
+from swelltree.describe.errors import SwelltreeError
 
 WAVE = sw.RegularWave(amplitude=0.3, omega=1.1)
 STUDIES = {

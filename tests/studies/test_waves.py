@@ -7,8 +7,8 @@ import pytest
 
 import swelltree as sw
 from made_hydro import A_INF, MASS, STIFFNESS, excitation, heaving_float, memory
-from swelltree.effects.linear_hydro.excitation_kernel import excitation_kernel, look_ahead
-from swelltree.effects.linear_hydro.hydro import wave_loads
+from swelltree.hydro.linear.excitation import excitation_kernel, look_ahead
+from swelltree.hydro.linear.hydro import wave_loads
 from swelltree.waves.spectra import density
 
 WATER = sw.Water(rho=1000.0)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from swelltree.validation import all_cases
-from swelltree.validation.moorings import cables
+from validation import all_cases
+from validation.mooring import cables
 
 SLOW = (
     "cable_table_1",

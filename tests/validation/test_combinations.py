@@ -3,13 +3,13 @@
 import pytest
 
 from swelltree.compiler.compile import compile
-from swelltree.system.errors import SwelltreeError
-from swelltree.validation.mechanics.combinations import PAIRS, checked, data, run, system
+from swelltree.describe.errors import SwelltreeError
+from validation.multibody.combinations import PAIRS, checked, data, run, system
 
 QUICK = {("nonlinear", "drift"), ("morison", "spreading"), ("latching", "loop")}
 
 
-@pytest.mark.filterwarnings("ignore::swelltree.system.errors.SwelltreeWarning")
+@pytest.mark.filterwarnings("ignore::swelltree.describe.errors.SwelltreeWarning")
 @pytest.mark.parametrize(
     "pair", [p if p in QUICK else pytest.param(p, marks=pytest.mark.slow) for p in PAIRS]
 )

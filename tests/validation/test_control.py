@@ -5,7 +5,7 @@ import pytest
 
 from support import refdata
 from swelltree.hydro.readers.read import read_hydro
-from swelltree.validation.machines.control import conjugate_limit, mpc_batch
+from validation.pto.control import conjugate_limit, mpc_batch
 
 
 def test_every_number_of_the_power_limits_is_within_its_tolerance():

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from swelltree.gallery.tank import ARM1, ARM2
-from swelltree.validation import all_cases
-from swelltree.validation.machines import control_models
-from swelltree.validation.waters import two_barges
+from validation import all_cases
+from validation.hydro import two_barges
+from validation.pto import control_models
 
 
 def assert_ok(checks):

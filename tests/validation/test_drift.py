@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from swelltree.validation.waters import cylinder_drift
-from swelltree.validation.waters import drift as validation
+from validation.hydro import cylinder_drift
+from validation.hydro import drift as validation
 
 
 def test_drift_of_a_cylinder():

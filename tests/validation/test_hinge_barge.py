@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from swelltree.system.errors import SwelltreeError
-from swelltree.validation import all_cases
-from swelltree.validation.waters import hinge_barge
-from swelltree.validation.waters import hinge_barge_literal as paper
+from swelltree.describe.errors import SwelltreeError
+from validation import all_cases
+from validation.hydro import hinge_barge
+from validation.hydro import hinge_barge_literal as paper
 
 
 def assert_ok(checks):

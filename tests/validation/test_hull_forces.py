@@ -3,9 +3,9 @@
 import pytest
 
 from support import refdata
-from swelltree.validation import all_cases
-from swelltree.validation.table import Check
-from swelltree.validation.waters import hulls
+from validation import all_cases
+from validation.hydro import hulls
+from validation.table import Check
 
 
 def assert_ok(checks: list[Check]) -> None:

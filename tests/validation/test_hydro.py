@@ -4,25 +4,25 @@ import numpy as np
 import pytest
 
 from support import refdata
-from swelltree.validation import all_cases
-from swelltree.validation.signals import harmonic, peaks
-from swelltree.validation.table import Check
-from swelltree.validation.waters import hydro_devices, hydro_sphere
-from swelltree.validation.waters.hydro_devices import (
+from validation import all_cases
+from validation.hydro import hydro_devices, hydro_sphere
+from validation.hydro.hydro_devices import (
     oswec_decay,
     rm3_checks,
     rm3_decay,
     rm3_irregular,
 )
-from swelltree.validation.waters.hydro_forces import oc3_spar
-from swelltree.validation.waters.hydro_sphere import (
+from validation.hydro.hydro_forces import oc3_spar
+from validation.hydro.hydro_sphere import (
     regular_checks,
     sphere_decay,
     sphere_irregular,
     sphere_rao,
     sphere_regular,
 )
-from swelltree.validation.waters.wecsim_import import oswec_imported, rm3_imported
+from validation.hydro.wecsim_import import oswec_imported, rm3_imported
+from validation.signals import harmonic, peaks
+from validation.table import Check
 
 
 def assert_ok(checks: list[Check]) -> None:

@@ -3,18 +3,18 @@
 import pytest
 
 from support import refdata
-from swelltree.validation import all_cases
-from swelltree.validation.mechanics import joints_adams
-from swelltree.validation.mechanics.adams_setups import SETUPS
-from swelltree.validation.mechanics.bearings import two_bearings
-from swelltree.validation.mechanics.conservation import conservation, rk4_order
-from swelltree.validation.mechanics.joints_adams import compare, formulation_checks
-from swelltree.validation.mechanics.loops import agreement, loop_in_space, planar_loop
-from swelltree.validation.mechanics.mechanisms import brake, bushing, gear
-from swelltree.validation.mechanics.motions import heavy_top, pendulum_period, pitch_90_degrees
-from swelltree.validation.mechanics.systems import REGULAR
-from swelltree.validation.run import ALL
-from swelltree.validation.table import Check
+from validation import all_cases
+from validation.multibody import joints_adams
+from validation.multibody.adams_setups import SETUPS
+from validation.multibody.bearings import two_bearings
+from validation.multibody.conservation import conservation, rk4_order
+from validation.multibody.joints_adams import compare, formulation_checks
+from validation.multibody.loops import agreement, loop_in_space, planar_loop
+from validation.multibody.mechanisms import brake, bushing, gear
+from validation.multibody.motions import heavy_top, pendulum_period, pitch_90_degrees
+from validation.multibody.systems import REGULAR
+from validation.run import ALL
+from validation.table import Check
 
 # one of each kind that the default suite can afford
 QUICK = ("Universal_Case01", "LinActuator_Case01", "RotSpring_Case01")

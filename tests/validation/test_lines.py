@@ -3,7 +3,7 @@
 import pytest
 
 from support import refdata
-from swelltree.validation.moorings import elastica, lines
+from validation.mooring import elastica, lines
 
 slow = pytest.mark.slow
 

@@ -3,7 +3,7 @@
 import pytest
 
 from support import refdata
-from swelltree.validation.moorings import jumper, moored
+from validation.mooring import jumper, moored
 
 slow = pytest.mark.slow
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from swelltree.validation import all_cases
+from validation import all_cases
 
 NAMES = [case.name for case in all_cases().values() if case.group == "pto"]
 

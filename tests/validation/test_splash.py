@@ -2,7 +2,7 @@
 
 import pytest
 
-from swelltree.validation.waters import splash
+from validation.hydro import splash
 
 
 @pytest.mark.parametrize(

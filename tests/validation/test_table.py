@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from swelltree.system.errors import SwelltreeError
-from swelltree.validation import all_cases, run_validation, validate
-from swelltree.validation.table import (
+from swelltree.describe.errors import SwelltreeError
+from validation import all_cases, validate
+from validation.table import (
     GROUPS,
     NO_DATA,
     Case,
@@ -118,7 +118,7 @@ def test_an_unknown_name_is_refused_with_a_suggestion():
     ):
         validate("four_bat")
     with pytest.raises(SwelltreeError, match=r"no case or group 'joint'. Did you mean 'joints'"):
-        run_validation("joint")
+        validate("joint")
 
 
 def test_a_name_is_given_to_one_case_only():

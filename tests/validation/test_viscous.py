@@ -3,8 +3,8 @@
 import pytest
 
 from support import refdata
-from swelltree.validation.waters import viscous
-from swelltree.validation.waters.viscous_hydrodyn import hydrodyn_member_drag
+from validation.hydro import viscous
+from validation.hydro.viscous_hydrodyn import hydrodyn_member_drag
 
 slow = pytest.mark.slow
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from swelltree.validation.waters.weak_scatterers import (
+from validation.hydro.weak_scatterers import (
     accuracy,
     ladder,
     mean_drift,

@@ -3,7 +3,7 @@
 import pytest
 
 from support import refdata
-from swelltree.validation.moorings import winches
+from validation.mooring import winches
 
 slow = pytest.mark.slow
 

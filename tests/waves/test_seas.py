@@ -9,11 +9,11 @@ import pytest
 
 import swelltree as sw
 from support import refdata
-from swelltree.system.waters.seas import as_sea
+from swelltree.describe.environment.seas import as_sea
 from swelltree.waves import spectra
+from swelltree.waves.component_sums import uniforms, uniforms_of_many
 from swelltree.waves.components import bins
 from swelltree.waves.measured import from_record, without_small
-from swelltree.waves.random_numbers import uniforms, uniforms_of_many
 from swelltree.waves.sea import elevation, elevation_record, realise
 
 WATER = sw.Water(depth=40.0)

@@ -8,7 +8,7 @@ import pytest
 
 import swelltree as sw
 from made_hydro import heaving_float
-from swelltree.system.errors import SwelltreeWarning
+from swelltree.describe.errors import SwelltreeWarning
 from swelltree.waves.components import components
 
 

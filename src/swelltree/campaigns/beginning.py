@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.campaigns.vary import Vary
-from swelltree.engine.contents import hashed, versions
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, shown, warn_user
-from swelltree.system.named_values import NamedValues
-from swelltree.system.values import as_number, row_of
+from swelltree.describe.errors import SwelltreeError, SwelltreeWarning, listed, shown, warn_user
+from swelltree.describe.values import NamedValues, as_number, row_of
+from swelltree.jit.fingerprint import hashed, versions
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from swelltree.campaigns.table import CaseTable
+    from swelltree.campaigns.cases import CaseTable
 
 # variables that results have besides those of a run
 OURS = ("state", "message", "case_id", "seconds", "occurrence", "Hm0", "Te", "J", "case")

@@ -18,31 +18,28 @@ from swelltree.campaigns.beginning import (
     made_folder,
     tell_version,
 )
+from swelltree.campaigns.cases import CaseTable, case_id, case_table, check_table, sea_states
 from swelltree.campaigns.drive import Driver, Lanes, worth_retrying
 from swelltree.campaigns.file_keys import DEVICES, PRECISIONS
-from swelltree.campaigns.key import campaign_key
-from swelltree.campaigns.lock import DriverLock
 from swelltree.campaigns.opened import open_campaign
 from swelltree.campaigns.pool import Job, cases_per_block, open_pool
 from swelltree.campaigns.progress import Progress
-from swelltree.campaigns.sea_states import sea_states
 from swelltree.campaigns.security import scheduler_security
-from swelltree.campaigns.store import Store
-from swelltree.campaigns.table import CaseTable, case_id, case_table, check_table
+from swelltree.campaigns.store import DriverLock, Store, campaign_key
 from swelltree.campaigns.vary import Vary
-from swelltree.engine.cores import cores
+from swelltree.describe.casefile.studies import STARTS
+from swelltree.describe.environment.seas import Sea
+from swelltree.describe.errors import SwelltreeError, listed, suggest, warn_user
+from swelltree.describe.files.paths import given_path
+from swelltree.describe.values import NamedValues
+from swelltree.jit.cores import cores
 from swelltree.model.model import Model
 from swelltree.results.cases.reductions import check_reductions
 from swelltree.results.dataset import provenance
 from swelltree.studies.batch.batch import TOLERANCE, BatchPlan, blank_block, plan_batch
 from swelltree.studies.batch.cases import CaseMaker
-from swelltree.studies.given import check_model
+from swelltree.studies.options import check_model
 from swelltree.studies.time.simulate import simulate
-from swelltree.system.casefile.studies import STARTS
-from swelltree.system.errors import SwelltreeError, listed, suggest, warn_user
-from swelltree.system.files.given_paths import given_path
-from swelltree.system.named_values import NamedValues
-from swelltree.system.waters.seas import Sea
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -14,8 +14,8 @@ import numpy as np
 from swelltree.campaigns.pool import Done, Job, Pool
 from swelltree.campaigns.store import Store
 from swelltree.campaigns.work import Block, UnfitProcess
-from swelltree.system.errors import SwelltreeError, warn_user
-from swelltree.system.named_values import NamedValues
+from swelltree.describe.errors import SwelltreeError, warn_user
+from swelltree.describe.values import NamedValues
 
 MOST_RETRIED = 3  # times that a case which failed is run again
 Tell = Callable[[int, int], None]  # cases finished now, of them failed

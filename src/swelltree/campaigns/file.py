@@ -7,15 +7,15 @@ from pathlib import Path
 from swelltree.campaigns.campaign import Campaign
 from swelltree.campaigns.file_keys import CampaignTable
 from swelltree.campaigns.vary import VARY_TYPES, Vary
-from swelltree.engine.arrays import Tree
-from swelltree.system.casefile.read_toml import line_of, parse_toml, read_toml_file
-from swelltree.system.casefile.schema import class_schema
-from swelltree.system.casefile.studies import SimulateStudy
-from swelltree.system.casefile.user_code import use_code_beside
-from swelltree.system.errors import SwelltreeError, listed, shown, suggest
-from swelltree.system.files.given_paths import given_path
-from swelltree.system.named_values import NamedValues
-from swelltree.system.waters.seas import Sea
+from swelltree.describe.casefile.schema import class_schema
+from swelltree.describe.casefile.studies import SimulateStudy
+from swelltree.describe.casefile.toml import line_of, parse_toml, read_toml_file
+from swelltree.describe.casefile.user_code import use_code_beside
+from swelltree.describe.environment.seas import Sea
+from swelltree.describe.errors import SwelltreeError, listed, shown, suggest
+from swelltree.describe.files.paths import given_path
+from swelltree.describe.values import NamedValues
+from swelltree.jit.arrays import Tree
 
 SECTIONS = ("campaign", "vary")
 FROM_STUDY = ("duration", "output_step", "formulation", "start", "step")
@@ -90,7 +90,7 @@ def _base(spec: CampaignTable, path: Path) -> tuple[Tree, Sea | None, NamedValue
         ready = getattr(gallery, spec.gallery)()
         return ready.model(), ready.sea, {}
     from swelltree.compiler.case import compile_case
-    from swelltree.system import load
+    from swelltree.describe import load
 
     assert spec.base is not None
     file = path.parent / spec.base

@@ -2,10 +2,10 @@
 
 from typing import Annotated, ClassVar
 
-from swelltree.system.casefile.studies import STARTS, Formulation
-from swelltree.system.describe import Description, description
-from swelltree.system.values import Count, Name, Names, Number, one_of
-from swelltree.system.waters.seas import SeaLike, Text
+from swelltree.describe.casefile.studies import STARTS, Formulation
+from swelltree.describe.environment.seas import SeaLike, Text
+from swelltree.describe.spec import Description, description
+from swelltree.describe.values import Count, Name, Names, Number, one_of
 
 READY = ("barges", "hinge_barge", "oswec", "rm3", "spar", "sphere", "tank")
 _ready = one_of(READY, "ready system")

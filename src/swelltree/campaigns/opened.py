@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.campaigns.store import PARTS, RESULTS, Store, sum_of
-from swelltree.engine.arrays import Tree
-from swelltree.system.errors import SwelltreeError, warn_user
-from swelltree.system.files.given_paths import given_path
-from swelltree.system.named_values import NamedValues
+from swelltree.describe.errors import SwelltreeError, warn_user
+from swelltree.describe.files.paths import given_path
+from swelltree.describe.values import NamedValues
+from swelltree.jit.arrays import Tree
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -6,6 +6,7 @@ died comes back as an error, like one that raised.
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import time
@@ -19,13 +20,16 @@ from typing import NamedTuple
 
 from swelltree.campaigns.security import scheduler_security, temporary_security, worker_command
 from swelltree.campaigns.work import Block, UnfitProcess, one_thread, packed, run_block, run_here
-from swelltree.engine.arrays import Tree
-from swelltree.engine.cores import cores
-from swelltree.engine.machine.native import lane_width
+from swelltree.describe.errors import SwelltreeError, warn_user
+from swelltree.describe.values import NamedValues
+from swelltree.jit.arrays import Tree
+from swelltree.jit.cores import cores
+from swelltree.jit.native import lane_width
 from swelltree.studies.batch.batch import BatchPlan
 from swelltree.studies.batch.cases import BatchCase
-from swelltree.system.errors import SwelltreeError, warn_user
-from swelltree.system.named_values import NamedValues
+
+# --- Processes that run the blocks of a campaign: this one, those of this machine, any Dask
+# cluster
 
 AHEAD = 3  # jobs per process that wait
 BLOCK = 32  # cases of a process with one core, at most: what is cut off is run again
@@ -164,7 +168,7 @@ class Cluster(Pool):
         settings: NamedValues = {
             "distributed.nanny.pre-spawn-environ": own,
             "distributed.scheduler.allowed-failures": retries,
-            "distributed.worker.preload": ["swelltree.campaigns.quiet"],
+            "distributed.worker.preload": ["swelltree.campaigns.pool"],
         }
         loop = self._ending.enter_context(quiet_loop(distributed))
         with dask.config.set(settings):
@@ -412,3 +416,23 @@ def open_pool(
     if pool.dashboard:
         say(f"dashboard: {pool.dashboard}")
     return pool
+
+
+# --- Loaded by each process that a campaign starts: the keyboard stops the driver, which ends
+# them
+
+# where a process logs that its scheduler went, as it does when the driver is stopped
+LOGGERS = ("distributed.worker", "distributed.core", "distributed.batched", "distributed.comm.tcp")
+
+
+def dask_setup(worker: object) -> None:
+    """Called by Dask in the main thread of a new process.
+
+    The driver reports what becomes of cases and processes.
+
+    Args:
+        worker: of the process.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for name in LOGGERS:
+        logging.getLogger(name).setLevel(logging.CRITICAL)

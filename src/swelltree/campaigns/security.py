@@ -12,10 +12,10 @@ import os
 import stat
 from pathlib import Path
 
-from swelltree.engine.arrays import Tree
-from swelltree.system.errors import SwelltreeError
-from swelltree.system.files.given_paths import given_path
-from swelltree.system.files.whole_files import unwritable
+from swelltree.describe.errors import SwelltreeError
+from swelltree.describe.files.atomic import unwritable
+from swelltree.describe.files.paths import given_path
+from swelltree.jit.arrays import Tree
 
 ROLES = ("client", "scheduler", "worker")
 LARGEST = 1_000_000  # bytes of a certificate file

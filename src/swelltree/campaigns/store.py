@@ -15,23 +15,35 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import json
+import os
+import platform
 import shlex
 import shutil
+import threading
+import time
 import zlib
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.campaigns.beginning import code
-from swelltree.engine.arrays import Tree
-from swelltree.system.errors import SwelltreeError, listed
-from swelltree.system.files.plain_files import plain_bytes, plain_text
-from swelltree.system.files.whole_files import is_full, unwritable, write_whole
-from swelltree.system.named_values import NamedValues
+from swelltree.describe.errors import SwelltreeError, listed
+from swelltree.describe.files.atomic import is_full, unwritable, write_whole
+from swelltree.describe.files.paths import plain_bytes, plain_text
+from swelltree.describe.values import NamedValues
+from swelltree.jit.arrays import Tree
+from swelltree.jit.fingerprint import Contents, hashed
+from swelltree.jit.trees import leaves_of
+from swelltree.model.model import Model
+from swelltree.model.values.described import Described
 
 if TYPE_CHECKING:
     import xarray as xr
+
+
+# --- The store of a campaign: a folder with numbers in Zarr and an index of finished blocks
 
 ABOUT, RESULTS, INDEX = "campaign.json", "results.zarr", "index"
 LAYOUT = 1  # of the store
@@ -340,3 +352,143 @@ def _is_sound(entries: NamedValues) -> bool:
 
 def _same(a: Path, b: Path) -> bool:
     return b.is_file() and a.read_bytes() == b.read_bytes()
+
+
+# --- One driver per store: a lock that the system takes back when its owner dies
+
+FILE = "lock.json"
+STALE = 120.0  # s without renewal
+RENEWED = 10.0  # s between renewals
+
+
+class DriverLock:
+    """Held by the one process that drives a campaign into a store.
+
+    Args:
+        folder: of the store.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / FILE
+        self._file: IO[str] | None = None
+        self._ended = threading.Event()
+
+    def __enter__(self) -> DriverLock:
+        try:
+            file = self.path.open("a+", encoding="utf-8")
+        except OSError as error:
+            raise unwritable(self.path, error) from None
+        if not _taken(file):
+            owner = self.owner()
+            file.close()
+            raise SwelltreeError(
+                f"campaign '{self.path.parent}' is being run by process {owner.get('process')} on "
+                f"'{owner.get('machine')}' since {owner.get('since')}. Wait for it, or end it."
+            )
+        self._file = file
+        owner = {
+            "machine": platform.node(),
+            "process": os.getpid(),
+            "since": time.strftime("%Y-%m-%d %H:%M:%S"),
+        }
+        try:
+            file.truncate(0)
+            file.write(json.dumps(owner))
+            file.flush()
+        except OSError as error:
+            self.path.unlink(missing_ok=True)
+            raise unwritable(self.path, error) from None
+        threading.Thread(target=self._renew, daemon=True).start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        assert self._file is not None
+        self._ended.set()
+        self.path.unlink(missing_ok=True)
+        self._file.close()
+
+    def _renew(self) -> None:
+        """Say that the owner is alive, until it ends: a block or a queue may take hours."""
+        while not self._ended.wait(RENEWED):
+            try:
+                os.utime(self.path)
+            except OSError:  # removed by hand: the lock on the open file is still ours
+                return
+
+    def owner(self) -> NamedValues:
+        """What the file says."""
+        try:
+            return dict(json.loads(plain_text(self.path)))
+        except (OSError, ValueError):
+            return {"process": "unknown", "machine": "unknown", "since": "unknown time"}
+
+
+def _taken(file: IO[str]) -> bool:
+    """Whether the lock on an open file is ours now."""
+    try:
+        import fcntl
+    except ImportError:  # no such locks on this system: judge by age
+        return _is_stale(Path(file.name))
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # this file system has no locks
+        return _is_stale(Path(file.name))
+    # the owner before removes the file when it ends: is it still the one of that name?
+    try:
+        return os.fstat(file.fileno()).st_ino == file_number(Path(file.name))
+    except OSError:
+        return False
+
+
+def file_number(path: Path) -> int:
+    """The number of a file in its file system."""
+    return path.stat().st_ino
+
+
+def _is_stale(path: Path) -> bool:
+    stat = path.stat()
+    return stat.st_size == 0 or time.time() - stat.st_mtime > STALE
+
+
+# --- What the numbers of a campaign's cases depend on, as one hash
+
+NOISE = 1e-13  # of the largest number of an array: nothing but rounding
+
+
+class Rounded(Contents):
+    """Hashes of objects whose arrays count by seven digits."""
+
+    def _array(self, array: np.ndarray) -> str:
+        if array.dtype.kind not in "fc" or not array.size:
+            return super()._array(array)
+        size = np.abs(np.where(np.isfinite(array), array, 0.0))
+        array = np.where(np.isfinite(array) & (size <= NOISE * size.max()), 0.0, array)
+        with np.errstate(over="ignore"):  # numbers that mean "no limit" become infinite
+            short = array.astype(np.complex64 if array.dtype.kind == "c" else np.float32)
+        return super()._array(np.asarray(short + 0.0))  # no zero below zero
+
+
+def campaign_key(model: Model, *others: object) -> str:
+    """Hash of a model and of all else that the numbers of its cases depend on.
+
+    Args:
+        model: from `compile`.
+        others: the sea, options.
+    """
+    contents = Rounded()
+    parts = [_sizes_of_memory(model), model.replace(described=Described()), *others]
+    hydro = model.hydro
+    if hydro is not None and hydro.memory is not None:
+        parts[1] = model.with_effect(replace(hydro, memory=None)).replace(described=Described())
+    return hashed(*(contents.of(part) for part in parts))[:32]
+
+
+def _sizes_of_memory(model: Model) -> list[object]:
+    """What the water remembers, by its kind and the sizes of its arrays."""
+    hydro = model.hydro
+    if hydro is None or hydro.memory is None:
+        return []
+    sizes = [np.shape(leaf) for leaf in leaves_of(hydro.memory)]
+    return [type(hydro.memory).__name__, hydro.memory.kept_step, *sizes]

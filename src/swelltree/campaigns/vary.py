@@ -10,13 +10,13 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 from pydantic import BeforeValidator, WithJsonSchema
 
-from swelltree.system.describe import Description, description
-from swelltree.system.errors import shown
-from swelltree.system.named_values import NamedValues
-from swelltree.system.read_as import Converted
-from swelltree.system.values import (
+from swelltree.describe.errors import shown
+from swelltree.describe.read_as import Converted
+from swelltree.describe.spec import Description, description
+from swelltree.describe.values import (
     Count,
     Name,
+    NamedValues,
     Numbers,
     as_numbers,
     as_text,

@@ -17,11 +17,11 @@ from typing import NamedTuple
 import numpy as np
 
 from swelltree.campaigns.beginning import own_text
-from swelltree.engine.machine.many_cases import cuda
+from swelltree.describe.errors import SwelltreeError, SwelltreeWarning, warn_user
+from swelltree.jit.ensemble import cuda
 from swelltree.studies.batch.batch import BatchPlan, reduced_block
 from swelltree.studies.batch.cases import BatchCase
 from swelltree.studies.batch.engines import chosen_engine
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning, warn_user
 
 
 class Block(NamedTuple):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from swelltree.compiler.compile import compile
-from swelltree.effects.linear_hydro.data import NEGLIGIBLE
-from swelltree.effects.linear_hydro.excitation import covered_by
-from swelltree.engine.doing import doing
-from swelltree.hydro.case import hydro_of_case, hydro_options
+from swelltree.describe import Case
+from swelltree.describe.errors import SwelltreeError
+from swelltree.hydro.data.case import hydro_of_case, hydro_options
+from swelltree.hydro.linear.data import NEGLIGIBLE
+from swelltree.hydro.linear.excitation import covered_by
+from swelltree.jit.status import doing
 from swelltree.model.model import Model
-from swelltree.system import Case
-from swelltree.system.errors import SwelltreeError
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import realise
 

@@ -8,23 +8,34 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.compiler.assembly import assemble, with_constants
-from swelltree.compiler.closure import Closure
-from swelltree.compiler.described_start import asked_attitudes, described_start, joined
+from swelltree.compiler.assembly import Closure, assemble, with_constants
+from swelltree.compiler.checks import (
+    Redundancy,
+    check_mass,
+    find_redundancy,
+    refuse_pointless_rods,
+    refuse_turned_over,
+    table_notes,
+    unfelt_notes,
+    whole_turns,
+)
 from swelltree.compiler.elements import build_effects, build_sensors
-from swelltree.compiler.frame_checks import refuse_pointless_rods, refuse_turned_over, whole_turns
-from swelltree.compiler.massless import check_mass
-from swelltree.compiler.redundancy import Redundancy, find_redundancy
-from swelltree.compiler.table_notes import table_notes
-from swelltree.compiler.unfelt import unfelt_notes
-from swelltree.effects.drag.build import viscous_notes, with_added_mass
-from swelltree.effects.hulls.build import (
+from swelltree.compiler.initial_conditions import asked_attitudes, described_start, joined
+from swelltree.describe import System
+from swelltree.describe.errors import SwelltreeError, shown
+from swelltree.describe.joints.joint import Joint
+from swelltree.describe.values import NamedValues, tell_units
+from swelltree.forces.own_effect import check_own_effects
+from swelltree.hydro.data.gaps import check_usable
+from swelltree.hydro.data.report import warnings_about
+from swelltree.hydro.drift.data import chosen
+from swelltree.hydro.froude_krylov.build import (
     build_hulls,
     hull_notes,
     nonlinear_bodies,
     with_mesh_displacement,
 )
-from swelltree.effects.linear_hydro.build import (
+from swelltree.hydro.linear.build import (
     HydroOptions,
     build_hydro,
     moving_at,
@@ -32,18 +43,25 @@ from swelltree.effects.linear_hydro.build import (
     with_fitted_memory,
     with_rotation_centers,
 )
-from swelltree.effects.linear_hydro.data_place import placed
-from swelltree.effects.linear_hydro.drift.data import chosen
-from swelltree.effects.linear_hydro.frame import FollowingFrame
-from swelltree.effects.lines.mixed_junctions import with_mixed_junctions
-from swelltree.effects.lines.multibody.build import build_cables, with_cable_added_mass
-from swelltree.effects.lines.multibody.expand import with_cables
-from swelltree.effects.own_effect import check_own_effects
-from swelltree.effects.weak_scatterer.checks import described_bodies, refuse_carried_twice
-from swelltree.engine.machine.entries import users_code
-from swelltree.hydro.gaps import check_usable
-from swelltree.hydro.report import warnings_about
-from swelltree.model.build_layout import (
+from swelltree.hydro.linear.data_place import placed
+from swelltree.hydro.linear.frame import FollowingFrame
+from swelltree.hydro.morison.build import viscous_notes, with_added_mass
+from swelltree.hydro.weak_scatterer.checks import described_bodies, refuse_carried_twice
+from swelltree.jit.entries import users_code
+from swelltree.model.checks.afloat import floating_sets, mass_against_displacement
+from swelltree.model.checks.lines_alone import with_a_body
+from swelltree.model.currents import compile_current, compile_wind
+from swelltree.model.effect import Now
+from swelltree.model.internal_state import internal_at_rest, present
+from swelltree.model.model import Model, Start
+from swelltree.model.sea import Sea
+from swelltree.model.signals import compile_signal, drives_at
+from swelltree.model.start_motion import start_motion
+from swelltree.model.values.described import Described
+from swelltree.mooring.cable.build import build_cables, with_cable_added_mass
+from swelltree.mooring.cable.expand import with_cables
+from swelltree.mooring.mixed_junctions import with_mixed_junctions
+from swelltree.multibody.build_layout import (
     all_joints,
     build_bodies,
     build_couplings,
@@ -51,26 +69,10 @@ from swelltree.model.build_layout import (
     build_layout,
     pose_of,
 )
-from swelltree.model.checks.afloat import floating_sets, mass_against_displacement
-from swelltree.model.checks.lines_alone import with_a_body
-from swelltree.model.currents import compile_current, compile_wind
-from swelltree.model.effect import Now
-from swelltree.model.internal_state import internal_at_rest
-from swelltree.model.kinematics import Pose
-from swelltree.model.layout import DOFS, Layout
-from swelltree.model.model import Model, Start
-from swelltree.model.present import present
-from swelltree.model.rows import Drives
-from swelltree.model.sea import Sea
-from swelltree.model.signals import compile_signal, drives_at
-from swelltree.model.start_motion import start_motion
-from swelltree.model.values.described import Described
-from swelltree.system import System
-from swelltree.system.errors import SwelltreeError, shown
-from swelltree.system.joints.joint import Joint
-from swelltree.system.named_values import NamedValues
-from swelltree.system.units import tell_units
-from swelltree.waves.water import compile_water
+from swelltree.multibody.kinematics import Pose
+from swelltree.multibody.layout import DOFS, Layout
+from swelltree.multibody.rows import Drives
+from swelltree.waves.dispersion import compile_water
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -4,40 +4,43 @@ from __future__ import annotations
 
 import numpy as np
 
-from swelltree.effects.applied import Applied, AppliedForces
-from swelltree.effects.body_contacts import build_body_contacts
-from swelltree.effects.bushings import build_bushings
-from swelltree.effects.controllers.controllers import (
+from swelltree.describe import AppliedForce, System
+from swelltree.describe.bodies.body import Point
+from swelltree.describe.forces.controllers import (
+    Controller,
+    DistanceSensor,
+    PointSensor,
+    parse_measure,
+)
+from swelltree.describe.forces.signals import resolve
+from swelltree.describe.forces.weak_scatterer import SCATTERER_TYPES
+from swelltree.describe.matrix6 import dense, six
+from swelltree.forces.applied import Applied, AppliedForces
+from swelltree.forces.body_contacts import build_body_contacts
+from swelltree.forces.bushings import build_bushings
+from swelltree.forces.gravity import Gravity
+from swelltree.forces.own_effect import build_own_effects
+from swelltree.forces.wind.rotors import build_rotors
+from swelltree.hydro.morison.build import viscous_groups
+from swelltree.hydro.splash_zone.build import build_immersions
+from swelltree.model.effect import Effect
+from swelltree.model.signals import Sensors, compile_signal
+from swelltree.mooring.catenary.left_out import lines_with_warnings
+from swelltree.mooring.dynamic.build import build_dynamic_lines
+from swelltree.mooring.linear import LinearMoorings
+from swelltree.multibody.build_layout import local_point
+from swelltree.multibody.kinematics import Pose
+from swelltree.multibody.layout import DOFS, Layout
+from swelltree.pto.actuators.build import build_stroke_forces
+from swelltree.pto.actuators.forces import NO_STROKES, StrokeForces
+from swelltree.pto.controllers.controllers import (
     CompiledController,
     Controllers,
     LawOfGains,
     LawOfStates,
     PlainLaw,
 )
-from swelltree.effects.controllers.law_checks import check_law, count_surfaces
-from swelltree.effects.drag.build import viscous_groups
-from swelltree.effects.gravity import Gravity
-from swelltree.effects.immersion.build import build_immersions
-from swelltree.effects.linear_moorings import LinearMoorings
-from swelltree.effects.lines.dynamic.build import build_dynamic_lines
-from swelltree.effects.lines.quasi_static.left_out import lines_with_warnings
-from swelltree.effects.own_effect import build_own_effects
-from swelltree.effects.strokes.build import build_stroke_forces
-from swelltree.effects.strokes.stroke_forces import NO_STROKES, StrokeForces
-from swelltree.effects.wind.rotors import build_rotors
-from swelltree.model.build_layout import local_point
-from swelltree.model.effect import Effect
-from swelltree.model.kinematics import Pose
-from swelltree.model.layout import DOFS, Layout
-from swelltree.model.sensors import Sensors
-from swelltree.model.signals import compile_signal
-from swelltree.system import AppliedForce, System
-from swelltree.system.bodies.body import Point
-from swelltree.system.forces.controllers import Controller, parse_measure
-from swelltree.system.forces.sensors import DistanceSensor, PointSensor
-from swelltree.system.forces.signals import resolve
-from swelltree.system.forces.weak_scatterer import SCATTERER_TYPES
-from swelltree.system.six import dense, six
+from swelltree.pto.controllers.law_checks import check_law, count_surfaces
 
 
 def _body(layout: Layout, point: Point) -> int:
@@ -75,7 +78,7 @@ def _weak_scatterers(system: System, layout: Layout) -> Effect | None:
     """Boundary elements, which need JAX already where they are built."""
     if not any(force.type in SCATTERER_TYPES for force in system.forces):
         return None
-    from swelltree.effects.weak_scatterer.build import build_weak_scatterers
+    from swelltree.hydro.weak_scatterer.build import build_weak_scatterers
 
     return build_weak_scatterers(system, layout)
 

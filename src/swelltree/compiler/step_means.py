@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from swelltree.effects.applied import Applied
-from swelltree.effects.lines.winches import SetSpeed
-from swelltree.engine.arrays import Array, Tree, namespace, pytree
-from swelltree.engine.backend import is_tracer, jnp
-from swelltree.engine.trees import mapped
+from swelltree.forces.applied import Applied
+from swelltree.jit.arrays import Array, Tree, namespace, pytree
+from swelltree.jit.backend import is_tracer, jnp
+from swelltree.jit.trees import mapped
 from swelltree.model.model import Model
-from swelltree.model.points import PointMotion
 from swelltree.model.signals import Pieces, UserFunction, ZeroOrderHold
+from swelltree.mooring.winches import SetSpeed
+from swelltree.multibody.tree import PointMotion
 
 SAMPLES = 8  # of a function in a step
 PLACES = (np.arange(SAMPLES) + 0.5) / SAMPLES - 0.5

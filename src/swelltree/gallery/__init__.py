@@ -11,7 +11,7 @@ again.
 from swelltree.gallery.barges import barges
 from swelltree.gallery.hinge_barge import hinge_barge
 from swelltree.gallery.oswec import oswec
-from swelltree.gallery.ready import Ready
+from swelltree.gallery.pack import Ready
 from swelltree.gallery.rm3 import rm3
 from swelltree.gallery.spar import spar
 from swelltree.gallery.sphere import sphere

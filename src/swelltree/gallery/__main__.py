@@ -10,9 +10,8 @@ import importlib
 import sys
 from pathlib import Path
 
-from swelltree.gallery.pack import sound, write
-from swelltree.gallery.ready import data_file
-from swelltree.system.errors import SwelltreeError, listed, suggest
+from swelltree.describe.errors import SwelltreeError, listed, suggest
+from swelltree.gallery.pack import data_file, sound, write
 
 NAMES = ("barges", "hinge_barge", "oswec", "rm3", "spar", "sphere", "tank")
 

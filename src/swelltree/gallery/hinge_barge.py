@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.gallery.ready import Ready, data_file
+from swelltree.describe import WORLD, RegularWave
+from swelltree.describe.bodies.hulls import Plate, Union
+from swelltree.describe.joints.kinds import SubsetJoint
+from swelltree.gallery.pack import Ready, data_file
 from swelltree.gallery.tank import BOX, Losses, hinged_pair
-from swelltree.system import WORLD, RegularWave
-from swelltree.system.bodies.hulls import Plate, Union
-from swelltree.system.joints.kinds import SubsetJoint
 
 if TYPE_CHECKING:
     import xarray as xr

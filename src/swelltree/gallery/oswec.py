@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.gallery.ready import Ready, data_file
-from swelltree.system import (
+from swelltree.describe import (
     WORLD,
     Body,
     Box,
@@ -19,6 +18,7 @@ from swelltree.system import (
     Water,
     Weld,
 )
+from swelltree.gallery.pack import Ready, data_file
 
 if TYPE_CHECKING:
     import xarray as xr

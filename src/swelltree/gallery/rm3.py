@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.gallery.ready import Ready, data_file
-from swelltree.system import (
+from swelltree.describe import (
     WORLD,
     Axisymmetric,
     Body,
@@ -21,8 +20,9 @@ from swelltree.system import (
     System,
     Water,
 )
-from swelltree.system.bodies.solids import hull_immersed
-from swelltree.system.errors import SwelltreeError, listed
+from swelltree.describe.bodies.solids import hull_immersed
+from swelltree.describe.errors import SwelltreeError, listed
+from swelltree.gallery.pack import Ready, data_file
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.gallery.ready import Ready, data_file, refined
-from swelltree.system import (
+from swelltree.describe import (
     WORLD,
     Axisymmetric,
     Body,
@@ -20,6 +19,7 @@ from swelltree.system import (
     System,
     Water,
 )
+from swelltree.gallery.pack import Ready, data_file, refined
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.gallery.ready import Ready, data_file, refined
-from swelltree.system import (
+from swelltree.describe import (
     WORLD,
     Body,
     Box,
@@ -22,9 +21,10 @@ from swelltree.system import (
     System,
     Water,
 )
-from swelltree.system.bodies.hulls import Hull
-from swelltree.system.joints.joint import Joint
-from swelltree.system.lines.moorings import LinearDamping
+from swelltree.describe.bodies.hulls import Hull
+from swelltree.describe.joints.joint import Joint
+from swelltree.describe.mooring.line import LinearDamping
+from swelltree.gallery.pack import Ready, data_file, refined
 
 if TYPE_CHECKING:
     import xarray as xr

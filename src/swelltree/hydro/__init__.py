@@ -1,1 +1,1 @@
-"""Linear hydrodynamics as data: BEM runs, files of other codes, checks, fits."""
+"""What water does to bodies: data, BEM runs and the models of hydrodynamic loads."""

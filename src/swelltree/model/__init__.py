@@ -1,1 +1,1 @@
-"""The compiled system: arrays as leaves, topology static."""
+"""The compiled model: arrays are leaves, the layout is static; the base class of effects."""

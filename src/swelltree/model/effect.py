@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.engine.arrays import Array, Tree, namespace, pytree
+from swelltree.jit.arrays import Array, Tree, namespace, pytree
 from swelltree.model.internal_state import InternalState
-from swelltree.model.kinematics import Motion, Pose
-from swelltree.model.layout import Layout
+from swelltree.multibody.kinematics import Motion, Pose
+from swelltree.multibody.layout import Layout
 
 if TYPE_CHECKING:
-    from swelltree.effects.drag.drag import DragPieces
-    from swelltree.effects.linear_hydro.excitation import DataExcitation
-    from swelltree.effects.linear_hydro.radiation import RadiationSources
-    from swelltree.effects.lines.winches import Winches
-    from swelltree.formulations.base import Acceleration, Formulation, Kinematics
+    from swelltree.hydro.linear.excitation import DataExcitation
+    from swelltree.hydro.linear.radiation import RadiationSources
+    from swelltree.hydro.morison.drag import DragPieces
     from swelltree.model.model import Model
+    from swelltree.mooring.winches import Winches
+    from swelltree.multibody.formulations.base import Acceleration, Formulation, Kinematics
     from swelltree.waves.sea import RealisedSea
 
 Coordinate = tuple[str, Sequence[str] | np.ndarray, str]  # dimension, values, long name

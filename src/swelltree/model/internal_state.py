@@ -9,12 +9,15 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from swelltree.engine.arrays import Array, Tree, pytree
+from swelltree.jit.arrays import Array, Tree, pytree
+from swelltree.model.model import Model
 
 if TYPE_CHECKING:
     from swelltree.model.effect import Now
-    from swelltree.model.kinematics import Pose
-    from swelltree.model.model import Model
+    from swelltree.multibody.kinematics import Pose
+
+
+# --- States besides the motion: radiation memory, and states of force elements
 
 
 @pytree()
@@ -59,3 +62,13 @@ def internal_rate(model: Model, now: Now) -> InternalState:
     remember = (effect for effect in model.effects if effect.radiation_start() is not None)
     memory = next((effect.radiation_rate(now) for effect in remember), internal.radiation)
     return InternalState(memory, rates)
+
+
+# --- The model as it is now: what follows from internal states, such as the rope that is out
+
+
+def present(model: Model, internal: InternalState) -> Model:
+    """The model with its masses, added masses and locked DOFs of these internal states."""
+    for effect in model.effects:
+        model = effect.present(model, internal)
+    return model

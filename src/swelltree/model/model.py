@@ -9,19 +9,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from swelltree.engine.arrays import Array, pytree
-from swelltree.model.layout import Layout, Row
+from swelltree.jit.arrays import Array, pytree
 from swelltree.model.values.described import Described
 from swelltree.model.values.parameters import get_value, set_values
-from swelltree.waves.water import WaterNumbers
+from swelltree.multibody.layout import Layout, Row
+from swelltree.waves.dispersion import WaterNumbers
 
 if TYPE_CHECKING:
-    from swelltree.effects.linear_hydro.hydro import Hydro
-    from swelltree.effects.lines.dynamic.lines import DynamicLines
+    from swelltree.hydro.linear.hydro import Hydro
     from swelltree.model.effect import Effect
     from swelltree.model.sea import Sea
-    from swelltree.model.sensors import Sensors
-    from swelltree.model.signals import Signal
+    from swelltree.model.signals import Sensors, Signal
+    from swelltree.mooring.dynamic.lines import DynamicLines
 
 E = TypeVar("E")
 
@@ -205,7 +204,7 @@ class Model:
     def _repr_html_(self) -> str:
         from html import escape
 
-        from swelltree.system.notebook import system_html
+        from swelltree.describe.notebook import system_html
 
         counts = self._counts()
         notes = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.report)

@@ -5,11 +5,59 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from jaxtyping import Float
 
-from swelltree.engine.arrays import Array, Tree, namespace, pytree
-from swelltree.model.bends import bends
-from swelltree.model.rows import Drives
-from swelltree.system.forces import signals as described
+from swelltree.describe.forces import signals as described
+from swelltree.jit.arrays import Array, Tree, namespace, pytree
+from swelltree.multibody.rows import Drives
+
+# --- Named body points and distances that a run reports
+
+
+@pytree("points", "pairs", "body", "body_a", "body_b")
+class Sensors:
+    """Points (k of them) and pairs of points (d of them)."""
+
+    point: Array  # (k, 3)
+    point_a: Array  # (d, 3)
+    point_b: Array  # (d, 3)
+    points: tuple[str, ...]  # names
+    pairs: tuple[str, ...]
+    body: tuple[int, ...]
+    body_a: tuple[int, ...]
+    body_b: tuple[int, ...]
+
+
+# --- Bends of a sampled signal: the few samples whose linear interpolation reproduces it closely
+
+LEFT_OUT = 0.02  # of the range of a signal: what straight lines between bends may leave out
+
+
+def bends(time: Float[np.ndarray, " n"], value: Float[np.ndarray, " n"]) -> np.ndarray:
+    """Numbers of the samples that a polyline needs to stay within a fraction of the range.
+
+    A stretch whose worst sample is too far from the chord is divided there (Douglas and Peucker
+    1973). A slow swell keeps some ten samples a period, a pulse its feet and its tops, however
+    many samples there are.
+    """
+    close = LEFT_OUT * float(np.ptp(value))
+    kept = {0, len(time) - 1}
+    stretches = [(0, len(time) - 1)]
+    while stretches:
+        first, last = stretches.pop()
+        if last - first < 2:
+            continue
+        part = (time[first : last + 1] - time[first]) / (time[last] - time[first])
+        chord = value[first] + part * (value[last] - value[first])
+        off = np.abs(value[first : last + 1] - chord)
+        worst = first + int(off.argmax())
+        if off.max() > close:
+            kept.add(worst)
+            stretches += [(first, worst), (worst, last)]
+    return np.array(sorted(kept))
+
+
+# --- Signals of time, compiled: constants, tables, harmonics, polynomials, user functions
 
 Motion = tuple[Array, Array, Array]
 
@@ -180,7 +228,7 @@ class UserFunction:
 
     def motion(self, t: Array) -> Motion:
         """Value, rate and acceleration, by automatic differentiation."""
-        from swelltree.engine.backend import jax, jnp
+        from swelltree.jit.backend import jax, jnp
 
         def value(time: Array) -> Array:
             return jnp.asarray(self.function(time), dtype=float)

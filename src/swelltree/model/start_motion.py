@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from swelltree.model.kinematics import Motion, dof_coordinates, dof_rates, forward, joint_frames
 from swelltree.model.model import Model
-from swelltree.model.tree import tree_blocks, velocity_matrix
+from swelltree.multibody.kinematics import Motion, dof_coordinates, dof_rates, forward, joint_frames
+from swelltree.multibody.tree import tree_blocks, velocity_matrix
 
 
 def start_motion(model: Model) -> Motion:

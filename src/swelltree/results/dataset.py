@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.engine.contents import installed_version
+from swelltree.describe.values import NamedValues
+from swelltree.jit.fingerprint import installed_version
 from swelltree.model.model import Model
-from swelltree.model.rows import Coupled
-from swelltree.model.total import element_names, joined_rows, solved_terms
-from swelltree.results.angles import following
-from swelltree.results.channels import body_order, finished, labels_of
-from swelltree.results.displacement import DESCRIBED, datum_coordinates
+from swelltree.model.solved import element_names, joined_rows, solved_terms
+from swelltree.multibody.rows import Coupled
+from swelltree.results.displacement import DESCRIBED, datum_coordinates, following
 from swelltree.results.labels import AXES, DOFS, LABELS, attributes
-from swelltree.system.named_values import NamedValues
+from swelltree.results.sea import body_order, finished, labels_of
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from swelltree.model.layout import Dof
+    from swelltree.multibody.layout import Dof
 
 LEAST_NORM = (
     "not unique, because joints are redundant (the result's 'report' names them): "

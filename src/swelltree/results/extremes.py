@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swelltree.engine.arrays import Array, Numbers
-from swelltree.system.errors import SwelltreeError
+from swelltree.describe.errors import SwelltreeError
+from swelltree.jit.arrays import Array, Numbers
 
 HOURS_3 = 10800.0  # s
 EULER = 0.5772156649015329

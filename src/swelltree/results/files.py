@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.system.errors import SwelltreeError, suggest
-from swelltree.system.files.given_paths import given_path
-from swelltree.system.files.hdf5 import open_hdf5
-from swelltree.system.files.whole_files import clean_up, write_whole
-from swelltree.waves.netcdf import open_netcdf
+from swelltree.describe.errors import SwelltreeError, suggest
+from swelltree.describe.files.atomic import clean_up, write_whole
+from swelltree.describe.files.hdf5 import open_hdf5
+from swelltree.describe.files.paths import given_path
+from swelltree.waves.measured import open_netcdf
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.engine.arrays import Array
+from swelltree.describe.errors import SwelltreeError, listed, suggest
+from swelltree.jit.arrays import Array
 from swelltree.results.fatigue import rainflow
 from swelltree.results.statistics import settled
-from swelltree.system.errors import SwelltreeError, listed, suggest
 
 if TYPE_CHECKING:
     import xarray as xr

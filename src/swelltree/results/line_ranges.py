@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.effects.lines.seabed import bed_plane, make_bed
+from swelltree.describe.errors import SwelltreeError
+from swelltree.mooring.seabed import bed_plane, make_bed
 from swelltree.results.statistics import statistics
-from swelltree.system.errors import SwelltreeError
 
 if TYPE_CHECKING:
     import xarray as xr

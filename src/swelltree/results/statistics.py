@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from swelltree.engine.arrays import Array
-from swelltree.results.angles import unwrapped
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, warn_user
+from swelltree.describe.errors import SwelltreeError, SwelltreeWarning, listed, warn_user
+from swelltree.jit.arrays import Array
+from swelltree.results.displacement import unwrapped
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swelltree.describe.values import NamedValues
 from swelltree.results.design_values import HEADS, MPM, design_tables
 from swelltree.results.displacement import motion_name
-from swelltree.results.energy import energy_scale
-from swelltree.results.pto_books import mean_books
-from swelltree.results.sampling import aliased
+from swelltree.results.energy import aliased, energy_scale, mean_books
 from swelltree.results.statistics import ramp_of, settled, statistic, window_text
 from swelltree.results.summary_linear import periodic_line, rao_tables, response_tables
 from swelltree.results.summary_operability import operability_tables
-from swelltree.results.summary_still import mode_tables, rest_tables
-from swelltree.system.named_values import NamedValues
+from swelltree.results.summary_statics import mode_tables, rest_tables
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.system.named_values import NamedValues
+from swelltree.describe.values import NamedValues
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swelltree.system.named_values import NamedValues
+from swelltree.describe.values import NamedValues
 
 if TYPE_CHECKING:
     import xarray as xr

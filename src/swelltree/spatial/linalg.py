@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.engine.arrays import Array, Tree, known, namespace
-from swelltree.engine.backend import jax, jnp
-from swelltree.spatial.products import is_compact
+from swelltree.jit.arrays import Array, Tree, known, namespace
+from swelltree.jit.backend import jax, jnp
+from swelltree.spatial.rotations import is_compact
 
 UNROLLED = 16  # largest matrix solved by straight-line code
 LOOPED = 32  # the same by a loop of this program

@@ -2,11 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.engine.arrays import Array, namespace
-from swelltree.spatial.vectors import cross, dot, matmul, skew, unskew
+from swelltree.jit.arrays import Array, namespace
+
+# --- Products of small vectors and matrices, written so that XLA fuses them
+
+
+def cross(a: Float[Array, "*n 3"], b: Float[Array, "*m 3"]) -> Float[Array, "*k 3"]:
+    """Vector product a x b along the last axis, broadcasting the others."""
+    xp = namespace(a, b)
+    ax, ay, az = a[..., 0], a[..., 1], a[..., 2]
+    bx, by, bz = b[..., 0], b[..., 1], b[..., 2]
+    return xp.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
+
+
+def dot(a: Float[Array, "*n i"], b: Float[Array, "*m i"]) -> Float[Array, "*k"]:
+    """Scalar product along the last axis."""
+    return (a * b).sum(-1)
+
+
+def matvec(A: Float[Array, "*n i j"], x: Float[Array, "*m j"]) -> Float[Array, "*k i"]:
+    """Small matrix times vector."""
+    return (A * x[..., None, :]).sum(-1)
+
+
+def matmul(A: Float[Array, "*n i j"], B: Float[Array, "*m j k"]) -> Float[Array, "*l i k"]:
+    """Small matrix times matrix."""
+    return (A[..., :, :, None] * B[..., None, :, :]).sum(-2)
+
+
+def transpose(A: Float[Array, "*n i j"]) -> Float[Array, "*n j i"]:
+    """Swap the last two axes."""
+    return namespace(A).swapaxes(A, -1, -2)
+
+
+def skew(a: Float[Array, "*n 3"]) -> Float[Array, "*n 3 3"]:
+    """Matrix S(a) with S(a) b = a x b."""
+    xp = namespace(a)
+    x, y, z = a[..., 0], a[..., 1], a[..., 2]
+    o = xp.zeros_like(x)
+    rows = [xp.stack(r, axis=-1) for r in ((o, -z, y), (z, o, -x), (-y, x, o))]
+    return xp.stack(rows, axis=-2)
+
+
+def unskew(S: Float[Array, "*n 3 3"]) -> Float[Array, "*n 3"]:
+    """Vector of the skew-symmetric part of a matrix."""
+    xp = namespace(S)
+    parts = [S[..., 2, 1] - S[..., 1, 2], S[..., 0, 2] - S[..., 2, 0], S[..., 1, 0] - S[..., 0, 1]]
+    return 0.5 * xp.stack(parts, axis=-1)
+
+
+# --- Rotations as matrices and unit quaternions (w, x, y, z); no Euler singularity inside
 
 LOCKED = 1e-20  # square of the cosine of the pitch where roll and yaw are one
 
@@ -172,3 +224,61 @@ def euler_to_matrix(euler: Float[Array, "*n 3"]) -> Float[Array, "*n 3 3"]:
     Rx = about_axis(x * ones, euler[..., 0])
     Ry = about_axis(y * ones, euler[..., 1])
     return matmul(about_axis(z * ones, euler[..., 2]), matmul(Ry, Rx))
+
+
+# --- Products with large matrices that choose their kernel by size; numpy or JAX alike
+
+WRITTEN_OUT = 16  # most terms of a sum along a path or over a branch
+SMALL_PRODUCT = 20_000  # multiplications above which a dot pays
+_compact: ContextVar[bool] = ContextVar("compact", default=False)
+
+
+@contextmanager
+def compact() -> Iterator[None]:
+    """Trace with library calls throughout: quicker to compile, slower to run.
+
+    For programs that run once per sample and not in the time loop.
+    """
+    token = _compact.set(True)
+    try:
+        yield
+    finally:
+        _compact.reset(token)
+
+
+def is_compact() -> bool:
+    """Is a program traced that runs only once per sample?"""
+    return _compact.get()
+
+
+def gram(P: Float[Array, "b n"], MP: Float[Array, "b n"]) -> Float[Array, "n n"]:
+    """P^T (M P)."""
+    if P.shape[0] * P.shape[1] ** 2 <= SMALL_PRODUCT:
+        return (P[:, :, None] * MP[:, None, :]).sum(0)
+    return P.T @ MP
+
+
+def transpose_apply(P: Float[Array, "b n"], x: Float[Array, " b"]) -> Float[Array, " n"]:
+    """P^T x."""
+    return (P * x[:, None]).sum(0) if P.size <= SMALL_PRODUCT else P.T @ x
+
+
+def apply(A: Float[Array, "m n"], x: Float[Array, " n"]) -> Float[Array, " m"]:
+    """A x."""
+    return (A * x[None, :]).sum(1) if A.size <= SMALL_PRODUCT else A @ x
+
+
+def product(A: Float[Array, "m k"], B: Float[Array, "k n"]) -> Float[Array, "m n"]:
+    """A B."""
+    if A.shape[0] * A.shape[1] * B.shape[1] > SMALL_PRODUCT or _compact.get():
+        return A @ B
+    return (A[:, :, None] * B[None, :, :]).sum(1)
+
+
+def masked_sum(mask: np.ndarray, x: Float[Array, "m k"]) -> Float[Array, "n k"]:
+    """Sums of rows of x chosen by a constant 0/1 mask (n, m)."""
+    if mask.shape[1] <= WRITTEN_OUT and not _compact.get():
+        # written out: a reduction would wait for every addition, this vectorises over columns
+        terms = [mask[:, j, None] * x[j] for j in range(mask.shape[1])]
+        return sum(terms[1:], terms[0]) if terms else np.zeros((mask.shape[0], x.shape[1]))
+    return mask @ x

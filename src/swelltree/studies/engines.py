@@ -2,16 +2,45 @@
 
 from __future__ import annotations
 
-from swelltree.engine.machine.ran import noted
-from swelltree.formulations import formulation as chosen_formulation
+from typing import TYPE_CHECKING
+
+from swelltree.describe.casefile.studies import OptimalControlStudy, SteadyStateStudy, Study
+from swelltree.jit.trace_cache import noted
 from swelltree.model.model import Model
+from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.studies.linear.linearise import linear_model
 from swelltree.studies.periodic.nodes import Nodes
-from swelltree.studies.periodic.set_up import PeriodAsked, harmonics_for, period_of, set_up
+from swelltree.studies.periodic.problem import PeriodAsked, harmonics_for, period_of, set_up
 from swelltree.studies.periodic.steady_state import HARMONICS, HIGHER
 from swelltree.studies.seas import realised
-from swelltree.studies.time.engines import engine_of
-from swelltree.system.casefile.studies import OptimalControlStudy, SteadyStateStudy, Study
+from swelltree.studies.time.simulate import CHUNK, stepper_of
+from swelltree.studies.time.task import Asked, Sampling, Stepping, read_task
+
+if TYPE_CHECKING:
+    from swelltree.describe.casefile.studies import SimulateStudy
+
+
+# --- The engine that a run will use, reported before it is run
+
+
+def engine_of(model: Model, run: SimulateStudy) -> str:
+    """The engine of a run, and why it is not native code where it is not: "LLVM" or "XLA: ...".
+
+    The program that is made for the answer is kept on disk, where the run finds it.
+
+    Args:
+        model: compiled.
+        run: a `SimulateStudy`.
+    """
+    sampling = Sampling(run.duration, run.output_step, None, tuple(run.extremes))
+    stepping = Stepping(run.rtol, run.atol, run.step, run.max_step)
+    asked = Asked(stepping, run.solver, run.formulation, run.start, run.case, run.excitation)
+    task = read_task(model, run.sea, sampling, asked)
+    width = min(run.chunk or CHUNK, len(task.times))
+    return stepper_of(task, width).engine(task.times[:width])
+
+
+# --- The engine that a study of a case will use, reported before it is carried out
 
 # their equations are asked for at nodes in time
 PERIODIC = (SteadyStateStudy, OptimalControlStudy)

@@ -8,11 +8,11 @@ import textwrap
 import numpy as np
 import xarray as xr
 
+from swelltree.describe.environment.seas import MeasuredWave, SeaOf
+from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.model.model import Model
 from swelltree.results.dataset import Labelled
 from swelltree.results.sea import sea_quantities, sea_text
-from swelltree.system.errors import SwelltreeError, warn_user
-from swelltree.system.waters.seas import MeasuredWave, SeaOf
 from swelltree.waves.airy import Components
 from swelltree.waves.measured import check_inside
 from swelltree.waves.sea import AnySea, RealisedSea, elevation_record, realise

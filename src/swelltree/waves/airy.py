@@ -11,15 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.system.errors import SwelltreeError, listed
-from swelltree.system.values import is_traced
-from swelltree.system.waters.water import Water
+from swelltree.describe.environment.water import Water
+from swelltree.describe.errors import SwelltreeError, listed
+from swelltree.describe.values import is_traced
+from swelltree.jit.arrays import Array, namespace, pytree
 from swelltree.waves.component_sums import PointSums, at_points, height, is_in_loops
-from swelltree.waves.dispersion import depth_decay
+from swelltree.waves.dispersion import AnyWater, depth_decay
 from swelltree.waves.quick_trig import sin_cos
 from swelltree.waves.ramp import ramp
-from swelltree.waves.water import AnyWater
 
 STRETCHINGS = ("constant", "wheeler", "extrapolate")
 

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from swelltree.engine.arrays import Array, known, namespace
-from swelltree.system.errors import SwelltreeError, warn_user
-from swelltree.system.units import tell_units
-from swelltree.system.waters import seas
-from swelltree.system.waters.spectra import DirectionalTable
+from swelltree.describe.environment import seas
+from swelltree.describe.environment.spectra import DirectionalTable
+from swelltree.describe.errors import SwelltreeError, warn_user
+from swelltree.describe.values import tell_units
+from swelltree.jit.arrays import Array, known, namespace
 from swelltree.waves import spectra
 from swelltree.waves.airy import Components
-from swelltree.waves.dispersion import dispersion
-from swelltree.waves.random_numbers import (
+from swelltree.waves.component_sums import (
     AMPLITUDE,
     HEADING,
     JITTER,
@@ -25,10 +24,10 @@ from swelltree.waves.random_numbers import (
     uniforms,
     uniforms_of_many,
 )
-from swelltree.waves.water import AnyWater
+from swelltree.waves.dispersion import AnyWater, dispersion
 
 if TYPE_CHECKING:
-    from swelltree.system.waters.seas import FocusedWave, IrregularSea, Sea
+    from swelltree.describe.environment.seas import FocusedWave, IrregularSea, Sea
 
 
 BREAKING = 0.142  # height over length of a regular wave in deep water

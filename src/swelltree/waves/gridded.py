@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.system.errors import SwelltreeError
+from swelltree.describe.errors import SwelltreeError
+from swelltree.jit.arrays import Array, namespace, pytree
 from swelltree.waves.airy import Kinematics
-from swelltree.waves.netcdf import open_netcdf
+from swelltree.waves.dispersion import AnyWater
+from swelltree.waves.measured import open_netcdf
 from swelltree.waves.ramp import ramp
-from swelltree.waves.water import AnyWater
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from swelltree.system.waters.seas import GriddedSea
+    from swelltree.describe.environment.seas import GriddedSea
 
 AXES = ("time", "x", "y", "z")
 UNEVEN = 1e-6  # of the spacing: how far points may be off it

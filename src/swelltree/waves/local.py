@@ -24,13 +24,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from swelltree.engine.arrays import Array, Tree, namespace, pytree
-from swelltree.engine.loops import each_sum, rows_of, sum_along
+from swelltree.jit.arrays import Array, Tree, namespace, pytree
+from swelltree.jit.loops import each_sum, rows_of, sum_along
 from swelltree.waves.airy import Components, Kinematics
-from swelltree.waves.dispersion import is_deep
+from swelltree.waves.dispersion import AnyWater, is_deep
 from swelltree.waves.quick_trig import sin_cos
 from swelltree.waves.ramp import ramp
-from swelltree.waves.water import AnyWater
 
 TOLERANCE = 3e-5  # of the elevation's rms
 SELDOM = 5.0  # times the rms: elevations that are hardly ever seen

@@ -6,20 +6,27 @@ import dataclasses
 import gzip
 import io
 import math
+import warnings
 import zlib
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.system.errors import SwelltreeError, warn_user
-from swelltree.system.files.given_paths import given_path
-from swelltree.system.files.numbers import is_number, to_number
-from swelltree.system.files.plain_files import plain_bytes
-from swelltree.system.waters.seas import MOST_COMPONENTS, MeasuredWave
+from swelltree.describe.environment.seas import MOST_COMPONENTS, MeasuredWave
+from swelltree.describe.errors import SwelltreeError, listed, warn_user
+from swelltree.describe.files.hdf5 import broken, read_netcdf4
+from swelltree.describe.files.numbers import is_number, to_number
+from swelltree.describe.files.paths import given_path, plain_bytes
 from swelltree.waves.airy import Components
-from swelltree.waves.dispersion import dispersion
-from swelltree.waves.water import AnyWater
+from swelltree.waves.dispersion import AnyWater, dispersion
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+# --- A measured record of the free surface as complex components
 
 PARTED = str.maketrans(",;:", "   ")
 EVEN = 1e-6  # of the step: how far samples may be off an even spacing
@@ -301,3 +308,53 @@ def without_small(waves: Components, part: float = 1e-4) -> Components:
         for row in ("amplitude", "omega", "wavenumber", "beta", "phase")
     }
     return dataclasses.replace(waves, **rows, residual=float(np.hypot(waves.residual, lost**0.5)))
+
+
+# --- netCDF files of any version as a dataset: one way for waves, hydrodynamic data and results
+
+
+def open_netcdf(path: Path, what: str) -> xr.Dataset:
+    """A netCDF file, version 4 (HDF5) or 3, in memory.
+
+    Args:
+        path: of the file.
+        what: it is, for messages: "hydro data", "result file".
+    """
+    import xarray as xr
+
+    path = given_path(path, what)
+    try:
+        # numpy's warnings about damaged files add nothing to the error below
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore", RuntimeWarning)
+            whole = _loaded(path, what)
+        return xr.Dataset(dict(whole.variables), attrs=whole.attrs).set_coords(whole.coords)
+    except SwelltreeError:
+        raise
+    except Exception as error:  # the libraries answer with many kinds
+        raise broken(path, what, error) from None
+
+
+def _loaded(path: Path, what: str) -> xr.Dataset:
+    import xarray as xr
+
+    with path.open("rb") as file:
+        old = file.read(3) == b"CDF"
+    if old:
+        with xr.open_dataset(path, engine="scipy") as result:
+            whole = result.load()
+        _refuse_repeated_dimensions(whole, path, what)
+        return whole
+    variables, attrs = read_netcdf4(path, what)
+    return xr.decode_cf(xr.Dataset(variables, attrs=attrs)).load()
+
+
+def _refuse_repeated_dimensions(dataset: xr.Dataset, path: Path, what: str) -> None:
+    """Reject variables with a repeated dimension: rows and columns have the same name."""
+    for name, variable in dataset.variables.items():
+        dims = [str(dim) for dim in variable.dims]
+        if len(set(dims)) < len(dims):
+            raise SwelltreeError(
+                f"{what} '{path}': variable {listed([str(name)])} has the dimensions "
+                f"{listed(dims)}, of which one is there twice. Is the file whole?"
+            )

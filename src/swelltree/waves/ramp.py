@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from swelltree.engine.arrays import Array, namespace
+from swelltree.jit.arrays import Array, namespace
 
 
 def ramp(t: Array, duration: Array) -> Array:

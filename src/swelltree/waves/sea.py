@@ -6,17 +6,17 @@ from collections.abc import Callable
 
 import numpy as np
 
-from swelltree.engine.arrays import Array
-from swelltree.system.waters.seas import GriddedSea, Sea, SeaOf, StreamFunctionWave
+from swelltree.describe.environment.seas import GriddedSea, Sea, SeaOf, StreamFunctionWave
+from swelltree.jit.arrays import Array
 from swelltree.waves import airy, gridded, local, stream_function
 from swelltree.waves.airy import Components, Kinematics
 from swelltree.waves.components import components
+from swelltree.waves.dispersion import AnyWater
 from swelltree.waves.gridded import GridWaves, grid_waves
 from swelltree.waves.local import LocalWaves
 from swelltree.waves.ramp import ramp
 from swelltree.waves.spectral_lines import real_sum
 from swelltree.waves.stream_function import StreamWave, stream_wave
-from swelltree.waves.water import AnyWater
 
 RealisedSea = Components | StreamWave | GridWaves
 AnySea = Sea | RealisedSea  # described or realised

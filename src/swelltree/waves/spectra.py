@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.engine.arrays import Array, known, namespace
-from swelltree.system.errors import SwelltreeError
-from swelltree.system.waters import spectra as described
-from swelltree.system.waters.spectra import Spectrum
+from swelltree.describe.environment import spectra as described
+from swelltree.describe.environment.spectra import Spectrum
+from swelltree.describe.errors import SwelltreeError
+from swelltree.jit.arrays import Array, known, namespace
 
 if TYPE_CHECKING:
-    from swelltree.system.waters.spectra import Cos2s, DirectionalTable, Spectrum
+    from swelltree.describe.environment.spectra import Cos2s, DirectionalTable, Spectrum
 
 
 PM_ALPHA = 0.0081  # Phillips' constant in the spectrum of Pierson and Moskowitz (1964)

@@ -18,15 +18,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.engine.arrays import Array, known, namespace, pytree
+from swelltree.jit.arrays import Array, known, namespace, pytree
 from swelltree.waves.airy import Components, Kinematics
-from swelltree.waves.dispersion import depth_decay, dispersion, is_deep
+from swelltree.waves.dispersion import AnyWater, depth_decay, dispersion, is_deep
 from swelltree.waves.quick_trig import sin_cos
 from swelltree.waves.ramp import ramp
-from swelltree.waves.water import AnyWater
 
 if TYPE_CHECKING:
-    from swelltree.system.waters.seas import StreamFunctionWave
+    from swelltree.describe.environment.seas import StreamFunctionWave
 
 
 ACCEPTED = 1e-3  # the same, when more harmonics find no solution

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swelltree.engine.arrays import Array, Numbers
-from swelltree.system.errors import SwelltreeError, listed
-from swelltree.system.waters import seas
-from swelltree.system.waters.spectra import DirectionalTable, SpectrumTable
-from swelltree.system.waters.water import Water
+from swelltree.describe.environment import seas
+from swelltree.describe.environment.spectra import DirectionalTable, SpectrumTable
+from swelltree.describe.environment.water import Water
+from swelltree.describe.errors import SwelltreeError, listed
+from swelltree.jit.arrays import Array, Numbers
 from swelltree.waves import spectra
-from swelltree.waves.water import AnyWater
+from swelltree.waves.dispersion import AnyWater
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from swelltree.system.waters.seas import IrregularSea, SeaOf
+    from swelltree.describe.environment.seas import IrregularSea, SeaOf
 
 EAST = 90.0  # by default x points East, so y points North
 PER_HZ_DEGREE = 2 * np.pi * np.pi / 180  # S(omega, beta) [m^2 s/rad^2] -> efth [m^2/Hz/degree]

@@ -9,14 +9,14 @@ import pytest
 import made_hydro
 import swelltree as sw
 from made_campaign import SEA, float_model
-from swelltree.engine.machine.graph import NotFlattenedError
-from swelltree.engine.machine.many_cases.programs import Own
-from swelltree.engine.trees import leaves_of
+from swelltree.jit.ensemble.programs import Own
+from swelltree.jit.graph import NotFlattenedError
+from swelltree.jit.trees import leaves_of
 from swelltree.studies.batch import xla
 from swelltree.studies.batch.batch import plan_batch
 from swelltree.studies.batch.cases import batch_cases
 from swelltree.studies.batch.lanes import SideBySide
-from swelltree.validation.machines.pto_systems import oscillator
+from validation.pto.pto_systems import oscillator
 
 STEP = 0.2
 RUN = {"duration": 30.0, "output_step": 0.2}

@@ -6,12 +6,12 @@ import pytest
 import swelltree as sw
 from device_here import DeviceHere, as_ptx
 from made_campaign import SEA, float_model
-from swelltree.engine.machine.many_cases.threads import GROUP
-from swelltree.engine.machine.many_cases.waves.drawn_waves import DrawnWaves, drawing_text
-from swelltree.engine.machine.many_cases.waves.harmonic_sums import NUMBERS, Waves
+from swelltree.jit.ensemble.threads import GROUP
+from swelltree.jit.ensemble.waves.drawn_waves import DrawnWaves, drawing_text
+from swelltree.jit.ensemble.waves.harmonic_sums import NUMBERS, Waves
 from swelltree.studies.batch import device_seas
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
-from swelltree.studies.batch.two_step import seeds
+from swelltree.studies.batch.complementarity import seeds
 
 GROUPS = 2
 KINDS = {

@@ -8,13 +8,13 @@ import swelltree as sw
 from device_here import DeviceHere
 from made_campaign import SEA, float_model
 from rich_systems import floating
-from swelltree.engine.backend import jnp
-from swelltree.engine.machine.many_cases import cuda
+from swelltree.jit.backend import jnp
+from swelltree.jit.ensemble import cuda
 from swelltree.studies.batch import batch as batch_study
 from swelltree.studies.batch.compiled import Compiled
 from swelltree.studies.batch.gpu import OnGpu
 from swelltree.studies.batch.gpu import _gpu_program as gpu_program
-from swelltree.validation.machines.pto_systems import oscillator
+from validation.pto.pto_systems import oscillator
 
 CHOSEN = ["position", "velocity", "joint_coordinate"]
 

@@ -6,8 +6,8 @@ import pytest
 import swelltree as sw
 from device_here import DeviceHere
 from line_systems import SEA, dropped, lowered, moored, pipe, two_bodies
-from swelltree.engine.machine.many_cases import cuda
-from swelltree.studies.batch.two_step import engines
+from swelltree.jit.ensemble import cuda
+from swelltree.studies.batch.complementarity import engines
 
 slow = pytest.mark.slow
 NEAR = 1e-10  # of the largest number of a channel

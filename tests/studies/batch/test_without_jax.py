@@ -10,7 +10,7 @@ import sys
 import warnings
 
 import swelltree as sw
-from swelltree.validation.machines.pto_systems import oscillator
+from validation.pto.pto_systems import oscillator
 
 warnings.simplefilter("ignore")
 gallery = sw.gallery

@@ -5,8 +5,8 @@ import pytest
 
 import swelltree as sw
 from made_hydro import MASS, vessel
-from swelltree.engine.backend import jax
-from swelltree.hydro.frames import turn
+from swelltree.hydro.data.frames import turn
+from swelltree.jit.backend import jax
 from swelltree.studies.control.laws import tracking_law
 from swelltree.studies.control.predictive import Mpc, find_ports
 

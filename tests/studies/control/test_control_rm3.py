@@ -8,7 +8,7 @@ import xarray as xr
 
 import swelltree as sw
 from support import refdata
-from swelltree.studies.control.replay import restless
+from swelltree.studies.control.control_study import restless
 
 STOPS = sw.JointForce("stops", "guide", lower=-0.8, upper=0.8, stop_stiffness=2e7, stop_damping=2e5)
 DRAG = sw.QuadraticDrag("drag", "spar", damping={"Surge": 5e5, "Heave": 1.5e6, "Pitch": 4e9})

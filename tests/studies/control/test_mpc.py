@@ -7,8 +7,8 @@ import pytest
 
 import swelltree as sw
 from made_hydro import MASS, heaving_float
-from swelltree.compiler.corners import functions_of_time
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
+from swelltree.compiler.breakpoints import functions_of_time
+from swelltree.describe.errors import SwelltreeError, SwelltreeWarning
 from swelltree.waves.sea import realise
 
 SEAS = [

@@ -5,10 +5,11 @@ import pytest
 
 import swelltree as sw
 from made_hydro import A_INF, MASS, STIFFNESS, excitation, heaving_float, memory, vessel
-from swelltree.engine.arrays import namespace
-from swelltree.studies.control import linear_control, nonlinear
+from swelltree.describe.errors import SwelltreeError
+from swelltree.jit.arrays import namespace
+from swelltree.studies.control import control_study as linear_control
+from swelltree.studies.control import nonlinear
 from swelltree.studies.control.search import best_of_starts
-from swelltree.system.errors import SwelltreeError
 
 WATER = sw.Water(rho=1000.0)
 OMEGA, AMPLITUDE = 1.1, 0.3

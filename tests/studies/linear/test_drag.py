@@ -7,10 +7,9 @@ import pytest
 
 import swelltree as sw
 from made_hydro import MASS, heaving_float
-from swelltree.effects.drag.drag import DragPieces
-from swelltree.effects.drag.morison import MorisonMembers
-from swelltree.effects.drag.quadratic_drag import QuadraticDrags
-from swelltree.engine.backend import jax, jnp
+from swelltree.hydro.morison.drag import DragPieces, QuadraticDrags
+from swelltree.hydro.morison.morison import MorisonMembers
+from swelltree.jit.backend import jax, jnp
 from swelltree.studies.linear.drag import cycle, gaussian
 
 RHO = 1000.0

@@ -7,9 +7,9 @@ import pytest
 
 import swelltree as sw
 from made_hydro import MASS, vessel
-from swelltree.hydro.frames import turn
+from swelltree.describe.errors import SwelltreeWarning
+from swelltree.hydro.data.frames import turn
 from swelltree.studies.linear.line_matrices import LineGroup, LineMatrices
-from swelltree.system.errors import SwelltreeWarning
 
 PSI, BETA, PERIOD = 0.5, 0.7, 7.0
 DAMPING = {"Surge": 6e4, "Sway": 6e4, "Roll": 1e6, "Pitch": 2e7, "Yaw": 1e7}

@@ -6,10 +6,10 @@ import pytest
 
 import swelltree as sw
 from made_hydro import MASS, heaving_float, vessel
-from swelltree.engine.machine.points import point_program
-from swelltree.formulations import State, formulation
-from swelltree.formulations.equations import settled_at, solve_motion
-from swelltree.model.kinematics import attitudes
+from swelltree.jit.points import point_program
+from swelltree.multibody.formulations import State, formulation
+from swelltree.multibody.formulations.equations import settled_at, solve_motion
+from swelltree.multibody.kinematics import attitudes
 from swelltree.studies.linear.drag import DragSolver, Waves
 from swelltree.studies.linear.linearise import linear_model, traced_model
 from swelltree.studies.linear.signals import input_rows, model_with_states

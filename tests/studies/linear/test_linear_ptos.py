@@ -6,8 +6,8 @@ import pytest
 import swelltree as sw
 from laws_of_ptos import brake, two_values
 from made_hydro import A_INF, MASS, STIFFNESS, excitation, heaving_float, memory
-from swelltree.effects.controllers.controllers import controllers_of
-from swelltree.validation.machines.pto_systems import oscillator
+from swelltree.pto.controllers.controllers import controllers_of
+from validation.pto.pto_systems import oscillator
 
 RAIL = {"joint": "rail"}
 OIL = {"piston_area": 0.02, "precharge": 6e6, "gas_volume": 0.3, "motor_gain": 1e-9}

@@ -8,7 +8,7 @@ import pytest
 
 import swelltree as sw
 from made_hydro import A_INF, MASS, STIFFNESS, excitation, heaving_float, memory
-from swelltree.effects.applied import AppliedForces, applied_forces
+from swelltree.forces.applied import AppliedForces, applied_forces
 from swelltree.model.signals import compile_signal
 from swelltree.studies.linear.signals import left_out
 

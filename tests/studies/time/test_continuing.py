@@ -6,8 +6,8 @@ import pytest
 import swelltree as sw
 from made_hydro import heaving_float
 from swelltree.studies.time.smooth import SmoothStepper
-from swelltree.validation.machines.pto_systems import oscillator
-from swelltree.validation.moorings.winches import hoist
+from validation.mooring.winches import hoist
+from validation.pto.pto_systems import oscillator
 
 WAVE = sw.IrregularSea(sw.Jonswap(1.5, 6.0), seed=3, ramp=7.0)
 

@@ -7,19 +7,19 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from formulations.examples import four_bar
-from swelltree.effects.linear_hydro.in_sea import in_waves
-from swelltree.engine.backend import jax
-from swelltree.engine.machine.points import Points
-from swelltree.engine.machine.program import ASKED
-from swelltree.engine.machine.ran import noted
-from swelltree.formulations import State, equations, formulation
-from swelltree.formulations.base import Phase
-from swelltree.studies.time.engines import engine_of
+from multibody.formulations.examples import four_bar
+from swelltree.hydro.linear.in_sea import in_waves
+from swelltree.jit.backend import jax
+from swelltree.jit.points import Points
+from swelltree.jit.program import ASKED
+from swelltree.jit.trace_cache import noted
+from swelltree.multibody.formulations import State, equations, formulation
+from swelltree.multibody.formulations.base import Phase
+from swelltree.studies.engines import engine_of
 from swelltree.studies.time.smooth import observer
-from swelltree.validation.machines.pto_systems import oscillator
-from swelltree.validation.moorings.cables import table_1
 from swelltree.waves.sea import realise
+from validation.mooring.cables import table_1
+from validation.pto.pto_systems import oscillator
 
 
 def chain():

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import swelltree as sw
 from swelltree.cli import app
 from swelltree.results.summary import summary
-from swelltree.studies.time.two_step import start as two_step_start
+from swelltree.studies.time.complementarity import start as two_step_start
 
 KIND = sw.LineType("rope", diameter=0.12, mass_per_length=60.0, EA=5e7, damping_ratio=0.8)
 WATER = sw.Water(depth=50.0)

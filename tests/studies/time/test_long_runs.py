@@ -10,8 +10,8 @@ import pytest
 
 import swelltree as sw
 from made_campaign import SEA, float_model
-from swelltree.engine.machine import program
-from swelltree.solvers import chunks, stepper
+from swelltree.integrate import chunks, stepper
+from swelltree.jit import program
 
 TESTS = str(Path(__file__).parents[2])
 MINUTE = {"duration": 60.0, "output_step": 0.1, "solver": "rk4", "step": 0.1, "progress": False}

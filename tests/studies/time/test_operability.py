@@ -5,8 +5,8 @@ import pytest
 import xarray as xr
 
 import swelltree as sw
-from swelltree.system.errors import SwelltreeError
-from swelltree.system.values import DOFS
+from swelltree.describe.errors import SwelltreeError
+from swelltree.describe.values import DOFS
 
 OVER = {"Hs": [1.0, 2.0, 3.0], "Tp": [6.0, 9.0]}
 LIMITS = {"load": 1.5, "gap": (2.0, 10.0)}

@@ -7,7 +7,7 @@ import pytest
 
 import swelltree as sw
 from made_buoy import buoy_run
-from swelltree.results.sampling import aliased, turned
+from swelltree.results.energy import aliased, turned
 from swelltree.results.summary import warnings_of
 from swelltree.spatial.rotations import matrix_to_quat
 from swelltree.studies.time.output_step import (

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from formulations.examples import four_bar
 from made_hydro import heaving_float
+from multibody.formulations.examples import four_bar
 from swelltree.results.energy import energy_moved
 from swelltree.studies.time import smooth_steps
 

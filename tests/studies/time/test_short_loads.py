@@ -6,8 +6,8 @@ import pytest
 import swelltree as sw
 from made_hydro import MASS as MASS_OF_FLOAT
 from made_hydro import heaving_float
-from swelltree.compiler.corners import corner_times
-from swelltree.engine.backend import jnp
+from swelltree.compiler.breakpoints import corner_times
+from swelltree.jit.backend import jnp
 
 FIRST, LAST, PUSH, MASS = 3.37, 3.47, 50.0, 2.5
 TIMES = np.arange(0.0, 11.0)

@@ -10,8 +10,8 @@ import pytest
 import swelltree as sw
 from made_buoy import buoy_model
 from made_hydro import heaving_float
-from swelltree.studies.time.stepped.changes import check_same_layout
-from swelltree.validation.moorings.winches import hoist
+from swelltree.studies.time.stepped.run import check_same_layout
+from validation.mooring.winches import hoist
 
 WAVE = sw.IrregularSea(sw.Jonswap(1.5, 6.0), seed=3, components=20, ramp=7.0)
 STEPS = (0.1, 0.25, 0.05, 0.4, 0.1, 0.1, 0.35, 0.15)  # s, uneven

@@ -7,10 +7,10 @@ import pytest
 
 import swelltree as sw
 from made_hydro import MASS, vessel
-from swelltree.solvers.stepper import Keeping, Stepper, drive
+from swelltree.integrate.stepper import Keeping, Stepper, drive
+from swelltree.studies.time.complementarity.plan import grid
 from swelltree.studies.time.simulate import stepper_of
 from swelltree.studies.time.task import Asked, Sampling, Stepping, read_task
-from swelltree.studies.time.two_step.plan import grid
 
 
 def pendulum() -> sw.Model:

@@ -7,9 +7,9 @@ import pytest
 
 import swelltree as sw
 from agreement.compare import some
-from formulations.examples import bar, four_bar
-from swelltree.formulations.lagrange import Lagrange
-from swelltree.two_step.start import start_motion
+from multibody.formulations.examples import bar, four_bar
+from swelltree.integrate.complementarity.start import start_motion
+from swelltree.multibody.formulations.lagrange import Lagrange
 
 TWO_STEP = {"formulation": "lagrange", "solver": "two_step", "step": 0.01}
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from formulations.examples import bar, four_bar
 from made_lines import quick_jit
+from multibody.formulations.examples import bar, four_bar
 from studies.time.test_watch import contradicting_drives
-from swelltree.solvers.solution import Code
+from swelltree.integrate.solution import Code
 
 
 def pendulum():

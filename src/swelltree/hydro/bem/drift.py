@@ -24,7 +24,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from swelltree.engine.arrays import Array
+from swelltree.describe.environment.water import Water
+from swelltree.describe.errors import SwelltreeError, listed, warn_user
+from swelltree.describe.joints.joint import Joint
+from swelltree.describe.system import System
+from swelltree.describe.values import DOFS, NamedValues
 from swelltree.hydro.bem.solve import (
     Wetted,
     floating_bodies,
@@ -32,13 +36,8 @@ from swelltree.hydro.bem.solve import (
     lid_height,
     quiet,
 )
-from swelltree.hydro.dataset import FORCE
-from swelltree.system.errors import SwelltreeError, listed, warn_user
-from swelltree.system.joints.joint import Joint
-from swelltree.system.named_values import NamedValues
-from swelltree.system.system import System
-from swelltree.system.values import DOFS
-from swelltree.system.waters.water import Water
+from swelltree.hydro.data.dataset import FORCE
+from swelltree.jit.arrays import Array
 
 if TYPE_CHECKING:
     import capytaine as cpt

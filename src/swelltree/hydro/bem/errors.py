@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.engine.arrays import Array
+from swelltree.describe.values import NamedValues
 from swelltree.hydro.bem.solve import Solved
-from swelltree.hydro.dataset import DOFS, body_names, split_label
-from swelltree.system.named_values import NamedValues
+from swelltree.hydro.data.dataset import DOFS, body_names, split_label
+from swelltree.jit.arrays import Array
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from swelltree.system.bodies.solids import Immersed
+    from swelltree.describe.bodies.solids import Immersed
 
 NAMES = {
     "added_mass": ("added_mass",),

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swelltree.system.bodies.body import Body
-from swelltree.system.bodies.solids import Immersed, hull_immersed, immersed_of_panels
-from swelltree.system.waters.water import Water
+from swelltree.describe.bodies.body import Body
+from swelltree.describe.bodies.solids import Immersed, hull_immersed, immersed_of_panels
+from swelltree.describe.environment.water import Water
 
 
 @dataclass(frozen=True)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.system.bodies.body import Body
-from swelltree.system.bodies.hull_panels import hull_panels
-from swelltree.system.bodies.panels import Panels
-from swelltree.system.errors import SwelltreeError
+from swelltree.describe.bodies.body import Body
+from swelltree.describe.bodies.hull_panels import hull_panels
+from swelltree.describe.bodies.meshes import holes, mended
+from swelltree.describe.bodies.panels import Panels, join
+from swelltree.describe.errors import SwelltreeError, warn_user
 
 if TYPE_CHECKING:
     import capytaine as cpt
+
+
+# --- Wetted panels of the bodies of a system, in the world, and their way into Capytaine
 
 THIN = 0.1  # thickness over length of a part below which it counts as thin
 MIRRORS = {"xOz": 1, "yOz": 0}  # planes of symmetry of Capytaine, and the axis across each
@@ -42,7 +47,7 @@ def is_thin(body: Body) -> bool:
 
     The thickness is that of a plate with the same volume and surface, 2 V / S.
     """
-    from swelltree.system.bodies.solids import immersed_of_panels
+    from swelltree.describe.bodies.solids import immersed_of_panels
 
     for part in body.hull.parts:
         wet = hull_panels(part).moved(rotation=body.rotation_matrix).immersed()
@@ -102,3 +107,319 @@ def _is_mirrored(mesh: cpt.Mesh, axis: int) -> bool:
     image = rows[right] * np.where(np.arange(6) % 3 == axis, -1.0, 1.0)
     apart, which = KDTree(rows[~right]).query(image)
     return bool((apart <= SAME * size[right]).all() and np.unique(which).size == which.size)
+
+
+# --- Are the panels of hulls fit for a boundary-element run?
+
+OPEN = 0.02  # of the volume or the wetted surface: more is missing than coarse panels leave out
+LONGEST = 1500.0  # m: no hull is longer
+BESIDE = 0.02  # of the size of a panel: how far inside its own hull a panel is looked for in others
+HALF = 0.5  # of all area across an axis faces one way
+INSIDE = 0.5  # of a full solid angle: hulls on the seabed are open below
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Area vectors and centres of panels."""
+
+    center: np.ndarray
+    normal: np.ndarray  # area times unit normal
+
+    @property
+    def area(self) -> float:
+        """Of all panels [m^2]."""
+        return float(np.linalg.norm(self.normal, axis=1).sum())
+
+    @property
+    def volumes(self) -> np.ndarray:
+        """By the three axes [m^3]."""
+        return (self.center * self.normal).sum(axis=0)
+
+
+def surface_of(panels: Panels) -> Surface:
+    """Panels as flat triangles."""
+    t = panels.triangles
+    return Surface(t.mean(axis=1), 0.5 * np.cross(t[:, 1] - t[:, 0], t[:, 2] - t[:, 0]))
+
+
+def checked_panels(name: str, panels: Panels, notes: list[str]) -> Panels:
+    """Wetted panels that a solver may use; fixes are reported and added to the notes.
+
+    Args:
+        name: of the body.
+        panels: below the still water, world axes.
+        notes: messages about the run.
+    """
+    reach = float(np.ptp(panels.vertices, axis=0).max())
+    if reach > LONGEST:
+        raise SwelltreeError(
+            f"body '{name}': its hull is {reach:.4g} m long. If the mesh is in millimetres, give "
+            "MeshFile(..., scale=0.001)."
+        )
+    panels, wrong = mended(panels)
+    for text in wrong:
+        tell(f"body '{name}': {text}", notes)
+    # the middle of the waterplane, so that open surfaces are judged where they are
+    middle = np.array([*panels.vertices[:, :2].mean(axis=0), 0.0])
+    panels = panels.moved(-middle)
+    surface = surface_of(panels)
+    _check_closed(name, surface)
+    panels = panels.moved(middle)
+    check_whole(name, panels)
+    return panels
+
+
+def check_whole(name: str, panels: Panels, lowered: float = 0.0) -> None:
+    """No single panel is missing.
+
+    Args:
+        name: of the body.
+        panels: below the still water, normals outwards.
+        lowered: how much deeper they are than the hull [m].
+    """
+    missing = holes(panels)
+    if missing:
+        area, (x, y, z) = max(missing, key=lambda hole: hole[0])
+        count = "a hole" if len(missing) == 1 else f"{len(missing)} holes, the largest"
+        raise SwelltreeError(
+            f"body '{name}': its hull has {count} of {area:.3g} m^2 near ({x:.4g}, {y:.4g}, "
+            f"{z + lowered:.4g}) m. Close the mesh."
+        )
+
+
+def _check_closed(name: str, surface: Surface) -> None:
+    """No part of the surface is missing, apart from the waterplane."""
+    net, size = surface.normal.sum(axis=0), np.abs(surface.volumes).max()
+    axis = int(np.abs(net[:2]).argmax())
+    # one half of a symmetric hull is open along the plane of symmetry: all of it faces one way
+    if np.abs(net[axis]) > HALF * np.abs(surface.normal[:, axis]).sum():
+        plane = "xz" if axis == 1 else "yz"
+        raise SwelltreeError(
+            f"body '{name}': its panels are open along the {plane} plane, as one half of a "
+            "symmetric mesh is. Give the whole hull."
+        )
+    if np.abs(net[:2]).max() > OPEN * surface.area or np.ptp(surface.volumes) > OPEN * size:
+        x, y, z = surface.volumes
+        raise SwelltreeError(
+            f"body '{name}': its hull has a hole: the panels enclose {x:.4g}, {y:.4g} and {z:.4g} "
+            "m^3 along the three axes, which should be equal. Close the mesh below the water."
+        )
+
+
+def check_apart(named: dict[str, Panels]) -> None:
+    """Bodies do not overlap or coincide.
+
+    Args:
+        named: wetted panels of every body, normals outwards.
+    """
+    surfaces = {name: surface_of(panels) for name, panels in named.items()}
+    names = list(named)
+    for i, one in enumerate(names):
+        for other in names[i + 1 :]:
+            low = np.maximum(*(named[n].vertices.min(axis=0) for n in (one, other)))
+            high = np.minimum(*(named[n].vertices.max(axis=0) for n in (one, other)))
+            if (low >= high).any():
+                continue
+            if _enters(surfaces[one], named[other]) or _enters(surfaces[other], named[one]):
+                raise SwelltreeError(
+                    f"bodies '{one}' and '{other}' overlap: panels of one lie inside the other. "
+                    "Move them apart, or make them one hull with Union."
+                )
+
+
+def _enters(points: Surface, panels: Panels) -> bool:
+    """Whether a panel, taken a little inside its own hull, lies inside closed wetted panels."""
+    area = np.linalg.norm(points.normal, axis=1, keepdims=True)
+    at = points.center - BESIDE * points.normal / np.sqrt(np.maximum(area, 1e-300))
+    return bool(is_inside(at, panels).any())
+
+
+def is_inside(at: np.ndarray, panels: Panels) -> np.ndarray:
+    """Which points (n, 3) lie in the space that wetted panels enclose with the water above."""
+    # the mirror image above the water closes the surface
+    t = panels.triangles
+    image = t[:, ::-1] * np.array([1.0, 1.0, -1.0])
+    closed = np.concatenate([t, image])
+    rows = np.array_split(at, max(1, len(at) * len(closed) // 400_000))
+    return np.concatenate([_solid_angle(row, closed) > INSIDE * 4.0 * np.pi for row in rows])
+
+
+def _solid_angle(at: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """Solid angle of outward triangles seen from points (Van Oosterom and Strackee 1983)."""
+    a, b, c = (t[None, :, k] - at[:, None] for k in range(3))
+    la, lb, lc = (np.linalg.norm(x, axis=-1) for x in (a, b, c))
+    top = np.einsum("pti,pti->pt", a, np.cross(b, c))
+    below = la * lb * lc + (a * b).sum(-1) * lc + (b * c).sum(-1) * la + (c * a).sum(-1) * lb
+    return 2.0 * np.arctan2(top, below).sum(axis=1)
+
+
+def tell(text: str, notes: list[str]) -> None:
+    """A message as a warning and among the notes."""
+    notes.append(text)
+    warn_user(text)
+
+
+def standing(name: str, panels: Panels, depth: float, notes: list[str]) -> Panels:
+    """Panels of a hull that stands on the seabed, without what lies on it or below.
+
+    Args:
+        name: of the body.
+        panels: below the still water.
+        depth: of the water [m].
+        notes: messages about the run.
+    """
+    low, size = float(panels.vertices[:, 2].min()), float(np.ptp(panels.vertices, axis=0).max())
+    if not np.isfinite(depth) or low > -depth + 1e-6 * size:
+        return panels
+    # half a turn about x brings the water above the bed below z = 0
+    turned = np.diag([1.0, -1.0, -1.0])
+    up = panels.moved((0.0, 0.0, depth), None)
+    above = Panels(up.vertices @ turned, up.faces).immersed()
+    kept = Panels(above.vertices @ turned, above.faces).moved((0.0, 0.0, -depth))
+    if not len(kept.faces):
+        raise SwelltreeError(
+            f"body '{name}': its hull lies below the seabed at z = {-depth:.4g} m. Raise it or "
+            "deepen the water."
+        )
+    tell(
+        f"body '{name}': its hull reaches z = {low:.4g} m and the water is {depth:.4g} m deep, so "
+        "it stands on the seabed: no water is under it, and it should be held.",
+        notes,
+    )
+    return kept
+
+
+# --- Where bodies touch: which parts of their panels meet no water
+
+DISTANCE = 0.1  # of the size of a panel: nearer than that, another body touches a face contact
+FLAT = 0.03  # of the size of a panel: so near are its corners in a contact over a face
+DIVISIONS = 3  # how often a panel on the edge of a contact is divided in four
+UNEQUAL = 0.05  # of the area of a contact: by how much the faces of two bodies may differ
+SHRUNK = 1e-5  # of the size of a body that may touch another along a line
+INNER = np.array([1.0, 3.0, 5.0]) / 6.0  # of the sides of a panel: where it is looked at
+CORNERS = np.array([0.01, 0.99])
+LINE = np.array([0.01, 0.25, 0.5, 0.75, 0.99])
+
+
+def wet_panels(named: dict[str, Panels], notes: list[str]) -> dict[str, Panels]:
+    """The panels of each body that meet the water.
+
+    Args:
+        named: panels of every body below the water, normals outwards.
+        notes: messages about the run.
+    """
+    result, left_out = dict(named), dict.fromkeys(named, 0.0)
+    names = list(named)
+    for i, one in enumerate(names):
+        for other in names[i + 1 :]:
+            first, second = named[one], named[other]
+            if not (_has_face_contact(first, second) or _has_face_contact(second, first)):
+                if _near(first, second).any():
+                    result[one] = _split(result[one], second)
+                    result[other] = _shrunk(_split(result[other], first))
+                continue
+            near = [a.areas[_near(a, b)] for a, b in ((first, second), (second, first))]
+            distance = DISTANCE * np.sqrt(max(float(np.median(x)) for x in near if x.size))
+            faces = []
+            for name, against in ((one, other), (other, one)):
+                wet, area = _without_contact(result[name], named[against], distance)
+                result[name] = wet
+                left_out[name] += area
+                faces.append(area)
+            if abs(faces[0] - faces[1]) > UNEQUAL * max(faces):
+                tell(
+                    f"bodies '{one}' and '{other}' touch over {faces[0]:.3g} m^2 of the one and "
+                    f"{faces[1]:.3g} m^2 of the other, which should be equal: their panels do not "
+                    "fit together. Give both the same panel_size.",
+                    notes,
+                )
+    for name, area in left_out.items():
+        if area > 0.0:
+            share = area / float(named[name].areas.sum())
+            notes.append(
+                f"body '{name}': {share:.2g} of its wetted surface lies against another body and "
+                "meets no water."
+            )
+    return result
+
+
+def _near(panels: Panels, other: Panels) -> np.ndarray:
+    """Which panels reach into the box around other panels (bool)."""
+    corners = panels.vertices[panels.faces]
+    reach = DISTANCE * np.sqrt(panels.areas)[:, None]
+    low, high = corners.min(axis=1) - reach, corners.max(axis=1) + reach
+    box = other.vertices
+    return ((low <= box.max(axis=0)) & (high >= box.min(axis=0))).all(axis=1)
+
+
+def _touched(panels: Panels, other: Panels, sides: np.ndarray, step: np.ndarray) -> np.ndarray:
+    """How much of each panel has another body before it, of 1 (panel,).
+
+    Args:
+        panels: of one body.
+        other: panels of the other.
+        sides: fractions of the sides at whose crossings a panel is looked at.
+        step: how far before each panel [m].
+    """
+    result = np.zeros(len(panels.faces))
+    rows = np.flatnonzero(_near(panels, other))
+    if not rows.size:
+        return result
+    a, b, c, d = np.moveaxis(panels.vertices[panels.faces[rows]], 1, 0)
+    normal = np.cross(c - a, d - b)
+    normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
+    out = normal * np.broadcast_to(step, result.shape)[rows, None]
+    points = [
+        (1 - u) * ((1 - v) * a + v * d) + u * ((1 - v) * b + v * c) + out
+        for u in sides
+        for v in sides
+    ]
+    at = np.stack(points, axis=1)
+    result[rows] = is_inside(at.reshape(-1, 3), other).reshape(at.shape[:2]).mean(axis=1)
+    return result
+
+
+def _split(panels: Panels, other: Panels) -> Panels:
+    """Panels that another body touches along a line divided in four.
+
+    Water cannot pass there: a panel that crosses the line has one potential for both sides, and
+    lets it through (damping of a flap on its base 19 % too small; divided once, 4 %, as often as
+    you like 4 %).
+    """
+    touched = _touched(panels, other, LINE, DISTANCE * np.sqrt(panels.areas)) > 0.0
+    if not touched.any():
+        return panels
+    divided = Panels(panels.vertices, panels.faces[touched]).divided()
+    return join([Panels(panels.vertices, panels.faces[~touched]), divided])
+
+
+def _shrunk(panels: Panels) -> Panels:
+    """Panels a trifle smaller: no middle of one lies on the edge of another body's panel."""
+    middle = panels.vertices.mean(axis=0)
+    return Panels(middle + (1.0 - SHRUNK) * (panels.vertices - middle), panels.faces)
+
+
+def _has_face_contact(panels: Panels, other: Panels) -> bool:
+    """Whether another body lies against a whole panel, its corners included."""
+    size = np.sqrt(panels.areas)
+    whole = _touched(panels, other, CORNERS, FLAT * size) == 1.0
+    if not whole.any():
+        return False
+    chosen = Panels(panels.vertices, panels.faces[whole])
+    return bool((_touched(chosen, other, INNER, DISTANCE * size[whole]) == 1.0).any())
+
+
+def _without_contact(panels: Panels, other: Panels, distance: float) -> tuple[Panels, float]:
+    """Panels without what lies against another body, and the area that was left out [m^2]."""
+    pieces, area = [], 0.0
+    for level in range(DIVISIONS + 1):
+        share = _touched(panels, other, INNER, np.array(distance))
+        dry, mixed = share == 1.0, (share > 0.0) & (share < 1.0)
+        if level == DIVISIONS:
+            dry, mixed = share > 0.5, np.zeros_like(dry)
+        area += float(panels.areas[dry].sum())
+        pieces.append(Panels(panels.vertices, panels.faces[~dry & ~mixed]))
+        if not mixed.any():
+            break
+        panels = Panels(panels.vertices, panels.faces[mixed]).divided()
+    return join(pieces), area

@@ -21,9 +21,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from swelltree.hydro.relations import group_velocity
-from swelltree.system.named_values import NamedValues
-from swelltree.system.values import DOFS
+from swelltree.describe.values import DOFS, NamedValues
+from swelltree.hydro.data.relations import group_velocity
 
 WEAK = 0.03  # of omega A: damping below it is measured by this
 HEADINGS = (24, 240)  # min and max number around the bodies

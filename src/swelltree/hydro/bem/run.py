@@ -18,14 +18,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.engine.arrays import Numbers
-from swelltree.hydro import cache as kept
-from swelltree.hydro.bem.contacts import wet_panels
+from swelltree.describe.bodies.body import Body
+from swelltree.describe.bodies.hulls import MeshFile, PanelHull
+from swelltree.describe.bodies.meshes import mesh_notes
+from swelltree.describe.bodies.panels import Panels
+from swelltree.describe.bodies.solids import Immersed, hull_immersed
+from swelltree.describe.casefile.case import Case
+from swelltree.describe.environment.water import Water
+from swelltree.describe.errors import SwelltreeError, SwelltreeWarning, listed, suggest, warn_user
+from swelltree.describe.system import System
+from swelltree.describe.values import DOFS, NamedValues, tell_units
 from swelltree.hydro.bem.drift import check_drift, with_mean_drift
 from swelltree.hydro.bem.errors import with_errors
 from swelltree.hydro.bem.hydrostatics import buoyancy_stiffness, load_stiffness
-from swelltree.hydro.bem.mesh_checks import check_apart, checked_panels, standing, tell
-from swelltree.hydro.bem.meshes import is_thin, wetted_panels
+from swelltree.hydro.bem.meshes import (
+    check_apart,
+    checked_panels,
+    is_thin,
+    standing,
+    tell,
+    wet_panels,
+    wetted_panels,
+)
 from swelltree.hydro.bem.solve import (
     GREEN,
     METHOD,
@@ -35,19 +49,9 @@ from swelltree.hydro.bem.solve import (
     import_capytaine,
     solve,
 )
-from swelltree.hydro.report import residual_findings, warnings_about
-from swelltree.system.bodies.body import Body
-from swelltree.system.bodies.hulls import MeshFile, PanelHull
-from swelltree.system.bodies.mesh_files import mesh_notes
-from swelltree.system.bodies.panels import Panels
-from swelltree.system.bodies.solids import Immersed, hull_immersed
-from swelltree.system.casefile.case import Case
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest, warn_user
-from swelltree.system.named_values import NamedValues
-from swelltree.system.system import System
-from swelltree.system.units import tell_units
-from swelltree.system.values import DOFS
-from swelltree.system.waters.water import Water
+from swelltree.hydro.data import cache as kept
+from swelltree.hydro.data.report import residual_findings, warnings_about
+from swelltree.jit.arrays import Numbers
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -371,7 +375,7 @@ def _about_references(solved: Solved, job: _Job) -> Solved:
 
 
 def _file_bytes(body: Body) -> list[bytes]:
-    from swelltree.system.bodies.mesh_files import mesh_bytes
+    from swelltree.describe.bodies.meshes import mesh_bytes
 
     return [mesh_bytes(part.path) for part in body.hull.parts if isinstance(part, MeshFile)]
 

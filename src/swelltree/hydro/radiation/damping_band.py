@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.engine.arrays import Array
+from swelltree.describe.errors import SwelltreeError
+from swelltree.jit.arrays import Array
 from swelltree.spatial.cubic_spline import CubicSpline
-from swelltree.system.errors import SwelltreeError
 
 TAIL_RANGE = (2.0, 8.0)  # exponents of decay that are believed
 REACH = 30.0  # the tail is carried to this many times the band

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Complex, Float
 
-from swelltree.engine.arrays import Array
+from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.hydro.radiation.damping_band import damping_scale, extend_damping
 from swelltree.hydro.radiation.memory import (
     added_mass_change,
@@ -13,7 +13,7 @@ from swelltree.hydro.radiation.memory import (
 )
 from swelltree.hydro.radiation.spikes import jumps
 from swelltree.hydro.radiation.symmetry import independent_parts
-from swelltree.system.errors import SwelltreeError, warn_user
+from swelltree.jit.arrays import Array
 
 ASYMMETRY = 0.1  # warn when A or B differ from their transposes by more than this
 NEGATIVE = 0.05  # a frequency whose scaled B is more negative than this is left out

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from swelltree.engine.arrays import Array
-from swelltree.hydro import cache as kept
+from swelltree.describe.errors import SwelltreeError, SwelltreeWarning, listed, suggest, warn_user
+from swelltree.hydro.data import cache as kept
 from swelltree.hydro.radiation import methods as radiation_methods
 from swelltree.hydro.radiation import passive_fit, passive_form, reduction, symmetry, vector_fitting
 from swelltree.hydro.radiation.damping_band import extend_damping
@@ -23,7 +23,7 @@ from swelltree.hydro.radiation.methods import balanced, era, kristiansen, per_en
 from swelltree.hydro.radiation.model import RadiationModel, modal_parts, passivity_margin
 from swelltree.hydro.radiation.passive_fit import passive
 from swelltree.hydro.radiation.reduction import StateSpace
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning, listed, suggest, warn_user
+from swelltree.jit.arrays import Array
 
 __all__ = ["METHODS", "RadiationModel", "fit_radiation"]
 

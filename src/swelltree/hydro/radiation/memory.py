@@ -14,14 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.engine.arrays import Array
+from swelltree.describe.errors import warn_user
 from swelltree.hydro.radiation.damping_band import (
     ExtendedDamping,
     damping_scale,
     extend_damping,
     finite_rows,
 )
-from swelltree.system.errors import warn_user
+from swelltree.jit.arrays import Array
 
 NEAR_ZERO, SERIES_TERMS = 0.5, 9  # of spherical Bessel functions: the next term is below 1e-20
 

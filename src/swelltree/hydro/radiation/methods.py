@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from swelltree.engine.arrays import Array
+from swelltree.describe.errors import SwelltreeWarning
 from swelltree.hydro.radiation.data import RadiationData
 from swelltree.hydro.radiation.memory import radiation_kernel
 from swelltree.hydro.radiation.reduction import (
@@ -18,7 +18,7 @@ from swelltree.hydro.radiation.reduction import (
 )
 from swelltree.hydro.radiation.symmetry import linked
 from swelltree.hydro.radiation.vector_fitting import vector_fit
-from swelltree.system.errors import SwelltreeWarning
+from swelltree.jit.arrays import Array
 
 
 def vector_fitted(omega: Array, K: Array, n_poles: int, weight: Array | None = None) -> StateSpace:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Complex, Float
 
-from swelltree.engine.arrays import Array
 from swelltree.hydro.radiation.reduction import modal
+from swelltree.jit.arrays import Array
 
 
 @dataclass(frozen=True)

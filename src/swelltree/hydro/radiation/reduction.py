@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Complex, Float
 
-from swelltree.engine.arrays import Array
+from swelltree.jit.arrays import Array
 
 StateSpace = tuple[Array, Array, Array]
 

@@ -8,7 +8,7 @@ All entries share the poles; each has its own residues.
 import numpy as np
 from jaxtyping import Complex, Float
 
-from swelltree.engine.arrays import Array
+from swelltree.jit.arrays import Array
 
 
 def vector_fit(

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from swelltree.engine.arrays import Array
-from swelltree.hydro.dataset import HydroParts, rigid_labels, wavenumber
+from swelltree.describe.errors import SwelltreeError
+from swelltree.describe.files.numbers import check_size, to_positive, to_whole
+from swelltree.hydro.data.dataset import HydroParts, rigid_labels, wavenumber
 from swelltree.hydro.readers.textfile import TextFile, is_number, leading_numbers
-from swelltree.system.errors import SwelltreeError
-from swelltree.system.files.numbers import check_size, to_positive, to_whole
+from swelltree.jit.arrays import Array
 
 TABLES = {
     "FROUDE KRYLOV FORCES-VARIATION": "Froude_Krylov_force",

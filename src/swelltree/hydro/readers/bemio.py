@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.engine.arrays import Numbers
-from swelltree.hydro.dataset import FORCE, HydroParts, rigid_labels
-from swelltree.system.errors import SwelltreeError
-from swelltree.system.files.hdf5 import as_numbers, open_hdf5, read_value
-from swelltree.system.files.numbers import check_size, to_positive
+from swelltree.describe.errors import SwelltreeError
+from swelltree.describe.files.hdf5 import as_numbers, open_hdf5, read_value
+from swelltree.describe.files.numbers import check_size, to_positive
+from swelltree.hydro.data.dataset import FORCE, HydroParts, rigid_labels
+from swelltree.jit.arrays import Numbers
 
 if TYPE_CHECKING:
     import h5py

@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.hydro.dataset import (
+from swelltree.describe.errors import SwelltreeError, listed
+from swelltree.describe.files.hdf5 import as_numbers
+from swelltree.describe.files.numbers import to_number
+from swelltree.hydro.data.dataset import (
     DOFS,
     FORCE,
     MATRIX,
@@ -25,10 +28,7 @@ from swelltree.hydro.dataset import (
     split_label,
 )
 from swelltree.hydro.readers.textfile import TextFile
-from swelltree.system.errors import SwelltreeError, listed
-from swelltree.system.files.hdf5 import as_numbers
-from swelltree.system.files.numbers import to_number
-from swelltree.waves.netcdf import open_netcdf
+from swelltree.waves.measured import open_netcdf
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from swelltree.hydro.dataset import HydroParts
+from swelltree.describe.environment.water import Water
+from swelltree.describe.errors import SwelltreeError
+from swelltree.describe.files.numbers import to_positive, to_whole
+from swelltree.hydro.data.dataset import HydroParts
 from swelltree.hydro.readers.textfile import TextFile, leading_numbers
 from swelltree.hydro.readers.wamit.assemble import assemble_wamit
 from swelltree.hydro.readers.wamit.control_files import deep_or, family_of
 from swelltree.hydro.readers.wamit.setup import WamitSetup, complete, require
-from swelltree.system.errors import SwelltreeError
-from swelltree.system.files.numbers import to_positive, to_whole
-from swelltree.system.waters.water import Water
 
 # Output_frequency_type of HAMS as WAMIT's IPEROUT
 KINDS = {1: 3, 2: 4, 3: 2, 4: 1, 5: 5}

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from swelltree.hydro.dataset import DOFS, HydroParts, make_label, wavenumber
+from swelltree.describe.errors import SwelltreeError
+from swelltree.describe.files.numbers import to_number, to_positive, to_whole
+from swelltree.hydro.data.dataset import DOFS, HydroParts, make_label, wavenumber
 from swelltree.hydro.readers.capytaine import hydrostatics_beside
 from swelltree.hydro.readers.textfile import TextFile, leading_numbers
-from swelltree.system.errors import SwelltreeError
-from swelltree.system.files.numbers import to_number, to_positive, to_whole
 
 FILES = {
     "excitation_force": "ExcitationForce.tec",

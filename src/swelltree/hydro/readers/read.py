@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.hydro.dataset import (
+from swelltree.describe.bodies.frames import euler_deg_matrix
+from swelltree.describe.environment.water import Water
+from swelltree.describe.errors import SwelltreeError, listed, shown, suggest
+from swelltree.describe.files.numbers import to_number, to_positive
+from swelltree.describe.files.paths import given_path
+from swelltree.hydro.data.dataset import (
     VARIABLES,
     HydroParts,
     assemble,
     body_names,
+    check_agrees,
+    check_announced,
     find_body,
     rename_bodies,
 )
-from swelltree.hydro.gap_mending import mend_gaps
-from swelltree.hydro.gaps import check_way
+from swelltree.hydro.data.gaps import check_way, mend_gaps
 from swelltree.hydro.readers.nemoh import lookup
-from swelltree.hydro.soundness import check_agrees, check_announced
-from swelltree.system.bodies.frames import euler_deg_matrix
-from swelltree.system.errors import SwelltreeError, listed, shown, suggest
-from swelltree.system.files.given_paths import given_path
-from swelltree.system.files.numbers import to_number, to_positive
-from swelltree.system.waters.water import Water
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -103,7 +103,7 @@ def read_hydro(
     data = _with_axes(data, rotation_deg)
     data.attrs.setdefault("format", kind)
     if check:
-        from swelltree.hydro.report import hydro_report
+        from swelltree.hydro.data.report import hydro_report
 
         data.attrs["findings"] = "\n".join(str(finding) for finding in hydro_report(data))
     return data
@@ -245,7 +245,7 @@ def recognise(path: Path) -> str:
 def _recognise_binary(path: Path, head: bytes) -> str:
     if head.startswith(b"CDF"):
         return "capytaine"
-    from swelltree.system.files.hdf5 import open_hdf5
+    from swelltree.describe.files.hdf5 import open_hdf5
 
     with open_hdf5(path, "hydro data") as file:
         return "bemio" if "simulation_parameters" in file else "capytaine"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from swelltree.system.errors import SwelltreeError, error_in_file, shown, suggest
-from swelltree.system.files.numbers import NUMBER, Fail, is_number, to_number, to_table, to_whole
-from swelltree.system.files.plain_files import plain_bytes
+from swelltree.describe.errors import SwelltreeError, error_in_file, shown, suggest
+from swelltree.describe.files.numbers import NUMBER, Fail, is_number, to_number, to_table, to_whole
+from swelltree.describe.files.paths import plain_bytes
 
 
 @dataclass(frozen=True)

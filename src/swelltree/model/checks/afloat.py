@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from swelltree.system import System
-from swelltree.system.bodies.body import Body, Point
-from swelltree.system.findings import Finding
-from swelltree.system.forces.elements import OnJoint
-from swelltree.system.topology import WORLD_NAME
-from swelltree.system.values import DOFS
+from swelltree.describe import System
+from swelltree.describe.bodies.body import Body, Point
+from swelltree.describe.errors import Finding
+from swelltree.describe.forces.elements import OnJoint
+from swelltree.describe.topology import WORLD_NAME
+from swelltree.describe.values import DOFS
 
 if TYPE_CHECKING:
+    from swelltree.describe.joints.joint import Joint
     from swelltree.model.model import Model
-    from swelltree.system.joints.joint import Joint
 
 UNBALANCED = 0.01  # of the weight
 UPRIGHT = 0.999  # part of the vertical that a joint leaves free, within 2.6 degrees
@@ -123,7 +123,7 @@ def _hull_volume(body: Body) -> float:
     """Displaced by the hull as described [m^3]."""
     if body.hull is None:
         return 0.0
-    from swelltree.system.bodies.solids import hull_immersed
+    from swelltree.describe.bodies.solids import hull_immersed
 
     return float(hull_immersed(body.hull, body.rotation_matrix).volume)
 

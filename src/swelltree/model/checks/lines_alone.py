@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swelltree.system import WORLD, Body, System, Weld
-from swelltree.system.errors import SwelltreeError
+from swelltree.describe import WORLD, Body, System, Weld
+from swelltree.describe.errors import SwelltreeError
 
 if TYPE_CHECKING:
     from swelltree.model.model import Model

@@ -10,10 +10,10 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from swelltree.engine.arrays import Array
+from swelltree.describe import System
+from swelltree.describe.errors import SwelltreeError
+from swelltree.jit.arrays import Array
 from swelltree.model.checks.afloat import Afloat
-from swelltree.system import System
-from swelltree.system.errors import SwelltreeError
 
 if TYPE_CHECKING:
     from swelltree.model.model import Model
@@ -88,9 +88,9 @@ class Described:
 
     @property
     def drawing(self) -> str:
-        """Shapes, joints and springs as JSON (`swelltree.system.drawing`)."""
+        """Shapes, joints and springs as JSON (`swelltree.describe.drawing`)."""
         if not self._drawing and self.system is not None:
-            from swelltree.system.drawing import drawing_text
+            from swelltree.describe.drawing import drawing_text
 
             self._drawing = drawing_text(self.system)
         return self._drawing

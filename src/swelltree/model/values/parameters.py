@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.engine.arrays import Array, Tree, known, namespace
+from swelltree.describe.errors import SwelltreeError, listed, suggest
+from swelltree.describe.paths import is_path
+from swelltree.jit.arrays import Array, Tree, known, namespace
 from swelltree.model.values.by_path import described_value, with_described
-from swelltree.system.errors import SwelltreeError, listed, suggest
-from swelltree.system.paths import is_path
 
 if TYPE_CHECKING:
     from swelltree.model.effect import Effect

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.system.errors import SwelltreeError, listed, warn_user
+from swelltree.describe.errors import SwelltreeError, listed, warn_user
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -16,12 +16,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swelltree.describe.errors import SwelltreeError, listed, suggest
+from swelltree.describe.values import NamedValues
+from swelltree.model.model import Model
+from swelltree.results.dataset import coordinates, given_coordinates
+from swelltree.results.displacement import following
 from swelltree.results.fatigue import EXPONENTS, damage_equivalent
+from swelltree.results.labels import LABELS, Label, attributes, own_labels
 from swelltree.results.statistics import settled, statistics
-from swelltree.system.errors import SwelltreeError, listed, suggest
 
 if TYPE_CHECKING:
     import xarray as xr
+
+
+# --- What is kept of a run in time where it arises, so that thousands of cases fit into memory
 
 MOST_PEAKS = 20  # of a case that are kept
 ENDINGS = {"peaks": "_peaks", "troughs": "_troughs", "fatigue": "_del", "series": "_series"}
@@ -121,3 +129,35 @@ def reduced(dataset: xr.Dataset, names: Sequence[str]) -> xr.Dataset:
         part: xr.Dataset = REDUCTIONS[name](dataset)
         result = result.merge(part, compat="override").assign_attrs(result.attrs | part.attrs)
     return result
+
+
+# --- Channels of many cases as one labelled dataset, cases first
+
+
+def dataset_of_cases(
+    model: Model, times: np.ndarray, channels: dict[str, np.ndarray], ramp: float = 0.0
+) -> xr.Dataset:
+    """Channels (case, time, ...) under the names of results, with their labels.
+
+    Args:
+        model: that was run.
+        times: of the samples [s].
+        channels: finished, by name.
+        ramp: of the seas [s].
+    """
+    import xarray as xr
+
+    labels: dict[str, Label] = {
+        label.name: label for label in (LABELS | own_labels(model, channels)).values()
+    }
+    variables = {}
+    for name, values in channels.items():
+        label = labels[name]
+        if name == "joint_coordinate":
+            known = given_coordinates(model)
+            values = np.stack([following(model.layout, one, known) for one in values])
+        variables[name] = (("case", "time", *label.dims), values, attributes(label))
+    used = {dim for dims, _, _ in variables.values() for dim in dims}
+    about: NamedValues = {"units": "s", "long_name": "time", "ramp": float(ramp)}
+    along = {name: entry for name, entry in coordinates(model).items() if set(entry[0]) <= used}
+    return xr.Dataset(variables, {"time": ("time", np.asarray(times, float), about), **along})

@@ -9,17 +9,25 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from swelltree.engine.arrays import Tree
-from swelltree.engine.backend import make_room
-from swelltree.engine.machine.graph import NotFlattenedError
-from swelltree.engine.machine.many_cases import cuda
-from swelltree.engine.machine.many_cases.summaries import BUDGET, Wanted
-from swelltree.engine.trees import leaves_of
+from swelltree.describe.environment.seas import Sea
+from swelltree.describe.errors import SwelltreeError, listed, suggest, warn_user
+from swelltree.describe.values import NamedValues
+from swelltree.jit.arrays import Tree
+from swelltree.jit.backend import make_room
+from swelltree.jit.ensemble import cuda
+from swelltree.jit.ensemble.summaries import BUDGET, Wanted
+from swelltree.jit.graph import NotFlattenedError
+from swelltree.jit.trees import leaves_of
 from swelltree.model.model import Model
 from swelltree.model.solved import fixed_step
-from swelltree.results.angles import turning_entries
-from swelltree.results.cases.dataset import dataset_of_cases
-from swelltree.results.cases.reductions import ENDINGS, MOST_PEAKS, check_reductions, reduced
+from swelltree.results.cases.reductions import (
+    ENDINGS,
+    MOST_PEAKS,
+    check_reductions,
+    dataset_of_cases,
+    reduced,
+)
+from swelltree.results.displacement import turning_entries
 from swelltree.results.fatigue import EXPONENTS, equivalent_of_damage
 from swelltree.results.statistics import (
     of_summaries,
@@ -28,21 +36,17 @@ from swelltree.results.statistics import (
     warn_gaps,
     without_mpm,
 )
-from swelltree.studies.batch.cases import BatchCase, batch_cases, ramp_of_case
+from swelltree.studies.batch.cases import BatchCase, batch_cases, ramp_of_case, with_findings
+from swelltree.studies.batch.complementarity.starts import shared_step
 from swelltree.studies.batch.engine import Engine, Outcome, Plan, Summary
 from swelltree.studies.batch.engines import chosen_engine
 from swelltree.studies.batch.lanes import SideBySide
-from swelltree.studies.batch.linear_range import with_findings
-from swelltree.studies.batch.one_by_one import OneByOne
+from swelltree.studies.batch.sequential import OneByOne
 from swelltree.studies.batch.steps import chosen_step, estimated_step, precision_error
-from swelltree.studies.batch.two_step.starts import shared_step
-from swelltree.studies.given import study_of_model
+from swelltree.studies.options import study_of_model
 from swelltree.studies.seas import check_times, realised
 from swelltree.studies.time.output_step import output_times
 from swelltree.studies.time.task import TWO_STEP, chosen_solver, kept_step
-from swelltree.system.errors import SwelltreeError, listed, suggest, warn_user
-from swelltree.system.named_values import NamedValues
-from swelltree.system.waters.seas import Sea
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -10,18 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import without_table
-from swelltree.effects.linear_hydro.hydro import POINTS_PER_PERIOD
-from swelltree.effects.linear_hydro.in_sea import in_waves
-from swelltree.engine.arrays import Tree
+from swelltree.describe.environment.seas import Sea
+from swelltree.describe.errors import Finding, SwelltreeError, warn_user
+from swelltree.hydro.linear.data import without_table
+from swelltree.hydro.linear.hydro import POINTS_PER_PERIOD
+from swelltree.hydro.linear.in_sea import in_waves
+from swelltree.jit.arrays import Tree
 from swelltree.model.model import Model, Pose
+from swelltree.studies.checks.sea import beyond_linear
 from swelltree.studies.seas import realised
-from swelltree.system.errors import SwelltreeError
-from swelltree.system.waters.seas import Sea
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+# --- The cases of a batch: each is the model with its own numbers, in its own sea
 
 
 class BatchCase(NamedTuple):
@@ -184,3 +191,37 @@ def filled_up(model: Model, duration: float) -> Model:
 def ramp_of_case(case: BatchCase) -> float:
     """Ramp of the sea of a case [s]."""
     return 0.0 if case.sea is None else float(case.sea.ramp)
+
+
+# --- After a batch: did the motion of all cases stay where linear data hold?
+
+
+def with_findings(model: Model, result: xr.Dataset) -> xr.Dataset:
+    """The result with what the extremes of positions show, also as warnings.
+
+    Amplitudes are those of the case that went farthest from its mean, for each DOF; without
+    statistics of positions nothing is found.
+
+    Args:
+        model: that was run.
+        result: of a batch.
+    """
+    hydro = model.hydro
+    position = result.get("position")
+    if hydro is None or position is None or "statistic" not in position.dims:
+        return result
+    least, mean, most = (position.sel(statistic=name) for name in ("min", "mean", "max"))
+    up, down = ((x - y).max("case") for x, y in ((most, mean), (mean, least)))
+    away = up.where(up > down, down)
+    stiffness, found = np.asarray(hydro.stiffness), list[Finding]()
+    for name in map(str, away["body"].values):
+        k = model.layout.bodies.index(name)
+        amplitude = away.sel(body=name).values
+        if np.any(stiffness[6 * k : 6 * k + 6]) and np.isfinite(amplitude).all():
+            reach = float(np.broadcast_to(np.asarray(hydro.reach), model.layout.n_bodies)[k])
+            found += beyond_linear(model, name, amplitude, reach, "did")
+    count = result.sizes["case"]
+    for finding in found:
+        text = f"at least one of {count} cases: {finding.sentence}"
+        warn_user(text)
+    return result.assign_attrs(findings="\n".join(str(finding) for finding in found))

@@ -14,28 +14,34 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swelltree.effects.controllers.controllers import raise_faults
-from swelltree.effects.linear_hydro.data import WaveLoads, without_table
-from swelltree.engine.arrays import Array, Tree
-from swelltree.engine.machine.many_cases.programs import Cases, ManyProgram, Own
-from swelltree.engine.machine.many_cases.summaries import EXTREMES, Kept, Wanted
-from swelltree.engine.trees import flatten, mapped
-from swelltree.formulations import Formulation
-from swelltree.formulations.equations import event_count
+from swelltree.describe.errors import SwelltreeError
+from swelltree.hydro.linear.data import WaveLoads, without_table
+from swelltree.integrate.problem import Options
+from swelltree.integrate.problem import start as start_carry
+from swelltree.integrate.runge_kutta.batched import begin, fixed_steps
+from swelltree.integrate.runge_kutta.smooth import integrate
+from swelltree.integrate.solution import Code
+from swelltree.jit.arrays import Array, Tree
+from swelltree.jit.ensemble.programs import Cases, ManyProgram, Own
+from swelltree.jit.ensemble.summaries import EXTREMES, Kept, Wanted
+from swelltree.jit.trees import flatten, mapped
 from swelltree.model.model import Model
-from swelltree.solvers.problem import Options
-from swelltree.solvers.problem import start as start_carry
-from swelltree.solvers.solution import Code
-from swelltree.solvers.stepping.side_by_side import begin, fixed_steps
-from swelltree.solvers.stepping.smooth import integrate
-from swelltree.studies.batch.budget import judged, judged_by_extremes
+from swelltree.multibody.formulations import Formulation
+from swelltree.multibody.formulations.equations import event_count
+from swelltree.pto.controllers.controllers import raise_faults
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
-from swelltree.studies.batch.engine import Engine, Outcome, Plan, Summary
+from swelltree.studies.batch.engine import (
+    Engine,
+    Outcome,
+    Plan,
+    Summary,
+    judged,
+    judged_by_extremes,
+)
 from swelltree.studies.batch.shared import OwnLeaves, SeveralLayoutsError, in_groups
 from swelltree.studies.batch.xla import options_of, outcome, sampler, shapes_of
 from swelltree.studies.time.smooth import problem
-from swelltree.studies.time.watch_traced import ended_with_loops
-from swelltree.system.errors import SwelltreeError
+from swelltree.studies.time.verify import ended_with_loops
 
 JOINT_ANGLES = ("joint_coordinate",)  # whose turns need more than the last sample
 

@@ -14,22 +14,21 @@ from operator import attrgetter
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import LEFT_OUT, Table
-from swelltree.effects.linear_hydro.excitation import excitation_at
-from swelltree.engine.arrays import Array, Tree
-from swelltree.engine.machine.many_cases.waves.drawn_waves import DrawnWaves
-from swelltree.engine.machine.many_cases.waves.harmonic_sums import AnyWaves, Waves
-from swelltree.engine.trees import leaves_of, structure_of
+from swelltree.describe.environment.seas import FocusedWave, IrregularSea, RegularWave
+from swelltree.describe.errors import SwelltreeError, SwelltreeWarning
+from swelltree.hydro.linear.data import LEFT_OUT, Table
+from swelltree.hydro.linear.excitation import excitation_at
+from swelltree.jit.arrays import Array, Tree
+from swelltree.jit.ensemble.waves.drawn_waves import DrawnWaves
+from swelltree.jit.ensemble.waves.harmonic_sums import AnyWaves, Waves
+from swelltree.jit.trees import leaves_of, structure_of
 from swelltree.model.model import Model
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
 from swelltree.studies.seas import realised
-from swelltree.system.errors import SwelltreeError, SwelltreeWarning
-from swelltree.system.waters.seas import FocusedWave, IrregularSea, RegularWave
 from swelltree.waves.airy import Components
+from swelltree.waves.component_sums import case_number
 from swelltree.waves.components import ManySeas, SeedWaves, irregular_by_seed, seed_waves
-from swelltree.waves.dispersion import dispersion
-from swelltree.waves.random_numbers import case_number
-from swelltree.waves.water import AnyWater
+from swelltree.waves.dispersion import AnyWater, dispersion
 
 LINEAR = (IrregularSea, FocusedWave, RegularWave)  # kinds that are taken apart here
 MOST_HEADINGS = 64

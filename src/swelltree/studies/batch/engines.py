@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from swelltree.studies.batch.cases import BatchCase
+from swelltree.studies.batch.complementarity.engines import TwoStepLanes, TwoStepOnGpu, TwoStepXla
 from swelltree.studies.batch.engine import Engine, Plan
 from swelltree.studies.batch.gpu import OnGpu
 from swelltree.studies.batch.lanes import SideBySide
-from swelltree.studies.batch.one_by_one import OneByOne
-from swelltree.studies.batch.two_step.engines import TwoStepLanes, TwoStepOnGpu, TwoStepXla
+from swelltree.studies.batch.sequential import OneByOne
 from swelltree.studies.batch.xla import Xla
 from swelltree.studies.time.task import TWO_STEP
 

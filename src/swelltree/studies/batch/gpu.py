@@ -14,17 +14,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import WaveLoads
-from swelltree.effects.linear_hydro.wave_sums import WaveSums
-from swelltree.engine.arrays import Array, Tree
-from swelltree.engine.machine.many_cases import cuda
-from swelltree.engine.machine.many_cases.gpu_runs import DeviceLoads, GpuProgram, Seconds
-from swelltree.engine.machine.many_cases.summaries import BUDGET, Wanted
-from swelltree.engine.machine.many_cases.waves.harmonic_sums import COARSE, RATIO, HarmonicSums
-from swelltree.formulations import Formulation
-from swelltree.formulations.equations import event_count
+from swelltree.hydro.linear.data import WaveLoads
+from swelltree.hydro.linear.wave_sums import WaveSums
+from swelltree.integrate.problem import Options
+from swelltree.jit.arrays import Array, Tree
+from swelltree.jit.ensemble import cuda
+from swelltree.jit.ensemble.gpu_runs import DeviceLoads, GpuProgram, Seconds
+from swelltree.jit.ensemble.summaries import BUDGET, Wanted
+from swelltree.jit.ensemble.waves.harmonic_sums import COARSE, RATIO, HarmonicSums
 from swelltree.model.model import Model
-from swelltree.solvers.problem import Options
+from swelltree.multibody.formulations import Formulation
+from swelltree.multibody.formulations.equations import event_count
 from swelltree.studies.batch.cases import BatchCase, CaseMaker, grid_step
 from swelltree.studies.batch.compiled import (
     Compiled,

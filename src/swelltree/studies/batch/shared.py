@@ -11,13 +11,13 @@ from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
 
-from swelltree.engine.arrays import Array, Tree
-from swelltree.engine.machine.many_cases.programs import Own
-from swelltree.engine.trees import flatten, leaves_of, structure_of
+from swelltree.describe.errors import SwelltreeError
+from swelltree.jit.arrays import Array, Tree
+from swelltree.jit.ensemble.programs import Own
+from swelltree.jit.trees import flatten, leaves_of, structure_of
 from swelltree.model.model import Model
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
 from swelltree.studies.batch.engine import Outcome
-from swelltree.system.errors import SwelltreeError
 
 ASIDE = 1.0 + 2.0**-10
 

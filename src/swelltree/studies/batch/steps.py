@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.studies.batch.cases import BatchCase, ramp_of_case
 from swelltree.studies.batch.engine import Engine, Outcome, Plan
-from swelltree.system.errors import SwelltreeError, warn_user
 
 TRIED = 120.0  # s after the ramp
 TRIED_CASES = 32  # at most

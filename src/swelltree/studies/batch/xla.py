@@ -12,29 +12,34 @@ from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 
-from swelltree.effects.controllers.controllers import raise_faults
-from swelltree.effects.linear_hydro.radiation import with_exact_memory
-from swelltree.engine.arrays import Array, Tree
-from swelltree.engine.backend import jax, jnp, on_first_choice
-from swelltree.engine.machine.shapes import shapes_of as shapes_of_results
-from swelltree.engine.trees import mapped
-from swelltree.formulations import Formulation
-from swelltree.formulations.equations import Phase, begun, event_count, observe, start_phase
+from swelltree.describe.errors import SwelltreeError
+from swelltree.hydro.linear.radiation import with_exact_memory
+from swelltree.integrate.runge_kutta.smooth import Options, integrate
+from swelltree.integrate.runge_kutta.smooth import start as start_carry
+from swelltree.integrate.solution import Code, describe
+from swelltree.jit.arrays import Array, Tree
+from swelltree.jit.backend import jax, jnp, on_first_choice
+from swelltree.jit.shapes import shapes_of as shapes_of_results
+from swelltree.jit.trees import mapped
 from swelltree.model.model import Model, Pose
-from swelltree.results.channels import chosen, finished_now
-from swelltree.solvers.solution import Code, describe
-from swelltree.solvers.stepping.smooth import Options, integrate
-from swelltree.solvers.stepping.smooth import start as start_carry
-from swelltree.spatial.products import compact
-from swelltree.studies.batch.budget import budget
+from swelltree.multibody.formulations import Formulation
+from swelltree.multibody.formulations.equations import (
+    Phase,
+    begun,
+    event_count,
+    observe,
+    start_phase,
+)
+from swelltree.pto.controllers.controllers import raise_faults
+from swelltree.results.sea import chosen, finished_now
+from swelltree.spatial.rotations import compact
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
-from swelltree.studies.batch.engine import Engine, Outcome, Plan
+from swelltree.studies.batch.engine import Engine, Outcome, Plan, budget
 from swelltree.studies.batch.shared import SeveralLayoutsError, in_groups
-from swelltree.studies.rest.placed import placed
+from swelltree.studies.statics.placed import placed
 from swelltree.studies.time.smooth import first_phase, problem, smooth_stepper
 from swelltree.studies.time.task import starts_at_equilibrium
-from swelltree.studies.time.watch_traced import with_watch
-from swelltree.system.errors import SwelltreeError
+from swelltree.studies.time.verify import with_watch
 
 # what a run needs to look at itself
 BUDGET = ("kinetic_energy", "potential_energy", "work", "closure", "joint_point")

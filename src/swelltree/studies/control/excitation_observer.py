@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.engine.arrays import Array, Numbers, Tree
-from swelltree.formulations import Formulation
-from swelltree.formulations import formulation as chosen_formulation
+from swelltree.describe.errors import SwelltreeError, listed
+from swelltree.jit.arrays import Array, Numbers, Tree
 from swelltree.model.model import Model
+from swelltree.multibody.formulations import Formulation
+from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.studies.linear.linear_model import FirstOrder, LinearModel
 from swelltree.studies.linear.signals import (
     independent_coordinates,
@@ -33,7 +34,6 @@ from swelltree.studies.linear.signals import (
 )
 from swelltree.studies.linear.state_space import import_control
 from swelltree.studies.seas import linear_waves
-from swelltree.system.errors import SwelltreeError, listed
 from swelltree.waves.sea import AnySea
 
 if TYPE_CHECKING:
@@ -285,8 +285,8 @@ def _steady(
     names: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]],
 ) -> ExcitationObserver:
     """The steady filter as a sampled system."""
-    from swelltree.solvers.linear_reduction import zero_order_hold
-    from swelltree.solvers.riccati import filter_covariance
+    from swelltree.integrate.linear_reduction import zero_order_hold
+    from swelltree.integrate.riccati import filter_covariance
 
     A, B, C, D = plant
     measured, known, pushed = names

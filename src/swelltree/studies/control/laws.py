@@ -12,25 +12,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.effects.controllers.controllers import (
+from swelltree.describe.errors import SwelltreeError
+from swelltree.jit.arrays import Array, namespace
+from swelltree.model.model import Model
+from swelltree.model.signals import Sinusoids
+from swelltree.multibody.formulations import formulation as chosen_formulation
+from swelltree.pto.controllers.controllers import (
     CompiledController,
     PlainLaw,
     with_controller,
     with_expected_sea,
 )
-from swelltree.effects.controllers.expected_sea import ExpectedSea
-from swelltree.effects.controllers.law_checks import check_law
-from swelltree.engine.arrays import Array, namespace
-from swelltree.formulations import formulation as chosen_formulation
-from swelltree.model.model import Model
-from swelltree.model.signals import Sinusoids
+from swelltree.pto.controllers.expected_sea import ExpectedSea
+from swelltree.pto.controllers.law_checks import check_law
 from swelltree.results.sea import sea_of
+from swelltree.studies.control.actuators import Ports, find_ports, freed, with_signals
 from swelltree.studies.control.linear import look_in, wave_rates
-from swelltree.studies.control.machines import freed
-from swelltree.studies.control.ports import Ports, find_ports, with_signals
 from swelltree.studies.linear.linearise import linear_model
 from swelltree.studies.seas import linear_waves
-from swelltree.system.errors import SwelltreeError
 from swelltree.waves.sea import AnySea
 
 if TYPE_CHECKING:

@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.solvers.programming.quadratic import smallest_excess
-from swelltree.solvers.programming.sequential import Point
+from swelltree.describe.errors import SwelltreeError, listed, suggest
+from swelltree.describe.values import NamedValues
+from swelltree.integrate.programming.quadratic import smallest_excess
+from swelltree.integrate.programming.sequential import Point
+from swelltree.studies.control.actuators import Ports
 from swelltree.studies.control.goal import ControlProgram, Limit
 from swelltree.studies.control.limited import (
     FORCE,
@@ -18,9 +21,6 @@ from swelltree.studies.control.limited import (
     VELOCITY,
     AtRest,
 )
-from swelltree.studies.control.ports import Ports
-from swelltree.system.errors import SwelltreeError, listed, suggest
-from swelltree.system.named_values import NamedValues
 
 QUANTITIES = {
     "force_max": FORCE,

@@ -18,19 +18,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import without_table
-from swelltree.engine.arrays import Tree
-from swelltree.engine.backend import jnp
-from swelltree.engine.machine.points import point_program
-from swelltree.formulations import Formulation, State
+from swelltree.describe.errors import SwelltreeError
+from swelltree.hydro.linear.data import without_table
+from swelltree.integrate.fourier import from_complex
+from swelltree.jit.arrays import Tree
+from swelltree.jit.backend import jnp
+from swelltree.jit.points import point_program
 from swelltree.model.model import Model
-from swelltree.solvers.fourier import from_complex
-from swelltree.spatial.products import compact
-from swelltree.studies.control.machines import Place
-from swelltree.studies.control.ports import Ports, port_motion, port_rows
+from swelltree.multibody.formulations import Formulation, State
+from swelltree.spatial.rotations import compact
+from swelltree.studies.control.actuators import Place, Ports, port_motion, port_rows
 from swelltree.studies.control.series import Response, rate_of
 from swelltree.studies.linear.linear_model import LinearModel
-from swelltree.system.errors import SwelltreeError
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import RealisedSea
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from swelltree.engine.arrays import Array, Tree
-from swelltree.engine.machine.points import Points
-from swelltree.formulations import Formulation
+from swelltree.integrate.fourier import basis
+from swelltree.integrate.solution import Factor
+from swelltree.jit.arrays import Array, Tree
+from swelltree.jit.points import Points
 from swelltree.model.signals import Constant
-from swelltree.solvers.factor import Factor
-from swelltree.solvers.fourier import basis
-from swelltree.spatial.products import compact
-from swelltree.studies.control.ports import Ports, port_motion, with_signals
+from swelltree.multibody.formulations import Formulation
+from swelltree.spatial.rotations import compact
+from swelltree.studies.control.actuators import Ports, port_motion, with_signals
 from swelltree.studies.periodic.nodes import Nodes, points_of
 from swelltree.studies.periodic.problem import Period, node, sizes, state_at
 from swelltree.studies.periodic.series import (

@@ -11,11 +11,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from swelltree.engine.arrays import Tree
-from swelltree.formulations import Formulation
+from swelltree.describe.errors import SwelltreeError
+from swelltree.integrate.fourier import basis, to_complex
+from swelltree.integrate.programming.sequential import minimise
+from swelltree.jit.arrays import Tree
 from swelltree.model.model import Model
-from swelltree.solvers.fourier import basis, to_complex
-from swelltree.solvers.programming.sequential import minimise
+from swelltree.multibody.formulations import Formulation
+from swelltree.studies.control.actuators import best_damper, no_damper, with_damping, with_tips
 from swelltree.studies.control.goal import ControlProgram, Goal
 from swelltree.studies.control.limits import read_limits
 from swelltree.studies.control.linear import (
@@ -25,9 +27,7 @@ from swelltree.studies.control.linear import (
     wave_forces,
     wave_rates,
 )
-from swelltree.studies.control.machines import with_damping, with_tips
 from swelltree.studies.control.nodes import DrivenNodes, Solved
-from swelltree.studies.control.passive import best_damper, no_damper
 from swelltree.studies.control.search import (
     Asked,
     ControlSolution,
@@ -38,10 +38,8 @@ from swelltree.studies.control.search import (
 )
 from swelltree.studies.control.series import Response
 from swelltree.studies.linear.linear_model import LinearModel
-from swelltree.studies.periodic.problem import Period
-from swelltree.studies.periodic.set_up import PeriodAsked, check_periodic, set_up
+from swelltree.studies.periodic.problem import Period, PeriodAsked, check_periodic, set_up
 from swelltree.studies.periodic.solve import all_pins, at_rest
-from swelltree.system.errors import SwelltreeError
 from swelltree.waves.airy import Components
 
 TIPS = (0.5, 0.2, 0.08, 0.03)  # soft tips of end stops, of their distance, one after another

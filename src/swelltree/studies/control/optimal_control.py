@@ -10,23 +10,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from swelltree.effects.linear_hydro.radiation import check_source
-from swelltree.engine.arrays import Tree
-from swelltree.formulations import Formulation
-from swelltree.formulations import formulation as chosen_formulation
+from swelltree.describe.errors import SwelltreeError, listed, suggest
+from swelltree.describe.values import NamedValues
+from swelltree.hydro.linear.radiation import check_source
+from swelltree.integrate.solution import one_thread
+from swelltree.jit.arrays import Tree
 from swelltree.model.model import Model
-from swelltree.solvers.threads import one_thread
+from swelltree.multibody.formulations import Formulation
+from swelltree.multibody.formulations import formulation as chosen_formulation
+from swelltree.studies.control.actuators import find_ports, machine_limits, off_the_stops
 from swelltree.studies.control.control_study import ControlStudy
 from swelltree.studies.control.limits import read_limits, read_losses, with_machine_limits
-from swelltree.studies.control.machines import machine_limits, off_the_stops
-from swelltree.studies.control.ports import find_ports
 from swelltree.studies.control.search import Asked
-from swelltree.studies.given import study_of_model
-from swelltree.studies.periodic.set_up import PeriodAsked, harmonics_for, period_of
+from swelltree.studies.options import check_traced, study_of_model
+from swelltree.studies.periodic.problem import PeriodAsked, harmonics_for, period_of
 from swelltree.studies.seas import realised
-from swelltree.studies.traced import check_traced
-from swelltree.system.errors import SwelltreeError, listed, suggest
-from swelltree.system.named_values import NamedValues
 from swelltree.waves.sea import AnySea
 
 if TYPE_CHECKING:

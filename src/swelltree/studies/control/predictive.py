@@ -20,21 +20,20 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from swelltree.effects.controllers.controllers import (
+from swelltree.describe.errors import SwelltreeError, listed
+from swelltree.integrate.programming.quadratic import solve_quadratic
+from swelltree.model.model import Model
+from swelltree.multibody.formulations import formulation as chosen_formulation
+from swelltree.pto.controllers.controllers import (
     CompiledController,
     PlainLaw,
     with_controller,
 )
-from swelltree.formulations import formulation as chosen_formulation
-from swelltree.model.model import Model
-from swelltree.solvers.programming.quadratic import solve_quadratic
 from swelltree.spatial.linear_steps import first_order_hold
+from swelltree.studies.control.actuators import Ports, find_ports, freed, port_rows
 from swelltree.studies.control.linear import rest_strokes
-from swelltree.studies.control.machines import freed
-from swelltree.studies.control.ports import Ports, find_ports, port_rows
 from swelltree.studies.linear.linearise import linear_model
 from swelltree.studies.seas import linear_waves
-from swelltree.system.errors import SwelltreeError, listed
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import AnySea, RealisedSea
 from swelltree.waves.spectral_lines import synthesised

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swelltree.describe.errors import SwelltreeError, listed
 from swelltree.hydro.radiation.reduction import balance
-from swelltree.solvers.linear_reduction import (
+from swelltree.integrate.linear_reduction import (
     comparable,
     reached,
     scaled_channels,
     split_unrestrained,
 )
-from swelltree.system.errors import SwelltreeError, listed
 
 if TYPE_CHECKING:
     from control import StateSpace

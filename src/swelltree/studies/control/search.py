@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swelltree.engine.arrays import Tree
-from swelltree.solvers.fourier import from_complex
-from swelltree.solvers.programming.sequential import Optimum, minimise
+from swelltree.describe.errors import SwelltreeError
+from swelltree.describe.values import NamedValues
+from swelltree.integrate.fourier import from_complex
+from swelltree.integrate.programming.sequential import Optimum, minimise
+from swelltree.jit.arrays import Tree
+from swelltree.studies.control.actuators import Passive
 from swelltree.studies.control.goal import ControlProgram, Goal
 from swelltree.studies.control.limited import AtRest
 from swelltree.studies.control.limits import why_not
 from swelltree.studies.control.linear import Port
-from swelltree.studies.control.passive import Passive
 from swelltree.studies.control.series import Response
-from swelltree.system.errors import SwelltreeError
-from swelltree.system.named_values import NamedValues
 
 SHARPER = (0.3, 0.1, 0.03, 0.01, 0.003)  # of the typical power
 

@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swelltree.effects.drag.drag import DragPieces
+from swelltree.describe.errors import warn_user
+from swelltree.hydro.morison.drag import DragPieces
 from swelltree.model.model import Model
 from swelltree.studies.linear.wave_forces import water_velocity
-from swelltree.system.errors import warn_user
 
 DRAG = ("none", "harmonic", "stochastic")
 PHASES = 64  # samples of a cycle

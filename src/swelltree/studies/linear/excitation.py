@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swelltree.effects.drag.drag import DragPieces
-from swelltree.effects.linear_hydro.data import Table
-from swelltree.effects.linear_hydro.excitation import DataExcitation, in_band
-from swelltree.engine.arrays import Array
+from swelltree.describe.errors import SwelltreeError
+from swelltree.hydro.linear.data import Table
+from swelltree.hydro.linear.excitation import DataExcitation, in_band
+from swelltree.hydro.morison.drag import DragPieces
+from swelltree.jit.arrays import Array
 from swelltree.model.model import Model
 from swelltree.studies.linear.drag import DragSolver, Waves
 from swelltree.studies.linear.linear_model import OperatingPoint
 from swelltree.studies.linear.wave_forces import group_excitation
 from swelltree.studies.seas import linear_waves
-from swelltree.system.errors import SwelltreeError
 from swelltree.waves.sea import AnySea
 
 

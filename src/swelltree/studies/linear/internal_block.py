@@ -18,18 +18,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Complex, Float
 
-from swelltree.effects.strokes.stroke_forces import element_forces
-from swelltree.engine.arrays import Array, namespace, pytree
-from swelltree.engine.backend import is_traced, jnp
-from swelltree.engine.machine.points import Points
-from swelltree.formulations import Formulation, State
-from swelltree.formulations.equations import settled_at
+from swelltree.describe.errors import listed
+from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit.backend import is_traced, jnp
+from swelltree.jit.points import Points
 from swelltree.model.effect import Now
-from swelltree.model.internal_state import InternalState, internal_rate
+from swelltree.model.internal_state import InternalState, internal_rate, present
 from swelltree.model.model import Model
-from swelltree.model.present import present
-from swelltree.model.total import total_loads
-from swelltree.system.errors import listed
+from swelltree.model.solved import total_loads
+from swelltree.multibody.formulations import Formulation, State
+from swelltree.multibody.formulations.equations import settled_at
+from swelltree.pto.actuators.forces import element_forces
 
 if TYPE_CHECKING:
     from swelltree.studies.linear.linear_model import OperatingPoint

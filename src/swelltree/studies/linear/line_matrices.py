@@ -19,21 +19,21 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Complex, Float
 
-from swelltree.effects.linear_hydro.data import without_table
-from swelltree.effects.lines.dynamic.arrays import LineArrays
-from swelltree.engine.arrays import Tree
-from swelltree.engine.trees import mapped
+from swelltree.hydro.linear.data import without_table
+from swelltree.integrate.complementarity.attached import end_positions
+from swelltree.integrate.complementarity.lines.bending import kink_weights
+from swelltree.integrate.complementarity.lines.channels import line_channels
+from swelltree.integrate.complementarity.lines.forces import Frozen, NodeWater, freeze, wet_share
+from swelltree.integrate.complementarity.lines.winch_statics import present
+from swelltree.integrate.complementarity.relax import Rest
+from swelltree.integrate.complementarity.state import form_of
+from swelltree.jit.arrays import Tree
+from swelltree.jit.trees import mapped
 from swelltree.model.model import Model
 from swelltree.model.sea import surface_and_water_at
 from swelltree.model.solved import made_ready
-from swelltree.studies.time.two_step.start import to_rest
-from swelltree.two_step.attached import end_positions
-from swelltree.two_step.lines.bending import kink_weights
-from swelltree.two_step.lines.channels import line_channels
-from swelltree.two_step.lines.forces import Frozen, NodeWater, freeze, wet_share
-from swelltree.two_step.lines.winch_rest import present
-from swelltree.two_step.relax import Rest
-from swelltree.two_step.state import form_of
+from swelltree.mooring.dynamic.arrays import LineArrays
+from swelltree.studies.time.complementarity.start import to_rest
 
 MATRICES = ("mass", "damping", "stiffness")
 RIGID = 1e6  # stiffness of segments that cannot stretch, of their tension

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.engine.arrays import Tree
+from swelltree.describe.errors import SwelltreeError, suggest
+from swelltree.jit.arrays import Tree
 from swelltree.model.model import Model
-from swelltree.studies.given import study_of_model
 from swelltree.studies.linear.line_matrices import LineMatrices, lines_at_rest
-from swelltree.system.errors import SwelltreeError, suggest
+from swelltree.studies.options import study_of_model
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swelltree.effects.drag.drag import DragPieces
-from swelltree.model.kinematics import with_world
+from swelltree.describe.errors import warn_user
+from swelltree.hydro.morison.drag import DragPieces
 from swelltree.model.model import Model
-from swelltree.spatial.vectors import matvec, skew
+from swelltree.multibody.kinematics import with_world
+from swelltree.spatial.rotations import matvec, skew
 from swelltree.studies.linear.drag import (
     ROUNDS,
     DragSolver,
@@ -27,7 +28,6 @@ from swelltree.studies.linear.drag import (
 from swelltree.studies.linear.line_matrices import Condensed, LineGroup, LinesAtRest, lines_at_rest
 from swelltree.studies.linear.linear_model import LinearModel
 from swelltree.studies.linear.wave_forces import water_velocity
-from swelltree.system.errors import warn_user
 
 TOLERANCE = 1e-5  # of the largest motion
 AT_ONCE = 64  # waves: the blocks of more would not fit into the cache

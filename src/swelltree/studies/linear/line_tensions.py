@@ -11,17 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from swelltree.effects.lines.dynamic.lines import STATIC_LINES
-from swelltree.effects.lines.dynamic.static_lines import StaticLines
+from swelltree.describe.values import NamedValues
 from swelltree.model.effect import Effect, Now
-from swelltree.model.kinematics import Motion as BodyMotion
 from swelltree.model.model import Pose
-from swelltree.spatial.rotations import about_axis
-from swelltree.spatial.vectors import matmul
+from swelltree.mooring.dynamic.lines import STATIC_LINES, StaticLines
+from swelltree.multibody.kinematics import Motion as BodyMotion
+from swelltree.spatial.rotations import about_axis, matmul
 from swelltree.studies.linear.line_response import LineSystem, Motion
 from swelltree.studies.linear.linear_model import LinearModel
 from swelltree.studies.linear.linearise import resting_motion
-from swelltree.system.named_values import NamedValues
 
 if TYPE_CHECKING:
     import xarray as xr

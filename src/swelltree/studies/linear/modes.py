@@ -11,30 +11,30 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.frame import columns_in_axes
-from swelltree.effects.lines.dynamic.static_lines import with_static_lines
-from swelltree.engine.arrays import Array
-from swelltree.engine.backend import is_traced, jnp
-from swelltree.formulations import Formulation, State
-from swelltree.formulations import formulation as chosen_formulation
-from swelltree.model.inertia import dense_inertia, world_inertia
-from swelltree.model.layout import DOFS
+from swelltree.describe.errors import SwelltreeError
+from swelltree.describe.values import NamedValues
+from swelltree.hydro.linear.frame import columns_in_axes
+from swelltree.jit.arrays import Array
+from swelltree.jit.backend import is_traced, jnp
 from swelltree.model.model import Model
-from swelltree.studies.given import study_of_model
+from swelltree.mooring.dynamic.lines import with_static_lines
+from swelltree.multibody.formulations import Formulation, State
+from swelltree.multibody.formulations import formulation as chosen_formulation
+from swelltree.multibody.inertia import dense_inertia, world_inertia
+from swelltree.multibody.layout import DOFS
 from swelltree.studies.linear.excitation import has_table
 from swelltree.studies.linear.frequency_modes import (
+    HEADING,
     Matrices,
     modes_in_water,
     spectrum,
     traced_eigenvalues,
 )
-from swelltree.studies.linear.frequency_results import HEADING
 from swelltree.studies.linear.linear_model import LinearModel, OperatingPoint
 from swelltree.studies.linear.linearise import linear_model, resting_motion, traced_model
-from swelltree.studies.rest.equilibrium import state_given
-from swelltree.studies.rest.relax import check_no_drums
-from swelltree.system.errors import SwelltreeError
-from swelltree.system.named_values import NamedValues
+from swelltree.studies.options import study_of_model
+from swelltree.studies.statics.equilibrium import state_given
+from swelltree.studies.statics.relax import check_no_drums
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.radiation import check_source
-from swelltree.effects.lines.dynamic.static_lines import with_static_lines
-from swelltree.engine.arrays import Numbers
-from swelltree.formulations import Formulation, State
-from swelltree.formulations import formulation as chosen_formulation
+from swelltree.describe.values import NamedValues
+from swelltree.hydro.linear.radiation import check_source
+from swelltree.jit.arrays import Numbers
 from swelltree.model.checks.lines_alone import refuse_lines_alone
 from swelltree.model.model import Model
-from swelltree.studies.given import study_of_model
+from swelltree.mooring.dynamic.lines import with_static_lines
+from swelltree.multibody.formulations import Formulation, State
+from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.studies.linear.drag import Waves
 from swelltree.studies.linear.drag_response import check_drag, with_drag, with_drag_of_sea
 from swelltree.studies.linear.excitation import asked, table_of
-from swelltree.studies.linear.frequency_results import (
+from swelltree.studies.linear.frequency_modes import (
     HEADING,
     body_motion,
     damper_power,
@@ -36,9 +36,8 @@ from swelltree.studies.linear.line_response import line_system
 from swelltree.studies.linear.line_tensions import rao_variables, tensions, with_line_notes
 from swelltree.studies.linear.linear_model import LinearModel
 from swelltree.studies.linear.linearise import linear_model
-from swelltree.studies.rest.relax import check_no_drums
-from swelltree.studies.traced import check_traced
-from swelltree.system.named_values import NamedValues
+from swelltree.studies.options import check_traced, study_of_model
+from swelltree.studies.statics.relax import check_no_drums
 from swelltree.waves.dispersion import dispersion, group_speed
 from swelltree.waves.sea import AnySea
 

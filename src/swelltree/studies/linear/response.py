@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.effects.lines.dynamic.static_lines import with_static_lines
-from swelltree.formulations import Formulation, State
-from swelltree.formulations import formulation as chosen_formulation
+from swelltree.describe.errors import SwelltreeError
+from swelltree.describe.values import NamedValues
 from swelltree.model.checks.lines_alone import refuse_lines_alone
 from swelltree.model.model import Model
-from swelltree.studies.given import study_of_model
+from swelltree.mooring.dynamic.lines import with_static_lines
+from swelltree.multibody.formulations import Formulation, State
+from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.studies.linear.drag import Waves
 from swelltree.studies.linear.drag_response import check_drag, with_drag
 from swelltree.studies.linear.excitation import waves_of
-from swelltree.studies.linear.frequency_results import (
+from swelltree.studies.linear.frequency_modes import (
     HEADING,
     WORLD,
     body_motion,
@@ -30,10 +31,8 @@ from swelltree.studies.linear.line_tensions import response_variables, tensions,
 from swelltree.studies.linear.linear_model import LinearModel
 from swelltree.studies.linear.linearise import linear_model
 from swelltree.studies.linear.rao import check_excited
-from swelltree.studies.rest.relax import check_no_drums
-from swelltree.studies.traced import check_traced
-from swelltree.system.errors import SwelltreeError
-from swelltree.system.named_values import NamedValues
+from swelltree.studies.options import check_traced, study_of_model
+from swelltree.studies.statics.relax import check_no_drums
 from swelltree.waves.sea import AnySea
 
 if TYPE_CHECKING:

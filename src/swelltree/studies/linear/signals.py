@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from swelltree.effects.lines.dynamic.lines import STATIC_LINES
-from swelltree.effects.strokes.stroke_forces import stroke_forces
-from swelltree.engine.arrays import Tree
-from swelltree.formulations import Formulation
-from swelltree.model.layout import DOFS
+from swelltree.describe.errors import SwelltreeError, listed, suggest
+from swelltree.describe.values import as_names
+from swelltree.jit.arrays import Tree
 from swelltree.model.model import Model
+from swelltree.mooring.dynamic.lines import STATIC_LINES
+from swelltree.multibody.formulations import Formulation
+from swelltree.multibody.layout import DOFS
+from swelltree.pto.actuators.forces import stroke_forces
 from swelltree.studies.linear.linear_model import FirstOrder, LinearModel
 from swelltree.studies.linear.linearise import linear_model
-from swelltree.system.errors import SwelltreeError, listed, suggest
-from swelltree.system.values import as_names
 
 
 def model_with_states(model: Model, how: Formulation) -> LinearModel:

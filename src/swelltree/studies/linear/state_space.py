@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.engine.arrays import Tree
-from swelltree.formulations import Formulation
-from swelltree.formulations import formulation as chosen_formulation
+from swelltree.describe.errors import SwelltreeError
+from swelltree.integrate.linear_reduction import (
+    minimal,
+    reduced,
+    split_unrestrained,
+    zero_order_hold,
+)
+from swelltree.jit.arrays import Tree
 from swelltree.model.model import Model
-from swelltree.solvers.linear_reduction import minimal, reduced, split_unrestrained, zero_order_hold
+from swelltree.multibody.formulations import Formulation
+from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.studies.control.report import unrestrained_sentence
-from swelltree.studies.given import study_of_model
 from swelltree.studies.linear.signals import (
     input_rows,
     left_out,
@@ -21,8 +26,7 @@ from swelltree.studies.linear.signals import (
     output_rows,
     state_names,
 )
-from swelltree.studies.traced import check_traced
-from swelltree.system.errors import SwelltreeError
+from swelltree.studies.options import check_traced, study_of_model
 
 if TYPE_CHECKING:
     from control import StateSpace

@@ -12,13 +12,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from swelltree.engine.arrays import Array
-from swelltree.engine.backend import jax, jnp
-from swelltree.engine.machine.points import point_program
-from swelltree.formulations import Formulation, State
-from swelltree.formulations.equations import settled_at
+from swelltree.jit.arrays import Array
+from swelltree.jit.backend import jax, jnp
+from swelltree.jit.points import point_program
 from swelltree.model.effect import Now
 from swelltree.model.model import Model
+from swelltree.multibody.formulations import Formulation, State
+from swelltree.multibody.formulations.equations import settled_at
 from swelltree.waves.airy import Components
 from swelltree.waves.dispersion import depth_decay, dispersion
 

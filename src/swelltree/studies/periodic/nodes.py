@@ -19,12 +19,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from swelltree.engine.arrays import Array, Tree
-from swelltree.engine.machine.points import Points
-from swelltree.engine.machine.program import ASKED
-from swelltree.formulations import Formulation
-from swelltree.solvers.fourier import at_nodes, to_coefficients
-from swelltree.spatial.products import compact
+from swelltree.integrate.fourier import at_nodes, to_coefficients
+from swelltree.jit.arrays import Array, Tree
+from swelltree.jit.points import Points
+from swelltree.jit.program import ASKED
+from swelltree.multibody.formulations import Formulation
+from swelltree.spatial.rotations import compact
 from swelltree.studies.periodic.problem import Period, flat, node, sizes
 from swelltree.studies.periodic.series import Steady, series_jacobian
 

@@ -6,8 +6,8 @@ import functools
 
 import numpy as np
 
-from swelltree.engine.arrays import Tree
-from swelltree.solvers.fourier import Basis
+from swelltree.integrate.fourier import Basis
+from swelltree.jit.arrays import Tree
 
 
 def derivative(basis: Basis, order: int) -> Tree:

@@ -14,41 +14,47 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.effects.controllers.controllers import raise_faults
-from swelltree.effects.linear_hydro.frame import mean_yaw, out_of_axes
-from swelltree.effects.linear_hydro.known_radiation import KnownRadiation
-from swelltree.engine.arrays import Array, Tree
-from swelltree.engine.backend import jnp
-from swelltree.engine.machine.points import point_program
-from swelltree.formulations import Formulation
-from swelltree.formulations import formulation as chosen_formulation
-from swelltree.formulations.equations import Phase, observe, start_phase
+from swelltree.describe.errors import SwelltreeError
+from swelltree.describe.values import NamedValues
+from swelltree.hydro.linear.frame import mean_yaw, out_of_axes
+from swelltree.hydro.linear.radiation import KnownRadiation
+from swelltree.integrate.fourier import at_nodes as series_at_nodes
+from swelltree.integrate.fourier import good_size, to_coefficients, to_complex
+from swelltree.integrate.solution import Code, one_thread
+from swelltree.jit.arrays import Array, Tree
+from swelltree.jit.backend import jnp
+from swelltree.jit.points import point_program
 from swelltree.model.checks.lines_alone import refuse_lines_alone
-from swelltree.model.layout import DOFS
 from swelltree.model.model import Model
-from swelltree.solvers.fourier import at_nodes as series_at_nodes
-from swelltree.solvers.fourier import good_size, to_coefficients, to_complex
-from swelltree.solvers.solution import Code
-from swelltree.solvers.threads import one_thread
-from swelltree.spatial.products import compact
-from swelltree.studies.given import study_of_model
-from swelltree.studies.periodic.error import enough_nodes, truncation_error
-from swelltree.studies.periodic.failure import failure
+from swelltree.multibody.formulations import Formulation
+from swelltree.multibody.formulations import formulation as chosen_formulation
+from swelltree.multibody.formulations.equations import Phase, observe, start_phase
+from swelltree.multibody.layout import DOFS
+from swelltree.pto.controllers.controllers import raise_faults
+from swelltree.spatial.rotations import compact
+from swelltree.studies.options import check_traced, study_of_model
+from swelltree.studies.periodic.error import enough_nodes, failure, truncation_error
 from swelltree.studies.periodic.nodes import Nodes
-from swelltree.studies.periodic.problem import Period, flat, sizes, state_at, unflat
-from swelltree.studies.periodic.set_up import (
+from swelltree.studies.periodic.problem import (
+    Period,
     PeriodAsked,
     check_periodic,
+    flat,
     harmonics_for,
     period_of,
     set_up,
+    sizes,
+    state_at,
+    unflat,
 )
-from swelltree.studies.periodic.smoothing import continued, has_clutch, sharp_forces
-from swelltree.studies.periodic.solve import PeriodicSolution, newton
+from swelltree.studies.periodic.solve import (
+    PeriodicSolution,
+    continued,
+    has_clutch,
+    newton,
+    sharp_forces,
+)
 from swelltree.studies.seas import realised, with_elevation
-from swelltree.studies.traced import check_traced
-from swelltree.system.errors import SwelltreeError
-from swelltree.system.named_values import NamedValues
 from swelltree.waves.sea import AnySea, RealisedSea
 
 if TYPE_CHECKING:
@@ -171,7 +177,7 @@ def _with_stability(
     waves: RealisedSea | None,
 ) -> xr.Dataset:
     """The result with its Floquet multipliers."""
-    from swelltree.studies.periodic.floquet import multipliers
+    from swelltree.studies.periodic.error import multipliers
 
     values = multipliers(model, how, solution.period, solution.Y, waves)
     # directions that nothing holds have the multiplier one, once or twice each
@@ -222,10 +228,10 @@ def _to_dataset(
     radiation: str,
     provenance: NamedValues | None,
 ) -> xr.Dataset:
-    from swelltree.effects.linear_hydro.data import displacement
-    from swelltree.model.kinematics import Pose
-    from swelltree.results.channels import body_order
+    from swelltree.hydro.linear.data import displacement
+    from swelltree.multibody.kinematics import Pose
     from swelltree.results.dataset import to_dataset
+    from swelltree.results.sea import body_order
 
     nodes = Nodes(how, periodic)
     values, mu = nodes.at(nodes.inputs(solution.Y))

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from swelltree.describe.errors import SwelltreeError
 from swelltree.model.model import Model, Pose
 from swelltree.results.displacement import displacement
-from swelltree.studies.given import study_of_model
-from swelltree.studies.linear.frequency_results import HEADING
+from swelltree.studies.linear.frequency_modes import HEADING
 from swelltree.studies.linear.rao import rao
-from swelltree.studies.rest.equilibrium import equilibrium
+from swelltree.studies.options import study_of_model
 from swelltree.studies.seas import linear_waves
+from swelltree.studies.statics.equilibrium import equilibrium
 from swelltree.studies.time.operability import succeeded
 from swelltree.studies.time.simulate import simulate
-from swelltree.system.errors import SwelltreeError
 from swelltree.waves.sea import AnySea
 
 if TYPE_CHECKING:

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.engine.arrays import Tree
-from swelltree.engine.contents import Contents, hashed
-from swelltree.engine.remembered import Remembered
-from swelltree.engine.trees import flatten, leaves_of
+from swelltree.describe.errors import SwelltreeError, shown
+from swelltree.integrate.solution import Code
+from swelltree.jit.arrays import Tree
+from swelltree.jit.fingerprint import Contents, hashed
+from swelltree.jit.memo import Remembered
+from swelltree.jit.trees import flatten, leaves_of
 from swelltree.model.model import Model
 from swelltree.model.values.described import Described
 from swelltree.results.dataset import Labelled
-from swelltree.solvers.solution import Code
-from swelltree.system.errors import SwelltreeError, shown
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -15,25 +15,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swelltree.effects.immersion.immersions import with_immersed_mass
-from swelltree.engine.arrays import Array
-from swelltree.engine.machine.program import Program
-from swelltree.engine.trees import mapped
-from swelltree.model.constraints import evaluate_rows
+from swelltree.hydro.splash_zone.immersions import with_immersed_mass
+from swelltree.integrate.complementarity.lines.attachments import hung, with_inertia
+from swelltree.integrate.complementarity.lines.channels import solved_loads
+from swelltree.integrate.complementarity.samples import Sample
+from swelltree.integrate.complementarity.start import motion_at
+from swelltree.integrate.complementarity.state import Form, Setup, StepperState
+from swelltree.jit.arrays import Array
+from swelltree.jit.program import Program
+from swelltree.jit.trees import mapped
 from swelltree.model.effect import Now
-from swelltree.model.inertia import dense_inertia, gyroscopic, world_inertia
-from swelltree.model.kinematics import Motion
+from swelltree.model.internal_state import present
 from swelltree.model.model import Model
-from swelltree.model.present import present
 from swelltree.model.signals import drives_at
-from swelltree.model.solved import solved_at, with_solved_mass
-from swelltree.model.total import total_loads
+from swelltree.model.solved import solved_at, total_loads, with_solved_mass
+from swelltree.multibody.constraints import evaluate_rows
+from swelltree.multibody.inertia import dense_inertia, gyroscopic, world_inertia
+from swelltree.multibody.kinematics import Motion
 from swelltree.spatial.linalg import constrained_solve
-from swelltree.two_step.lines.channels import solved_loads
-from swelltree.two_step.lines.hung_points import hung, with_inertia
-from swelltree.two_step.samples import Sample
-from swelltree.two_step.start import motion_at
-from swelltree.two_step.state import Form, Setup, StepperState
 
 
 class Start(NamedTuple):

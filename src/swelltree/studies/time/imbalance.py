@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.engine.trees import mapped
-from swelltree.model.kinematics import Pose, joint_frames
+from swelltree.integrate.complementarity.state import Form
+from swelltree.jit.trees import mapped
 from swelltree.model.model import Model
-from swelltree.model.tree import tree_blocks, velocity_matrix
-from swelltree.studies.time.two_step.channels import observer
-from swelltree.two_step.state import Form
+from swelltree.multibody.kinematics import Pose, joint_frames
+from swelltree.multibody.tree import tree_blocks, velocity_matrix
+from swelltree.studies.time.complementarity.channels import observer
 
 if TYPE_CHECKING:
-    from swelltree.two_step.samples import Sample
+    from swelltree.integrate.complementarity.samples import Sample
 
 
 def in_words(before: np.ndarray, names: tuple[str, ...]) -> str:

@@ -10,11 +10,11 @@ import math
 
 import numpy as np
 
-from swelltree.engine.backend import is_traced, is_tracer
-from swelltree.formulations import formulation as chosen_formulation
+from swelltree.describe.errors import SwelltreeError, shown, warn_user
+from swelltree.jit.backend import is_traced, is_tracer
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect
-from swelltree.system.errors import SwelltreeError, shown, warn_user
+from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.waves.airy import Components
 from swelltree.waves.gridded import GridWaves
 from swelltree.waves.sea import RealisedSea

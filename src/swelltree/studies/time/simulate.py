@@ -7,26 +7,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swelltree.engine.arrays import Array, Tree
-from swelltree.engine.backend import make_room
-from swelltree.engine.machine.program import let_go_of_large
-from swelltree.formulations import Formulation
+from swelltree.describe.errors import SwelltreeError
+from swelltree.describe.values import NamedValues
+from swelltree.integrate.stepper import Keeping, Stepper, drive
+from swelltree.jit.arrays import Array, Tree
+from swelltree.jit.backend import make_room
+from swelltree.jit.program import let_go_of_large
 from swelltree.model.model import Model, Pose
 from swelltree.model.solved import coupled_effect
-from swelltree.results.channels import finished
-from swelltree.solvers.stepper import Keeping, Stepper, drive
-from swelltree.studies.given import study_of_model
+from swelltree.multibody.formulations import Formulation
+from swelltree.results.sea import finished
+from swelltree.studies.options import study_of_model
+from swelltree.studies.time.complementarity.stepper import two_step_stepper
+from swelltree.studies.time.complementarity.traced import two_step_traced
 from swelltree.studies.time.result import checked, result_of
 from swelltree.studies.time.smooth import smooth_stepper, smooth_traced
 from swelltree.studies.time.task import TWO_STEP, Asked, Sampling, Stepping, Task, read_task
-from swelltree.studies.time.two_step.stepper import two_step_stepper
-from swelltree.studies.time.two_step.traced import two_step_traced
 from swelltree.studies.time.winch_findings import (
     refuse_what_cannot_be_obeyed,
     tell_of_light_loads,
 )
-from swelltree.system.errors import SwelltreeError
-from swelltree.system.named_values import NamedValues
 from swelltree.waves.sea import AnySea
 
 if TYPE_CHECKING:

@@ -9,45 +9,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from swelltree.compiler.step_means import with_step_means
-from swelltree.effects.linear_hydro.radiation import with_exact_memory
-from swelltree.engine.arrays import Array, Tree
-from swelltree.engine.backend import is_traced, jax, jnp
-from swelltree.engine.extremes import as_channels, nothing_known
-from swelltree.engine.machine.program import Program, switched_off
-from swelltree.engine.machine.ran import BY_LLVM
-from swelltree.engine.machine.shapes import shapes_of
-from swelltree.engine.trees import mapped
-from swelltree.formulations import Formulation, State
-from swelltree.formulations.equations import (
-    Phase,
-    begun,
-    event_count,
-    event_values,
-    next_due,
-    observe,
-    rates,
-    resolved,
-    settle,
-    settled_at,
-    start_phase,
-    step_model,
-    switched,
-)
-from swelltree.formulations.radiation_block import (
-    exact_stages_of,
-    matrix_of,
-    memory_of,
-    partners_of,
-    ports_of,
-    with_memory,
-)
-from swelltree.model.model import Model
-from swelltree.model.solved import coupled_effect, where_solved
-from swelltree.results.channels import chosen
-from swelltree.solvers.problem import LinearBlock
-from swelltree.solvers.solution import Code
-from swelltree.solvers.stepper import Stepper
-from swelltree.solvers.stepping.smooth import (
+from swelltree.describe.errors import SwelltreeError
+from swelltree.describe.values import NamedValues
+from swelltree.hydro.linear.radiation import with_exact_memory
+from swelltree.integrate.problem import LinearBlock
+from swelltree.integrate.runge_kutta.smooth import (
     Carry,
     Options,
     Problem,
@@ -55,17 +21,48 @@ from swelltree.solvers.stepping.smooth import (
     integrate,
     value_at,
 )
-from swelltree.solvers.stepping.smooth import start as start_carry
-from swelltree.spatial.products import compact
-from swelltree.studies.rest.equilibrium import equilibrium_state, find_rest
+from swelltree.integrate.runge_kutta.smooth import start as start_carry
+from swelltree.integrate.solution import Code
+from swelltree.integrate.stepper import Stepper
+from swelltree.jit.arrays import Array, Tree
+from swelltree.jit.backend import is_traced, jax, jnp
+from swelltree.jit.extremes import as_channels, nothing_known
+from swelltree.jit.program import Program, switched_off
+from swelltree.jit.shapes import shapes_of
+from swelltree.jit.trace_cache import BY_LLVM
+from swelltree.jit.trees import mapped
+from swelltree.model.model import Model
+from swelltree.model.solved import coupled_effect, where_solved
+from swelltree.multibody.formulations import Formulation, State
+from swelltree.multibody.formulations.equations import (
+    Phase,
+    begun,
+    event_count,
+    event_values,
+    exact_stages_of,
+    matrix_of,
+    memory_of,
+    next_due,
+    observe,
+    partners_of,
+    ports_of,
+    rates,
+    resolved,
+    settle,
+    settled_at,
+    start_phase,
+    step_model,
+    switched,
+    with_memory,
+)
+from swelltree.results.sea import chosen
+from swelltree.spatial.rotations import compact
+from swelltree.studies.statics.equilibrium import equilibrium_state, find_rest
 from swelltree.studies.time.continuing import end_of, refuse_start
-from swelltree.studies.time.smooth_failure import failure
-from swelltree.studies.time.smooth_steps import options_of
+from swelltree.studies.time.smooth_steps import failure, options_of
 from swelltree.studies.time.task import Task, kept_step
-from swelltree.studies.time.watch_traced import with_watch
+from swelltree.studies.time.verify import with_watch
 from swelltree.studies.time.winch_findings import all_winches, stages_until
-from swelltree.system.errors import SwelltreeError
-from swelltree.system.named_values import NamedValues
 
 FAST = 1e6  # m/s, rad/s: beyond this a motion has diverged
 

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
-from swelltree.compiler.corners import corner_times, noticed_times
-from swelltree.compiler.unseen import unseen_times
-from swelltree.engine.arrays import Tree
-from swelltree.engine.backend import is_traced
-from swelltree.formulations.equations import event_count
+from swelltree.compiler.breakpoints import corner_times, noticed_times
+from swelltree.compiler.step_aliasing import unseen_times
+from swelltree.describe.errors import SwelltreeError, warn_user
+from swelltree.integrate.problem import Carry, Options, padded_corners
+from swelltree.integrate.solution import Code, describe
+from swelltree.jit.arrays import Array, Tree
+from swelltree.jit.backend import is_traced, jax, jnp
+from swelltree.model.effect import Now
+from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect, fixed_step
-from swelltree.solvers.problem import Options, padded_corners
+from swelltree.multibody.formulations import Formulation
+from swelltree.multibody.formulations.equations import event_count, rates
+from swelltree.multibody.formulations.latches import dead_latches
+from swelltree.pto.controllers.missing_numbers import not_finite
 from swelltree.studies.time.task import Task, kept_step
-from swelltree.system.errors import SwelltreeError, warn_user
+from swelltree.studies.time.verify import why_stopped
+
+# --- Lengths of the steps of smooth solvers, and where they end
 
 SAME_STEP = 1e-6  # of a step: how far samples may lie from its multiples
 
@@ -119,3 +129,75 @@ def _corners(task: Task, options: Options) -> Tree:
             "it does what its values at their ends and middles do not show. Give a shorter step."
         )
     return padded_corners(np.concatenate([known, unseen]))
+
+
+# --- Where and why a smooth run stopped: which loop, body or law
+
+PROBES = 40  # states on the way into a failed step
+AHEAD = 0.1  # s: at least so far they are looked for; methods of fixed steps keep no step
+
+
+def failure(model: Model, how: Formulation, last: Carry, code: Code) -> tuple[Code, str]:
+    """Which body or loop, when and why.
+
+    Args:
+        model: that was run.
+        how: its formulation.
+        last: the last good state.
+        code: how it ended.
+    """
+    when = float(last.sampled) if code is Code.STOPPED_BY_USER else float(last.t_fail)
+    sentence = describe(code, when)
+    if code is Code.STOPPED_BY_USER:
+        return code, sentence
+    # the body that moves fastest at the last good state is where to look
+    phase = jax.tree.map(jnp.asarray, last.y)
+    kin = how.kinematics(model, jnp.asarray(last.t), phase.state)
+    pose, coordinate = jax.tree.map(np.asarray, (kin.motion.pose, kin.motion.coordinate))
+    angles = coordinate[np.array(model.layout.angle_dofs, dtype=int)]
+    dead = dead_latches(model, how, kin, phase.internal, jnp.asarray(last.t))
+    if dead:
+        return Code.LOOP_SINGULAR, (
+            f"time stepping stopped at t = {when:.6g} s. {', '.join(dead).capitalize()} locked at "
+            "a dead centre of the loop: the stroke stands still there while the other joints move, "
+            "and no force on it can hold them. Put the latch on a joint that turns there, or give "
+            "a longer rearm time, so that it does not lock there."
+        )
+    loop = why_stopped(model, float(last.t), pose, angles)
+    if loop is not None:
+        return Code.LOOP_SINGULAR, f"time stepping stopped at t = {when:.6g} s. {loop}"
+    speed = np.abs(np.asarray(kin.motion.v)).max(axis=1)
+    body = model.layout.bodies[int(np.nanargmax(np.where(np.isnan(speed), np.inf, speed)))]
+    law = not_finite(model, _moments(model, how, last, when))
+    elements = phase.internal.elements
+    reasons = [e.why_stopped(elements[e.kind]) for e in model.effects if e.kind in elements]
+    reasons = [why for why in reasons if why]
+    if reasons and code is Code.NOT_FINITE:
+        # what an effect knows is better than advice in general
+        sentence = f"time stepping stopped at t = {when:.6g} s: a number is not finite."
+    sentence += f" Look at body '{body}', which moves fastest there."
+    sentence = " ".join([sentence, *reasons])
+    return code, sentence + (f" {law}" * bool(law))
+
+
+def _moments(model: Model, how: Formulation, last: Carry, when: float) -> Iterator[Now]:
+    """The last good state, a time just behind it, and where the motion was going from there.
+
+    A step that failed met a law at a state that was not kept: the states on the tangent of the
+    motion lead there, the nearest first.
+    """
+    y = jax.tree.map(jnp.asarray, last.y)
+    t = float(last.t)
+
+    def at(later: Array, h: Array, rate: Tree) -> Now:
+        moved = y if rate is None else jax.tree.map(lambda a, b: a + h * b, y, rate)
+        kin = how.kinematics(model, jnp.asarray(later), moved.state)
+        return Now(jnp.asarray(later), kin.motion, moved.internal)
+
+    yield at(t, 0.0, None)
+    yield at(when + 1e-9, 0.0, None)
+    rate = rates(model, how, jnp.asarray(t), y)
+    probe = jax.jit(lambda h: at(t + h, h, rate))
+    longest = max(float(last.step), when - t, AHEAD)
+    for h in np.geomspace(1e-9, longest, PROBES):
+        yield probe(h)

@@ -6,21 +6,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import Window, without_table
-from swelltree.effects.linear_hydro.in_sea import in_waves
-from swelltree.engine.arrays import Array, Tree
-from swelltree.engine.backend import is_traced
-from swelltree.formulations import Formulation
-from swelltree.formulations import formulation as chosen_formulation
+from swelltree.describe.errors import SwelltreeError, listed, suggest
+from swelltree.hydro.linear.data import Window, without_table
+from swelltree.hydro.linear.in_sea import in_waves
+from swelltree.integrate.complementarity.state import usual_formulation
+from swelltree.integrate.runge_kutta.smooth import METHODS
+from swelltree.jit.arrays import Array, Tree
+from swelltree.jit.backend import is_traced
 from swelltree.model.model import Model, Pose
 from swelltree.model.solved import coupled_effect, made_ready
+from swelltree.multibody.formulations import Formulation
+from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.results.displacement import DESCRIBED, EQUILIBRIUM, datum_of
-from swelltree.solvers.stepping.smooth import METHODS
 from swelltree.studies.seas import check_times, realised
 from swelltree.studies.time.continuing import continued, end_time, is_run
 from swelltree.studies.time.output_step import output_times
-from swelltree.system.errors import SwelltreeError, listed, suggest
-from swelltree.two_step.state import usual_formulation
 from swelltree.waves.sea import AnySea, RealisedSea
 
 TWO_STEP = ("two_step", "interior_point")  # solvers of systems with dynamic lines or contacts

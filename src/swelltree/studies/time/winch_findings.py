@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.effects.lines.winches import FREE, SetSpeed, Winches
+from swelltree.describe.errors import SwelltreeError, warn_user
+from swelltree.integrate.complementarity.lines.winch_statics import CARRY, winches_of
 from swelltree.model.model import Model
-from swelltree.system.errors import SwelltreeError, warn_user
-from swelltree.two_step.lines.winch_rest import CARRY, winches_of
+from swelltree.mooring.winches import FREE, SetSpeed, Winches
 
 if TYPE_CHECKING:
     import xarray as xr

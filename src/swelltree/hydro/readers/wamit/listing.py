@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swelltree.hydro.dataset import HydroParts
+from swelltree.describe.errors import SwelltreeError
+from swelltree.describe.files.numbers import check_size, to_number, to_positive, to_whole
+from swelltree.hydro.data.dataset import HydroParts
 from swelltree.hydro.readers.textfile import TextFile, leading_numbers
 from swelltree.hydro.readers.wamit.setup import WamitSetup
-from swelltree.system.errors import SwelltreeError
-from swelltree.system.files.numbers import check_size, to_number, to_positive, to_whole
 
 
 @dataclass

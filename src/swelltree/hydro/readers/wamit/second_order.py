@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from swelltree.hydro.dataset import DOFS, FORCE, HydroParts, merged_omega, rows_of, split_label
+from swelltree.describe.files.numbers import check_size
+from swelltree.hydro.data.dataset import DOFS, FORCE, HydroParts, merged_omega, rows_of, split_label
 from swelltree.hydro.readers.textfile import Rows, TextFile
-from swelltree.hydro.readers.wamit.periods import to_omega
+from swelltree.hydro.readers.wamit.numeric import to_omega
 from swelltree.hydro.readers.wamit.setup import WamitSetup
-from swelltree.system.files.numbers import check_size
 
 
 def _power(dofs: list[str], index: np.ndarray) -> np.ndarray:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from swelltree.hydro.soundness import check_agrees
-from swelltree.system.errors import SwelltreeError
-from swelltree.system.waters.water import Water
+from swelltree.describe.environment.water import Water
+from swelltree.describe.errors import SwelltreeError
+from swelltree.hydro.data.dataset import check_agrees
 
 
 @dataclass

@@ -8,45 +8,91 @@ step that fails leaves the run where it was.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.effects.controllers.controllers import raise_faults
-from swelltree.effects.linear_hydro.in_sea import ready_until
-from swelltree.engine.arrays import Array, Tree
-from swelltree.engine.doing import doing
-from swelltree.engine.trees import mapped
+from swelltree.describe.errors import SwelltreeError, shown
+from swelltree.describe.paths import with_number_below
+from swelltree.describe.spec import Description
+from swelltree.hydro.linear.in_sea import ready_until
+from swelltree.integrate.solution import Code, describe
+from swelltree.integrate.stepper import Stepper, padded
+from swelltree.jit.arrays import Array, Tree
+from swelltree.jit.status import doing
+from swelltree.jit.trees import flatten, mapped
 from swelltree.model.model import Model, Pose
+from swelltree.pto.controllers.controllers import raise_faults
 from swelltree.results.dataset import given_coordinates
-from swelltree.solvers.solution import Code, describe
-from swelltree.solvers.stepper import Stepper, padded
 from swelltree.studies.time.result import result_of
-from swelltree.studies.time.stepped.changes import (
-    SEA,
-    changed_sea,
-    check_same_layout,
-    read_changes,
-)
 from swelltree.studies.time.stepped.commands import (
     Commands,
+    Vocabulary,
     no_commands,
     read_values,
+    vocabulary,
     with_commands,
 )
 from swelltree.studies.time.stepped.samples import CHANGES, Samples, observing
-from swelltree.studies.time.stepped.vocabulary import Vocabulary, vocabulary
 from swelltree.studies.time.task import TWO_STEP, Task, starts_at_equilibrium
-from swelltree.system.errors import SwelltreeError, shown
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from swelltree.solvers.problem import Carry
-    from swelltree.system.findings import Finding
+    from swelltree.describe.errors import Finding
+    from swelltree.integrate.problem import Carry
     from swelltree.waves.sea import AnySea, RealisedSea
+
+
+# --- Other numbers of what is stepped: of the description, of the model, of the sea
+
+SEA = "sea."
+
+
+def read_changes(values: Array) -> tuple[dict[str, Array], dict[str, Array]]:
+    """Numbers of the model and numbers of the sea, as given by the user."""
+    if not isinstance(values, Mapping):
+        raise SwelltreeError(
+            f"change: {shown(values)} is not a table of names. "
+            "Give e.g. {'ptos.pto.damping': 2e4}."
+        )
+    for name, value in values.items():
+        try:
+            fine = np.isfinite(np.asarray(value, float)).all()
+        except (TypeError, ValueError):
+            fine = False
+        if not isinstance(name, str) or not fine:
+            raise SwelltreeError(f"change: '{name}': {shown(value)} is not finite. Give a number.")
+    of_sea = {name: x for name, x in values.items() if name.startswith(SEA)}
+    return {name: x for name, x in values.items() if name not in of_sea}, of_sea
+
+
+def changed_sea(sea: AnySea | None, values: dict[str, Array]) -> AnySea | None:
+    """The sea with other numbers, by path: "sea.spectrum.Hs", "sea.seed"."""
+    for name, value in values.items():
+        if not isinstance(sea, Description):
+            raise SwelltreeError(
+                f"change: '{name}', but there is no sea. Give stepper(model, sea)."
+            )
+        sea = with_number_below(sea, name, value)
+    return sea
+
+
+def check_same_layout(before: Model, after: Model, names: Iterable[str]) -> None:
+    """Refuse what changes sizes or the tree: compiled programs would not fit any more."""
+    old, form = flatten(before)
+    new, other = flatten(after)
+    if form != other or any(np.shape(a) != np.shape(b) for a, b in zip(old, new, strict=True)):
+        what = ", ".join(f"'{name}'" for name in names)
+        raise SwelltreeError(
+            f"change: {what} changes sizes, not numbers alone. Make a new stepper of the changed "
+            "model or sea."
+        )
+
+
+# --- A run that its user steps: forces in, channels out, saved, restored, reset
 
 WIDTH = 2  # samples of one call: where a step begins and where it ends
 

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.engine.arrays import Tree
+from swelltree.describe.errors import SwelltreeError
+from swelltree.integrate.chunks import gathered
+from swelltree.integrate.stepper import Stepper
+from swelltree.jit.arrays import Tree
 from swelltree.model.model import Model
-from swelltree.results.angles import following
-from swelltree.results.channels import finished
-from swelltree.solvers.chunks import gathered
-from swelltree.solvers.stepper import Stepper
+from swelltree.results.displacement import following
+from swelltree.results.sea import finished
 from swelltree.studies.time.task import Task
-from swelltree.system.errors import SwelltreeError
 from swelltree.waves.sea import elevation
 
 if TYPE_CHECKING:
-    from swelltree.formulations.base import Phase
+    from swelltree.multibody.formulations.base import Phase
 
 CHANGES = "work_of_changes"
 TORN = 1e-6  # m, rad: what a change of numbers may open a joint by

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.effects.linear_hydro.data import Window
-from swelltree.engine.arrays import Tree
-from swelltree.engine.backend import is_traced, make_room
-from swelltree.formulations import Formulation
+from swelltree.describe.errors import SwelltreeError, shown
+from swelltree.hydro.linear.data import Window
+from swelltree.jit.arrays import Tree
+from swelltree.jit.backend import is_traced, make_room
 from swelltree.model.model import Model
 from swelltree.model.solved import fixed_step
-from swelltree.studies.given import study_of_model
+from swelltree.multibody.formulations import Formulation
+from swelltree.studies.options import study_of_model
 from swelltree.studies.seas import realised
+from swelltree.studies.time.complementarity.start import default_step
 from swelltree.studies.time.continuing import end_time, is_run
 from swelltree.studies.time.result import checked
 from swelltree.studies.time.simulate import stepper_of
@@ -29,13 +31,11 @@ from swelltree.studies.time.task import (
     kept_step,
     read_task,
 )
-from swelltree.studies.time.two_step.start import default_step
 from swelltree.studies.time.winch_findings import (
     longest_step,
     refuse_what_cannot_be_obeyed,
     tell_of_light_loads,
 )
-from swelltree.system.errors import SwelltreeError, shown
 from swelltree.waves.gridded import GridWaves
 
 if TYPE_CHECKING:

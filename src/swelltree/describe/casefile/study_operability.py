@@ -1,0 +1,107 @@
+"""`operability` as a case file describes it: conditions, limits, and a run in time."""
+
+from typing import Annotated, ClassVar, Self
+
+from pydantic import BeforeValidator
+
+from swelltree.describe.casefile.limits import Limits
+from swelltree.describe.casefile.schema import SchemaOf, class_schema
+from swelltree.describe.casefile.studies import SimulateStudy, Study
+from swelltree.describe.errors import shown
+from swelltree.describe.forces.signals import Function, resolve
+from swelltree.describe.read_as import Converted
+from swelltree.describe.spec import description, within
+from swelltree.describe.values import Name, NamedValues, as_numbers
+
+# the runs have neither name nor type of their own
+UNNAMED = ("name", "type")
+
+
+def as_conditions(value: object) -> tuple[tuple[str, tuple[float, ...]], ...]:
+    """Values of each condition, kept as (name, values) in a row that can be compared."""
+    rows = dict(value) if isinstance(value, tuple) else value
+    if not isinstance(rows, dict) or not rows:
+        raise ValueError(f"{shown(value)} is not a table. Give e.g. {{ Hs = [1, 2, 3] }}.")
+    return tuple((str(name), as_numbers(values)) for name, values in rows.items())
+
+
+def conditions_schema() -> NamedValues:
+    """Lists of numbers by name."""
+    values = {"type": "array", "items": {"type": "number"}, "minItems": 1}
+    return {"type": "object", "additionalProperties": values, "minProperties": 1}
+
+
+def as_run(value: object) -> SimulateStudy:
+    """A study of the type simulate, or its table, whose name is not needed."""
+    if isinstance(value, SimulateStudy):
+        return value
+    if not isinstance(value, dict):
+        raise ValueError(f"{shown(value)} is not a table. Give {{ duration = ..., sea = ... }}.")
+    return within(SimulateStudy, {"name": "case", **value})
+
+
+def run_schema() -> NamedValues:
+    """That of simulate without its name and type."""
+    whole = class_schema(SimulateStudy)
+    fields = {key: x for key, x in whole["properties"].items() if key not in UNNAMED}
+    needed = [key for key in whole["required"] if key not in UNNAMED]
+    return whole | {"properties": fields, "required": needed}
+
+
+@description
+class OperabilityStudy(Study):
+    """Runs in many conditions, held against limits.
+
+    Args:
+        name: unique among the studies.
+        over: values of each condition, fields of the sea or its spectrum, such as
+            { Hs = [1, 2], Tp = [6, 9] }.
+        judge: "module:function" of a result that gives more numbers by name.
+        limits: tables of `ChannelLimit`: channel, limit, statistic, and body, dof, line ...
+        simulate: table of a simulate study; its sea takes the conditions.
+    """
+
+    type: ClassVar[str] = "operability"
+    name: Name
+    over: Annotated[
+        Converted[tuple[tuple[str, tuple[float, ...]], ...]],
+        BeforeValidator(as_conditions),
+        SchemaOf(conditions_schema),
+    ]
+    judge: Function | None = None
+    limits: Limits = ()
+    simulate: Annotated[Converted[SimulateStudy], BeforeValidator(as_run), SchemaOf(run_schema)] = (
+        None
+    )
+
+    def __post_init__(self) -> None:
+        if not self.limits:
+            raise self.fail("there are no limits. Give [{ channel = ..., limit = ... }].")
+        if self.simulate is None:
+            raise self.fail("'simulate' is missing. Give { duration = ..., sea = ... }.")
+
+    @property
+    def in_time(self) -> SimulateStudy:
+        """The run of each case."""
+        return self.simulate
+
+    def replace(self, **changes: object) -> Self:
+        """A formulation is that of the runs."""
+        if "formulation" in changes:
+            run = changes.get("simulate", self.simulate)
+            changes["simulate"] = as_run(run).replace(formulation=changes.pop("formulation"))
+        return super().replace(**changes)
+
+    def table(self) -> NamedValues:
+        """Conditions by name, and the runs without theirs."""
+        table = super().table()
+        run = {key: x for key, x in table["simulate"].items() if key not in UNNAMED}
+        return table | {"over": {key: list(x) for key, x in self.over}, "simulate": run}
+
+    def arguments(self) -> NamedValues:
+        """Conditions by name, options of the runs, and the function itself."""
+        return super().arguments() | {
+            "over": dict(self.over),
+            "simulate": self.simulate.arguments(),
+            "judge": resolve(self.judge),
+        }

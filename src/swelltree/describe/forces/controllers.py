@@ -1,0 +1,224 @@
+"""Controllers: u(t, y) from measured channels to the actuators of force elements."""
+
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, NamedTuple
+
+from pydantic import BeforeValidator, WithJsonSchema
+
+from swelltree.describe.bodies.body import Point, PointLike
+from swelltree.describe.errors import shown, suggest
+from swelltree.describe.forces.own_effects import as_parameters
+from swelltree.describe.forces.signals import Function
+from swelltree.describe.read_as import Converted
+from swelltree.describe.spec import Description, description
+from swelltree.describe.values import Flag, Name, NamedValues, Names, Number
+
+# --- Controllers: u(t, y) from measured channels to the actuators of force elements
+
+
+class Measure(NamedTuple):
+    """A measured channel: "item.quantity" or "item.quantity.rate"."""
+
+    item: str
+    quantity: str
+    rate: bool
+
+
+def parse_measure(text: str) -> Measure:
+    """Take "hinge.Pitch.rate" apart.
+
+    Raises:
+        ValueError: when the text has another form.
+    """
+    parts = text.split(".")
+    rate = len(parts) == 3 and parts[2] == "rate"
+    if not all(parts) or not (len(parts) == 2 or rate):
+        raise ValueError(
+            f"'{text}' has not the form 'item.quantity' or 'item.quantity.rate'. Write e.g. "
+            "'hinge.Pitch'."
+        )
+    return Measure(parts[0], parts[1], rate)
+
+
+def as_gains(value: object) -> tuple[tuple[str, float], ...]:
+    """{name: number} as pairs, which compare and cannot change."""
+    pairs = as_parameters(value)
+    gains = []
+    for name, number in pairs:
+        if isinstance(number, bool) or not isinstance(number, float):
+            raise ValueError(f"'{name}': {shown(number)} is not one number. Give one.")
+        gains.append((name, number))
+    return tuple(gains)
+
+
+Gains = Annotated[
+    Converted[tuple[tuple[str, float], ...]],
+    BeforeValidator(as_gains),
+    WithJsonSchema({"type": "object", "additionalProperties": {"type": "number"}, "default": {}}),
+]
+
+
+@description
+class Controller(Description):
+    """A control law.
+
+    Args:
+        name: unique in the system.
+        measures: channels y: "hinge.Pitch", "hinge.Pitch.rate", "ram.length", "ram.length.rate",
+            "barge1.Heave", "barge1.Heave.rate" (reference point of a body in world axes;
+            its rotations only as rates), "pto.stroke", "pto.rate" and "pto.force" of every PTO;
+            the force is without what this controller itself gives, with all else.
+        drives: names of the SpringDamper, JointForce and PTO elements whose u the law gives.
+        law: function u(t, y) -> one value for each driven element, or "module:name". With states it
+            is law(t, y, x) -> (u, x'): with a sample time x' are the states of the next sample,
+            with surfaces those after a crossing, else their rates.
+        gains: numbers that the law takes by name, u(t, y, gain=...): {"gain": 2e4}; numbers of the
+            description, which can be varied without compiling again.
+        plain: the law is plain Python that JAX cannot trace: called back from the time stepper,
+            some 0.1 ms for each evaluation, with derivatives by differences. It is a function: what
+            it must remember are its states.
+        states: names of what the law remembers: ["integral"]. They are part of the run: every
+            run begins with those of start.
+        start: values of the states at the start, {"integral": 0.0}; zero if not given.
+        sample_time: time between samples [s]; the law is asked at 0, sample_time,
+            2 sample_time, ... and its u is held in between. Without it the law acts continuously.
+        surfaces: function of t, y and, with states, x (or "module:name") whose values pass
+            through zero where the law jumps. Steps end there, and states change there only.
+    """
+
+    kind: ClassVar[str] = "controller"
+    name: Name
+    measures: Names
+    drives: Names
+    law: Function
+    gains: Gains = ()
+    plain: Flag = False
+    states: Names = ()
+    start: Gains = ()
+    sample_time: Number | None = None
+    surfaces: Function | None = None
+
+    def __post_init__(self) -> None:
+        self._check_memory()
+        if not self.drives:
+            raise self.fail("drives is empty. Name at least one SpringDamper, JointForce or PTO.")
+        if len(set(self.drives)) != len(self.drives):
+            raise self.fail("drives names an element twice. Name each once.")
+        for text in self.measures:
+            try:
+                parse_measure(text)
+            except ValueError as error:
+                raise self.fail(f"measure {error}") from None
+
+    def _check_memory(self) -> None:
+        if len(set(self.states)) != len(self.states):
+            raise self.fail("states names one twice. Name each once.")
+        for name, _ in self.start:
+            if name not in self.states:
+                raise self.fail(
+                    f"start has a value for '{name}', which is not one of the states."
+                    f"{suggest(name, self.states)} Name it in states."
+                )
+        if self.sample_time is not None and not self.sample_time > 0.0:
+            raise self.fail(
+                f"sample_time {self.sample_time:g} s is not positive. Give the time between "
+                "samples, or leave it out."
+            )
+        if self.sample_time is not None and self.surfaces is not None:
+            raise self.fail(
+                "a sampled law jumps at its samples only and has no surfaces. Leave out "
+                "sample_time or surfaces."
+            )
+
+    def table(self) -> NamedValues:
+        """This item as a TOML table."""
+        table = super().table()
+        for name in ("gains", "start"):
+            if pairs := getattr(self, name):
+                table[name] = dict(pairs)
+        return table
+
+
+def check_order(controllers: Sequence[Controller]) -> None:
+    """Reject controllers of which each waits for the force that another gives.
+
+    A controller that measures the force of an element comes after all others that drive it.
+    """
+    waits = {}
+    for controller in controllers:
+        parsed = (parse_measure(text) for text in controller.measures)
+        forces = {item for item, quantity, _ in parsed if quantity == "force"}
+        waits[controller.name] = [
+            other.name
+            for other in controllers
+            if other is not controller and forces & {*other.drives}
+        ]
+    while ready := [name for name, after in waits.items() if not after]:
+        waits = {k: [x for x in v if x not in ready] for k, v in waits.items() if k not in ready}
+    for controller in controllers:
+        if controller.name in waits:
+            raise controller.fail(
+                f"measures a force that controller '{waits[controller.name][0]}' gives, which "
+                "waits for this one in turn. Measure strokes and rates, or make them one "
+                "controller."
+            )
+
+
+# --- Sensors: body points and distances that a run reports as channels
+
+
+class Sensor(Description):
+    """Base of the sensors."""
+
+    kind: ClassVar[str] = "sensor"
+    name: str
+
+    @property
+    def points(self) -> dict[str, Point]:
+        """The points by field name."""
+        return {}
+
+
+@description
+class PointSensor(Sensor):
+    """Position, velocity and acceleration of a body point.
+
+    Args:
+        name: unique in the system.
+        point: the point watched.
+    """
+
+    type: ClassVar[str] = "point"
+    name: Name
+    point: PointLike
+
+    @property
+    def points(self) -> dict[str, Point]:
+        """The points by field name."""
+        return {"point": self.point}
+
+
+@description
+class DistanceSensor(Sensor):
+    """Distance between two points and its rate.
+
+    Args:
+        name: unique in the system.
+        a: one end.
+        b: the other end.
+    """
+
+    type: ClassVar[str] = "distance"
+    name: Name
+    a: PointLike
+    b: PointLike
+
+    @property
+    def points(self) -> dict[str, Point]:
+        """The points by field name."""
+        return {"a": self.a, "b": self.b}
+
+
+SENSOR_TYPES: dict[str, type[Description]] = {
+    cls.type: cls for cls in (PointSensor, DistanceSensor)
+}

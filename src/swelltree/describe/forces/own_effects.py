@@ -1,0 +1,78 @@
+"""Effects of users' own: named in a system like any other force element."""
+
+import numbers
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
+
+from pydantic import BeforeValidator, WithJsonSchema
+
+from swelltree.describe.errors import shown
+from swelltree.describe.forces.elements import Force
+from swelltree.describe.forces.signals import Function
+from swelltree.describe.read_as import Converted
+from swelltree.describe.spec import Description, description
+from swelltree.describe.values import Name, NamedValues, as_number, row_of
+
+Pairs = tuple[tuple[str, object], ...]
+
+
+def _as_parameter(key: str, value: object) -> object:
+    """A number, a text, a truth value, or rows of numbers."""
+    if isinstance(value, str | bool):
+        return value
+    if isinstance(value, numbers.Real):
+        return as_number(value)
+    row = row_of(value)
+    if row is None:
+        raise ValueError(
+            f"has {shown(value)} for '{key}'. Give a number, a text, a truth value or a list."
+        )
+    return tuple(_as_parameter(key, entry) for entry in row)
+
+
+def as_parameters(value: object) -> Pairs:
+    """{name: value} as pairs, which compare and cannot change."""
+    if isinstance(value, tuple) and all(isinstance(x, tuple) and len(x) == 2 for x in value):
+        value = dict(value)
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{shown(value)} is not a table. Give {{name: value}}.")
+    for key in value:
+        if not isinstance(key, str) or not key.isidentifier() or key == "name":
+            raise ValueError(f"has the name {shown(key)}. Give a field of the effect's class.")
+    return tuple((key, _as_parameter(key, entry)) for key, entry in value.items())
+
+
+Parameters = Annotated[
+    Converted[Pairs],
+    BeforeValidator(as_parameters),
+    WithJsonSchema({"type": "object", "default": {}}),
+]
+
+
+@description
+class OwnEffect(Force):
+    """A physical effect of your own: a class made with `swelltree.effect`.
+
+    Args:
+        name: unique in the system.
+        effect: the class, or "module:name".
+        parameters: its fields: numbers, lists of numbers, texts.
+    """
+
+    type: ClassVar[str] = "own_effect"
+    name: Name
+    effect: Function
+    parameters: Parameters = ()
+
+    def table(self) -> NamedValues:
+        """This item as a TOML table."""
+        table = super().table()
+        if self.parameters:
+            table["parameters"] = {
+                key: list(value) if isinstance(value, tuple) else value
+                for key, value in self.parameters
+            }
+        return table
+
+
+OWN_TYPES: dict[str, type[Description]] = {OwnEffect.type: OwnEffect}

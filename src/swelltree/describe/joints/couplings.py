@@ -1,0 +1,96 @@
+"""Couplings between joint coordinates: gears, racks, belts, differentials."""
+
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, NamedTuple
+
+from pydantic import BeforeValidator, WithJsonSchema
+
+from swelltree.describe.errors import SwelltreeError, shown
+from swelltree.describe.read_as import Converted
+from swelltree.describe.spec import Description, description
+from swelltree.describe.values import DOFS, Name, NamedValues, Number, as_number
+
+Pairs = tuple[tuple[str, float], ...]
+
+
+def as_coefficients(value: object) -> Pairs:
+    """{coordinate: coefficient} as pairs, which compare and cannot change."""
+    if isinstance(value, tuple) and all(isinstance(x, tuple) and len(x) == 2 for x in value):
+        value = dict(value)
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{shown(value)} is not a table. Give {{joint: coefficient, ...}}.")
+    pairs = []
+    for key, number in value.items():
+        if not isinstance(key, str):
+            raise ValueError(f"has the key {shown(key)}. Give the name of a joint.")
+        try:
+            pairs.append((key, as_number(number)))
+        except ValueError as error:
+            raise ValueError(f"'{key}': {error}") from None
+    return tuple(pairs)
+
+
+Coefficients = Annotated[
+    Converted[Pairs],
+    BeforeValidator(as_coefficients),
+    WithJsonSchema({"type": "object", "additionalProperties": {"type": "number"}}),
+]
+
+
+class Term(NamedTuple):
+    """One coordinate of a coupling."""
+
+    joint: str
+    dof: str | None  # None: the only one of the joint
+    coefficient: float
+    owner: "Coupling"
+
+    def fail(self, text: str) -> SwelltreeError:
+        """The error to raise about the coupling."""
+        return self.owner.fail(text)
+
+
+@description
+class Coupling(Description):
+    """Coordinates of joints in a fixed relation: sum of coefficients times coordinates = constant.
+
+    A gear pair is {"a": r_a, "b": r_b}, a belt {"a": r_a, "b": -r_b}, a pinion on a rack
+    {"pinion": r, "rack": -1}, a differential {"carrier": 2, "left": -1, "right": -1}. The coupling
+    puts the force coefficient times multiplier on each coordinate (on the follower, and the
+    opposite on the base) and does no work. Turns are counted, so any number of them may pass.
+
+    Args:
+        name: unique in the system.
+        coordinates: coefficient of each coordinate, by the name of its joint, or "joint.Pitch"
+            where a joint has several. Those of `Ball` and `Free` rotations cannot be coupled.
+        constant: the sum; by default what it is as described, so that nothing moves.
+    """
+
+    kind: ClassVar[str] = "coupling"
+    name: Name
+    coordinates: Coefficients
+    constant: Number | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.coordinates) < 2:
+            raise self.fail(
+                f"coordinates has {len(self.coordinates)} entries. Give two or more; a single "
+                "coordinate is held by a Weld, or prescribed by the motion of its joint."
+            )
+        for key, coefficient in self.coordinates:
+            if coefficient == 0.0:
+                raise self.fail(f"the coefficient of '{key}' is zero. Leave it out.")
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """One term for each coordinate."""
+        out = []
+        for key, coefficient in self.coordinates:
+            joint, _, dof = key.rpartition(".")
+            known = bool(joint) and dof in DOFS
+            out.append(Term(joint if known else key, dof if known else None, coefficient, self))
+        return tuple(out)
+
+    def table(self) -> NamedValues:
+        """This item as a TOML table."""
+        return super().table() | {"coordinates": dict(self.coordinates)}

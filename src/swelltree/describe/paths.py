@@ -1,0 +1,144 @@
+"""Numbers of a description by their path in the case file: "bodies.float.mass", "water.depth".
+
+A path is read as the tables of the file are: the list, the name of the item (the place in the list
+where parts have no name), then keys down to the number. What is not a real number (names,
+choices, counts) and what shapes a hull has no path that can be set.
+"""
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+from swelltree.describe.errors import SwelltreeError, listed, suggest
+from swelltree.describe.spec import Description
+from swelltree.describe.system import System
+from swelltree.describe.values import NamedValues
+
+Described = TypeVar("Described", bound=Description)
+MESHED = {"hull": "shapes the hull, from which panels and hydrodynamic data are made"}
+
+
+def is_path(path: str) -> bool:
+    """Does a name begin with a table of the system, as in "bodies.float.mass"?"""
+    return path.split(".")[0] in {field.name for field in dataclasses.fields(System)}
+
+
+def number_paths(system: System) -> Iterator[str]:
+    """Paths of all numbers and rows of numbers that the description holds, those of hulls too."""
+    for field in dataclasses.fields(system):
+        yield from _below(getattr(system, field.name), field.name)
+
+
+def _below(value: object, path: str) -> Iterator[str]:
+    if is_number(value):
+        yield path
+    elif not isinstance(value, str):
+        for key, part in _parts(value).items():
+            yield from _below(part, f"{path}.{key}")
+
+
+def is_number(value: object) -> bool:
+    """Is it a real number, or a row or matrix of them? Counts and flags are none."""
+    if isinstance(value, tuple):
+        return bool(value) and all(is_number(entry) for entry in value)
+    return isinstance(value, float)
+
+
+def _is_pairs(value: object) -> bool:
+    return (
+        isinstance(value, tuple)
+        and bool(value)
+        and all(isinstance(x, tuple) and len(x) == 2 and isinstance(x[0], str) for x in value)
+    )
+
+
+def _parts(value: object) -> NamedValues:
+    """What a table or list holds, by key, name or place."""
+    if dataclasses.is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {str(key): part for key, part in value.items()}
+    if not isinstance(value, tuple):
+        return {}
+    if _is_pairs(value):
+        return dict(value)
+    return {getattr(part, "name", None) or str(i): part for i, part in enumerate(value)}
+
+
+def number_at(system: System, path: str) -> float | tuple:
+    """The number of a path: a float, or tuples of them."""
+    value: object = system
+    for key in path.split("."):
+        value = _part(value, key, path)
+    return _checked(value, path)
+
+
+def _part(value: object, key: str, path: str) -> object:
+    parts = _parts(value)
+    if key in MESHED and parts.get(key) is not None:
+        raise SwelltreeError(
+            f"'{path}' {MESHED[key]}. Describe the changed system, make its data and compile it."
+        )
+    if key not in parts:
+        known = suggest(key, parts) or (f" There is {listed(parts)}." if parts else "")
+        raise SwelltreeError(f"'{path}': there is no '{key}' in the description.{known}")
+    return parts[key]
+
+
+def _checked(value: object, path: str) -> float | tuple:
+    if isinstance(value, float | tuple) and is_number(value):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        raise SwelltreeError(
+            f"'{path}' is a count, on which sizes depend. Compile the changed system."
+        )
+    if value is None or value == ():
+        raise SwelltreeError(f"'{path}' is not given in the description. Give it a number there.")
+    raise SwelltreeError(f"'{path}' is not a number. Compile the changed system.")
+
+
+def with_numbers(system: System, values: NamedValues) -> System:
+    """The system with other numbers, by path, checked again."""
+    for path, value in values.items():
+        number_at(system, path)
+        changed = _changed(system, path.split("."), value)
+        assert isinstance(changed, System)
+        system = changed
+    return system
+
+
+def _changed(value: object, keys: list[str], number: object) -> object:
+    if not keys:
+        return number
+    key, *rest = keys
+    new = _changed(_parts(value)[key], rest, number)
+    if dataclasses.is_dataclass(value):
+        # of two words for one quantity the other follows
+        return value.replace(**{key: new})  # pyright: ignore[reportAttributeAccessIssue]
+    if isinstance(value, dict):
+        return {name: new if str(name) == key else part for name, part in value.items()}
+    parts = [(name, new if name == key else part) for name, part in _parts(value).items()]
+    return tuple(parts) if _is_pairs(value) else tuple(part for _, part in parts)
+
+
+def with_number_below(item: Described, path: str, value: Any) -> Described:
+    """A sea with another number, checked again; counts and seeds too.
+
+    Args:
+        item: described.
+        path: "sea.spectrum.Hs": the name of the table before the keys.
+        value: the number.
+    """
+    keys = path.split(".")[1:]
+    old: object = item
+    for key in keys:
+        old = _part(old, key, path)
+    if not keys or isinstance(old, bool) or not (isinstance(old, int) or is_number(old)):
+        raise SwelltreeError(f"'{path}' is not a number. Describe the changed one.")
+    if isinstance(old, int):
+        if float(value) != int(value):
+            raise SwelltreeError(f"'{path}': {value} is not a whole number. Give one.")
+        value = int(value)
+    changed = _changed(item, keys, value)
+    assert isinstance(changed, type(item))
+    return changed

@@ -1,0 +1,341 @@
+"""Reading the values a user gives: numbers, vectors, rotations, names.
+
+Each reader returns the value in its one stored form (floats, nested tuples) or raises
+`ValueError` with the end of a message whose beginning names the item and the field.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Protocol, runtime_checkable
+
+import numpy as np
+from pydantic import BeforeValidator, WithJsonSchema
+
+from swelltree.describe.bodies.frames import quaternion_matrix
+from swelltree.describe.errors import listed, shown, suggest, warn_user
+from swelltree.describe.read_as import Converted, ReadAs
+
+# --- Values by name, as a case file, a page of JSON and keyword arguments have them
+
+# what stands behind a name is known to whoever reads it: numbers, texts, lists, further names
+NamedValues = dict[str, Any]
+
+
+# --- Reading the values a user gives: numbers, vectors, rotations, names
+
+DOFS = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
+AXES = ("x", "y", "z")
+
+
+def as_extended(value: object) -> float:
+    """A number, infinity included."""
+    if isinstance(value, str):
+        raise ValueError(f"{shown(value)} is text. Give a number.")
+    # scalar arrays of numpy and its relatives
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):
+        value = value.item()  # pyright: ignore[reportAttributeAccessIssue]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"{shown(value)} is not a number. Give one real number.")
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ValueError("has too many digits. Give a finite number.") from None
+    if math.isnan(number):
+        raise ValueError("nan is not a number. Give a finite number.")
+    return number
+
+
+def as_number(value: object) -> float:
+    """A finite number."""
+    number = as_extended(value)
+    if math.isinf(number):
+        raise ValueError(f"{number} is not finite. Give a finite number.")
+    return number
+
+
+@runtime_checkable
+class Traced(Protocol):
+    """What is used of a number that JAX is tracing."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """() of a single number."""
+        ...
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Of the number."""
+        ...
+
+
+def is_traced(value: object) -> bool:
+    """Is it a number that JAX is tracing (`jit`, `grad`, `vmap`)? Works without importing JAX."""
+    return any(cls.__name__ == "Tracer" for cls in type(value).__mro__)
+
+
+def as_sea_number(value: object) -> object:
+    """A finite number, or one that JAX is tracing: seas are realised by JAX as well."""
+    if not (is_traced(value) and isinstance(value, Traced)):
+        return as_number(value)
+    if value.shape != ():
+        raise ValueError(f"has shape {value.shape}. Give one number; `vmap` makes many of it.")
+    return value
+
+
+def as_seed(value: object) -> object:
+    """A whole number that is not negative, or one that JAX is tracing."""
+    if not (is_traced(value) and isinstance(value, Traced)):
+        return as_count(value)
+    if value.shape != () or value.dtype.kind not in "iu":
+        raise ValueError(f"is {value.dtype} of shape {value.shape}. Give one whole number.")
+    return value
+
+
+def row_of(value: object) -> tuple[object, ...] | None:
+    """The entries of a list, tuple or array; None for a text, a table and all without an order."""
+    if isinstance(value, str | bytes | dict | set):
+        return None
+    try:
+        return tuple(value)  # pyright: ignore[reportArgumentType]
+    except TypeError:
+        return None
+
+
+def as_numbers(value: object) -> tuple[float, ...]:
+    """A row of finite numbers."""
+    row = row_of(value)
+    if row is None:
+        raise ValueError(f"{shown(value)} is not a row of numbers. Give numbers in brackets.")
+    return tuple(as_number(entry) for entry in row)
+
+
+def as_vector(value: object) -> tuple[float, ...]:
+    """Three finite numbers."""
+    numbers = as_numbers(value)
+    if len(numbers) != 3:
+        raise ValueError(f"{list(numbers)} has {len(numbers)} numbers. Give three: x, y, z.")
+    return numbers
+
+
+def as_matrix(value: object) -> tuple[tuple[float, ...], ...]:
+    """Three rows of three finite numbers."""
+    given = row_of(value)
+    if given is None:
+        raise ValueError(f"{shown(value)} is not a matrix. Give three rows of three numbers.")
+    rows = tuple(as_numbers(row) for row in given)
+    if len(rows) != 3 or any(len(row) != 3 for row in rows):
+        raise ValueError(
+            f"has rows of {[len(row) for row in rows]} numbers. Give three rows of three."
+        )
+    return rows
+
+
+def is_nested(value: object) -> bool:
+    """Whether a value is a row of rows."""
+    return any(row_of(row) is not None for row in row_of(value) or ())
+
+
+def as_rotation(value: object) -> tuple[tuple[float, ...], ...]:
+    """A rotation matrix, or a quaternion (w, x, y, z) turned into its matrix."""
+    if not is_nested(value):
+        quaternion = as_numbers(value)
+        if len(quaternion) != 4:
+            raise ValueError(
+                f"{list(quaternion)} is neither a 3x3 matrix nor a quaternion (w, x, y, z). "
+                "Angles in degrees go into the key that ends in '_deg'."
+            )
+        if not np.linalg.norm(quaternion) > 1e-12:
+            raise ValueError("is a quaternion of length zero. Give (1, 0, 0, 0) for no rotation.")
+        return tuple(tuple(row) for row in quaternion_matrix(quaternion).tolist())
+    rows = as_matrix(value)
+    R = np.array(rows)
+    error = np.abs(R.T @ R - np.eye(3)).max()
+    if error > 1e-6:
+        raise ValueError(
+            "is not a rotation matrix: its columns miss being orthogonal unit vectors by "
+            f"{error:.2g}. "
+            "Give a matrix with R^T R = 1."
+        )
+    if np.linalg.det(R) < 0:
+        raise ValueError("is a reflection (its determinant is -1). Turn one axis around.")
+    return rows
+
+
+def as_inertia(value: object) -> tuple[float | tuple[float, ...], ...]:
+    """Inertia as 3 principal values, 6 matrix entries (xx, yy, zz, xy, xz, yz) or a 3x3 matrix."""
+    if is_nested(value):
+        return as_matrix(value)
+    numbers = as_numbers(value)
+    if len(numbers) not in (3, 6):
+        raise ValueError(
+            f"{list(numbers)} has {len(numbers)} numbers. Give 3 (principal), "
+            "6 (Ixx, Iyy, Izz, Ixy, Ixz, Iyz) or a 3x3 matrix."
+        )
+    return numbers
+
+
+def as_text(value: object) -> str:
+    """A text that is not empty."""
+    if not isinstance(value, str):
+        raise ValueError(f"{shown(value)} is not text. Give a name such as 'float'.")
+    if not value or value != value.strip():
+        raise ValueError(
+            f"{shown(value)} is empty or has blanks around it. Give a name such as 'float'."
+        )
+    return value
+
+
+def as_name(value: object) -> str:
+    """A name that can stand in "item.quantity" and in "body__Heave"."""
+    value = as_text(value)
+    if not value.isprintable():
+        raise ValueError(f"{shown(value)} holds a sign that cannot be printed. Use letters.")
+    if "." in value or "__" in value or ":" in value:
+        raise ValueError(
+            f"{shown(value)} holds '.', ':' or '__', which have a meaning in labels. "
+            "Use '_' or '-'."
+        )
+    return value
+
+
+def as_axis(value: object) -> object:
+    """An axis: 'x', 'y', 'z' or a direction that is not zero."""
+    if isinstance(value, str):
+        if value not in AXES:
+            raise ValueError(f"{shown(value)} is not an axis. Give 'x', 'y', 'z' or a vector.")
+        return value
+    vector = as_vector(value)
+    if not np.linalg.norm(vector) > 1e-12:
+        raise ValueError(
+            "(0, 0, 0) has no direction. Give 'x', 'y', 'z' or a vector that is not zero."
+        )
+    return vector
+
+
+def as_dof(value: object) -> str:
+    """One of the six DoF names."""
+    if not isinstance(value, str) or value not in DOFS:
+        raise ValueError(
+            f"{shown(value)} is not a degree of freedom.{suggest(value, DOFS)} They are "
+            f"{', '.join(DOFS)}."
+        )
+    return value
+
+
+def as_dofs(value: object) -> tuple[str, ...]:
+    """Different DoF names in the order Surge ... Yaw."""
+    names = (value,) if isinstance(value, str) else row_of(value)
+    if names is None:
+        raise ValueError(
+            f"{shown(value)} is not a row of names. Give for example ('Surge', 'Pitch')."
+        )
+    dofs = [as_dof(name) for name in names]
+    if len(set(dofs)) != len(dofs):
+        raise ValueError(f"{dofs} names a degree of freedom twice. Name each once.")
+    return tuple(dof for dof in DOFS if dof in dofs)
+
+
+def as_bool(value: object) -> bool:
+    """True or false, nothing that merely looks like it."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{shown(value)} is not true or false. Give one of these.")
+    return bool(value)
+
+
+def as_names(value: object) -> tuple[str, ...]:
+    """A row of texts; one text alone is a row of one."""
+    names = (value,) if isinstance(value, str) else row_of(value)
+    if names is None:
+        raise ValueError(f"{shown(value)} is not a row of names. Give names in brackets.")
+    result = []
+    for entry in names:
+        name = getattr(entry, "name", entry)
+        if not isinstance(name, str):
+            raise ValueError(f"holds {shown(name)}, which is not text. Give names in brackets.")
+        result.append(name)
+    return tuple(result)
+
+
+def as_count(value: object) -> int:
+    """A whole number that is not negative."""
+    number = as_number(value)
+    if number != int(number) or number < 0:
+        raise ValueError(f"{shown(value)} is not a whole number. Give 0, 1, 2 ...")
+    return int(value) if isinstance(value, int) else int(number)
+
+
+def one_of(known: tuple[str, ...], word: str) -> tuple[BeforeValidator | WithJsonSchema, ...]:
+    """Reader and schema of a choice by name."""
+
+    def read(value: object) -> object:
+        if not isinstance(value, str) or value not in known:
+            raise ValueError(
+                f"{shown(value)} is not a {word}.{suggest(value, known)} The choices "
+                f"are {listed(known)}."
+            )
+        return value
+
+    return BeforeValidator(read), WithJsonSchema({"enum": list(known)})
+
+
+_three = {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3}
+_rows = {"type": "array", "items": _three, "minItems": 3, "maxItems": 3}
+_four = {"type": "array", "items": {"type": "number"}, "minItems": 4, "maxItems": 4}
+_six = {"type": "array", "items": {"type": "number"}, "minItems": 6, "maxItems": 6}
+
+Number = Annotated[float, BeforeValidator(as_number)]
+Extended = Annotated[float, BeforeValidator(as_extended)]
+Count = Annotated[int, BeforeValidator(as_count)]
+SeaNumber = Annotated[
+    ReadAs[float], BeforeValidator(as_sea_number), WithJsonSchema({"type": "number"})
+]
+Seed = Annotated[ReadAs[int], BeforeValidator(as_seed), WithJsonSchema({"type": "integer"})]
+Flag = Annotated[bool, BeforeValidator(as_bool)]
+Name = Annotated[str, BeforeValidator(as_name)]
+Names = Annotated[tuple[str, ...], BeforeValidator(as_names)]
+Numbers = Annotated[
+    Converted[tuple[float, ...]],  # lists and arrays are taken, tuples are kept
+    BeforeValidator(as_numbers),
+    WithJsonSchema({"type": "array", "items": {"type": "number"}}),
+]
+Vector = Annotated[tuple[float, float, float], BeforeValidator(as_vector)]
+Rotation = Annotated[
+    Converted[tuple[tuple[float, ...], ...]],
+    BeforeValidator(as_rotation),
+    WithJsonSchema({"anyOf": [_rows, _four]}),
+]
+INERTIA_SCHEMA: NamedValues = {"anyOf": [_three, _six, _rows]}
+Axis = Annotated[
+    Converted[str | tuple[float, ...]],
+    BeforeValidator(as_axis),
+    WithJsonSchema({"anyOf": [{"enum": list(AXES)}, _three]}),
+]
+Dofs = Annotated[
+    tuple[str, ...],
+    BeforeValidator(as_dofs),
+    WithJsonSchema({"type": "array", "items": {"enum": list(DOFS)}, "minItems": 1}),
+]
+
+
+# --- Numbers that look as if they had another unit
+
+LARGEST_ANGLE = 2.0 * math.pi + 1e-6  # rad: nobody gives a heading beyond a turn
+LIGHTEST = 100.0  # kg/m^3: no liquid is lighter
+
+
+def tell_units(heading: float, rho: float, who: str) -> None:
+    """Warn of headings that look like degrees and of a density that looks like t/m^3.
+
+    Args:
+        heading: the largest one given [rad].
+        rho: density [kg/m^3].
+        who: where they were given, to begin the message.
+    """
+    if abs(heading) > LARGEST_ANGLE:
+        warn_user(
+            f"{who}: a heading of {heading:.4g} rad is more than a turn and looks like degrees. "
+            f"Give {math.radians(heading):.4g} rad for {heading:.4g} degrees."
+        )
+    if 0.0 < rho < LIGHTEST:
+        warn_user(f"{who}: a density of {rho:.4g} kg/m^3 looks like t/m^3. Give Water(rho=1025.0).")

@@ -1,1 +1,0 @@
-"""Physical effects: everything that acts on a model, behind the interface of `model.effect`."""

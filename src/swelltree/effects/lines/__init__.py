@@ -1,1 +1,0 @@
-"""Lines: one description, three theories; seabed, winches and networks are shared."""

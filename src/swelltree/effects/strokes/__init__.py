@@ -1,1 +1,0 @@
-"""Forces on strokes: springs, dampers, joint forces and PTOs."""

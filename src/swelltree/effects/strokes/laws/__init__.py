@@ -1,1 +1,0 @@
-"""PTO laws: the force as a function of stroke and rate."""

@@ -1,1 +1,0 @@
-"""Arrays of two libraries, JAX set up, and traced functions as programs of other kinds."""

@@ -1,0 +1,1 @@
+"""Other forces: gravity, applied loads, bushings, wind, custom forces."""

@@ -1,0 +1,167 @@
+r"""Contact of points with simple shapes: compliant along the normal, smooth Coulomb friction.
+
+With :math:`\delta` the depth of a point (or of a sphere about it) in the shape, the normal force is
+
+.. math:: f = k \delta\, (1 + c \dot\delta), \qquad f \ge 0
+
+(Hunt and Crossley, 1975). Over an impact the work of :math:`k \delta` is zero, so the velocities v
+before and e v after it obey, whatever the stiffness and the mass,
+
+.. math:: c v - \ln(1 + c v) = -c e v - \ln(1 - c e v) .
+
+Friction is :math:`-\mu f v_t / \sqrt{v_t^2 + v_s^2}`. Both forces act on the two bodies at the same
+place, the nearest one on the surface of the shape, so that momentum is conserved.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from swelltree.describe.forces.body_contacts import SHAPES, BodyContact
+from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.model.effect import Coordinate, Effect, Loads, Now, Place
+from swelltree.model.model import Model
+from swelltree.multibody.build_layout import local_point
+from swelltree.multibody.tree import point_motion, spread
+from swelltree.spatial.rotations import cross, dot, matmul, matvec, transpose
+
+if TYPE_CHECKING:
+    from swelltree.describe import System
+    from swelltree.describe.bodies.body import Point
+    from swelltree.multibody.layout import Layout
+
+TINY = 1e-300  # of squares of lengths: the direction of a vector of no length is zero
+
+
+@pytree("names", "shapes", "body_a", "body_b", "item")
+class BodyContacts(Effect):
+    """All contacts between bodies (e of them, with k points)."""
+
+    size: Array  # (e, 3) half lengths of a box; radius, radius, half length of round shapes
+    radius: Array  # (e,)
+    stiffness: Array  # (e,)
+    dissipation: Array  # (e,)
+    friction: Array  # (e,)
+    slip_speed: Array  # (e,)
+    centre: Array  # (e, 3) of the shape, body axes, from the reference point
+    axes: Array  # (e, 3, 3) of the shape in its body
+    point: Array  # (k, 3) body axes
+    shapes: tuple[str, ...]
+    body_a: tuple[int, ...]
+    body_b: tuple[int, ...]
+    item: tuple[int, ...]  # (k,) contact of each point
+    names: tuple[str, ...]
+
+    kind: ClassVar[str] = "body_contact"
+    is_sudden: ClassVar[bool] = True
+    stores_from_zero: ClassVar[bool] = True
+
+    def loads(self, model: Model, now: Now) -> Loads:
+        motion, item = now.motion, np.array(self.item)
+        body_a, body_b = np.array(self.body_a)[item], np.array(self.body_b)[item]
+        a = point_motion(motion, body_a, self.point)
+        b = point_motion(motion, body_b, self.centre[item])
+        xp = namespace(a.position, self.stiffness)
+        frame = matmul(b.rotation, self.axes[item])
+        gap, normal = self._nearest(matvec(transpose(frame), a.position - b.position))
+        normal = matvec(frame, normal)
+        at = a.position - gap[:, None] * normal
+        on_a = a.velocity + cross(a.angular_velocity, at - a.position)
+        slip = on_a - b.velocity - cross(b.angular_velocity, at - b.position)
+        closing = -dot(slip, normal)
+        slip = slip + closing[:, None] * normal
+
+        gap = gap - self.radius[item]
+        depth = xp.maximum(-gap, 0.0)
+        elastic = self.stiffness[item] * depth
+        push = elastic * xp.maximum(1.0 + self.dissipation[item] * closing, 0.0)
+        speed = xp.sqrt(dot(slip, slip) + self.slip_speed[item] ** 2)
+        drag = (self.friction[item] * push / speed)[:, None] * slip
+        force = push[:, None] * normal - drag
+        layout, none = model.layout, xp.zeros_like(force)
+        wrench = spread(layout, motion, body_a, at, force, none)
+        wrench = wrench - spread(layout, motion, body_b, at, force, none)
+        of_item = (np.arange(len(self.names))[:, None] == item).astype(float)
+        stored = of_item @ (0.5 * elastic * depth)
+        power = of_item @ ((elastic - push) * closing - dot(drag, slip))
+        nearest = xp.where(of_item > 0.0, gap, np.inf).min(1)
+        return Loads(wrench, stored, power, {"force": of_item @ force, "gap": nearest})
+
+    def _nearest(self, x: Array) -> tuple[Array, Array]:
+        """Distance of points from the surface of their shapes, negative inside, and its normal."""
+        xp, item = namespace(x, self.size), np.array(self.item)
+        size, shapes = self.size[item], np.array(self.shapes)[item]
+        is_plane, is_round = shapes == "plane", np.isin(shapes, ("sphere", "cylinder"))
+        is_sphere = shapes == "sphere"
+        # a sphere by its radius, a cylinder by radius and height, a box by its three coordinates
+        across = xp.where(is_sphere[:, None], x, x * np.array([1.0, 1.0, 0.0]))
+        square = dot(across, across)
+        radius = xp.sqrt(xp.where(square > TINY, square, TINY))
+        out = across / radius[:, None]
+        side = xp.where(x < 0.0, -1.0, 1.0)
+        box = side[:, :, None] * np.eye(3)
+        only = np.array([1.0, 0.0, 0.0])
+        turned = xp.concatenate([out[:, None], xp.zeros_like(box[:, :1]), box[:, 2:]], 1)
+        directions = xp.where(is_round[:, None, None], turned, box)
+        along = xp.where(is_round[:, None], radius[:, None] * only + abs(x) * only[::-1], abs(x))
+        # what is not there is far inside
+        counts = np.ones((len(shapes), 3), bool)
+        counts[is_round, 1] = False
+        counts[is_sphere, 2] = False
+        beyond = xp.where(counts, along - size, -np.inf)
+        outside = xp.maximum(beyond, 0.0)
+        square = dot(outside, outside)
+        is_outside = square > 0.0
+        distance = xp.sqrt(xp.where(is_outside, square, 1.0))
+        face = (np.arange(3) == xp.argmax(beyond, 1)[:, None]).astype(float)
+        share = xp.where(is_outside[:, None], outside / distance[:, None], face)
+        gap = xp.where(is_outside, distance, beyond.max(1))
+        normal = (share[:, :, None] * directions).sum(1)
+        up = np.array([0.0, 0.0, 1.0])
+        return xp.where(is_plane, x[:, 2], gap), xp.where(is_plane[:, None], up, normal)
+
+    def numbers(self) -> dict[str, list[Place]]:
+        hidden = {"axes": "", "centre": "", "point": "", "size": ""}
+        return {name: [((), i, hidden)] for i, name in enumerate(self.names)}
+
+    def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
+        return {"body_contact": ("body_contact", self.names, "contact between bodies")}
+
+
+def build_body_contacts(system: System, layout: Layout) -> BodyContacts | None:
+    """All contacts between bodies of a system; None without any."""
+    items = [force for force in system.forces if isinstance(force, BodyContact)]
+    if not items:
+        return None
+
+    def number(point: Point) -> int:
+        return layout.n_bodies if point.body == "world" else layout.bodies.index(point.body)
+
+    def half(item: BodyContact) -> list[float]:
+        if item.shape == "box":
+            return [0.5 * x for x in item.size]
+        if item.shape == "plane":
+            return [1.0] * len(SHAPES["box"])
+        radius, length = (*item.size, 1.0)[:2]
+        return [radius, radius, 0.5 * length]
+
+    places = [
+        local_point(system, item.a) + item.a.rotation_matrix @ np.array(point)
+        for item in items
+        for point in item.contact_points
+    ]
+    fields = ("radius", "stiffness", "dissipation", "friction", "slip_speed")
+    return BodyContacts(
+        size=np.array([half(item) for item in items]),
+        centre=np.array([local_point(system, item.b) for item in items]),
+        axes=np.array([item.b.rotation_matrix for item in items]),
+        point=np.array(places),
+        shapes=tuple(item.shape for item in items),
+        body_a=tuple(number(item.a) for item in items),
+        body_b=tuple(number(item.b) for item in items),
+        item=tuple(i for i, item in enumerate(items) for _ in item.contact_points),
+        names=tuple(item.name for item in items),
+        **{name: np.array([getattr(item, name) for item in items]) for name in fields},
+    )

@@ -1,8 +1,0 @@
-"""How body equations become solvable equations: five independent ways that agree."""
-
-from __future__ import annotations
-
-from swelltree.formulations.base import Formulation, State
-from swelltree.formulations.registry import FORMULATIONS, formulation
-
-__all__ = ["FORMULATIONS", "Formulation", "State", "formulation"]

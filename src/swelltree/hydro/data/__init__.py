@@ -1,0 +1,1 @@
+"""Hydrodynamic data: dataset, checks, frames, gaps, writing."""

@@ -1,0 +1,117 @@
+"""`mirror_headings`: data of headings on one side of a hull that is the same on port and starboard.
+
+A wave from the other side is the mirror image: surge, heave and pitch are the same, sway, roll and
+yaw have the other sign, with phases at the origin on the plane of symmetry y = 0.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from swelltree.describe.errors import SwelltreeError
+from swelltree.hydro.data.dataset import FORCE, RADIATION, split_label
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+ACROSS = ("Sway", "Roll", "Yaw")
+SAME = 1e-6  # rad: headings so near are one
+UNEQUAL = 0.02  # of the diagonal: coupling between motions along and across a symmetric hull
+MIRRORED = ("excitation_force", "Froude_Krylov_force", "diffraction_force", "mean_drift")
+
+
+def mirror_headings(data: xr.Dataset) -> xr.Dataset:
+    """The data with the headings -beta of all their headings beta, for hulls symmetric about y = 0.
+
+    Headings that are there already stay as they are. Second-order transfer functions keep their own
+    headings.
+
+    Args:
+        data: as `read_hydro` or `run_bem` give them; rejected where they are not symmetric.
+    """
+    if "wave_direction" not in data.coords or "excitation_force" not in data:
+        raise SwelltreeError("mirror_headings: the data have no excitation forces. Give others.")
+    off = asymmetry(data)
+    if off is None:
+        raise SwelltreeError(
+            "mirror_headings: not all reference points lie on the plane y = 0, so the bodies are "
+            "not individually symmetric about it. Compute the headings of the other side."
+        )
+    if off > UNEQUAL:
+        raise SwelltreeError(
+            f"mirror_headings: the data are not the same on port and starboard (by {off:.1%} of "
+            "their diagonal or largest force). Compute the headings of the other side."
+        )
+    beta = data["wave_direction"].values
+    new = [k for k, b in enumerate(beta) if _apart(-b, beta).min() > SAME]
+    if not new:
+        return data
+    images = data[[name for name in MIRRORED if name in data]].isel(wave_direction=new)
+    turned = np.array([-1.0 if _is_across(x) else 1.0 for x in data["influenced_dof"].values])
+    for name in images:
+        values = images[name].transpose(*FORCE)
+        images[name] = values.copy(data=values.values * turned)
+    other = np.arctan2(np.sin(-beta[new]), np.cos(-beta[new]))
+    images = images.assign_coords(wave_direction=other)
+    everything = _joined(data, images)
+    notes = [data.attrs.get("notes", ""), f"{len(new)} headings were mirrored (y = 0)."]
+    return everything.assign_attrs(data.attrs | {"notes": "\n".join(x for x in notes if x)})
+
+
+def asymmetry(data: xr.Dataset) -> float | None:
+    """How far data are from port/starboard symmetry, relative; None where bodies lie to one side.
+
+    Args:
+        data: hydrodynamic data.
+    """
+    points = data["rotation_center"].values
+    volume = np.nanmax(np.nan_to_num(data["displaced_volume"].values), initial=0.0)
+    if np.isnan(points).any() or np.abs(points[:, 1]).max() > 1e-3 * max(np.cbrt(volume), 1.0):
+        return None
+    across = np.array([_is_across(x) for x in data["influenced_dof"].values])
+    worst = 0.0
+    finite = np.isfinite(data["omega"].values)
+    for name in ("added_mass", "radiation_damping"):
+        values = np.nan_to_num(data[name].transpose(*RADIATION).values[finite])
+        size = np.sqrt(np.abs(np.diagonal(values, axis1=1, axis2=2)).max(axis=0))
+        size = np.maximum(size, 1e-3 * size.max(initial=0.0))
+        mixed = np.abs(values) / np.maximum(size[:, None] * size, 1e-300)
+        worst = max(worst, float(mixed[:, across][:, :, ~across].max(initial=0.0)))
+    return max(worst, _uneven(data, across))
+
+
+def _uneven(data: xr.Dataset, across: np.ndarray) -> float:
+    """Of forces whose mirror image is in the data too, such as those of waves along the hull."""
+    beta = data["wave_direction"].values
+    X = np.nan_to_num(data["excitation_force"].transpose(*FORCE).values)
+    size = np.abs(X).max(axis=(0, 1))
+    for kind in (across, ~across):
+        size[kind] = np.maximum(size[kind], 1e-2 * size[kind].max(initial=0.0))
+    worst = 0.0
+    for k, b in enumerate(beta):
+        apart = _apart(-b, beta)
+        if apart.min() > SAME:
+            continue
+        image = np.where(across, -1.0, 1.0) * X[:, int(apart.argmin())]
+        gap = np.abs(X[:, k] - image) / np.maximum(size, 1e-300)
+        worst = max(worst, 0.5 * float(gap.max(initial=0.0)))
+    return worst
+
+
+def _joined(data: xr.Dataset, images: xr.Dataset) -> xr.Dataset:
+    import xarray as xr
+
+    forces = list(images)
+    both = xr.concat([data[forces], images], dim="wave_direction").sortby("wave_direction")
+    return data.drop_dims("wave_direction").merge(both, combine_attrs="override")
+
+
+def _is_across(label: object) -> bool:
+    return split_label(str(label))[1] in ACROSS
+
+
+def _apart(one: float, others: np.ndarray) -> np.ndarray:
+    """Angles between headings [rad]."""
+    return np.abs(np.arctan2(np.sin(others - one), np.cos(others - one)))

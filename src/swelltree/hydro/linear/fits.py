@@ -1,0 +1,194 @@
+"""Radiation fits of this process, for models that are compiled again with other numbers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from jaxtyping import Complex, Float
+
+from swelltree.describe.errors import warn_user
+from swelltree.hydro.data.cache import content_key
+from swelltree.hydro.linear.data import Table
+from swelltree.hydro.linear.excitation import interpolated, travelled
+from swelltree.hydro.radiation.fit import MissedFitWarning, RadiationModel, fit_radiation
+from swelltree.jit.arrays import Array
+from swelltree.model.internal_state import internal_at_rest, present
+from swelltree.model.model import Model
+from swelltree.model.solved import total_loads
+from swelltree.mooring.dynamic.lines import with_static_lines
+from swelltree.multibody.inertia import dense_inertia, world_inertia
+from swelltree.multibody.kinematics import Motion, dof_coordinates, dof_rates, forward, joint_frames
+from swelltree.multibody.tree import moved_positions, tree_blocks, velocity_matrix
+from swelltree.waves.dispersion import dispersion
+
+# --- How far the motions of a described system with fitted radiation are from those with the data
+
+STEP = 1e-4  # of the differences, m, rad and per second
+BETWEEN = 8  # points in every interval of the data
+REFINED = 3  # times that peaks of the motion are resolved better
+MOVES = 1e-3  # of the largest motion, each times the root of its inertia: less is not judged
+
+
+class SmallMotions:
+    """Linear motions of a model about its start, in numpy.
+
+    Args:
+        model: with its start assembled.
+        table: the data, at the frequencies that count.
+        free: tree velocities that loops and locks leave free (n, f).
+    """
+
+    def __init__(self, model: Model, table: Table, free: np.ndarray) -> None:
+        self.P, self.M, self.C, self.K = _matrices(model, free)
+        self.table, self.water = table, model.water
+        self.rows = table.omega
+        self.A = _projected(self.P, table.added_mass)
+        self.B = _projected(self.P, table.radiation_damping)
+        self.force = table.excitation
+        self.omega = _between(self.rows)
+        y = self._amplitudes(self.omega)
+        for _ in range(REFINED):
+            self.omega = np.union1d(self.omega, _beside_peaks(self.omega, y))
+            y = self._amplitudes(self.omega)
+        self.y = y
+        self.size = np.abs(y).max(axis=(0, 1), initial=0.0)
+        inertia = np.sqrt(np.abs(np.diag(self.M + self.A.mean(axis=0))))
+        moving = self.size * inertia
+        self.judged = moving > MOVES * moving.max(initial=0.0)
+
+    def _impedance(self, omega: np.ndarray, dA: Array = 0.0, dB: Array = 0.0) -> np.ndarray:
+        A, B = (interpolated(self.rows, x, omega) for x in (self.A + dA, self.B + dB))
+        w = omega[:, None, None]
+        return -(w**2) * (self.M + A) - 1j * w * (self.C + B) + self.K
+
+    def _forces(self, omega: np.ndarray) -> Complex[np.ndarray, "w f d"]:
+        """Forces of every heading on the free velocities."""
+        k = np.asarray(dispersion(omega, self.water.depth, self.water.g))
+        direction = self.table.direction
+        pairs = (x.ravel() for x in np.meshgrid(k, direction, indexing="ij"))
+        F = interpolated(self.rows, self.force, omega)
+        F = F * travelled(self.table.place, *pairs).reshape(F.shape)
+        force = np.swapaxes(F @ self.P, 1, 2)
+        if self.force.any():
+            return force
+        # data without excitation: a unit force on every motion
+        return np.broadcast_to(np.eye(self.P.shape[1], dtype=complex), (omega.size, *self.M.shape))
+
+    def _amplitudes(self, omega: np.ndarray, dA: Array = 0.0, dB: Array = 0.0) -> np.ndarray:
+        Z = self._impedance(omega, dA, dB)
+        return np.swapaxes(np.linalg.solve(Z, self._forces(omega)), 1, 2)
+
+    def error(self, added_mass: np.ndarray, damping: np.ndarray) -> float:
+        """Of a fit with that added mass and damping at `rows` (r, 6N, 6N)."""
+        if not self.judged.any():
+            return 0.0
+        dA, dB = _projected(self.P, added_mass) - self.A, _projected(self.P, damping) - self.B
+        gap = np.abs(self._amplitudes(self.omega, dA, dB) - self.y).max(axis=(0, 1))
+        return float((gap / self.size.clip(min=1e-300))[self.judged].max())
+
+    def importance(self, scale: np.ndarray, motion: np.ndarray) -> Float[np.ndarray, " r"]:
+        """Motion error per misfit of scaled K at the frequencies of the data, over its rms (r,).
+
+        Args:
+            scale: of the fitted velocities.
+            motion: fitted velocities per velocity of all bodies (m, 6N).
+        """
+        S = scale[:, None] * (motion @ self.P)
+        inverse = np.linalg.inv(self._impedance(self.omega))
+        left = np.linalg.norm(inverse @ S.T, axis=-1) / self.size.clip(min=1e-300)
+        right = np.linalg.norm(self.y @ S.T, axis=-1).max(axis=1)
+        size = self.omega * left[:, self.judged].max(axis=1) * right
+        near = np.abs(self.omega[:, None] - self.rows).argmin(axis=1)
+        result = np.array([size[near == k].max() for k in range(self.rows.size)])
+        return result / np.sqrt((result**2).mean())
+
+
+def _matrices(
+    model: Model, free: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """P, and M, C, K without radiation, by differences of all loads about the start."""
+    still = with_static_lines(model)
+    still = still.replace(effects=tuple(effect.still() for effect in still.effects))
+    internal = internal_at_rest(still)
+    still = present(still, internal)
+    q, angles = np.asarray(model.start.q), np.asarray(model.start.angles)
+    n = model.layout.n_tree
+
+    def force(step: np.ndarray, rate: np.ndarray) -> np.ndarray:
+        pose = forward(still, moved_positions(still.layout, q, step))
+        frames = joint_frames(still, pose)
+        P = velocity_matrix(*tree_blocks(still, pose, frames))
+        v = (P @ rate).reshape(-1, 6)
+        coordinate = dof_coordinates(still, frames, angles)
+        motion = Motion(pose, v, frames, coordinate, dof_rates(still, pose, frames, v))
+        wrench = np.asarray(total_loads(still, np.zeros(()), motion, internal).wrench)
+        return free.T @ (P.T @ wrench.reshape(-1))
+
+    none = np.zeros(n)
+    K, C = np.empty((2, free.shape[1], free.shape[1]))
+    for j, direction in enumerate(free.T):
+        d = STEP * direction
+        K[:, j] = -(force(d, none) - force(-d, none)) / (2.0 * STEP)
+        C[:, j] = -(force(none, d) - force(none, -d)) / (2.0 * STEP)
+    pose = forward(still, q)
+    P = velocity_matrix(*tree_blocks(still, pose, joint_frames(still, pose))) @ free
+    dry = still.replace(added_mass=None)
+    M = P.T @ dense_inertia(dry, world_inertia(dry, pose)) @ P
+    return P, M, C, K
+
+
+def _projected(P: np.ndarray, matrices: np.ndarray) -> np.ndarray:
+    return P.T @ matrices @ P
+
+
+def _between(rows: np.ndarray) -> np.ndarray:
+    """The frequencies with further ones between them."""
+    part = np.arange(BETWEEN) / BETWEEN
+    return np.append((rows[:-1, None] + np.diff(rows)[:, None] * part).ravel(), rows[-1])
+
+
+def _beside_peaks(omega: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Frequencies beside every maximum of a motion."""
+
+    def beside() -> Iterator[np.ndarray]:
+        size = np.abs(y).reshape(omega.size, -1)
+        top = (size[1:-1] >= size[:-2]) & (size[1:-1] >= size[2:])
+        for k in np.flatnonzero(top.any(axis=1)) + 1:
+            yield np.linspace(omega[k - 1], omega[k + 1], 7)
+
+    return np.concatenate([*beside(), omega[:1]])
+
+
+# --- Radiation fits of this process, for models that are compiled again with other numbers
+
+MOST = 16
+_RECENT: dict[str, tuple[RadiationModel, list[tuple[Warning | str, type[Warning]]]]] = {}
+
+
+def recent_fit(omega: Array, A: Array, B: Array, A_inf: Array, **options: Any) -> RadiationModel:
+    """As `fit_radiation`; what a fit warns of is said whenever it is used.
+
+    A misfit of K is not: what is asked for is the error of the motion.
+    """
+    key = content_key(omega, A, B, A_inf, options)
+    if key not in _RECENT:
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            made = fit_radiation(omega, A, B, A_inf, **options)
+        while len(_RECENT) >= MOST:
+            _RECENT.pop(next(iter(_RECENT)))
+        _RECENT[key] = (
+            made,
+            [
+                (one.message, one.category)
+                for one in heard
+                if not issubclass(one.category, MissedFitWarning)
+            ],
+        )
+    result, said = _RECENT[key]
+    for message, category in said:
+        warn_user(message, category)
+    return result

@@ -1,0 +1,67 @@
+r"""Mass of the water: what bodies displace, what stands on the surface, where the rest goes.
+
+.. math::
+    m_b = \rho V_b, \quad m_F = \rho\int_F \eta\, dA, \quad
+    \dot m_F = \sum_b \dot m_b - \rho \int_F \nu\, \eta\, dA - \rho \oint \eta\, w\cdot n\, ds
+
+with areas in plan and volumes under the incident surface. The incident wave is material, so that
+this holds in waves too. The last term is of second order: a waterline that moves with w sweeps over
+water that stands above the incident surface, which the linear free surface knows nothing of.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from jaxtyping import Float
+
+from swelltree.hydro.weak_scatterer.incident.interface import Incident, surface
+from swelltree.hydro.weak_scatterer.motion.bodies import panel_share, triangle_owner, wetted
+from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies
+from swelltree.hydro.weak_scatterer.motion.scene import Scene, vertices_at
+from swelltree.hydro.weak_scatterer.motion.smoothing import vertex_areas
+from swelltree.hydro.weak_scatterer.swept import swept
+from swelltree.jit.arrays import Array
+from swelltree.jit.backend import jnp
+
+
+class Masses(NamedTuple):
+    """Of water.
+
+    Args:
+        displaced: by each body [kg].
+        surface: of the elevation that bodies add [kg].
+        beach: what the beach takes of it [kg/s].
+        swept: what moving waterlines sweep over [kg/s].
+    """
+
+    displaced: Float[Array, " body"]
+    surface: Array
+    beach: Array
+    swept: Array
+
+
+def masses(scene: Scene, wave: Incident, t: Array, eta: Array, bodies: Bodies) -> Masses:
+    """Masses of the water at an instant; bodies that count as dry are not among them.
+
+    Args:
+        scene: the water and its bodies.
+        wave: incident.
+        t: [s].
+        eta: elevation of the perturbation [m].
+        bodies: where they are.
+    """
+    both = 2.0 if scene.boundary.mirrors.symmetric else 1.0
+    at = (scene, wave, t, bodies.position, bodies.rotation)
+    area = both * scene.rho * vertex_areas(scene, vertices_at(*at)[: scene.boundary.surface, :2])
+    actual = replace(scene, moving=True)
+    hull = vertices_at(actual, *at[1:], cover=0.0)[scene.boundary.wet]
+    share = panel_share(scene, wave, t, bodies, cover=0.0)
+    wet = wetted(scene, hull, bodies.position, share)
+    level = surface(wave, t, hull[:, :2]).level if scene.wavy else jnp.zeros(len(hull))
+    depth = (level - hull[:, 2])[scene.boundary.wet_triangles].mean(1)
+    each = both * scene.rho * depth * wet.normal[:, 2] * wet.area
+    displaced = jnp.zeros(len(scene.boundary.bodies)).at[triangle_owner(scene)].add(each)
+    lost = both * scene.rho * swept(scene, wave, t, eta, bodies, lambda height: height)
+    return Masses(displaced, (area * eta).sum(), (area * scene.beach * eta).sum(), lost)

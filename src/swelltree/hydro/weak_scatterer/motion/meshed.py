@@ -1,0 +1,162 @@
+"""From bodies in the water to one mesh of its free surface and of their wet hulls; in numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from swelltree.describe.bodies.panels import Panels
+from swelltree.describe.bodies.solids import immersed_of_panels
+from swelltree.describe.errors import SwelltreeError
+from swelltree.hydro.weak_scatterer.mesh.holes import pierced_surface
+from swelltree.hydro.weak_scatterer.mesh.meridians import Meridians, meridians
+from swelltree.hydro.weak_scatterer.mesh.surface import Surface
+from swelltree.hydro.weak_scatterer.mesh.tank import Tank, free_surface
+from swelltree.hydro.weak_scatterer.mesh.waterlines import meeting_angles, still_waterline
+from swelltree.hydro.weak_scatterer.motion.waterline import (
+    REACH,
+    Shell,
+    build_shell,
+    following,
+    shell_triangles,
+    shell_vertices,
+    still_lengths,
+)
+from swelltree.jit.arrays import Array
+
+LEAST_RINGS = 3  # from a keel to its waterline
+
+
+@dataclass(frozen=True)
+class Floater:
+    """A body in the water.
+
+    Args:
+        name: of the body.
+        surface: closed mesh in body axes about the reference point, normals into the water [m]; in
+            a half tank the half y >= 0 of a submerged body.
+        position: of the reference point, mean in mode "linear" (3,) [m].
+        rotation: from body to world axes, mean in mode "linear" (3, 3).
+        meridians: size of triangles at the waterline of a hull that pierces the surface [m];
+            none: submerged.
+        rings: steps of its mesh from keel to waterline; none: of the same size.
+    """
+
+    name: str
+    surface: Surface
+    position: Array = (0.0, 0.0, 0.0)
+    rotation: Array = None
+    meridians: float | None = None
+    rings: int | None = None
+
+    @property
+    def placed(self) -> Surface:
+        """The mesh in the world."""
+        return self.surface.moved(self.position, self.rotation)
+
+
+def meshed(
+    tank: Tank, floaters: Sequence[Floater], over: Sequence[np.ndarray] = ()
+) -> tuple[Surface, tuple[Shell, ...], list[tuple[int, np.ndarray]], list[np.ndarray]]:
+    """Free surface, hulls in it, own vertices and triangles of bodies, vertices in body axes.
+
+    Args:
+        tank: free surface and wall.
+        floaters: the bodies.
+        over: outlines in plan over which the free surface is fine too (k, 2) [m].
+    """
+    half = tank.symmetric
+    cut = {i: _cut(f, half) for i, f in enumerate(floaters) if f.meridians is not None}
+    rings = [ring for _, _, ring, _ in cut.values()]
+    top = pierced_surface(tank, rings, over) if cut or len(over) else free_surface(tank)
+    shells, parts, hulls, first = [], [], [], 0
+    for number, floater in enumerate(floaters):
+        if number not in cut:
+            parts.append((len(floater.surface.vertices), floater.surface.triangles[:, ::-1]))
+            hulls.append(floater.surface.vertices)
+            continue
+        lines, wet, ring, steps = cut[number]
+        reach = _reach(tank, ring, [r for r in rings if r is not ring])
+        follow = following(top.vertices[:, :2], ring, reach, half)
+        shells.append(build_shell(lines, wet, follow, ring, steps, number, first))
+        own, triangles = shell_triangles(len(ring), steps, half)
+        parts.append((own, np.where(triangles < own, triangles, triangles + first)))
+        hulls.append(np.zeros((0, 3)))
+        first += len(ring)
+    return top, tuple(shells), parts, hulls
+
+
+def _reach(tank: Tank, ring: np.ndarray, others: Sequence[np.ndarray]) -> float:
+    """How far from a waterline the mesh follows it: not to other waterlines, nor to the rim [m]."""
+    size = 0.5 * float((ring.max(0) - ring.min(0)).max())
+    gaps = [float(np.linalg.norm(ring[:, None] - o[None], axis=2).min()) for o in others]
+    rim = tank.radius - float(np.hypot(*(ring - tank.center).T).max())
+    return min([REACH * size, rim, *(0.95 * gap for gap in gaps)])
+
+
+def _cut(floater: Floater, half: bool) -> tuple[Meridians, np.ndarray, np.ndarray, int]:
+    """Lines of a hull that pierces the surface, their wet lengths, waterline and steps."""
+    assert floater.meridians is not None
+    turn = np.eye(3) if floater.rotation is None else np.asarray(floater.rotation, float)
+    line = still_waterline(floater.name, floater.placed)
+    middle = 0.5 * (line.min(0) + line.max(0))
+    middle = middle * [1.0, 0.0] if half else middle
+    # lines are cut about the vertical axis of the body through the middle of its waterline
+    place = np.asarray(floater.position, float)
+    up = turn[:, 2]
+    axis = np.array([*middle, 0.0]) - place
+    shift = turn.T @ (axis - up * (axis @ up))
+    at = meeting_angles(line @ turn[:2, :2], middle @ turn[:2, :2], floater.meridians, half)
+    lines = meridians(floater.name, floater.surface.moved(-shift), at, half)
+    return _with_displacement(floater, lines, half, shift)
+
+
+def _with_displacement(
+    floater: Floater, lines: Meridians, half: bool, shift: np.ndarray
+) -> tuple[Meridians, np.ndarray, np.ndarray, int]:
+    """Meridians whose wet mesh displaces in still water what the hull does.
+
+    Args:
+        floater: the body.
+        lines: about its axis.
+        half: of the hull.
+        shift: from the reference point to the axis, in body axes [m].
+
+    Returns:
+        the meridians about the reference point, their wet lengths, their waterline (line, 2), and
+        the steps of the mesh along them.
+    """
+    placed = floater.placed
+    faces = np.concatenate([placed.triangles, placed.triangles[:, 2:]], 1)
+    wanted = immersed_of_panels(Panels(placed.vertices, faces).immersed()).volume
+    wanted = 0.5 * wanted if half else wanted
+    turn = np.eye(3) if floater.rotation is None else np.asarray(floater.rotation)
+    place = (np.asarray(floater.position, float) + turn @ shift, turn)
+    wet, water = still_lengths(lines, *place), np.zeros((0, 3))
+    if not np.isfinite(wet).all():
+        raise SwelltreeError(
+            f"body '{floater.name}': a line from keel to top does not cross the still water. "
+            "Move the body."
+        )
+    count, steps = len(lines.arc), floater.rings
+    if steps is None:
+        assert floater.meridians is not None
+        steps = max(LEAST_RINGS, round(float(wet.mean()) / floater.meridians))
+    _, triangles = shell_triangles(count, steps, half)
+    lines = lines.divided(wet, steps)
+    for _ in range(4):  # the waterline moves a little when the lines move out
+        wet = still_lengths(lines, *place)
+        bare = build_shell(lines, wet, np.zeros((0, count)), np.zeros((count, 2)), steps, 0)
+        shell, water = shell_vertices(bare, None, 0.0, *place)
+        mesh = Surface(np.concatenate([shell, water]), triangles)
+        volume = -(mesh.vertices[triangles, 2].mean(1) * mesh.area_vectors[:, 2]).sum()
+        if abs(volume / wanted - 1.0) < 1e-6:
+            break
+        lines = lines.widened(float(np.sqrt(wanted / volume)))
+    wet = still_lengths(lines, *place)
+    ring = water[:, :2]
+    if half:
+        ring[[0, -1], 1] = 0.0
+    return lines.moved(shift), wet, ring, steps

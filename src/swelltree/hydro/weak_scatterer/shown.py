@@ -1,0 +1,73 @@
+"""Channels for pictures: the computed free surface, and the pressure on hulls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from swelltree.hydro.weak_scatterer.motion.bodies import body_flow, known_pressure, wetted
+from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies
+from swelltree.hydro.weak_scatterer.motion.scene import vertices_at
+from swelltree.jit.arrays import Array
+from swelltree.jit.backend import jnp
+from swelltree.model.effect import Now
+
+if TYPE_CHECKING:
+    from swelltree.hydro.weak_scatterer.effect import WeakScatterers
+
+
+def shown(effect: WeakScatterers, now: Now, bodies: Bodies) -> dict[str, Array]:
+    """Places of surface and hulls, elevation of the perturbation, pressure without acceleration.
+
+    Args:
+        effect: solved.
+        now: the instant.
+        bodies: their motion.
+    """
+    scene, wave, found = effect.scene, effect.wave, effect.solution.water
+    vertices = vertices_at(scene, wave, now.t, bodies.position, bodies.rotation)
+    state = effect.state_of(now.states(effect))
+    eta = state.top[1]
+    top = vertices[: scene.boundary.surface]
+    hull = vertices[scene.boundary.wet]
+    origin = bodies.position if scene.moving else scene.mean_position
+    wet = wetted(scene, hull, origin)
+    flow = body_flow(scene, wave, now.t, wet, bodies.velocity)
+    corners = known_pressure(scene, wet, flow, found.potential)
+    # of the triangles at each vertex, with their areas
+    tri, weight = scene.boundary.wet_triangles, jnp.broadcast_to(wet.area[:, None], corners.shape)
+    total = jnp.zeros(len(hull)).at[tri].add(weight * corners)
+    whole = jnp.zeros(len(hull)).at[tri].add(weight)
+    mean = total / jnp.where(whole > 0.0, whole, 1.0)
+    steady = -scene.rho * (found.potential_rate[:, 0] + scene.g * hull[:, 2])
+    result = {
+        "elevation": eta,
+        "surface": top.at[:, 2].add(eta),
+        "pressure": mean + steady,
+        "hull": hull,
+    }
+    used = scene.boundary.used
+    if used is None:
+        return result
+    # of a mesh that changes its triangles too; padding triangles are points
+    faces = scene.boundary.triangles[: scene.boundary.surface_triangles]
+    place = jnp.zeros(now.motion.v.shape[0]).at[jnp.array(effect.bodies)]
+    taken = used.vertices[scene.boundary.wet]
+    return result | {
+        "pressure": taken * result["pressure"],
+        "surface_triangles": jnp.where(used.top[:, None] > 0.0, faces, 0),
+        "hull_triangles": jnp.where(used.panels[:, None] > 0.0, tri, 0),
+        "state": place.set(state.reference[:, 0]),
+        "remeshing": state.booked,
+        "remeshing_mass": state.booked_mass,
+    }
+
+
+def pressure_of_acceleration(effect: WeakScatterers, acceleration: Array) -> Array:
+    """Pressure that accelerations of its bodies add at the vertices of hulls [Pa].
+
+    Args:
+        effect: solved.
+        acceleration: of its bodies, all in a row.
+    """
+    rate = effect.solution.water.potential_rate[:, 1:] @ acceleration
+    return -effect.scene.rho * rate

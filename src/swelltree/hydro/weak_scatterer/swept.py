@@ -1,0 +1,50 @@
+r"""What waterlines sweep over while they move.
+
+A linear free surface lies on the incident one, and a waterline that moves in plan with w covers or
+uncovers what stands on it: per unit of plan f, water of the height :math:`\eta` or its energy
+:math:`\tfrac12 g\eta^2`,
+
+.. math:: \oint f(\eta)\, w\cdot n\, ds ,
+
+of second order and more. It is taken from the surface and given to nothing, so it has terms of its
+own in the balances of mass and energy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from swelltree.hydro.weak_scatterer.incident.interface import Incident
+from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies, plan_velocity
+from swelltree.hydro.weak_scatterer.motion.scene import Scene, vertices_at
+from swelltree.hydro.weak_scatterer.motion.strip import swept_weights, waterlines
+from swelltree.jit.arrays import Array
+from swelltree.jit.backend import jnp
+
+
+def swept(
+    scene: Scene,
+    wave: Incident,
+    t: Array,
+    eta: Array,
+    bodies: Bodies,
+    of: Callable[[Array], Array],
+) -> Array:
+    """The integral over all waterlines, positive where the free surface loses area.
+
+    Args:
+        scene: the water and its bodies; of half a tank one half.
+        wave: incident.
+        t: [s].
+        eta: elevation of the perturbation [m].
+        bodies: their motion.
+        of: what stands on a unit of plan where the elevation is so high.
+    """
+    vertex_velocity = plan_velocity(scene, wave, t, bodies)
+    if vertex_velocity is None:
+        return jnp.zeros(())
+    place = vertices_at(scene, wave, t, bodies.position, bodies.rotation)[:, :2]
+    lines = waterlines(scene, place)
+    one, two = eta[lines.first], eta[lines.second]
+    c = swept_weights(lines, (of(one), of(two), of(0.5 * (one + two))), len(eta))
+    return (c * vertex_velocity).sum()

@@ -1,0 +1,113 @@
+r"""Between two steps: stiffness and damping asked anew, and cables that winches split and merge.
+
+An element of a cable that swings or comes off a drum is another spring in every step. Its
+stiffness :math:`\beta h^2 K` and damping are asked of the effect at the positions now, where those
+of all others are kept from the start of the run.
+
+Events of cables on winches need no time of their own: an element is split in the first step after
+it got too long. The tree coordinates go on with the velocities of the half step before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from swelltree.integrate.complementarity.cayley import gibbs
+from swelltree.integrate.complementarity.poses import half_velocity
+from swelltree.integrate.complementarity.state import (
+    MERGE,
+    SPLIT,
+    Form,
+    Log,
+    Setup,
+    StepperState,
+    noted,
+    winch_numbers,
+)
+from swelltree.jit.arrays import Array
+from swelltree.jit.backend import jax, jnp
+from swelltree.model.effect import Now
+from swelltree.model.internal_state import InternalState
+from swelltree.model.model import Model
+from swelltree.multibody.kinematics import Motion, forward
+from swelltree.multibody.tree import moved_positions
+from swelltree.spatial.rotations import matmul, transpose
+
+
+def with_derivatives_now(model: Model, setup: Setup, state: StepperState, motion: Motion) -> Setup:
+    """Constants of a step with the stiffness and damping of effects that turn far."""
+    now = Now(state.t, motion, InternalState(state.chi, state.elements))
+    for effect in model.effects:
+        if effect.turns_far:
+            stiffness, damping = effect.derivatives(model, now)
+            # on the way to rest, where time stands still, nothing is damped
+            damping = (setup.ahead / setup.h) * damping
+            setup = replace(
+                setup,
+                coupled=setup.coupled + setup.beta * setup.h**2 * stiffness,
+                damping=setup.damping + damping,
+            )
+    return setup
+
+
+def without_turning(model: Model) -> Model:
+    """The model without the effects whose derivatives are asked anew in every step."""
+    return model.replace(effects=tuple(e for e in model.effects if not e.turns_far))
+
+
+def after_events(
+    model: Model, form: Form, setup: Setup, u: Array, after: StepperState
+) -> StepperState:
+    """The state after a step, its cables on the elements they go on with.
+
+    Args:
+        model: as compiled.
+        form: of the steps, with the events of the model.
+        setup: constants of the run.
+        u: change of the tree coordinates in the step (n,).
+        after: where it led.
+    """
+    if form.events is None:
+        return after
+    internal = InternalState(after.chi, after.elements)
+    phase = model, after.t, after.q, u / setup.h, after.work, internal
+    # of winches alone: controllers have taken their samples
+    rows = np.concatenate(
+        [np.full(e.event_count, e.winches is not None) for e in model.effects if e.event_count]
+    )
+    values = jnp.where(rows, form.events.values(*phase), 1.0)
+
+    def regridded() -> StepperState:
+        q, s, work, elements = form.events.switched(*phase, values < 0.0)
+        last = forward(model, moved_positions(model.layout, q, -setup.h * s))
+        pose = forward(model, q)
+        g = gibbs(matmul(pose.R, transpose(last.R)))
+        return replace(
+            after,
+            q=q,
+            pose=pose,
+            v_minus=half_velocity(last.p, pose.p, g, setup.h),
+            work=work,
+            elements=elements,
+            log=_noted(model, after, values),
+        )
+
+    return jax.lax.cond((values < 0.0).any(), regridded, lambda: after)
+
+
+def _noted(model: Model, after: StepperState, values: Array) -> Log:
+    """The log with the elements that were split and merged."""
+    log, first, numbers = after.log, 0, winch_numbers(model)
+    for effect in model.effects:
+        if effect.event_count and effect.winches is None:
+            first += effect.event_count
+        elif effect.event_count:
+            assert effect.winches is not None
+            for k, name in enumerate(effect.winches.names):
+                length = after.elements[effect.kind][k, 0]
+                for what in (SPLIT, MERGE):
+                    log = noted(log, values[first] < 0.0, after.t, what, numbers[name], length)
+                    first += 1
+    return log

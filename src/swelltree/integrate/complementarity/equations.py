@@ -1,0 +1,263 @@
+"""The equations of a step: balances of bodies and junctions, joints, contacts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swelltree.integrate.complementarity.attached import attached_points, booked
+from swelltree.integrate.complementarity.cayley import gibbs
+from swelltree.integrate.complementarity.immersed import immersed_balance
+from swelltree.integrate.complementarity.instant import Step
+from swelltree.integrate.complementarity.joint_rows import body_rows, row_residual, row_wrenches
+from swelltree.integrate.complementarity.poses import Three, three_poses
+from swelltree.integrate.complementarity.solve.balance import inertia_balance, weight_correction
+from swelltree.integrate.complementarity.solve.complementarity import fischer_burmeister
+from swelltree.integrate.complementarity.solve.friction import friction, smooth_friction
+from swelltree.integrate.complementarity.solve.path import discrete_path_matrix
+from swelltree.integrate.complementarity.state import without_surplus
+from swelltree.integrate.complementarity.sticking import stick_forces, stick_rows, stick_wrench
+from swelltree.jit.arrays import Array, pytree
+from swelltree.jit.backend import jax, jnp
+from swelltree.multibody.kinematics import Pose, dof_rates, forward, joint_frames
+from swelltree.multibody.tree import moved_positions
+from swelltree.spatial.rotations import dot, matmul, product, transpose, transpose_apply
+
+STICKS = 1e3  # see `friction`: the points of a body share a load
+OWN = 1.0 / 32.0  # a corner of a body that turns feels this fraction of its inertia
+GIVES = 1e-7  # give of a rigid seabed under bodies, of the step's free fall under the same force
+
+
+@pytree()
+class Trial:
+    """Equations evaluated at trial unknowns."""
+
+    value: Array  # (unknowns,)
+    P: Array  # (6N, n) directions in which bodies may move; identity for poses
+    three: Three
+    g: Array  # (N, 3) Gibbs vectors of the step
+    rubbing: Array  # (k, 3) friction of contacts [N]
+    row: Array  # (k, 3) how far it is from its law [m]
+
+
+def moved(step: Step, u: Array) -> tuple[Array, Array, Array]:
+    """Next positions, Gibbs vectors of the step and tree coordinates."""
+    model, state = step.model, step.state
+    if not step.form.joint_coordinates:
+        u = u.reshape(-1, 6)
+        return state.pose.p + u[:, :3], u[:, 3:], state.q
+    q = moved_positions(model.layout, state.q, u)
+    pose = forward(model, q[: model.layout.n_positions])
+    return pose.p, gibbs(matmul(pose.R, transpose(state.pose.R))), q
+
+
+def poses_around(step: Step, p: Array, g: Array) -> Three:
+    """The poses around the step whose next positions and Gibbs vectors are given."""
+    state = step.state
+    return three_poses(step.model, state.pose, state.v_minus, p, g, step.setup.h)
+
+
+def first_guess(step: Step) -> Array:
+    """Unknowns as if the last half step went on."""
+    model, state, h = step.model, step.state, step.setup.h
+    v = state.v_minus
+    if step.form.joint_coordinates:
+        frames = joint_frames(model, state.pose)
+        u = h * dof_rates(model, state.pose, frames, v)[: model.layout.n_tree]
+    else:
+        u = jnp.concatenate([h * v[:, :3], 0.5 * h * v[:, 3:]], -1).reshape(-1)
+    y = (
+        jnp.zeros(0)
+        if state.lines is None
+        else (2.0 * state.lines.y - state.lines.y_last).reshape(-1)
+    )
+    sticking = stick_forces(model, state)
+    return jnp.concatenate([u, y, state.lam, state.contact, state.tie.reshape(-1), sticking])
+
+
+def equations(
+    step: Step, unknown: Array, wrench: Array, end_force: Array | None, rub: Rub | None = None
+) -> tuple[tuple[Array, Array, Array], Trial]:
+    """Balances, joint equations and contacts; forces of the model and of lines are given.
+
+    Args:
+        step: what is given.
+        unknown: of bodies, junctions, joints and contacts, see `Sizes`.
+        wrench: of the model's forces on every body, without those of what can stick (N, 6).
+        end_force: what lines need at their points (line * point, 3).
+        rub: friction at contacts, or None.
+
+    Returns:
+        value, displacement of bodies and junctions (6N + 3J,), friction forces of contacts
+        (k * 3,), and what else was found.
+    """
+    model, form, setup, state = step.model, step.form, step.setup, step.state
+    theta = setup.theta
+    u, y, lam, nu, tie, sticking = step.size.split(unknown)
+    p, g, _ = moved(step, u)
+    three = poses_around(step, p, g)
+    r = inertia_balance(model, three, setup.coupled, setup.h) - wrench
+    stuck = jnp.zeros(0)
+    if step.size.sticks:
+        r = r - stick_wrench(model, step.now.motion, sticking)
+        stuck = stick_rows(step, three, sticking)
+    r = r - weight_correction(model, three)
+    r = r + immersed_balance(model, setup, step.now.awash, three)[0]
+    knots = jnp.zeros((0, 3))
+    touching, tied = jnp.zeros(0), jnp.zeros(0)
+    rubbing = row = jnp.zeros((0, 3))
+    lines = model.lines
+    if lines is not None:
+        knots = junction_balance(step, y)
+        if end_force is not None:
+            on_bodies, on_knots = booked(
+                lines.end_body, lines.end_junction, lines.end_point, three, y, end_force, theta
+            )
+            r, knots = r + on_bodies, knots + on_knots
+        if lines.n_contacts:
+            force, touching, rubbing, row = contact_forces(step, three, y, nu, rub)
+            on_bodies, on_knots = booked(
+                lines.contact_body,
+                lines.contact_junction,
+                lines.contact_point,
+                three,
+                y,
+                force,
+                theta,
+            )
+            r, knots = r - on_bodies, knots - on_knots
+        if lines.tie_body:
+            none = tuple(y.shape[0] for _ in lines.tie_body)
+            on_bodies, _ = booked(lines.tie_body, none, state.tie_point, three, y, tie, theta)
+            hits = np.eye(y.shape[0])[np.array(lines.tie_junction)]
+            r, knots = r + on_bodies, knots - product(hits.T, tie)
+            tied = tie_rows(step, three, y, tie)
+    r = r.reshape(-1)
+    P = jnp.eye(r.shape[0])
+    closing = jnp.zeros(0)
+    if form.rows:
+        spread = body_rows(model, form.rows, *row_wrenches(model, form.rows, three))
+        r = r - transpose_apply(spread.reshape(len(form.rows), -1), lam)
+        closing = row_residual(model, form.rows, three, step.now.next_angles, step.now.next_drives)
+        closing = without_surplus(step.now.surplus, setup, step.size, closing, lam)
+    if form.joint_coordinates:
+        P = discrete_path_matrix(model, three)
+        r = transpose_apply(P, r)
+        if model.locked is not None:
+            r = jnp.where(model.locked > 0.5, u / setup.scale[: u.shape[0]], r)
+    value = jnp.concatenate([r, knots.reshape(-1), closing, touching, tied, stuck])
+    way = jnp.concatenate([p - state.pose.p, g], axis=-1).reshape(-1)
+    moves = jnp.concatenate([way, y.reshape(-1)])
+    return (value, moves, rubbing.reshape(-1)), Trial(value, P, three, g, rubbing, row)
+
+
+def junction_balance(step: Step, y: Array) -> Array:
+    """What junctions need besides their lines: inertia, weight, buoyancy, drag (J, 3)."""
+    if not y.shape[0]:
+        return y
+    model, lines, h = step.model, step.model.dynamic_lines, step.setup.h
+    before, here = step.state.lines.y_last, step.state.lines.y
+    velocity, acceleration = step.now.junction_water
+    displaced = (model.rho * lines.junction_volume)[:, None]
+    added = lines.junction_added[:, None]
+    inertia = (lines.junction_mass[:, None] + added * displaced) * (y - 2.0 * here + before)
+    w = velocity - (y - before) / (2.0 * h)
+    drag = 0.5 * model.rho * lines.junction_drag[:, None]
+    drag = drag * jnp.sqrt(dot(w, w) + 1e-20)[:, None] * w
+    weight = (lines.junction_mass[:, None] - displaced) * model.gravity
+    return inertia / h**2 - weight - drag - displaced * (1.0 + added) * acceleration
+
+
+@pytree("exact")
+class Rub:
+    """Friction at contacts, at an iterate.
+
+    Args:
+        last: forces of the last step (k, 3) [N].
+        p: forces (k, 3) [N].
+        nu: normal forces (k,) [N].
+        v: velocities of the points over the next half step (k, 3) [m/s].
+        slow: velocity that smooths the law [m/s]; 0 where contacts stick.
+        exact: are the forces to be taken as they are?
+    """
+
+    last: Array
+    p: Array
+    nu: Array
+    v: Array
+    slow: Array | float
+    exact: bool
+
+
+def contact_velocity(step: Step, unknown: Array) -> Array:
+    """Velocities of contact points over the next half step (k, 3) [m/s]."""
+    u, y, *_ = step.size.split(unknown)
+    p, g, _ = moved(step, u)
+    after = _contacts_at(step, poses_around(step, p, g).next, y)
+    return (after - _contacts_at(step, step.state.pose, step.state.lines.y)) / step.setup.h
+
+
+def _contacts_at(step: Step, pose: Pose, knots: Array) -> Array:
+    """Contact points (k, 3) [m]."""
+    lines = step.model.dynamic_lines
+    return attached_points(
+        lines.contact_body, lines.contact_junction, lines.contact_point, pose, knots
+    )
+
+
+def contact_forces(
+    step: Step, three: Three, y: Array, nu: Array, rub: Rub | None
+) -> tuple[Array, Array, Array, Array]:
+    """Force of the seabed at contact points (k, 3), and their rows of complementarity (k,).
+
+    Rigid: the clearance at the next instant; soft: averaged over the last and the next. After
+    these the friction forces and how far they are from their law, (k, 3) each.
+    """
+    lines, setup, now = step.model.dynamic_lines, step.setup, step.now
+    bed, state = lines.ground, step.state
+    after, before = (
+        _contacts_at(step, three.next, y),
+        _contacts_at(step, three.last, state.lines.y_last),
+    )
+    n = now.normal
+    gap, last = dot(n, after) - now.offset, dot(n, before) - now.offset
+    if bed.soft:
+        compliance = 1.0 / (bed.stiffness * lines.contact_area)
+        damping = bed.damping / bed.stiffness
+        gap = 0.5 * (gap + last) + damping * (gap - last) / (2.0 * setup.h) + compliance * nu
+    else:
+        # four corners of a box share its weight in one way only if each gives by a trifle, in the
+        # long steps of statics too; a junction stands alone
+        shares = np.array(lines.contact_body, dtype=int) < step.model.layout.n_bodies
+        give = GIVES * jnp.minimum(1.0, 1.0 / setup.h**2) * shares
+        gap = gap + give * nu * setup.contact_scale
+    row, _, _ = fischer_burmeister(nu * setup.contact_scale, gap, setup.tau)
+    if lines.tie_body:
+        # what a tie holds on the ground needs no ground
+        same = np.array(lines.contact_junction)[:, None] == np.array(lines.tie_junction)
+        held = (same & (state.let_go == 0.0)).any(1)
+        row = jnp.where(held, nu * setup.contact_scale, row)
+    force = nu[:, None] * n
+    none = jnp.zeros_like(force)
+    if not bed.rough or rub is None:
+        return force, row, none, none
+    if rub.exact:
+        return force + rub.p, row, rub.p, none
+    mass, coefficient = setup.h**2 / setup.contact_scale, bed.friction + 0.0 * nu
+    here = rub.p, rub.nu, rub.v, n, mass, setup.h
+    as_it_is = friction(coefficient, rub.last, *here, STICKS, OWN)
+    smoothed = smooth_friction(coefficient, *here, rub.slow)
+    held = jax.tree.map(lambda a, b: jnp.where(rub.slow > 0.0, a, b), smoothed, as_it_is)
+    v = (after - _contacts_at(step, state.pose, state.lines.y)) / setup.h
+    p = held.start + jnp.sum(held.by_u * (v - rub.v)[:, None, :], -1)
+    p = p + held.by_nu * (nu - rub.nu)[:, None]
+    return force + p, row, p, held.row
+
+
+def tie_rows(step: Step, three: Three, y: Array, tie: Array) -> Array:
+    """Ends that can be released are with their body; released, nothing ties them [m]."""
+    lines = step.model.dynamic_lines
+    none = tuple(y.shape[0] for _ in lines.tie_body)
+    there = attached_points(lines.tie_body, none, step.state.tie_point, three.next, y)
+    gap = y[np.array(lines.tie_junction)] - there
+    free = tie / step.setup.tie_scale
+    return jnp.where(step.state.let_go[:, None] > 0.0, free, gap).reshape(-1)

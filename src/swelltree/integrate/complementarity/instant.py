@@ -1,0 +1,189 @@
+"""What a step is given and holds fixed, and the forces of the model at the mean velocity."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from swelltree.hydro.linear.frame import in_axes, mean_yaw
+from swelltree.integrate.complementarity.attached import attached_points
+from swelltree.integrate.complementarity.between_steps import with_derivatives_now
+from swelltree.integrate.complementarity.flow import with_flow
+from swelltree.integrate.complementarity.immersed import apart, awash
+from swelltree.integrate.complementarity.lines.forces import NodeWater, freeze
+from swelltree.integrate.complementarity.lines.winch_statics import (
+    change_of_rest,
+    next_state,
+    present,
+)
+from swelltree.integrate.complementarity.state import (
+    Form,
+    Setup,
+    Sizes,
+    StepperState,
+    surplus_projector,
+)
+from swelltree.jit.arrays import Array, Tree, pytree
+from swelltree.jit.backend import jnp
+from swelltree.model.effect import Loads, Now
+from swelltree.model.internal_state import InternalState, internal_rate
+from swelltree.model.internal_state import present as present_inside
+from swelltree.model.model import Model
+from swelltree.model.sea import surface_and_water_at
+from swelltree.model.signals import drives_at
+from swelltree.model.solved import solved_at, total_loads
+from swelltree.mooring.dynamic.arrays import rest_lengths
+from swelltree.mooring.seabed import bed_plane
+from swelltree.multibody.kinematics import Motion, dof_coordinates, dof_rates, joint_frames
+from swelltree.multibody.rows import Drives
+from swelltree.spatial.rotations import apply
+
+if TYPE_CHECKING:
+    from swelltree.mooring.winches import WinchState
+
+
+@pytree()
+class Instant:
+    """Positions now and what depends on them alone."""
+
+    motion: Motion  # its velocity and rates are replaced by the mean ones
+    next_angles: Array  # near those after the step, to choose the turn
+    next_drives: Drives
+    frozen: Tree  # line_forces.Frozen of the lines, or None
+    junction_water: Tree  # velocity and acceleration of the water at junctions (J, 3) each
+    normal: Array  # (contact, 3) of the bed under contact points
+    offset: Array  # (contact,)
+    winch: Tree = None  # winches.WinchState after the step, or None
+    awash: Tree = None  # immersed.Awash of bodies at the surface
+    surplus: Array = None  # (m, m) projector on joint equations that follow from others, or None
+
+
+@pytree("form")
+class Step:
+    """All that a step is given."""
+
+    model: Model
+    form: Form
+    setup: Setup
+    state: StepperState
+    now: Instant
+
+    @property
+    def size(self) -> Sizes:
+        """Numbers of unknowns."""
+        return Sizes.of(self.model, self.form)
+
+
+def step_from(model: Model, form: Form, setup: Setup, state: StepperState) -> Step:
+    """The step that leaves a state."""
+    model = present(model, state)
+    now = present_inside(model, InternalState(state.chi, state.elements))
+    if now.added_mass is not model.added_mass and model.added_mass is not None:
+        assert now.added_mass is not None
+        # added mass that turns with the mean yaw; on the way to rest the water has no inertia
+        change = (now.added_mass - model.added_mass) * (setup.ahead / setup.h)
+        setup = replace(setup, coupled=setup.coupled + change)
+    here = instant(now, form, setup, state)
+    now, setup = with_flow(now, setup, state, here.motion)
+    return Step(now, form, with_derivatives_now(now, setup, state, here.motion), state, here)
+
+
+def instant(model: Model, form: Form, setup: Setup, state: StepperState) -> Instant:
+    """Positions, joint coordinates, water and seabed now."""
+    frames = joint_frames(model, state.pose)
+    coordinate = dof_coordinates(model, frames, state.angles)
+    motion = Motion(state.pose, state.v_minus, frames, coordinate, 0.0 * coordinate)
+    # joints turn on about as fast as in the step before
+    turning = dof_rates(model, state.pose, frames, state.v_minus)
+    turning = turning[np.array(model.layout.angle_dofs, dtype=int)]
+    next_angles = state.angles + setup.ahead * turning
+    drives = drives_at(model.drives, state.t + setup.ahead)
+    nothing = jnp.zeros((0, 3))
+    frozen, water, normal, offset = None, (nothing, nothing), nothing, jnp.zeros(0)
+    winch = None
+    lines = model.lines
+    if lines is not None and lines.arrays is not None:
+        q, y = state.lines.q, state.lines.y
+        nodes = q.reshape(-1, 3)
+        reach = jnp.concatenate([_reach(lines.arrays.diameter, q), jnp.full(y.shape[0], 1e-3)])
+        velocity, acceleration, wet = _water(model, state.t, jnp.concatenate([nodes, y]), reach)
+        count = nodes.shape[0]
+        shape = q.shape[:2]
+        at_nodes = NodeWater(
+            velocity=velocity[:count].reshape(*shape, 3),
+            acceleration=acceleration[:count].reshape(*shape, 3),
+            wet=wet[:count].reshape(shape),
+        )
+        g = -model.gravity[2]
+        winch = next_state(model, setup, state)
+        rest = None if winch is None else _lengths_around(model, setup, state, winch)
+        frozen = freeze(lines.arrays, lines.bed, q, at_nodes, g, model.rho, rest)
+        share = wet[count:, None]
+        water = velocity[count:] * share, acceleration[count:] * share
+    if lines is not None and lines.n_contacts:
+        y = state.lines.y
+        r = attached_points(
+            lines.contact_body, lines.contact_junction, lines.contact_point, state.pose, y
+        )
+        normal, offset = bed_plane(lines.ground, r)
+    at_surface = awash(model, setup, state, motion)
+    surplus = surplus_projector(model, form, motion, state.angles, drives)
+    places = motion, next_angles, drives, frozen, water, normal, offset
+    return Instant(*places, winch, at_surface, surplus)
+
+
+def _lengths_around(model: Model, setup: Setup, state: StepperState, winch: WinchState) -> Array:
+    """Unstretched lengths one step ago and one step ahead (line, 2, segment)."""
+    w, arrays = state.lines.winch, model.dynamic_lines.nodes
+    ahead = w.rest + change_of_rest(model, setup, winch)
+    both = [rest_lengths(arrays, w.first, rest) for rest in (w.rest_last, ahead)]
+    return jnp.stack(both, axis=1)
+
+
+def _reach(diameter: Array, q: Array) -> Array:
+    """How far each node's part of its line reaches up and down [m], (line * node,)."""
+    rise = 0.25 * jnp.abs(q[:, 1:, 2] - q[:, :-1, 2]) + 0.25 * diameter
+    none = jnp.zeros_like(rise[:, :1])
+    both = jnp.concatenate([none, rise], 1) + jnp.concatenate([rise, none], 1)
+    return both.reshape(-1)
+
+
+def _water(model: Model, t: Array, points: Array, reach: Array) -> tuple[Array, Array, Array]:
+    """Velocity and acceleration of the water at points, and which fraction of them is wet."""
+    surface, velocity, acceleration = surface_and_water_at(model, t, points)
+    wet = jnp.clip(0.5 + 0.5 * (surface - points[:, 2]) / reach, 0.0, 1.0)
+    return velocity, acceleration, wet
+
+
+def mean_memory(step: Step, v: Array) -> Array:
+    """State of the radiation memory now: the implicit midpoint of its half steps."""
+    memory, chi = step.setup.memory, step.state.chi
+    if memory is None:
+        return chi
+    X, XB = memory
+    v = in_axes(mean_yaw(InternalState(chi, step.state.elements)), v)
+    return apply(X, chi) + apply(XB, v.reshape(-1))
+
+
+def now_at(step: Step, v: Array) -> Now:
+    """What forces may depend on, at the mean velocity."""
+    m, state = step.now.motion, step.state
+    rates = dof_rates(step.model, m.pose, m.frames, v)
+    motion = Motion(m.pose, v, m.frames, m.coordinate, rates)
+    return Now(state.t, motion, InternalState(mean_memory(step, v), state.elements))
+
+
+def forces_at(step: Step, v: Array) -> Loads:
+    """Forces of the model at the positions now and the mean velocity."""
+    now = now_at(step, v)
+    model = solved_at(apart(step.model), now)
+    return total_loads(model, now.t, now.motion, now.internal)
+
+
+def element_rates(step: Step, v: Array) -> Tree:
+    """Rates of the states of force elements."""
+    if not step.state.elements:
+        return step.state.element_rates
+    return internal_rate(step.model, now_at(step, v)).elements

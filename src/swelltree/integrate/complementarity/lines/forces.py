@@ -1,0 +1,197 @@
+"""What a step holds fixed at t_n: masses, weights, fluid forces and the bed under every node.
+
+Half of each segment belongs to each of its nodes. The multiplier of a segment acts on q_+, q_-;
+everything here is taken at q_n, only drag, lift and friction see the velocity (q_+ - q_-)/(2h).
+"""
+
+from __future__ import annotations
+
+from jaxtyping import Float
+
+from swelltree.jit.arrays import Array, pytree
+from swelltree.jit.backend import jax, jnp
+from swelltree.mooring.dynamic.arrays import LineArrays
+from swelltree.mooring.seabed import Bed, Contact, contact_under
+
+TINY = 1e-20  # m^2: a node whose two segments have collapsed has no direction
+
+
+@pytree()
+class NodeWater:
+    """The water at the nodes of all lines.
+
+    Args:
+        velocity: (line, node, 3) [m/s].
+        acceleration: (line, node, 3) [m/s^2].
+        wet: fraction of the node that is under water (line, node), 0 to 1.
+    """
+
+    velocity: Array
+    acceleration: Array
+    wet: Array
+
+
+@pytree()
+class Frozen:
+    """Data of a step at q_n, (line, ...).
+
+    Args:
+        mass: of the nodes with the water they carry (line, node, 3, 3) [kg].
+        scale: mean of its diagonal (line, node) [kg].
+        force: weight, buoyancy and inertia of the water (line, node, 3) [N].
+        weight: weight less buoyancy of the nodes (line, node) [N], positive down.
+        wet: fraction of the nodes that is under water (line, node).
+        tangent: direction of the line at the nodes (line, node, 3).
+        drag: across and along (line, node, 2) [N s^2/m^2], and where there is any, lift and drag
+            of clumps (line, node, 4).
+        velocity: of the water (line, node, 3) [m/s].
+        contact: the bed under the nodes; inner ones in use can touch it.
+        active: segments in use (line, segment), 1 or 0.
+        rest: unstretched lengths at t_{n-1} and t_{n+1} (line, 2, segment) [m].
+    """
+
+    mass: Array
+    scale: Array
+    force: Array
+    weight: Array
+    wet: Array
+    tangent: Array
+    drag: Array
+    velocity: Array
+    contact: Contact
+    active: Array
+    rest: Array
+
+
+def to_nodes(x: Array) -> Array:
+    """Sum of the segments at each node: (segment, ...) to (node, ...)."""
+    zero = jnp.zeros_like(x[:1])
+    return jnp.concatenate([zero, x]) + jnp.concatenate([x, zero])
+
+
+def still_water(q: Float[Array, "line node 3"], level: Array | float = 0.0) -> NodeWater:
+    """Water at rest with its surface at z = level; what is above is dry.
+
+    Args:
+        q: positions of the nodes [m].
+        level: of the surface, one or (line, node) [m].
+    """
+    zero = jnp.zeros_like(q)
+    return NodeWater(velocity=zero, acceleration=zero, wet=wet_share(q, level))
+
+
+def wet_share(q: Float[Array, "line node 3"], level: Array | float) -> Float[Array, "line node"]:
+    """Fraction of each node's half segments that lies below a level.
+
+    Args:
+        q: positions of the nodes [m].
+        level: of the surface, one or (line, node) [m].
+    """
+    z = q[..., 2]
+    middle = 0.5 * (z[:, 1:] + z[:, :-1])
+    a = jnp.concatenate([z[:, :1], middle], 1)
+    b = jnp.concatenate([middle, z[:, -1:]], 1)
+    low = jnp.minimum(jnp.minimum(a, b), z)
+    high = jnp.maximum(jnp.maximum(a, b), z)
+    # a level part goes under over a millimetre
+    return jnp.clip((level - low + 5e-4) / (high - low + 1e-3), 0.0, 1.0)
+
+
+def freeze(
+    lines: LineArrays,
+    bed: Bed | None,
+    q: Float[Array, "line node 3"],
+    water: NodeWater | None,
+    gravity: Array | float,
+    rho: Array | float,
+    rest: Float[Array, "line two segment"] | None = None,
+) -> Frozen:
+    """Masses, forces and bed of a step, at the positions of t_n.
+
+    Args:
+        lines: all lines.
+        bed: the seabed, or None.
+        q: positions of the nodes at t_n [m].
+        water: velocity and acceleration of the water at the nodes, or None where there is none.
+        gravity: [m/s^2].
+        rho: density of the water [kg/m^3].
+        rest: unstretched lengths at t_{n-1} and t_{n+1}, where they change [m].
+    """
+    if rest is None:
+        rest = jnp.stack([lines.rest_length, lines.rest_length], axis=1)
+    if water is None:
+        zero = jnp.zeros_like(q)
+        water = NodeWater(velocity=zero, acceleration=zero, wet=zero[..., 0])
+
+    def one(line: LineArrays, r: Array, w: NodeWater, lengths: Array) -> Frozen:
+        return _freeze_one(line, bed, r, w, gravity, rho, lengths)
+
+    return jax.vmap(one)(lines, q, water, rest)
+
+
+def _freeze_one(
+    line: LineArrays,
+    bed: Bed | None,
+    r: Array,
+    water: NodeWater,
+    gravity: Array | float,
+    rho: Array | float,
+    rest: Array,
+) -> Frozen:
+    """`freeze` for one line."""
+    n = line.rest_length.shape[0]
+    active = (jnp.arange(n) >= line.first).astype(float)
+    half = 0.5 * line.rest_length * active
+    area = 0.25 * jnp.pi * line.diameter**2
+    # direction of the line at its nodes
+    along = to_nodes(r[1:] - r[:-1])
+    t = along / jnp.sqrt(jnp.sum(along**2, -1, keepdims=True) + TINY)
+    # one pass for every quantity that is lumped at nodes
+    surface = 0.5 * rho * half * line.diameter
+    lumped = to_nodes(
+        jnp.stack(
+            [
+                half * line.mass_per_length,
+                half * area,
+                half * area * line.Can,
+                half * area * line.Cat,
+                surface * line.Cdn,
+                surface * jnp.pi * line.Cdt,
+                surface * line.lift,
+                half * line.diameter,
+            ],
+            -1,
+        )
+    )
+    dry = lumped[:, 0] + line.point_mass
+    volume = lumped[:, 1] + line.point_volume
+    wet = rho * water.wet
+    along_along = t[:, :, None] * t[:, None, :]
+    eye = jnp.eye(3)
+    across, axial = (wet * lumped[:, 2])[:, None, None], (wet * lumped[:, 3])[:, None, None]
+    added = across * (eye - along_along) + axial * along_along
+    mass = dry[:, None, None] * eye + added
+    weight = (dry - wet * volume) * gravity
+    down = jnp.array([0.0, 0.0, -1.0])
+    accelerated = jnp.sum(added * water.acceleration[:, None, :], -1)
+    accelerated = accelerated + (wet * volume)[:, None] * water.acceleration
+    drag = lumped[:, 4:6]
+    if line.lifted:
+        own_drag = 0.5 * rho * line.point_drag
+        drag = jnp.concatenate([lumped[:, 4:7], own_drag[:, None]], -1)
+    drag = drag * water.wet[:, None]
+    node = jnp.arange(n + 1)
+    touch = ((node > line.first) & (node < n)).astype(float)
+    return Frozen(
+        mass=mass,
+        scale=jnp.maximum((mass[:, 0, 0] + mass[:, 1, 1] + mass[:, 2, 2]) / 3.0, 1e-12),
+        force=weight[:, None] * down + accelerated,
+        weight=weight,
+        wet=water.wet,
+        tangent=t,
+        drag=drag,
+        velocity=water.velocity,
+        contact=contact_under(bed, r, lumped[:, 7], touch),
+        active=active,
+        rest=rest,
+    )

@@ -1,0 +1,202 @@
+r"""Laws of tension whose work is exactly the change of stored energy.
+
+For a one-sided spring with elongation e, p = max(0, e), the mean of p between the elongations at
+t_{n-1} and t_{n+1},
+
+.. math:: \bar p = \frac{p_+^2 - p_-^2}{2 (e_+ - e_-)},
+
+is its discrete gradient (Gonzalez 1996): the work over the step is the change of energy whatever
+the pattern of slack and taut. It grows with e_+. Where it would be zero the laws here go on below
+zero, so that the compliant complementarity 0 <= mu, alpha mu - law >= 0 has the same solution and
+Newton sees from afar how slack a segment is. Segments with bending stiffness also push: there p is
+e itself, and a table goes on below zero with its first slope.
+"""
+
+from __future__ import annotations
+
+from swelltree.jit.arrays import Array
+from swelltree.jit.backend import jnp
+from swelltree.mooring.dynamic.arrays import LineArrays
+
+CLOSE = 1e-7  # strain: nearer than this the slope of a table is taken in the middle
+
+
+def one_sided(
+    e_minus: Array, e_plus: Array, kappa: Array, h: Array | float, theta: Array | float
+) -> tuple[Array, Array, Array]:
+    """Mean stretch of a one-sided spring with damper, and its derivatives by e_- and e_+.
+
+    Slack before and after it is the elongation e_+, negative.
+
+    Args:
+        e_minus: elongation at t_{n-1} [m].
+        e_plus: elongation at t_{n+1} [m].
+        kappa: damping over stiffness [s].
+        h: step [s].
+        theta: 1/2 for the exact mean, 1 for the value at t_{n+1}.
+    """
+    p_minus, p_plus = jnp.maximum(e_minus, 0.0), jnp.maximum(e_plus, 0.0)
+    taut_minus, taut_plus = e_minus > 0.0, e_plus > 0.0
+    change = e_plus - e_minus
+    same = change == 0.0
+    # fraction of the step during which the spring is taut
+    share = jnp.where(same, taut_plus * 1.0, (p_plus - p_minus) / jnp.where(same, 1.0, change))
+    rise, fall = share * (1.0 - 0.5 * share), 0.5 * share**2
+    late, rate = 2.0 * theta - 1.0, kappa / (2.0 * h)
+    value = (1.0 - late) * 0.5 * (p_plus + p_minus) * share + late * p_plus
+    value = value + rate * (p_plus - p_minus)
+    by_plus = (1.0 - late) * jnp.where(taut_plus, rise, fall) + (late + rate) * taut_plus
+    by_minus = (1.0 - late) * jnp.where(taut_minus, rise, fall) - rate * taut_minus
+    loose = ~(taut_plus | taut_minus)
+    return (
+        jnp.where(loose, e_plus, value),
+        jnp.where(loose, 0.0, by_minus),
+        jnp.where(loose, 1.0, by_plus),
+    )
+
+
+def _two_sided(
+    e_minus: Array, e_plus: Array, kappa: Array, h: Array | float, theta: Array | float
+) -> tuple[Array, Array, Array]:
+    """The same as `one_sided` for a spring that pushes as well."""
+    rate = kappa / (2.0 * h)
+    value = theta * e_plus + (1.0 - theta) * e_minus + rate * (e_plus - e_minus)
+    return value, 1.0 - theta - rate, theta + rate
+
+
+def stretch_law(
+    line: LineArrays,
+    lengths: tuple[Array, Array],
+    rest: tuple[Array, Array],
+    h: Array | float,
+    theta: Array | float,
+) -> tuple[Array, Array, Array]:
+    r"""Elastic law alpha mu of the segments of one line.
+
+    With psi = (|d|^2 - L^2)/(2 L) and e = |d| - L the multiplier that does the work of the tension
+    T(e) is the mean of T times 2 L/(|d_+| + |d_-|).
+
+    Args:
+        line: one line.
+        lengths: of the segments at t_{n-1} and t_{n+1} (segment,) each [m].
+        rest: unstretched lengths at the same times.
+        h: step [s].
+        theta: 1/2 to 1.
+
+    Returns:
+        alpha mu where positive [m], and its derivatives by the two lengths, each divided by that
+        length, so that
+        they multiply d_- and d_+.
+    """
+    (l_minus, l_plus), (L_minus, L_plus) = lengths, rest
+    L = 0.5 * (L_minus + L_plus)
+    e_minus, e_plus = l_minus - L_minus, l_plus - L_plus
+    if line.stretch.shape[-2] == 0:
+        mean, by_minus, by_plus = one_sided(e_minus, e_plus, line.kappa, h, theta)
+        if line.bending:
+            law = _two_sided(e_minus, e_plus, line.kappa, h, theta)
+            old = mean, by_minus, by_plus
+            mean, by_minus, by_plus = (
+                jnp.where(line.pushes, a, b) for a, b in zip(law, old, strict=True)
+            )
+    else:
+        mean, by_minus, by_plus = _table(line, e_minus, e_plus, L, h, theta)
+    late = 2.0 * theta - 1.0
+    total = (1.0 - late) * (l_plus + l_minus) + late * 2.0 * l_plus
+    factor = 2.0 * L / total
+    down = -mean * factor / total
+    return (
+        mean * factor,
+        (by_minus * factor + down * (1.0 - late)) / l_minus,
+        (by_plus * factor + down * (1.0 + late)) / l_plus,
+    )
+
+
+def _table(
+    line: LineArrays,
+    e_minus: Array,
+    e_plus: Array,
+    L: Array,
+    h: Array | float,
+    theta: Array | float,
+) -> tuple[Array, Array, Array]:
+    """The same as `one_sided` for a law given by points, in units of length (times L/EA)."""
+    x_minus, x_plus = e_minus / L, e_plus / L
+    scale = L / line.EA
+    change = x_plus - x_minus
+    same = change == 0.0
+    safe = jnp.where(same, 1.0, change)
+    # each piece of the table adds its fraction of the way times its mean tension there
+    low, T_low, slope, limits = _pieces(line)
+    a, b = jnp.clip(x_minus[:, None], *limits), jnp.clip(x_plus[:, None], *limits)
+    part = (b - a) / safe[:, None]
+    mean = jnp.sum(part * (T_low + slope * (0.5 * (a + b) - low)), -1)
+    T_minus, k_minus = _tension(line.stretch, low, limits, slope, x_minus)
+    T_plus, k_plus = _tension(line.stretch, low, limits, slope, x_plus)
+    mean = jnp.where(same, T_plus, mean)
+    close = jnp.abs(change) < CLOSE
+    off = jnp.where(close, 1.0, change)
+    by_plus = jnp.where(close, 0.5 * k_plus, (T_plus - mean) / off)
+    by_minus = jnp.where(close, 0.5 * k_minus, (mean - T_minus) / off)
+    late, rate = 2.0 * theta - 1.0, line.kappa / (2.0 * h)
+    on_plus, on_minus = (e_plus > 0.0) | line.pushes, (e_minus > 0.0) | line.pushes
+    p_plus, p_minus = jnp.where(on_plus, e_plus, 0.0), jnp.where(on_minus, e_minus, 0.0)
+    value = scale * ((1.0 - late) * mean + late * T_plus) + rate * (p_plus - p_minus)
+    per = scale / L
+    out_plus = per * ((1.0 - late) * by_plus + late * k_plus) + rate * on_plus
+    out_minus = per * (1.0 - late) * by_minus - rate * on_minus
+    loose = ~(on_plus | on_minus)
+    return (
+        jnp.where(loose, e_plus, value),
+        jnp.where(loose, 0.0, out_minus),
+        jnp.where(loose, 1.0, out_plus),
+    )
+
+
+def _pieces(line: LineArrays) -> tuple[Array, Array, Array, tuple[Array, Array]]:
+    """Strain and tension where the pieces of tables begin, their slopes, and where they apply."""
+    low, T_low = line.stretch[:, :-1, 0], line.stretch[:, :-1, 1]
+    slope = (line.stretch[:, 1:, 1] - T_low) / (line.stretch[:, 1:, 0] - low)
+    piece = jnp.arange(low.shape[1])
+    high = jnp.where(piece == low.shape[1] - 1, jnp.inf, line.stretch[:, 1:, 0])
+    return low, T_low, slope, (jnp.where((piece == 0) & line.pushes[:, None], -jnp.inf, low), high)
+
+
+def _tension(
+    points: Array, low: Array, limits: tuple[Array, Array], slope: Array, x: Array
+) -> tuple[Array, Array]:
+    """Tension and slope of a table at the strains x."""
+    part = jnp.clip(x[:, None], *limits) - low
+    inside = (x[:, None] > limits[0]) & (x[:, None] <= limits[1])
+    return points[:, 0, 1] + jnp.sum(slope * part, -1), jnp.sum(slope * inside, -1)
+
+
+def stored(line: LineArrays, lengths: Array, rest: Array) -> Array:
+    """Energy stored in the segments of one line (segment,) [J].
+
+    Args:
+        line: one line.
+        lengths: of the segments [m].
+        rest: unstretched lengths [m].
+    """
+    e = lengths - rest
+    p = jnp.where((e > 0.0) | line.pushes, e, 0.0)
+    soft = jnp.isfinite(line.EA)
+    if line.stretch.shape[-2] == 0:
+        return jnp.where(soft, 0.5 * jnp.where(soft, line.EA, 0.0) / rest * p * p, 0.0)
+    low, T_low, slope, limits = _pieces(line)
+    part = jnp.clip((p / rest)[:, None], *limits) - low
+    return jnp.where(soft, rest * jnp.sum(part * (T_low + 0.5 * slope * part), -1), 0.0)
+
+
+def static_multipliers(lines: LineArrays, q: Array) -> Array:
+    """Multipliers of elastic segments as they lie (line, segment) [N]: a first guess at a start.
+
+    Args:
+        lines: all lines.
+        q: positions of their nodes (line, node, 3) [m].
+    """
+    length = jnp.sqrt(jnp.sum((q[:, 1:] - q[:, :-1]) ** 2, -1) + 1e-20)
+    e = length - lines.rest_length
+    p = jnp.where((e > 0.0) | lines.pushes, e, 0.0)
+    return jnp.where(jnp.isfinite(lines.EA), lines.EA, 0.0) * p / length

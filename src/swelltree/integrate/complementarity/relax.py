@@ -1,0 +1,259 @@
+"""Equilibrium of bodies, lines and junctions as the end of a walk without memory of velocity.
+
+With theta = 1 and the whole stiffness in the next instant a long step from rest is a Newton step of
+statics: what is left of inertia only keeps it within bounds. Steps grow while all goes well. Forces
+in joints act along the mean of two instants: a body that hangs on a pin moves to the other side in
+a long step, and comes to rest in shorter ones. In a short step everything moves little, at rest or
+not, by the square of its length: what counts is what would move in a long one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from swelltree.integrate.complementarity.start import set_up
+from swelltree.integrate.complementarity.state import Form, Setup, StepperState
+from swelltree.jit.arrays import Array, Tree, pytree
+from swelltree.model.internal_state import InternalState, internal_settled
+from swelltree.model.model import Model
+from swelltree.multibody.kinematics import Pose
+from swelltree.spatial.rotations import about_axis, rotation_vector
+
+if TYPE_CHECKING:
+    from swelltree.integrate.complementarity.samples import Sample
+
+
+# --- Motions on the way to equilibrium, and where they lead
+
+SLOW, STEADY = 0.1, 0.98  # of the motion before: what moves less or more comes to rest soon, never
+ALIKE = 1e-2  # difference of two motions, of their size, that lead the same way
+LEAP = 0.1  # m, rad that are gone at once, at most
+
+
+class Trail:
+    """The last motions: what they lead to is gone to at once.
+
+    Args:
+        open: steps may be longer than usual: none of those failed.
+    """
+
+    def __init__(self, open: bool = True) -> None:
+        self.open = open
+        self.last: np.ndarray | None = None
+        self.size = 0.0
+
+    def take(
+        self, form: Form, state: StepperState, after: StepperState
+    ) -> tuple[StepperState, bool]:
+        """Where the next step begins, and whether all comes to rest slowly.
+
+        Args:
+            form: coordinates.
+            state: before a step.
+            after: after it.
+        """
+        motion = _motion(state, after)
+        before, self.size = self.size, float(np.linalg.norm(motion))
+        slow = SLOW * before < self.size < STEADY * before
+        winds = state.lines is not None and state.lines.winch is not None
+        if form.joint_coordinates or winds:
+            return after, slow
+        last, self.last = self.last, motion
+        if last is None or not slow:
+            return after, slow
+        share = float(motion @ last) / max(float(last @ last), 1e-300)
+        apart = np.linalg.norm(motion - share * last)
+        if not SLOW < share < STEADY or apart > ALIKE * self.size:
+            return after, slow
+        self.last = None
+        leap = LEAP / max(float(np.abs(motion).max()), 1e-300)
+        return _ahead(after, motion, min(share / (1.0 - share), leap)), slow
+
+
+def _motion(a: StepperState, b: StepperState) -> np.ndarray:
+    """How bodies moved and turned, and lines and junctions moved, between two states."""
+    turned = np.asarray(b.pose.R) @ np.swapaxes(np.asarray(a.pose.R), 1, 2)
+    parts = [np.asarray(b.pose.p) - np.asarray(a.pose.p), np.asarray(rotation_vector(turned))]
+    if a.lines is not None:
+        parts += [np.asarray(b.lines.q) - np.asarray(a.lines.q)]
+        parts += [np.asarray(b.lines.y) - np.asarray(a.lines.y)]
+    return np.concatenate([part.reshape(-1) for part in parts])
+
+
+def _ahead(state: StepperState, motion: np.ndarray, times: float) -> StepperState:
+    """A state after a motion, some times further on."""
+    n, motion = state.pose.p.size, times * motion
+    p = np.asarray(state.pose.p) + motion[:n].reshape(-1, 3)
+    turn = motion[n : 2 * n].reshape(-1, 3)
+    angle = np.linalg.norm(turn, axis=1)
+    axis = turn / np.where(angle > 0.0, angle, 1.0)[:, None]
+    R = about_axis(axis, angle) @ np.asarray(state.pose.R)
+    lines = state.lines
+    if lines is not None:
+        m = 2 * n + lines.q.size
+        q = np.asarray(lines.q) + motion[2 * n : m].reshape(lines.q.shape)
+        lines = replace(lines, q=q, y=np.asarray(lines.y) + motion[m:].reshape(lines.y.shape))
+    return replace(state, pose=Pose(p, R), lines=lines)
+
+
+# --- Equilibrium of bodies, lines and junctions as the end of a walk without memory of velocity
+
+FIRST_STEP, LAST_STEP = 0.5, 64.0  # s
+FURTHEST = 4096.0  # s: the longest step of what comes to rest slowly
+ENOUGH = 10.0  # s: rest over such a step is rest
+MOST = 400
+MANY, FEW = 10, 4  # iterations
+NOTHING = 0.01  # of the tolerance: what moves less is at rest in a step that is not long, too
+UNTOLD = 1e-4  # m, rad: what moves less in a long step is not worth a word
+FAR = 0.1  # m, rad: after such a motion of a body its stiffness is asked anew
+TURN = 0.5  # rad: what turns more in a step may end in another equilibrium
+SHORTEST = 1e-3  # s
+SWING = 0.25  # of the way of the step before: what goes back more oscillates
+
+
+@pytree()
+class Rest:
+    """Equilibrium of a system."""
+
+    state: StepperState
+    sample: Tree
+    moved: Array  # largest motion of the last step, as if it had been long [m, rad]
+    steps: Array
+    mover: Tree  # what moved so: "body", "line" or "junction" and its number
+
+
+def relaxed(
+    step: Callable[[Model, Setup, StepperState], tuple[StepperState, Sample]],
+    model: Model,
+    form: Form,
+    state: StepperState,
+    derivatives: Callable[[StepperState], tuple[np.ndarray, np.ndarray]],
+    tolerance: float = 1e-7,
+    hold: bool = False,
+) -> Rest:
+    """Step to equilibrium.
+
+    Args:
+        step: compiled `advance`.
+        model: in still water.
+        form: coordinates.
+        state: where to begin; its velocities are ignored.
+        derivatives: stiffness and damping of the model's forces at a state.
+        tolerance: motion that counts as none [m, rad].
+        hold: bodies stay where they are.
+    """
+    state = settled(model, stopped(state))
+    h, longest, moved, reach, sample = FIRST_STEP, LAST_STEP, np.inf, np.inf, None
+    mover = None
+    pull_back, at = derivatives(state), state
+    way = _way(state, state)
+    farthest, trail = LAST_STEP, Trail()
+    for count in range(1, MOST + 1):
+        setup = set_up(model, form, h, pull_back, theta=1.0, beta=1.0, hold=hold, pose=state.pose)
+        after, now = step(model, setup, state)
+        if not bool(now.solved):
+            # large tensions leave more of rounding than a long step may leave unsolved
+            if moved < NOTHING * tolerance and reach < UNTOLD:
+                return Rest(state, sample, reach, count, mover)
+            longest = max(0.5 * h, ENOUGH)
+            farthest, trail = LAST_STEP, Trail(open=h <= LAST_STEP and trail.open)
+            h *= 0.25
+            if h < SHORTEST:
+                return Rest(state, now, reach, count, mover)
+            continue
+        if h > SHORTEST and _turn(model, state, after) > TURN:
+            longest, h = max(0.5 * h, ENOUGH), 0.5 * h
+            continue
+        (moved, mover), sample = _largest(state, after), now
+        reach = moved * max(1.0, ENOUGH / h) ** 2
+        before, way = way, _way(state, after)
+        # bodies that stand still while lines move do not oscillate
+        moves = min(np.abs(x).max(initial=0.0) for x in (before, way)) > tolerance
+        swings = moves and way @ before < -SWING * (before @ before)
+        ahead, slow = trail.take(form, state, after)
+        state = settled(model, stopped(ahead))
+        if moved < tolerance and h >= ENOUGH:
+            return Rest(state, sample, moved, count, mover)
+        if np.abs(_way(at, state)).max(initial=0.0) > FAR:
+            pull_back, at = derivatives(state), state
+        # a step that took Newton long may have ended far from where it should
+        if swings:
+            h *= 0.5
+        elif int(sample.iterations) > MANY:
+            longest, h = max(0.5 * h, ENOUGH), 0.5 * h
+        else:
+            # what was hard on the way need not be hard at its end
+            easy = int(sample.iterations) <= FEW
+            if easy and slow and trail.open and h >= farthest:
+                farthest = min(2.0 * farthest, FURTHEST)
+            longest = min(2.0 * longest, farthest) if easy else longest
+            h = min(2.0 * h, longest)
+    return Rest(state, sample, reach, MOST, mover)
+
+
+def settled(model: Model, state: StepperState) -> StepperState:
+    """The state with the internal states of a long rest there, such as the mean yaw."""
+    internal = internal_settled(model, InternalState(state.chi, state.elements), state.pose)
+    return replace(state, elements=internal.elements)
+
+
+def stopped(state: StepperState) -> StepperState:
+    """The state at rest: every velocity and the memory forgotten."""
+    lines = state.lines
+    if lines is not None:
+        lines = replace(lines, q_last=lines.q, y_last=lines.y)
+    return replace(
+        state,
+        t=np.zeros(()),
+        v_minus=0.0 * state.v_minus,
+        chi=0.0 * state.chi,
+        work=0.0 * state.work,
+        lines=lines,
+    )
+
+
+def _turn(model: Model, a: StepperState, b: StepperState) -> float:
+    """Largest turn between two states of what may end elsewhere if it turns far [rad].
+
+    Segments with bending stiffness, and bodies that can touch the seabed.
+    """
+    lines, most = model.lines, 0.0
+    if lines is not None and lines.n_contacts:
+        turned = np.asarray(b.pose.R) @ np.swapaxes(np.asarray(a.pose.R), 1, 2)
+        bodies = sorted(set(lines.contact_body) - {model.layout.n_bodies})
+        chord = np.linalg.norm(np.asarray(rotation_vector(turned))[bodies], axis=-1)
+        most = float(chord.max(initial=0.0))
+    arrays = None if lines is None else lines.arrays
+    if arrays is None or not arrays.bending:
+        return most
+    t = []
+    for state in (a, b):
+        d = np.diff(np.asarray(state.lines.q), axis=1)
+        t.append(d / np.maximum(np.linalg.norm(d, axis=-1, keepdims=True), 1e-12))
+    chord = np.linalg.norm(t[1] - t[0], axis=-1)[np.asarray(arrays.pushes)]
+    return max(most, 2.0 * float(np.arcsin(np.clip(0.5 * chord.max(initial=0.0), 0.0, 1.0))))
+
+
+def _way(a: StepperState, b: StepperState) -> np.ndarray:
+    """How bodies moved and turned between two states."""
+    pairs = [(a.pose.p, b.pose.p), (a.pose.R, b.pose.R)]
+    return np.concatenate([(np.asarray(y) - np.asarray(x)).reshape(-1) for x, y in pairs])
+
+
+def _largest(a: StepperState, b: StepperState) -> tuple[float, tuple[str, int] | None]:
+    """Largest motion between two states, and what made it."""
+    pairs = {"body": [(a.pose.p, b.pose.p), (a.pose.R, b.pose.R)]}
+    if a.lines is not None:
+        pairs["junction"] = [(a.lines.y, b.lines.y)]
+        pairs["line"] = [(a.lines.q, b.lines.q)]
+    most, mover = 0.0, None
+    for kind, x, y in [(kind, x, y) for kind, both in pairs.items() for x, y in both if len(x)]:
+        gap = np.abs(np.asarray(y) - np.asarray(x)).reshape(len(x), -1).max(axis=1)
+        # ends of lines move as what they are on: that is named
+        if gap.max() > most * (1.0 + 1e-6):
+            most, mover = float(gap.max()), (kind, int(gap.argmax()))
+    return most, mover

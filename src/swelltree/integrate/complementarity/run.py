@@ -1,0 +1,377 @@
+"""Many steps in one compiled loop, which writes the samples that are wanted."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from swelltree.integrate.complementarity.lines.node_axes import node_axes
+from swelltree.integrate.complementarity.lines.report import LineReport
+from swelltree.integrate.complementarity.lines.winch_step import WinchSample
+from swelltree.integrate.complementarity.samples import LineSample, Sample
+from swelltree.integrate.complementarity.state import Form, LineState, Setup, Sizes, StepperState
+from swelltree.integrate.complementarity.step import advance
+from swelltree.jit.arrays import Array, Tree
+from swelltree.jit.backend import jax, jnp
+from swelltree.jit.extremes import as_channels, known_now, nothing_known, with_step
+from swelltree.jit.program import Program
+from swelltree.jit.shapes import shapes_of
+from swelltree.jit.trees import flatten, leaves_of, mapped
+from swelltree.model.internal_state import InternalState
+from swelltree.model.model import Model
+from swelltree.multibody.kinematics import Pose
+
+PER_LINE = tuple(
+    field.name
+    for field in fields(LineReport)
+    if field.name not in ("tension", "end_force", "slack", "grounded", "curvature", "moment")
+)
+FAR = np.iinfo(np.int64).max  # a step that no run comes to
+SHORT = 64  # numbers of a sample that are written individually
+MOST = 120_000  # expressions of a program: XLA compiles slowly what steps in a loop
+PER_WINCH = ("length", "speed", "tension", "power", "work", "brought", "lost")
+
+
+class RunState(NamedTuple):
+    """Where a run is, and what was gathered since its last sample."""
+
+    state: StepperState
+    index: Array  # steps taken
+    ok: Array  # False: the step after them could not be solved
+    iterations: Array  # of all steps
+    most: Array  # iterations of the hardest step since the last sample
+    error: Array  # largest residual since the last sample
+    impulse: Array  # (line, segment) of the tension since the last sample, or None
+    span: Array  # s, since the last sample
+    extremes: Tree = None  # Extremes of the channels that the form keeps, or None
+
+
+def after_step(
+    model: Model,
+    form: Form,
+    h: Array,
+    now: RunState,
+    after: StepperState,
+    sample: Sample,
+    wanted: Array,
+) -> tuple[RunState, Sample]:
+    """The run after a solved step, and the sample with all that was gathered since the last.
+
+    Args:
+        model: compiled, in its sea.
+        form: of the steps.
+        h: step [s].
+        now: before the step.
+        after: where it led.
+        sample: of the instant it left.
+        wanted: is this instant an output time?
+    """
+    most = jnp.maximum(now.most, sample.iterations)
+    error = jnp.maximum(now.error, sample.error)
+    lines, impulse, span, extremes = sample.lines, now.impulse, now.span, now.extremes
+    if lines is not None:
+        impulse, span = impulse + lines.impulse, span + lines.span
+        lines = replace(lines, impulse=impulse, span=span)
+    full = replace(sample, iterations=most, error=error, lines=lines)
+    if extremes is not None:
+        channels = form.kept(model, form, sample)
+        extremes = with_step(extremes, channels, h)
+        full = replace(full, extremes=as_channels(extremes))
+        extremes = jax.tree.map(lambda a, b: jnp.where(wanted, a, b), known_now(channels), extremes)
+    gathered = most, error, impulse, span
+    most, error, impulse, span = jax.tree.map(
+        lambda x: jnp.where(wanted, 0, x).astype(x.dtype), gathered
+    )
+    later = RunState(
+        state=after,
+        index=now.index + 1,
+        ok=jnp.ones((), bool),
+        iterations=now.iterations + sample.iterations,
+        most=most,
+        error=error,
+        impulse=impulse,
+        span=span,
+        extremes=extremes,
+    )
+    return later, full
+
+
+@functools.lru_cache(maxsize=32)
+def compiled_run(form: Form) -> CompiledRun:
+    """Steps up to an index, compiled."""
+    return CompiledRun(form)
+
+
+class CompiledRun:
+    """Steps up to an index, compiled.
+
+    Args:
+        form: coordinates and equations.
+    """
+
+    def __init__(self, form: Form) -> None:
+        options = None if form.optimised else {"xla_backend_optimization_level": 0}
+        # native code is the same however XLA would compile
+        steps = _steps(replace(form, optimised=True))
+        self.program = Program(steps, like=_results, rows=_rows, options=options, most=MOST)
+
+    def __call__(
+        self,
+        model: Model,
+        setup: Setup,
+        run_state: RunState,
+        samples: Sample,
+        marks: np.ndarray,
+        last: int,
+    ) -> tuple[RunState, Sample]:
+        """The run after its steps, with the samples of the instants that were wanted.
+
+        Args:
+            model: in its sea.
+            setup: constants of the run.
+            run_state: where it is.
+            samples: room for them.
+            marks: numbers of the instants that are wanted, counted from the start of the run, in
+                order.
+            last: number of the instant that ends the run.
+        """
+        args = self._arguments(model, setup, run_state, samples, marks, last)
+        after, table = self.program(*args)
+        return after, from_table(np.asarray(table), samples)
+
+    def engine(
+        self, model: Model, setup: Setup, run_state: RunState, samples: Sample, marks: np.ndarray
+    ) -> str:
+        """What runs arguments like these, and why: see `Program.engine`."""
+        return self.program.engine(
+            *self._arguments(model, setup, run_state, samples, marks, int(run_state.index))
+        )
+
+    def _arguments(
+        self,
+        model: Model,
+        setup: Setup,
+        run_state: RunState,
+        samples: Sample,
+        marks: np.ndarray,
+        last: int,
+    ) -> tuple[Tree, ...]:
+        slot = np.searchsorted(marks, int(run_state.index))
+        return model, setup, run_state, as_table(samples), marks, np.array(slot), np.array(last)
+
+
+@functools.lru_cache(maxsize=32)
+def _steps(form: Form) -> Callable[..., tuple[RunState, Array]]:
+    """Function that steps to an index: (model, setup, run state, samples, marks, slot, last)."""
+
+    def run(
+        model: Model,
+        setup: Setup,
+        run_state: RunState,
+        table: Array,
+        marks: Array,
+        slot: Array,
+        last: Array,
+    ) -> tuple[RunState, Array]:
+        def more(carry: tuple[RunState, Array, Array]) -> Array:
+            return (carry[0].index < last) & carry[0].ok
+
+        def body(carry: tuple[RunState, Array, Array]) -> tuple[RunState, Array, Array]:
+            now, kept, slot = carry
+            after, sample = advance(model, form, setup, now.state)
+            ok = sample.solved
+            here = jnp.minimum(slot, len(marks) - 1)
+            wanted = (marks[here] == now.index) & (slot < len(marks))
+            later, full = after_step(model, form, setup.h, now, after, sample, wanted)
+            later = jax.tree.map(lambda a, b: jnp.where(ok, a, b), later, now)
+            kept = _put(kept, _row(full), here, wanted)
+            return later._replace(ok=ok), kept, slot + (ok & wanted)
+
+        return jax.lax.while_loop(more, body, (run_state, table, slot))[:2]
+
+    return run
+
+
+def _results(
+    model: Model, setup: Setup, run_state: RunState, table: Array, *rest: Array
+) -> tuple[RunState, Array]:
+    """Structure of the results: that of what goes in."""
+    return run_state, table
+
+
+def _rows(
+    model: Model, setup: Setup, run_state: RunState, table: Array, *rest: Array
+) -> dict[tuple[int, ...], int]:
+    """First axes of arrays that are computed in loops: over nodes and segments, and of samples."""
+    state = run_state.state
+    flat = [table.shape[1]] if table.shape[1] > SHORT else []
+    if state.log is not None:
+        flat.append(len(state.log.rows))
+    axes = {first: k for k in flat for first in ((k,), (1, k))}
+    if state.lines is not None:
+        axes |= _of_lines(model, state.lines)
+    # samples stay where they are, one row after another
+    axes.pop((table.shape[0],), None)
+    return axes
+
+
+def _of_lines(model: Model, lines: LineState) -> dict[tuple[int, ...], int]:
+    """The same of lines, and of the points at which they ask for the water."""
+    points = lines.q.shape[0] * lines.q.shape[1] + lines.y.shape[0]
+    return node_axes(model, lines.mu.shape) | {(points,): points}
+
+
+def _row(sample: Sample) -> Array:
+    """All numbers of a sample, one after the other."""
+    leaves = [jnp.asarray(x).reshape(-1).astype(float) for x in jax.tree.leaves(sample)]
+    return jnp.concatenate(leaves)
+
+
+def as_table(samples: Sample) -> np.ndarray:
+    """Samples as rows of one table: a program writes one row where it would write many arrays."""
+    leaves = [np.asarray(x) for x in leaves_of(samples)]
+    return np.concatenate([x.reshape(len(x), -1).astype(float) for x in leaves], axis=1)
+
+
+def from_table(table: np.ndarray, like: Sample) -> Sample:
+    """Samples from the rows of a table."""
+    leaves, tree = flatten(like)
+    ends = np.cumsum([np.asarray(x)[0].size for x in leaves])
+    parts = np.split(table, ends[:-1], axis=1)
+    pairs = zip(parts, leaves, strict=True)
+    return tree.unflatten([x.reshape(y.shape).astype(y.dtype) for x, y in pairs])
+
+
+def _put(rows: Array, x: Array, slot: Array, wanted: Array) -> Array:
+    """Row written where wanted."""
+    old = jax.lax.dynamic_index_in_dim(rows, slot, keepdims=False)
+    return jax.lax.dynamic_update_index_in_dim(rows, jnp.where(wanted, x, old), slot, 0)
+
+
+def empty_samples(model: Model, form: Form, state: StepperState, count: int) -> Sample:
+    """Room for samples; bodies unturned, so that an empty sample is a possible one."""
+    size, N = Sizes.of(model, form), state.v_minus.shape[0]
+
+    def room(*shape: int, kind: type = float) -> np.ndarray:
+        return np.zeros((count, *shape), kind)
+
+    lines = None
+    if model.lines is not None and model.lines.arrays is not None:
+        n_lines, n = model.dynamic_lines.nodes.rest_length.shape
+        bent = n + 1 if model.dynamic_lines.nodes.bending else 0
+        lines = LineSample(
+            q=room(n_lines, n + 1, 3),
+            v=room(n_lines, n + 1, 3),
+            nu=room(n_lines, n + 1),
+            report=LineReport(
+                tension=room(n_lines, n),
+                end_force=room(n_lines, model.dynamic_lines.n_points, 3),
+                slack=room(n_lines, n, kind=bool),
+                grounded=room(n_lines, n + 1, kind=bool),
+                curvature=room(n_lines, bent),
+                moment=room(n_lines, bent),
+                **{name: room(n_lines) for name in PER_LINE},
+            ),
+            y=room(size.junctions // 3, 3),
+            impulse=room(n_lines, n),
+            span=room(),
+            winch=_winch_room(state, room),
+        )
+    return Sample(
+        t=room(),
+        pose=Pose(room(N, 3), np.tile(np.eye(3), (count, N, 1, 1))),
+        v=room(N, 6),
+        v_dot=room(N, 6),
+        angles=room(*state.angles.shape),
+        internal=InternalState(
+            room(*state.chi.shape),
+            {kind: room(*np.shape(x)) for kind, x in state.elements.items()},
+        ),
+        lam=room(size.rows),
+        contact=room(size.contacts),
+        contact_force=room(size.contacts, 3),
+        tie=room(size.ties // 3, 3),
+        tie_point=room(size.ties // 3, 3),
+        work=room(*state.work.shape),
+        lines=lines,
+        iterations=room(kind=int),
+        error=room(),
+        solved=room(kind=bool),
+        extremes={name: room(*x.shape) for name, x in _summaries(model, form, state).items()},
+    )
+
+
+@functools.lru_cache(maxsize=32)
+def kept_channels(form: Form) -> Callable[[Model, Sample], dict[str, Array]]:
+    """Function of a model and a sample: the channels whose extremes a form keeps."""
+    assert form.kept is not None
+    return lambda model, sample: form.kept(model, form, sample)
+
+
+def _kept(model: Model, form: Form, state: StepperState) -> dict[str, Array]:
+    """Shapes of the channels whose extremes are kept."""
+    if form.kept is None:
+        return {}
+    plain = replace(form, kept=None)
+    sample = mapped(lambda x: x[0], empty_samples(model, plain, state, 1))
+    return shapes_of(kept_channels(form), model, sample)
+
+
+def _summaries(model: Model, form: Form, state: StepperState) -> dict[str, Array]:
+    """Shapes of these extremes."""
+    kept = _kept(model, form, state)
+    return as_channels(nothing_known(kept)) if kept else {}
+
+
+def _winch_room(state: StepperState, room: Callable[..., np.ndarray]) -> WinchSample | None:
+    """Room for samples of winches."""
+    w = state.lines.winch
+    if w is None:
+        return None
+    rows = {name: room(*w.tip.shape) for name in PER_WINCH}
+    return WinchSample(
+        first=room(*w.first.shape, kind=np.int32),
+        rest=room(*w.rest.shape),
+        momentum=room(*w.momentum.shape),
+        slip=room(*w.momentum.shape),
+        **rows,
+    )
+
+
+def single_step(
+    form: Form, count: int
+) -> Callable[[Model, Setup, StepperState], tuple[StepperState, Sample]]:
+    """One step, (model, setup, state) -> (state, sample), by the program of whole runs.
+
+    Args:
+        form: coordinates.
+        count: samples that program has room for.
+    """
+    run = compiled_run(form)
+    room: list[Sample] = []
+    marks = np.full(count, FAR)
+    marks[0] = 0
+
+    def step(model: Model, setup: Setup, state: StepperState) -> tuple[StepperState, Sample]:
+        if not room:
+            room.append(empty_samples(model, form, state, count))
+        after, samples = run(model, setup, run_state(model, form, state), room[0], marks, 1)
+        return mapped(np.asarray, after.state), mapped(lambda x: np.asarray(x)[0], samples)
+
+    return step
+
+
+def run_state(model: Model, form: Form, state: StepperState) -> RunState:
+    """A run that has not begun."""
+    zero = np.zeros((), np.int64)
+    impulse = None
+    if state.lines is not None and state.lines.mu.size:
+        impulse = np.zeros(state.lines.mu.shape)
+    shapes = _kept(model, form, state)
+    extremes = nothing_known(shapes) if shapes else None
+    none = np.zeros(())
+    return RunState(state, zero, np.array(True), zero, zero, none, impulse, none, extremes)

@@ -1,0 +1,51 @@
+"""Samples and surfaces of controllers between the steps of the two-step scheme."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from swelltree.integrate.complementarity.start import motion_at
+from swelltree.integrate.complementarity.state import StepperState
+from swelltree.jit.arrays import Array
+from swelltree.jit.backend import jax
+from swelltree.model.effect import Now
+from swelltree.model.internal_state import InternalState
+from swelltree.model.model import Model
+
+
+def sampled(
+    model: Model, h: Array, state: StepperState, before: StepperState | None = None
+) -> StepperState:
+    """The state with what controllers command from now on, after samples and crossed surfaces.
+
+    They measure the velocities of the half step before.
+
+    Args:
+        model: as compiled.
+        h: step [s].
+        state: at the end of a step.
+        before: at its beginning; None: the run begins here.
+    """
+
+    def now_of(state: StepperState, later: Array | float = 0.0) -> Now:
+        motion = motion_at(model, state.pose, state.v_minus, state.angles)
+        return Now(state.t + later, motion, InternalState(state.chi, state.elements))
+
+    for effect in model.effects:
+        if not effect.takes_samples:
+            continue
+        now = now_of(state)
+        if before is None:
+            states = effect.begun(model, now)
+        else:
+            # a sample is due at this step or, by rounding, a little behind it
+            hit = effect.event_values(model, now_of(state, 1e-6 * h)) <= 0.0
+            hit = hit & (effect.event_values(model, now_of(before)) > 0.0)
+            states = jax.lax.cond(
+                hit.any(),
+                lambda x, effect=effect, now=now, hit=hit: effect.switched(model, now, hit),
+                lambda x: x,
+                state.elements[effect.kind],
+            )
+        state = replace(state, elements=state.elements | {effect.kind: states})
+    return state

@@ -1,0 +1,165 @@
+"""Newton's method on all unknowns of a step at once, started where the last step points."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from swelltree.integrate.complementarity.equations import first_guess
+from swelltree.integrate.complementarity.instant import Step
+from swelltree.integrate.complementarity.step_rows import (
+    Unknowns,
+    changed,
+    direction,
+    ends_after,
+    line_rows,
+    with_ends,
+)
+from swelltree.jit.arrays import Array, pytree
+from swelltree.jit.backend import jax, jnp
+from swelltree.model.model import Model
+from swelltree.model.solved import solved_terms
+
+ROUNDING = 1e-12  # m: a residual of this order that falls no more is rounding; with h^2 in s^2
+PATIENCE = 8  # evaluations with Newton's derivative of bending, then as many with the secant
+WHOLE, LEAVE = 12, 1e3  # evaluations with friction as it is, and how much the residual may rise
+SMOOTHED, LESS = 0.01, 0.1  # m/s: velocity that smooths friction after these, and its factors
+ROUGH = 1e3  # rounding of a force that holds what sticks, over that of a residual
+NEAR = 1e-6  # m: residual at which friction is smoothed less
+MEMORY = 6  # residuals that count for the next step's leave
+SHORTEST = 0.02  # shorter steps along a Newton direction are taken whatever the residual says
+QUADRATIC = 1e-5  # m: below this residual Newton's method is trusted to predict itself
+
+
+@pytree()
+class Iterate:
+    """Where Newton's method is."""
+
+    at: Unknowns
+    change: Unknowns  # from there
+    share: Array  # of it that is tried
+    trial: Unknowns  # where it leads: the next to be evaluated, at the end the solution
+    recent: Array  # (MEMORY,) sums of squares of the last residuals
+    error: Array
+    count: Array
+    done: Array
+    power: Array
+    slow: Array  # velocity that smooths the friction of contacts [m/s], 0 where it is as it is
+
+
+def search(step: Step) -> Iterate:
+    """Newton's method from where the last step points."""
+
+    form, setup = step.form, step.setup
+    first = first_iterate(step)
+    rough = first.at.rub is not None or first.at.contact_rub is not None
+
+    def body(it: Iterate) -> Iterate:
+        trial = it.trial
+        rows = None
+        if step.now.frozen is not None:
+            # bending that leads astray: leave out what is negative for a while
+            secant = jnp.where(it.count % (2 * PATIENCE) < PATIENCE, 0.0, 1.0)
+            rows = line_rows(step, trial, secant=secant)
+        result = direction(step, trial, rows=rows, slow=it.slow)
+        error, merit = result.error, result.merit
+        # near the solution the next residual follows from the last two
+        expected = error * jnp.minimum(error / it.error, 1.0)
+        sure = (error < QUADRATIC) & (expected < form.tolerance) & (it.count > 0)
+        # rounding ends what Newton's method can do
+        rounding = ROUNDING * (1.0 + setup.h**2)
+        little = largest(step, result.change) < form.tolerance
+        if rough:
+            # the last correction may take a force out of its cone: that is looked at
+            smoothed = it.slow > 0.0
+            sure, little = sure & smoothed, little & (smoothed | (error < ROUGH * rounding))
+        ends = (error < rounding) | little
+        stalled = ends & (error > 0.3 * it.error) & (it.count > 1)
+        # friction that is smoothed by no more than the tolerance of a step is friction as it is
+        done = ((error < form.tolerance) | sure | stalled) & (it.slow * setup.h <= form.tolerance)
+        # the residual may rise while lines change sides, but not above the last few
+        leave = 1.0 - 1e-3 * it.share
+        if rough or step.size.sticks:
+            # what sticks and what slides is found by whole steps
+            leave = jnp.where((it.slow == 0.0) & (it.count <= WHOLE), LEAVE, leave)
+        good = (merit <= it.recent.max() * leave) | done
+        good = good | ((it.share < SHORTEST) & jnp.isfinite(merit))
+        pick = lambda a, b: jax.tree.map(lambda x, y: jnp.where(good, x, y), a, b)  # noqa: E731
+        later = jnp.where(it.count == 0, merit, jnp.append(it.recent[1:], merit))
+        recent = jnp.where(good, later, it.recent)
+        at, change = pick(trial, it.at), pick(result.change, it.change)
+        slow = it.slow
+        if trial.contact_rub is not None:
+            slow = smoothing(it, good & (error < NEAR))
+            # residuals of another law do not count
+            recent = jnp.where(slow == it.slow, recent, jnp.inf)
+        share = jnp.where(good, 1.0, 0.5 * it.share)
+        return Iterate(
+            at=at,
+            change=change,
+            share=share,
+            trial=changed(step, at, jax.tree.map(lambda x: share * x, change)),
+            recent=recent,
+            error=jnp.where(good, error, it.error),
+            count=it.count + 1,
+            done=done,
+            power=result.power,
+            slow=slow,
+        )
+
+    def unfinished(it: Iterate) -> Array:
+        return ~it.done & (it.count < most)
+
+    most = form.max_iterations * (1 if first.at.contact_rub is None else 2)
+    it = jax.lax.while_loop(unfinished, body, first)
+    # the last correction costs nothing more
+    return replace(it, at=it.trial)
+
+
+def smoothing(it: Iterate, near: Array) -> Array:
+    """Velocity that smooths friction in the next evaluation [m/s].
+
+    Where it is not found soon what sticks, as in landings on several points, it is found with a law
+    that is smoothed less and less.
+
+    Args:
+        it: the last iterate.
+        near: is its solution near?
+    """
+    first = (it.slow == 0.0) & (it.count + 1 >= WHOLE)
+    return jnp.where(first, SMOOTHED, jnp.where(near, LESS, 1.0) * it.slow)
+
+
+def largest(step: Step, change: Unknowns) -> Array:
+    """Largest motion that a change asks for [m, rad]."""
+    most = jnp.abs(change.x[: step.size.balances]).max(initial=0.0)
+    return most if change.q is None else jnp.maximum(most, jnp.abs(change.q).max())
+
+
+def first_iterate(step: Step) -> Iterate:
+    """The last half step goes on, multipliers stay."""
+    state = step.state
+    x = first_guess(step)
+    at = Unknowns(x, None, None, None, None, state.contact_rub)
+    if step.now.frozen is not None:
+        lines = state.lines
+        ends, arrays = ends_after(step, x), step.model.dynamic_lines.nodes
+        q = with_ends(arrays, 2.0 * lines.q - lines.q_last, ends)
+        at = Unknowns(x, q, lines.mu, lines.nu, lines.rub, state.contact_rub)
+    terms = jnp.zeros_like(state.work[: state.work.shape[0] - other_terms(step.model)])
+    return Iterate(
+        at=at,
+        change=jax.tree.map(jnp.zeros_like, at),
+        share=jnp.array(1.0),
+        trial=at,
+        recent=jnp.full(MEMORY, jnp.inf),
+        error=jnp.array(jnp.inf),
+        count=jnp.array(0),
+        done=jnp.array(False),
+        power=terms,
+        slow=jnp.array(0.0),
+    )
+
+
+def other_terms(model: Model) -> int:
+    """Terms of the energy budget that belong to lines, the seabed and prescribed motions."""
+    return len(solved_terms(model)) + len(model.layout.drives)

@@ -1,1 +1,0 @@
-"""Files of other programs: moorings of MoorDyn and MoorPy, read and written."""

@@ -1,0 +1,1 @@
+"""Files of other programs: MoorDyn, MoorPy, WEC-Sim."""

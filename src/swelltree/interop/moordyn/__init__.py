@@ -1,0 +1,1 @@
+"""MoorDyn input files, read and written."""

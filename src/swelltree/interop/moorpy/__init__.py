@@ -1,0 +1,1 @@
+"""MoorPy files, read."""

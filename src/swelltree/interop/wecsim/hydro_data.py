@@ -1,0 +1,273 @@
+"""The hydrodynamic data of a WEC-Sim case, as one file that a case file can name.
+
+WEC-Sim takes each body from the file that it names, scales the data to the density of the run and
+leaves out the interaction unless set otherwise. Where the file serves as it is, the case names it;
+where bodies are chosen from it, renamed, rescaled or put together, the data are kept beside it.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from swelltree.describe.errors import SwelltreeError
+from swelltree.describe.values import NamedValues
+from swelltree.interop.wecsim.assignments import Given
+from swelltree.interop.wecsim.findings import Findings
+
+SCALED = (
+    *("added_mass", "radiation_damping", "hydrostatic_stiffness"),
+    *("excitation_force", "Froude_Krylov_force", "diffraction_force"),
+)
+
+
+@dataclass
+class HydroData:
+    """What is known of the water.
+
+    Args:
+        file: that the case is to name, None where no body has data.
+        data: the dataset, None where the file is not there.
+        names: of the wet bodies, by their number in the script.
+        made: the dataset is not what the file holds and must be written.
+        gaps: how the case reads the file.
+    """
+
+    file: Path | None = None
+    data: xr.Dataset | None = None
+    names: dict[int, str] = field(default_factory=dict)
+    made: bool = False
+    gaps: str = "error"
+
+    def of(self, number: int, variable: str) -> np.ndarray | None:
+        """A number or point of a body, None where the data do not give it."""
+        if self.data is None or number not in self.names or variable not in self.data:
+            return None
+        value = np.asarray(self.data[variable].sel(body=self.names[number]).values, dtype=float)
+        return value if np.isfinite(value).all() else None
+
+
+def find_hydro(
+    bodies: dict[int, Given], folder: Path, instead: Path | None, rho: float, findings: Findings
+) -> HydroData:
+    """The data that the bodies of a script ask for.
+
+    Args:
+        bodies: by number.
+        folder: of the script; files are named from there.
+        instead: a file to be taken in place of those.
+        rho: density of the run [kg/m^3].
+        findings: takes what is missing.
+    """
+    wanted = {n: path for n, body in bodies.items() if (path := _path_of(body, folder, instead))}
+    if not wanted:
+        return HydroData()
+    paths = list(dict.fromkeys(wanted.values()))
+    absent = [path for path in paths if not os.path.exists(path)]
+    for path in absent:
+        n = next(n for n, named in wanted.items() if named == path)
+        findings.leave(
+            bodies[n].place(),
+            f"the hydrodynamic data '{_as_named(path, folder)}' are not there. The case names "
+            "them; put them there and import again, because centres of mass and displaced masses "
+            "stand in them.",
+            missing=True,
+        )
+    if absent:
+        return HydroData(file=paths[0])
+    read = {path: _read(path, rho) for path in paths}
+    return _chosen(wanted, read, rho, bodies, findings)
+
+
+def _path_of(body: Given, folder: Path, instead: Path | None) -> Path | None:
+    """The file that a body names; None for a dry one."""
+    if body.number("nonHydro", 0.0):
+        return None
+    first = body.item.arguments[0] if body.item.arguments else ""
+    if isinstance(first, list) and first:  # several files, one for each state of the body
+        body.leave(
+            "h5File", "data that change in the run have no counterpart; the first file is taken."
+        )
+        first = first[0]
+    name = first.strip() if isinstance(first, str) else ""
+    if not name or "\0" in name:
+        return None
+    return instead or folder / name.replace("\\", "/")
+
+
+def _as_named(path: Path, folder: Path) -> str:
+    try:
+        return path.relative_to(folder).as_posix()
+    except ValueError:
+        return str(path)
+
+
+class _Read(NamedTuple):
+    """A file as it was read."""
+
+    data: xr.Dataset
+    gaps: str  # how: "error", or "drop" where values are missing
+    direct: bool  # without being given the density, as a case reads it
+
+
+def _read(path: Path, rho: float) -> _Read:
+    """The data of a file, by the plainest way that gives them."""
+    from swelltree.hydro.readers.read import read_hydro
+
+    first: SwelltreeError | None = None
+    for density in (None, rho):
+        for gaps in ("error", "drop"):
+            try:
+                return _Read(
+                    read_hydro(path, rho=density, check=False, gaps=gaps), gaps, density is None
+                )
+            except SwelltreeError as error:
+                first = first or error
+    assert first is not None
+    raise first
+
+
+def _chosen(
+    wanted: dict[int, Path],
+    read: dict[Path, _Read],
+    rho: float,
+    bodies: dict[int, Given],
+    findings: Findings,
+) -> HydroData:
+    """Bodies picked from the files that were read."""
+    picks: dict[int, tuple[Path, str]] = {}
+    for n, path in wanted.items():
+        names = [str(name) for name in read[path].data["body"].values]
+        k = _number_in_file(bodies[n], n, len(names))
+        if k is None:
+            raise SwelltreeError(
+                f"{bodies[n].place()}: {bodies[n].label} is body {n} of '{path.name}', which has "
+                f"{len(names)}. Name a file that holds it."
+            )
+        picks[n] = (path, names[k - 1])
+    if len(set(picks.values())) < len(picks):
+        raise SwelltreeError(
+            f"{bodies[next(iter(picks))].file}: two bodies take the same body of the hydrodynamic "
+            "data. Give each its own."
+        )
+    names = _plain_names({n: name for n, (_, name) in picks.items()})
+    whole = list(dict.fromkeys(path for path, _ in picks.values()))
+    first, _, direct = read[whole[0]]
+    order = [*names.values()]
+    same = (
+        len(whole) == 1
+        and direct
+        and [str(name) for name in first["body"].values] == order
+        and abs(float(first["rho"]) / rho - 1.0) < 1e-3
+        and len(first["influenced_dof"]) == len(_rigid_dofs(first, order))
+    )
+    data = first
+    if not same:
+        pieces = []
+        for path in whole:
+            chosen = {name: names[n] for n, (p, name) in picks.items() if p == path}
+            pieces.append(_piece(read[path].data, chosen, rho))
+        data = pieces[0] if len(pieces) == 1 else _together(pieces)
+        findings.comment("hydro", "", _why_made(whole, first, rho))
+    gaps = max(read[path].gaps == "drop" for path in whole)
+    if gaps:
+        findings.comment("hydro", "", "frequencies at which the data hold no numbers are dropped.")
+    return HydroData(whole[0], data, names, not same, "drop" if gaps and same else "error")
+
+
+def _why_made(files: list[Path], first: xr.Dataset, rho: float) -> str:
+    """Why the case does not name the file of the script."""
+    names = ", ".join(f"'{path.name}'" for path in files)
+    scaled = abs(float(first["rho"]) / rho - 1.0) >= 1e-3
+    how = f" and scaled from rho = {float(first['rho']):g} to {rho:g} kg/m^3" if scaled else ""
+    return f"the data of {names}, with the bodies of this case{how}."
+
+
+def _number_in_file(body: Given, n: int, count: int) -> int | None:
+    """Which body of its file a body is: given by older scripts, else that of its own number."""
+    number = body.item.arguments[1] if len(body.item.arguments) > 1 else None
+    if isinstance(number, np.ndarray) and number.size == 1 and np.isfinite(number).all():
+        n = int(number[0, 0])
+    if count == 1:
+        return 1
+    return n if 1 <= n <= count else None
+
+
+def _plain_names(names: dict[int, str]) -> dict[int, str]:
+    """Names that bodies can have, each once."""
+    result: dict[int, str] = {}
+    for n, name in names.items():
+        plain = plain_name(name) or f"body{n}"
+        result[n] = f"{plain}{n}" if plain in result.values() or plain == "world" else plain
+    return result
+
+
+def plain_name(name: str) -> str:
+    """A name without the signs that have a meaning in labels."""
+    letters = "".join(c if c.isprintable() and c not in ".:" else "_" for c in name.strip())[:60]
+    while "__" in letters:
+        letters = letters.replace("__", "_")
+    return letters.strip()
+
+
+def _rigid_dofs(data: xr.Dataset, bodies: list[str]) -> list[str]:
+    """Labels of the rigid DOFs; flexible modes have other words."""
+    from swelltree.hydro.data.dataset import DOFS, dofs_of, split_label
+
+    result = [dof for name in bodies for dof in dofs_of(data, name)]
+    return [dof for dof in result if split_label(dof)[1] in DOFS]
+
+
+def _piece(data: xr.Dataset, names: dict[str, str], rho: float) -> xr.Dataset:
+    """Some bodies of a dataset under their new names, at another density."""
+    from swelltree.hydro.data.dataset import rename_bodies
+
+    dofs = _rigid_dofs(data, [*names])
+    chosen = data.sel(body=[*names], influenced_dof=dofs, radiating_dof=dofs)
+    ratio = rho / float(data["rho"])
+    if abs(ratio - 1.0) >= 1e-3:
+        scaled = {name: chosen[name] * ratio for name in SCALED if name in chosen}
+        chosen = chosen.assign({**scaled, "rho": ((), rho)})
+    return rename_bodies(chosen, [*names.values()])
+
+
+def _together(pieces: list[xr.Dataset]) -> xr.Dataset:
+    """Datasets of different bodies as one without interaction."""
+    first = pieces[0]
+    for other in pieces[1:]:
+        for axis in ("omega", "wave_direction"):
+            if axis in first.coords and not np.array_equal(first[axis], other.get(axis, np.nan)):
+                raise SwelltreeError(
+                    f"the bodies' hydrodynamic data have different values of {axis}, so they "
+                    "cannot be used together. Compute them at the same ones."
+                )
+    shared = set.intersection(*(set(map(str, piece.data_vars)) for piece in pieces))
+    made: NamedValues = {}
+    for name in sorted(shared):
+        parts = [piece[name] for piece in pieces]
+        if "radiating_dof" in parts[0].dims:
+            columns = [
+                xr.concat(
+                    [part if k == j else _nothing(part, pieces[j]) for k, part in enumerate(parts)],
+                    "influenced_dof",
+                )
+                for j in range(len(parts))
+            ]
+            made[name] = xr.concat(columns, "radiating_dof")
+        elif "influenced_dof" in parts[0].dims:
+            made[name] = xr.concat(parts, "influenced_dof")
+        else:
+            made[name] = xr.concat(parts, "body") if "body" in parts[0].dims else parts[0]
+    return xr.Dataset(made, attrs=first.attrs)
+
+
+def _nothing(part: xr.DataArray, other: xr.Dataset) -> xr.DataArray:
+    """Zeros between the DOFs of one dataset and the motions of another."""
+    columns = other["radiating_dof"].values
+    zero = part.isel(radiating_dof=[0] * len(columns)) * 0.0
+    return zero.assign_coords(radiating_dof=columns)

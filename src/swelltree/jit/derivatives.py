@@ -1,0 +1,425 @@
+"""Derivatives taken while a program is flattened: number by number, by JAX's own rules.
+
+Every number that moves with the unknowns has its derivatives in those it depends on, as further
+expressions of the same graph; what is zero never becomes one. Sums and products are written here.
+Every other operation is differentiated by JAX: functions of single numbers once as such, anything
+else (loops, branches, factors of matrices, functions with derivatives of their own) as a whole,
+along as few directions as serve. So a tie of two maxima, the branch of a `where` that is not
+taken, a sum of truth values or a `stop_gradient` have the derivatives that they have in JAX.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+
+import numpy as np
+
+from swelltree.jit.arrays import Array, Tree
+from swelltree.jit.backend import jax, traced
+from swelltree.jit.flatten import INLINED, UNEXPECTED, Flattening
+from swelltree.jit.graph import FLOAT, TRUTH, Graph, NotFlattenedError, kind_of
+from swelltree.jit.traced_types import ClosedProgram, Equation, Variable, is_known
+from swelltree.jit.values import Stored, Value, places
+
+Partials = dict[int, int]  # number of an unknown -> expression of the derivative, where it is not 0
+OWN = {"custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr"}  # derivatives of their own
+MOVED = {"broadcast_in_dim", "reshape", "slice", "squeeze", "transpose", "concatenate", "split"}
+MOVED |= {"copy", "copy_p", "optimization_barrier", "rev", "pad", "gather", "dynamic_slice"}
+MOVED |= {"dynamic_update_slice", "scatter", "expand_dims", "unstack", "reduce_precision"}
+MOVED |= {"stack", "tile"}
+SINGLE = {"max", "min", "abs", "sign", "rem", "atan2", "sqrt", "rsqrt", "cbrt", "sin", "cos", "tan"}
+SINGLE |= {"asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "exp2"}
+SINGLE |= {
+    "log",
+    "log2",
+    "log1p",
+    "expm1",
+    "floor",
+    "ceil",
+    "round",
+    "pow",
+    "integer_pow",
+    "square",
+}
+SINGLE |= {"logistic", "clamp", "one_minus_square", "nextafter", "div"}
+
+
+class Differentiating(Flattening):
+    """Programs written into one graph with their derivatives in some of its numbers.
+
+    Args:
+        graph: where expressions go.
+        table: as of `Flattening`.
+        unknown: expressions of the unknowns.
+    """
+
+    def __init__(
+        self, graph: Graph, table: Callable[[np.ndarray], Value] | None, unknown: Iterable[int]
+    ) -> None:
+        super().__init__(graph, table)
+        self.plain = Flattening(graph, table)
+        self.partials: dict[int, Partials] = {a: {j: graph.one} for j, a in enumerate(unknown)}
+        # derivatives of functions of single numbers, traced, and their values
+        self.rules: dict[Hashable, ClosedProgram] = {}
+        self.partial: dict[Hashable, int] = {}
+        self.has_custom = False  # has a function with derivatives of its own been met?
+        self.apart = 0  # expressions made that equal others but for their derivatives
+
+    def of(self, a: int) -> Partials:
+        """Derivatives of an expression."""
+        return self.partials.get(a, {})
+
+    def one(self, eqn: Equation, values: list[Value]) -> list[Value]:
+        """Results of one equation; their derivatives are kept."""
+        name = str(eqn.primitive.name)
+        if name in INLINED and name not in OWN:
+            return self._inner(eqn, values)
+        moving = [k for k, x in enumerate(values) if self._moves(x)]
+        if not moving or not any(_is_float(var) for var in eqn.outvars):
+            return super().one(eqn, values)
+        if name == "stop_gradient":
+            return [self._still(x) for x in values]
+        self.has_custom = self.has_custom or name in OWN
+        if name in MOVED:
+            outs = super().one(eqn, values)
+            return outs if self._are_given(outs, values) else self._by_jax(eqn, values)
+        rule = RULES.get(name)
+        if rule is not None:
+            outs = super().one(eqn, values)
+            rule(self, eqn, values, outs)
+            return outs
+        if name in SINGLE:
+            outs = super().one(eqn, values)
+            self._of_single(eqn, values, outs[0])
+            return outs
+        return self._by_jax(eqn, values)
+
+    # --- which numbers move ---------------------------------------------------------------
+    def _moves(self, x: Value) -> bool:
+        if isinstance(x, Stored) and x.buffer.where != "work":
+            return False
+        return not self.partials.keys().isdisjoint(places(self.graph, x).reshape(-1).tolist())
+
+    def _are_given(self, outs: list[Value], values: list[Value]) -> bool:
+        """Are all numbers those that were given, or loaded from where nothing moves?
+
+        A number chosen among them is another one, known from before or not.
+        """
+        graph = self.graph
+        still = [isinstance(x, Stored) and x.buffer.where != "work" for x in values]
+        given = {
+            a
+            for x, fixed in zip(values, still, strict=True)
+            if not fixed
+            for a in places(graph, x).reshape(-1).tolist()
+        }
+        for x in outs:
+            if isinstance(x, Stored) and x.buffer.where != "work":
+                continue
+            for a in places(graph, x).reshape(-1).tolist():
+                op = graph.ops[a]
+                if a in given or op[0] == "is" or (op[0] == "load" and op[1].where != "work"):
+                    continue
+                return False
+        return True
+
+    def _still(self, x: Value) -> Value:
+        """The same numbers, which move no more."""
+        x = places(self.graph, x)
+        out = [self._apart(a) if self.of(a) else a for a in x.reshape(-1).tolist()]
+        return np.array(out, dtype=int).reshape(x.shape)
+
+    def _apart(self, a: int, tag: int = 0) -> int:
+        """The same number as another expression, which has its own derivatives."""
+        graph = self.graph
+        return graph._put(("same", a, tag), ("same", a), FLOAT, graph.home[a])
+
+    # --- sums -----------------------------------------------------------------------------
+    def combined(self, terms: Iterable[tuple[int, Partials]]) -> Partials:
+        """Sum of derivatives, each times a number."""
+        graph, out = self.graph, {}
+        op, one, zero = graph.op, graph.one, graph.zero
+        for factor, partials in terms:
+            for j, slope in partials.items():
+                part = slope if factor == one else op("mul", factor, slope)
+                out[j] = op("add", out[j], part) if j in out else part
+        return {j: a for j, a in out.items() if a != zero}
+
+    def put(self, a: int, partials: Partials) -> None:
+        """Keep the derivatives of an expression that is new."""
+        if partials and a not in self.partials and self.graph.value(a) is None:
+            self.partials[a] = partials
+
+    # --- functions of single numbers --------------------------------------------------------
+    def _of_single(self, eqn: Equation, values: list[Value], out: Value) -> None:
+        graph, shape = self.graph, eqn.outvars[0].aval.shape
+        variables = [values[k] for k in _variables(eqn).values()]
+        rows = [np.broadcast_to(places(graph, x), shape).reshape(-1).tolist() for x in variables]
+        kinds = tuple(str(var.aval.dtype) for var in eqn.invars)
+        which = tuple(eqn.invars.index(var) for var in _variables(eqn))
+        known = tuple(repr(var.val) if is_known(var) else "" for var in eqn.invars)
+        rule = (eqn.primitive.name, str(eqn.params), kinds, known, which)
+        for a, *args in zip(places(graph, out).reshape(-1).tolist(), *rows, strict=True):
+            if a in self.partials or graph.value(a) is not None:
+                continue
+            moving = [k for k, x in enumerate(args) if self.of(x)]
+            terms = [(self._derivative(eqn, rule, k, args), self.of(args[k])) for k in moving]
+            self.put(a, self.combined(terms))
+
+    def _derivative(self, eqn: Equation, rule: Hashable, k: int, args: list[int]) -> int:
+        """Derivative of a function of single numbers in one of them."""
+        key = (rule, k, *args)
+        if key not in self.partial:
+            if (rule, k) not in self.rules:
+                self.rules[rule, k] = _guarded(eqn, lambda: _traced_derivative(eqn, k))
+            inputs: list[Value] = [np.array(a) for a in args]
+            (d,) = self.plain.closed(self.rules[rule, k], inputs)
+            self.partial[key] = int(places(self.graph, d))
+        return self.partial[key]
+
+    # --- everything else ----------------------------------------------------------------------
+    def _by_jax(self, eqn: Equation, values: list[Value]) -> list[Value]:
+        """An equation with its derivatives along some directions, as JAX has them."""
+        graph, variables = self.graph, _variables(eqn)
+        values = [values[k] for k in variables.values()]
+        moving = [k for k, x in enumerate(values) if self._moves(x)]
+        arrays = [places(graph, values[k]) for k in moving]
+        all_places = [a for x in arrays for a in x.reshape(-1).tolist()]
+        sources = list(dict.fromkeys(a for a in all_places if self.of(a)))
+        unknown = sorted({j for a in sources for j in self.of(a)})
+        by_source = len(sources) <= len(unknown)
+        directions = sources if by_source else unknown
+
+        def along(x: np.ndarray, d: int) -> np.ndarray:
+            flat = x.reshape(-1).tolist()
+            if by_source:
+                row = [graph.one if a == d else graph.zero for a in flat]
+            else:
+                row = [self.of(a).get(d, graph.zero) for a in flat]
+            return np.array(row, dtype=int).reshape(x.shape)
+
+        tangents = [np.stack([along(x, d) for d in directions]) for x in arrays]
+        closed = _guarded(eqn, lambda: _traced_directions(eqn, moving, len(directions)))
+        found = self.plain.closed(closed, [*values, *tangents])
+        outs, changes = found[: len(eqn.outvars)], iter(found[len(eqn.outvars) :])
+        for i, var in enumerate(eqn.outvars):
+            if not _is_float(var):
+                continue
+            change = places(graph, next(changes)).reshape(len(directions), -1)
+            outs[i] = self._with_partials(places(graph, outs[i]), change, directions, by_source)
+        return outs
+
+    def _with_partials(
+        self, x: np.ndarray, change: np.ndarray, directions: list[int], by_source: bool
+    ) -> np.ndarray:
+        """Numbers with their derivatives along directions."""
+        graph, out = self.graph, []
+        for a, row in zip(x.reshape(-1).tolist(), change.T.tolist(), strict=True):
+            pairs = [(d, c) for d, c in zip(directions, row, strict=True) if c != graph.zero]
+            if by_source:
+                partials = self.combined((c, self.of(d)) for d, c in pairs)
+            else:
+                partials = dict(pairs)
+            loaded = graph.ops[a][0] == "load" and a not in self.partials
+            if not loaded and (partials or graph.value(a) is None):
+                # the same value may stand elsewhere, with other derivatives
+                self.apart += 1
+                a = self._apart(a, self.apart)
+            self.put(a, partials)
+            out.append(a)
+        return np.array(out, dtype=int).reshape(x.shape)
+
+
+def _is_float(var: Variable) -> bool:
+    return kind_of(var.aval.dtype) == FLOAT
+
+
+def _guarded(eqn: Equation, trace: Callable[[], Tree]) -> Tree:
+    """What is traced by JAX; a function without derivatives is named."""
+    try:
+        return trace()
+    except (*UNEXPECTED, NotImplementedError) as error:
+        what = f"{type(error).__name__}: {error}"
+        name = eqn.primitive.name
+        raise NotFlattenedError(f"derivatives of the operation '{name}' ({what})") from error
+
+
+def _variables(eqn: Equation) -> dict[Variable, int]:
+    """Arguments of an equation that are no constants, each once: where it stands first."""
+    found: dict[Variable, int] = {}
+    for k, var in enumerate(eqn.invars):
+        if not hasattr(var, "val"):
+            found.setdefault(var, k)
+    return found
+
+
+def _alone(eqn: Equation) -> Callable[..., list[Array]]:
+    """The equation as a function of its variables."""
+    order = {var: k for k, var in enumerate(_variables(eqn))}
+    made = eqn.primitive.get_bind_params(eqn.params)
+    inner, params = made if isinstance(made, tuple) else ((), made)
+
+    def function(*x: Array) -> list[Array]:
+        args = [var.val if is_known(var) else x[order[var]] for var in eqn.invars]
+        out = eqn.primitive.bind(*inner, *args, **params)
+        return list(out) if eqn.primitive.multiple_results else [out]
+
+    return function
+
+
+def _traced_derivative(eqn: Equation, k: int) -> ClosedProgram:
+    """Program of the derivative of a function of single numbers in variable k."""
+    function = _alone(eqn)
+
+    def derivative(*x: Array) -> Array:
+        def alone(y: Array) -> Array:
+            return function(*(y if i == k else a for i, a in enumerate(x)))[0]
+
+        return jax.jvp(alone, (x[k],), (np.ones(()),))[1]
+
+    return traced(
+        derivative, *(jax.ShapeDtypeStruct((), var.aval.dtype) for var in _variables(eqn))
+    )
+
+
+def _traced_directions(eqn: Equation, moving: list[int], count: int) -> ClosedProgram:
+    """Program of an equation and of its derivatives along directions of its moving variables."""
+    function, variables = _alone(eqn), list(_variables(eqn))
+    n = len(variables)
+    floats = [_is_float(var) for var in eqn.outvars]
+
+    def both(*x: Array) -> Tree:
+        def values(*y: Array) -> Tree:
+            args = list(x[:n])
+            for k, a in zip(moving, y, strict=True):
+                args[k] = a
+            outs = function(*args)
+            chosen = [a for a, f in zip(outs, floats, strict=True) if f]
+            return chosen, [a for a, f in zip(outs, floats, strict=True) if not f]
+
+        def change(*t: Array) -> Tree:
+            return jax.jvp(values, tuple(x[k] for k in moving), t, has_aux=True)
+
+        axes = (None, 0, None)
+        outs, changes, others = jax.vmap(change, out_axes=axes)(*x[n:])
+        first, second = iter(outs), iter(others)
+        return [next(first) if f else next(second) for f in floats] + list(changes)
+
+    like = [jax.ShapeDtypeStruct(var.aval.shape, var.aval.dtype) for var in variables]
+    like += [
+        jax.ShapeDtypeStruct((count, *variables[k].aval.shape), variables[k].aval.dtype)
+        for k in moving
+    ]
+    return traced(both, *like)
+
+
+# --- rules -------------------------------------------------------------------------------------
+def _rows(flat: Differentiating, out: Value, *values: Value) -> Value:
+    """Numbers of a result beside those of the arguments."""
+    graph = flat.graph
+    shape = out.shape
+    lists = [np.broadcast_to(places(graph, x), shape).reshape(-1).tolist() for x in values]
+    return zip(places(graph, out).reshape(-1).tolist(), *lists, strict=True)
+
+
+def _sum(flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]) -> None:
+    one = flat.graph.one
+    for a, x, y in _rows(flat, outs[0], *values):
+        flat.put(a, flat.combined([(one, flat.of(x)), (one, flat.of(y))]))
+
+
+def _difference(
+    flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]
+) -> None:
+    graph = flat.graph
+    minus = graph.constant(-1.0)
+    for a, x, y in _rows(flat, outs[0], *values):
+        flat.put(a, flat.combined([(graph.one, flat.of(x)), (minus, flat.of(y))]))
+
+
+def _negative(flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]) -> None:
+    minus = flat.graph.constant(-1.0)
+    for a, x in _rows(flat, outs[0], *values):
+        flat.put(a, flat.combined([(minus, flat.of(x))]))
+
+
+def _product(flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]) -> None:
+    for a, x, y in _rows(flat, outs[0], *values):
+        if a not in flat.partials:
+            flat.put(a, flat.combined([(y, flat.of(x)), (x, flat.of(y))]))
+
+
+def _chosen(flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]) -> None:
+    """Derivatives are chosen, not multiplied: the other case may have none that is finite."""
+    graph = flat.graph
+    kind = kind_of(eqn.invars[0].aval.dtype)
+    last = len(values) - 2
+    for a, which, *cases in _rows(flat, outs[0], *values):
+        if a in flat.partials or graph.value(a) is not None:
+            continue
+        partials = [flat.of(x) for x in cases]
+        found = {}
+        for j in sorted({j for s in partials for j in s}):
+            row = [s.get(j, graph.zero) for s in partials]
+            if kind == TRUTH:
+                total = graph.op("where", which, row[1], row[0])
+            else:
+                total = row[-1]
+                for k in reversed(range(last)):
+                    hit = graph.op("le", which, graph.constant(k, kind))
+                    total = graph.op("where", hit, row[k], total)
+            if total != graph.zero:
+                found[j] = total
+        flat.put(a, found)
+
+
+def _converted(
+    flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]
+) -> None:
+    """Floats stay what they are; other kinds do not move."""
+
+
+def _total(flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]) -> None:
+    graph, x = flat.graph, places(flat.graph, values[0])
+    axes = [int(d) for d in eqn.params["axes"]]
+    kept = [d for d in range(x.ndim) if d not in axes]
+    out = places(graph, outs[0]).reshape(-1).tolist()
+    rows = x.transpose([*kept, *axes]).reshape(len(out), -1).tolist()
+    for a, row in zip(out, rows, strict=True):
+        flat.put(a, flat.combined((graph.one, flat.of(b)) for b in row))
+
+
+def _dot(flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]) -> None:
+    graph = flat.graph
+    (cx, cy), (bx, by) = eqn.params["dimension_numbers"]
+    x, y = places(graph, values[0]), places(graph, values[1])
+    fx = [d for d in range(x.ndim) if d not in (*cx, *bx)]
+    fy = [d for d in range(y.ndim) if d not in (*cy, *by)]
+    batch = int(np.prod([x.shape[d] for d in bx], dtype=int))
+    inner = int(np.prod([x.shape[d] for d in cx], dtype=int))
+    left = x.transpose([*bx, *fx, *cx]).reshape(batch, -1, inner).tolist()
+    right = y.transpose([*by, *fy, *cy]).reshape(batch, -1, inner).tolist()
+    out = iter(places(graph, outs[0]).reshape(-1).tolist())
+    for P, Q in zip(left, right, strict=True):
+        for p in P:
+            for q in Q:
+                a = next(out)
+                if a in flat.partials or graph.value(a) is not None:
+                    continue
+                terms = []
+                for u, v in zip(p, q, strict=True):
+                    terms += [(v, flat.of(u)), (u, flat.of(v))]
+                flat.put(a, flat.combined(terms))
+
+
+RULES: dict[str, Callable[..., None]] = {
+    "add": _sum,
+    "add_any": _sum,
+    "sub": _difference,
+    "neg": _negative,
+    "mul": _product,
+    "select_n": _chosen,
+    "convert_element_type": _converted,
+    "reduce_sum": _total,
+    "dot_general": _dot,
+}

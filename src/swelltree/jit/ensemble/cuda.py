@@ -1,0 +1,322 @@
+"""NVIDIA's driver, as far as programs of many cases need it, by ctypes.
+
+The driver is a library that comes with the graphics card; nothing else of CUDA is asked for.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from typing import Any
+
+import numpy as np
+
+from swelltree.jit.ensemble.threads import TRIPLE
+from swelltree.jit.graph import NotFlattenedError
+from swelltree.jit.native import llvm
+
+# --- PTX, the language of NVIDIA's drivers, from LLVM's
+
+
+@functools.lru_cache(maxsize=4)
+def _target(architecture: str) -> Any:
+    llvm().initialize_all_targets()
+    llvm().initialize_all_asmprinters()
+    target = llvm().Target.from_triple(TRIPLE)
+    return target.create_target_machine(cpu=architecture, features="+ptx80", opt=3)
+
+
+def ptx_of(text: str, architecture: str = "sm_80", optimise: bool = False) -> str:
+    """PTX of a text in LLVM's language; needs no GPU.
+
+    Args:
+        text: of a module.
+        architecture: of the processor.
+        optimise: let LLVM rewrite it first, which takes long where it is long.
+    """
+    try:
+        module = llvm().parse_assembly(text)
+        module.verify()
+    except RuntimeError as error:
+        raise NotFlattenedError(f"what LLVM does not read ({error})") from error
+    inlined = llvm().create_new_module_pass_manager()
+    inlined.add_always_inliner_pass()
+    tuning = llvm().create_pipeline_tuning_options(speed_level=0)
+    inlined.run(module, llvm().create_pass_builder(_target(architecture), tuning))
+    if optimise:
+        tuning = llvm().create_pipeline_tuning_options(speed_level=2)
+        passes = llvm().create_pass_builder(_target(architecture), tuning)
+        passes.getModulePassManager().run(module, passes)
+    return _target(architecture).emit_assembly(module)
+
+
+# --- NVIDIA's driver, as far as programs of many cases need it, by ctypes
+
+LIBRARIES = ("libcuda.so.1", "libcuda.so", "nvcuda.dll")
+NO_LIBRARY = "there is no driver of NVIDIA here"
+COMPUTE_MAJOR, COMPUTE_MINOR = 75, 76  # CUdevice_attribute
+JIT_REGISTERS, JIT_LOG, JIT_LOG_SIZE = 0, 5, 6  # CUjit_option: most registers; where errors go
+
+
+class CudaError(Exception):
+    """What the driver refuses, in words."""
+
+
+class Copy2D(ctypes.Structure):
+    """CUDA_MEMCPY2D: rows of memory, from device to device."""
+
+    _fields_ = [
+        ("srcXInBytes", ctypes.c_size_t),
+        ("srcY", ctypes.c_size_t),
+        ("srcMemoryType", ctypes.c_int),
+        ("srcHost", ctypes.c_void_p),
+        ("srcDevice", ctypes.c_uint64),
+        ("srcArray", ctypes.c_void_p),
+        ("srcPitch", ctypes.c_size_t),
+        ("dstXInBytes", ctypes.c_size_t),
+        ("dstY", ctypes.c_size_t),
+        ("dstMemoryType", ctypes.c_int),
+        ("dstHost", ctypes.c_void_p),
+        ("dstDevice", ctypes.c_uint64),
+        ("dstArray", ctypes.c_void_p),
+        ("dstPitch", ctypes.c_size_t),
+        ("WidthInBytes", ctypes.c_size_t),
+        ("Height", ctypes.c_size_t),
+    ]
+
+
+KEPT = 64  # kernels
+ON_HOST, ON_DEVICE = 1, 2  # CUmemorytype
+
+
+class Device:
+    """The first GPU."""
+
+    on_cpu = False  # text of kernels is for it
+
+    def __init__(self) -> None:
+        self.lib = _library()
+        self.kernels: dict[tuple[str, bool, int], Kernel] = {}
+        self.held = self.most_held = 0  # bytes of memory
+        self._do("cuInit", 0)
+        count = ctypes.c_int()
+        self._do("cuDeviceGetCount", ctypes.byref(count))
+        if count.value == 0:
+            raise CudaError("there is no NVIDIA GPU here")
+        device, self.context = ctypes.c_int(), ctypes.c_void_p()
+        self._do("cuDeviceGet", ctypes.byref(device), 0)
+        self._do("cuDevicePrimaryCtxRetain", ctypes.byref(self.context), device)
+        self.current()
+        name = ctypes.create_string_buffer(128)
+        self._do("cuDeviceGetName", name, 128, device)
+        self.name = name.value.decode()
+        numbers = []
+        for what in (COMPUTE_MAJOR, COMPUTE_MINOR):
+            number = ctypes.c_int()
+            self._do("cuDeviceGetAttribute", ctypes.byref(number), what, device)
+            numbers.append(number.value)
+        self.architecture = "sm_{}{}".format(*numbers)
+
+    def _do(self, name: str, *args: Any) -> None:
+        code = getattr(self.lib, name)(*args)
+        if code != 0:
+            text = ctypes.c_char_p()
+            self.lib.cuGetErrorString(code, ctypes.byref(text))
+            raise CudaError(f"{name}: {(text.value or b'').decode() or code}")
+
+    def current(self) -> None:
+        """Let this thread use the device."""
+        self._do("cuCtxSetCurrent", self.context)
+
+    def free_memory(self) -> int:
+        """Bytes that can be had."""
+        free, total = ctypes.c_size_t(), ctypes.c_size_t()
+        self._do("cuMemGetInfo_v2", ctypes.byref(free), ctypes.byref(total))
+        return free.value
+
+    def kernel(self, text: str, optimise: bool = True, registers: int = 255) -> Kernel:
+        """The function `run` of a text in LLVM's language.
+
+        Args:
+            text: of a module.
+            optimise: as of `ptx_of`.
+            registers: of a thread, at most.
+        """
+        key = text, optimise, registers
+        if key not in self.kernels:
+            while len(self.kernels) >= KEPT:
+                self.kernels.pop(next(iter(self.kernels)))
+            self.kernels[key] = self.loaded(ptx_of(text, self.architecture, optimise), registers)
+        return self.kernels[key]
+
+    def loaded(self, ptx: str, registers: int = 255) -> Kernel:
+        """The function `run` of a text in PTX."""
+        module, log = ctypes.c_void_p(), ctypes.create_string_buffer(8192)
+        options = (ctypes.c_int * 3)(JIT_LOG, JIT_LOG_SIZE, JIT_REGISTERS)
+        values = (ctypes.c_void_p * 3)(ctypes.addressof(log), 8192, registers)
+        try:
+            self._do(
+                "cuModuleLoadDataEx", ctypes.byref(module), ptx.encode() + b"\0", 3, options, values
+            )
+        except CudaError as error:
+            raise CudaError(f"{error} {log.value.decode(errors='replace')}".strip()) from error
+        function = ctypes.c_void_p()
+        self._do("cuModuleGetFunction", ctypes.byref(function), module, b"run")
+        return Kernel(self, function, module)
+
+    def room(self, size: int) -> Memory:
+        """Memory for so many numbers of eight bytes."""
+        return Memory(self, size)
+
+    def filled(self, numbers: np.ndarray) -> Memory:
+        """Memory with numbers from here."""
+        memory = Memory(self, numbers.size)
+        memory.put(numbers)
+        return memory
+
+    def wait(self) -> None:
+        """Until all that was asked for is done."""
+        self._do("cuCtxSynchronize")
+
+
+class Memory:
+    """Memory of a device, given back with the object."""
+
+    def __init__(self, device: Device, size: int) -> None:
+        self.device, self.size, self.address = device, size, ctypes.c_uint64()
+        device._do("cuMemAlloc_v2", ctypes.byref(self.address), ctypes.c_size_t(max(8 * size, 8)))
+        device.held += 8 * size
+        device.most_held = max(device.most_held, device.held)
+
+    def __del__(self) -> None:
+        if self.address.value:
+            self.device.lib.cuMemFree_v2(self.address)
+            self.device.held -= 8 * self.size
+
+    def put(self, numbers: np.ndarray, at: int = 0) -> None:
+        """Numbers from here, from a place on."""
+        numbers = np.ascontiguousarray(numbers)
+        place = ctypes.c_uint64(self.address.value + 8 * at)
+        self.device._do(
+            "cuMemcpyHtoD_v2",
+            place,
+            ctypes.c_void_p(numbers.ctypes.data),
+            ctypes.c_size_t(numbers.nbytes),
+        )
+
+    def put_rows(self, numbers: np.ndarray, first: int, pitch: int) -> None:
+        """Rows of numbers from here, each into a part of a row of `pitch` numbers."""
+        numbers = np.ascontiguousarray(numbers)
+        count, width = numbers.shape
+        copy = Copy2D(
+            srcMemoryType=ON_HOST,
+            srcHost=numbers.ctypes.data,
+            srcPitch=8 * width,
+            dstXInBytes=8 * first,
+            dstMemoryType=ON_DEVICE,
+            dstDevice=self.address.value,
+            dstPitch=8 * pitch,
+            WidthInBytes=8 * width,
+            Height=count,
+        )
+        self.device._do("cuMemcpy2D_v2", ctypes.byref(copy))
+
+    def rows(self, first: int, width: int, pitch: int, count: int) -> np.ndarray:
+        """Parts of rows: `count` rows of `pitch` numbers, `width` of each from `first` on."""
+        out = np.empty((count, width))
+        copy = Copy2D(
+            srcXInBytes=8 * first,
+            srcMemoryType=ON_DEVICE,
+            srcDevice=self.address.value,
+            srcPitch=8 * pitch,
+            dstMemoryType=ON_HOST,
+            dstHost=out.ctypes.data,
+            dstPitch=8 * width,
+            WidthInBytes=8 * width,
+            Height=count,
+        )
+        self.device._do("cuMemcpy2D_v2", ctypes.byref(copy))
+        return out
+
+    def move(
+        self,
+        at: int,
+        pitch: int,
+        other: Memory,
+        start: int,
+        other_pitch: int,
+        width: int,
+        count: int,
+    ) -> None:
+        """Parts of rows of other memory of the device into those of this one."""
+        copy = Copy2D(
+            srcXInBytes=8 * start,
+            srcMemoryType=ON_DEVICE,
+            srcDevice=other.address.value,
+            srcPitch=8 * other_pitch,
+            dstXInBytes=8 * at,
+            dstMemoryType=ON_DEVICE,
+            dstDevice=self.address.value,
+            dstPitch=8 * pitch,
+            WidthInBytes=8 * width,
+            Height=count,
+        )
+        self.device._do("cuMemcpy2D_v2", ctypes.byref(copy))
+
+
+class Kernel:
+    """A function that runs once for each thread."""
+
+    def __init__(self, device: Device, function: ctypes.c_void_p, module: ctypes.c_void_p) -> None:
+        self.device, self.function, self.module = device, function, module
+
+    def hold(self, name: str, numbers: np.ndarray) -> None:
+        """Put numbers into memory of its own that has a name."""
+        numbers = np.ascontiguousarray(numbers)
+        place, size = ctypes.c_uint64(), ctypes.c_size_t()
+        self.device._do(
+            "cuModuleGetGlobal_v2",
+            ctypes.byref(place),
+            ctypes.byref(size),
+            self.module,
+            name.encode(),
+        )
+        self.device._do(
+            "cuMemcpyHtoD_v2",
+            place,
+            ctypes.c_void_p(numbers.ctypes.data),
+            ctypes.c_size_t(numbers.nbytes),
+        )
+
+    def attribute(self, number: int) -> int:
+        """What the driver says of it: 3 bytes of a thread's own memory, 4 registers."""
+        value = ctypes.c_int()
+        self.device._do("cuFuncGetAttribute", ctypes.byref(value), number, self.function)
+        return value.value
+
+    def __call__(self, threads: int, block: int, *args: Memory | int) -> None:
+        """Start so many threads, in blocks of some of them."""
+        values = [a.address if isinstance(a, Memory) else ctypes.c_int64(a) for a in args]
+        pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(v) for v in values))
+        grid = -(-threads // block)
+        self.device._do(
+            "cuLaunchKernel", self.function, grid, 1, 1, block, 1, 1, 0, None, pointers, None
+        )
+
+
+def _library() -> Any:
+    for name in LIBRARIES:
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            continue
+    raise CudaError(NO_LIBRARY)
+
+
+@functools.lru_cache(maxsize=1)
+def device() -> Device | str:
+    """The GPU, or why there is none."""
+    try:
+        return Device()
+    except (CudaError, AttributeError) as error:
+        return str(error)

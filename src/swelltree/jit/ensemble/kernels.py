@@ -1,0 +1,322 @@
+"""Small kernels written by hand: what one thread does, as text for GPUs or for here.
+
+A kernel takes rows of memory and whole numbers, of which the last is the number of threads. Loops
+and variables are written as in any language; LLVM puts them into registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from swelltree.jit.arrays import Array
+
+TRIPLE = "nvptx64-nvidia-cuda"
+CONTRACT = ("contract",)
+
+
+class Register(Protocol):
+    """A number in LLVM's language."""
+
+    @property
+    def type(self) -> object:
+        """Its kind."""
+        ...
+
+
+class Slot(Register, Protocol):
+    """A variable in LLVM's language."""
+
+    @property
+    def allocated_type(self) -> object:
+        """Kind of what it holds."""
+        ...
+
+
+Term = Register | float  # a number in the text, or one that is known now
+
+
+class Body:
+    """Lines of the function of one thread.
+
+    Args:
+        builder: of LLVM's language.
+        rows: memory, by name.
+        sizes: whole numbers, by name.
+        thread: number of the thread.
+        side: cases whose numbers are contiguous in memory.
+    """
+
+    def __init__(
+        self,
+        builder: Any,
+        rows: Mapping[str, Register],
+        sizes: Mapping[str, Register],
+        thread: Register | None,
+        side: int = 1,
+    ) -> None:
+        from llvmlite import ir
+
+        self.ir, self.b, self.side = ir, builder, side
+        self.rows, self.sizes, self.thread = rows, sizes, thread
+        self.long, self.double, self.single = ir.IntType(64), ir.DoubleType(), ir.FloatType()
+
+    # --- numbers ----------------------------------------------------------------------------
+    def whole(self, value: Term) -> Register:
+        """A whole number."""
+        if isinstance(value, int | float):
+            return self.ir.Constant(self.long, int(value))
+        return value
+
+    def real(self, value: Term) -> Register:
+        """A float."""
+        if isinstance(value, int | float):
+            return self.ir.Constant(self.double, float(value))
+        return value
+
+    def add(self, x: Array, y: Array) -> Register:
+        """Sum of floats."""
+        return self.b.fadd(self.real(x), self.real(y), flags=CONTRACT)
+
+    def sub(self, x: Array, y: Array) -> Register:
+        """Difference of floats."""
+        return self.b.fsub(self.real(x), self.real(y), flags=CONTRACT)
+
+    def mul(self, x: Array, y: Array) -> Register:
+        """Product of floats."""
+        return self.b.fmul(self.real(x), self.real(y), flags=CONTRACT)
+
+    def div(self, x: Array, y: Array) -> Register:
+        """Quotient of floats."""
+        return self.b.fdiv(self.real(x), self.real(y))
+
+    def intrinsic(self, name: str, *args: Register) -> Register:
+        """One of LLVM's functions of doubles."""
+        kinds = [self.double] * len(args)
+        function = self.b.module.declare_intrinsic(
+            f"llvm.{name}", [self.double], self.ir.FunctionType(self.double, kinds)
+        )
+        return self.b.call(function, [self.real(x) for x in args])
+
+    def plus(self, *terms: Term) -> Register:
+        """Sum of whole numbers."""
+        total = self.whole(terms[0])
+        for term in terms[1:]:
+            total = self.b.add(total, self.whole(term))
+        return total
+
+    def times(self, x: Array, y: Array) -> Register:
+        """Product of whole numbers."""
+        return self.b.mul(self.whole(x), self.whole(y))
+
+    def split(self, x: Array, by: Term) -> tuple[Register, Register]:
+        """Quotient and remainder of whole numbers that are not negative."""
+        by = self.whole(by)
+        return self.b.udiv(x, by), self.b.urem(x, by)
+
+    def floor(self, x: Array) -> Register:
+        """The whole number below."""
+        return self.b.fptosi(self.intrinsic("floor", x), self.long)
+
+    def as_real(self, x: Array) -> Register:
+        """A whole number as a float."""
+        return self.b.sitofp(self.whole(x), self.double)
+
+    def greater(self, x: Array, y: Array) -> Register:
+        """Whether one float is greater than another; false where one is none."""
+        return self.b.fcmp_ordered(">", self.real(x), self.real(y))
+
+    def choose(self, condition: Term, x: Array, y: Array) -> Register:
+        """One of two floats."""
+        return self.b.select(condition, self.real(x), self.real(y))
+
+    # --- memory and variables ---------------------------------------------------------------
+    def address(self, row: str, at: Term) -> Register:
+        """Of a slot of eight bytes."""
+        return self.b.gep(self.rows[row], [self.whole(at)], source_etype=self.double)
+
+    def load(self, row: str, at: Term) -> Register:
+        """A float from memory."""
+        return self.b.load(self.address(row, at), typ=self.double)
+
+    def store(self, row: str, at: Term, value: Term) -> None:
+        """A float into memory."""
+        self.b.store(self.real(value), self.address(row, at))
+
+    def half_address(self, row: str, at: Term, lane: Term) -> Register:
+        """Of a float32 in the first half of the slots of a place."""
+        place = self.plus(self.times(at, 2 * self.side), lane)
+        return self.b.gep(self.rows[row], [place], source_etype=self.single)
+
+    def load_of_case(
+        self, row: str, at: Term, lane: Register | None, short: bool = False
+    ) -> Register:
+        """A float of the thread from a place of memory, of four bytes or of eight."""
+        if not short:
+            return self.load(row, self.place_of_case(at, lane))
+        assert lane is not None
+        one = self.b.load(self.half_address(row, at, lane), typ=self.single)
+        return self.b.fpext(one, self.double)
+
+    def store_of_case(
+        self, row: str, at: Term, lane: Register | None, value: Term, short: bool = False
+    ) -> None:
+        """A float of the thread into a place of memory."""
+        if not short:
+            self.store(row, self.place_of_case(at, lane), value)
+            return
+        assert lane is not None
+        one = self.b.fptrunc(self.real(value), self.single)
+        self.b.store(one, self.half_address(row, at, lane))
+
+    def shared(self, row: str, at: Term) -> Register:
+        """A float that all cases share, from memory."""
+        return self.load(row, at)
+
+    def group_and_lane(self) -> tuple[Register, Register | None]:
+        """The group of contiguous numbers of the thread, and its index in the group."""
+        assert self.thread is not None
+        return self.split(self.thread, self.side)
+
+    def place_of_case(self, at: Term, lane: Register | None) -> Register:
+        """Slot of a number of the thread, where those of its neighbours lie beside it."""
+        assert lane is not None
+        return self.plus(self.times(at, self.side), lane)
+
+    def variable(self, value: Term) -> Slot:
+        """Something that changes in loops."""
+        value = self.real(value)
+        with self.b.goto_entry_block():
+            place = self.b.alloca(value.type)
+        self.b.store(value, place)
+        return place
+
+    def get(self, place: Slot) -> Register:
+        """Value of a variable."""
+        return self.b.load(place, typ=place.allocated_type)
+
+    def set(self, place: Slot, value: Term) -> None:
+        """Change a variable."""
+        self.b.store(self.real(value), place)
+
+    @contextmanager
+    def loop(self, count: Term, first: Term = 0) -> Iterator[Register]:
+        """The lines within for each whole number from the first up to a count."""
+        with self.b.goto_entry_block():
+            place = self.b.alloca(self.long)
+        self.b.store(self.whole(first), place)
+        head, body, end = (self.b.append_basic_block() for _ in range(3))
+        self.b.branch(head)
+        self.b.position_at_end(head)
+        now = self.b.load(place, typ=self.long)
+        self.b.cbranch(self.b.icmp_signed("<", now, self.whole(count)), body, end)
+        self.b.position_at_end(body)
+        yield now
+        self.b.store(self.b.add(now, self.whole(1)), place)
+        self.b.branch(head)
+        self.b.position_at_end(end)
+
+    @contextmanager
+    def again(self) -> Iterator[Callable[[Register], None]]:
+        """The lines within again and again, until a condition given to what is handed out holds."""
+        head, end = self.b.append_basic_block(), self.b.append_basic_block()
+        self.b.branch(head)
+        self.b.position_at_end(head)
+
+        def leave(condition: Term) -> None:
+            on = self.b.append_basic_block()
+            self.b.cbranch(condition, end, on)
+            self.b.position_at_end(on)
+
+        yield leave
+        self.b.branch(head)
+        self.b.position_at_end(end)
+
+    # --- angles -----------------------------------------------------------------------------
+    def circular(self, turns: Term) -> tuple[Register, Register]:
+        """Cosine and sine of an angle in whole turns: series of an eighth of it, doubled thrice."""
+        part = self.sub(turns, self.intrinsic("floor", self.add(turns, 0.5)))
+        x = self.mul(part, 2.0 * 3.141592653589793 / 8.0)
+        xx = self.mul(x, x)
+        # 1 - cos and sin, to x^14: x is at most pi / 8
+        versed, sine = self.real(0.0), self.real(0.0)
+        for k in range(6, -1, -1):
+            sine = self.sub(1.0, self.mul(self.mul(xx, 1.0 / ((2 * k + 2) * (2 * k + 3))), sine))
+            versed = self.sub(
+                1.0, self.mul(self.mul(xx, 1.0 / ((2 * k + 3) * (2 * k + 4))), versed)
+            )
+        sine, versed = self.mul(x, sine), self.mul(self.mul(xx, 0.5), versed)
+        for _ in range(3):
+            cosine = self.sub(1.0, versed)
+            sine, versed = (
+                self.mul(self.mul(2.0, sine), cosine),
+                self.mul(self.mul(2.0, sine), sine),
+            )
+        return self.sub(1.0, versed), sine
+
+
+def kernel_text(
+    rows: tuple[str, ...],
+    sizes: tuple[str, ...],
+    write: Callable[[Body], None],
+    on_cpu: bool = False,
+    side: int = 1,
+) -> str:
+    """Text of a kernel in LLVM's language.
+
+    Args:
+        rows: names of its memory.
+        sizes: names of its whole numbers.
+        write: lines of one thread.
+        on_cpu: threads one after the other on this processor: whole numbers are pointed at, and
+            behind them is the number of threads.
+        side: cases whose numbers are contiguous.
+    """
+    from llvmlite import ir
+
+    module, long, pointer = ir.Module(), ir.IntType(64), ir.PointerType()
+    names, void = (*sizes, "threads"), ir.VoidType()
+    kinds = [long, *[pointer] * len(rows), *[long] * len(names)]
+    one = ir.Function(module, ir.FunctionType(void, kinds), "one")
+    one.linkage = "internal"
+    one.attributes.add("alwaysinline")
+    for argument in one.args[1 : 1 + len(rows)]:
+        argument.add_attribute("noalias")
+    builder = ir.IRBuilder(one.append_basic_block("entry"))
+    held = dict(zip(rows, one.args[1:], strict=False))
+    numbers = dict(zip(names, one.args[1 + len(rows) :], strict=True))
+    write(Body(builder, held, numbers, one.args[0], side))
+    builder.ret_void()
+    if on_cpu:
+        run = ir.Function(module, ir.FunctionType(void, [pointer] * (len(rows) + 1)), "run")
+        b = ir.IRBuilder(run.append_basic_block("entry"))
+        given = [
+            b.load(b.gep(run.args[-1], [long(k)], source_etype=long), typ=long)
+            for k in range(len(names))
+        ]
+        body = Body(b, {}, {}, None)
+        with body.loop(given[-1]) as thread:
+            b.call(one, [thread, *run.args[:-1], *given])
+        b.ret_void()
+        module.triple = ""
+        return str(module)
+    module.triple = TRIPLE
+    kinds = [pointer] * len(rows) + [long] * len(names)
+    run = ir.Function(module, ir.FunctionType(void, kinds), "run")
+    run.calling_convention = "ptx_kernel"
+    b = ir.IRBuilder(run.append_basic_block("entry"))
+    short = ir.IntType(32)
+    places = [
+        b.call(
+            ir.Function(module, ir.FunctionType(short, []), f"llvm.nvvm.read.ptx.sreg.{name}.x"),
+            [],
+        )
+        for name in ("ctaid", "ntid", "tid")
+    ]
+    block, size, own = (b.zext(x, long) for x in places)
+    thread = b.add(b.mul(block, size), own)
+    with b.if_then(b.icmp_signed("<", thread, run.args[-1])):
+        b.call(one, [thread, *run.args])
+    b.ret_void()
+    return str(module)

@@ -1,0 +1,119 @@
+"""Numbers of many cases in memory: those of a group of cases contiguous, index after index.
+
+Each number has a slot of eight bytes. Where floats have four, a number that all cases share is the
+sum of two halves, of which most read the first; numbers of a group of cases fill the first half
+of their slots together, so that what threads read at once lies at once in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from swelltree.jit.arrays import Array
+from swelltree.jit.ensemble.programs import Cases, Own
+from swelltree.jit.ensemble.written import Place, Written
+from swelltree.jit.program import packed, with_tables
+from swelltree.jit.trees import leaves_of
+
+PIECE = 2048  # numbers of a case that are put beside those of others at a time
+ARRAYS = Any  # arrays of the cases, one after the other
+
+
+def packed_cases(
+    program: Written, cases: Cases, short: bool = False
+) -> tuple[np.ndarray, list[Array], list[ARRAYS]]:
+    """Fixed numbers, arrays that all share, and arrays of each case, the state last.
+
+    Args:
+        program: that runs them.
+        cases: what they start from.
+        short: floats have four bytes.
+    """
+    leaves = leaves_of(cases.fixed)
+    arrays = [np.asarray(x) for x in leaves if not isinstance(x, Own)]
+    fixed = with_tables(packed(arrays), program.tables, program.turns)
+    if short:
+        marks = packed([np.full(x.shape, float(x.dtype.kind == "f")) for x in arrays])
+        tables = [np.full(x.shape, 1.0) for x in program.tables]
+        floats = with_tables(marks, tables, program.turns) == 1.0
+        fixed = np.where(floats, in_two_halves(np.where(floats, fixed, 0.0)), fixed)
+    per_case: list[ARRAYS] = [x.arrays for x in leaves if isinstance(x, Own)]
+    per_case += [np.asarray(x) for x in leaves_of(cases.state)]
+    return fixed, leaves_of(cases.shared), per_case
+
+
+def inputs_of(shared: list[Array], times: np.ndarray, short: bool = False) -> np.ndarray:
+    """Numbers of arguments that all cases share, and times."""
+    return np.concatenate([slots(np.asarray(x), short) for x in (*shared, times)])
+
+
+def beside(
+    program: Written, per_case: list[ARRAYS], cases: Sequence[int], width: int, short: bool = False
+) -> np.ndarray:
+    """Numbers of some cases (place, lane); lanes without a case repeat the last.
+
+    Arrays that are None are left empty.
+    """
+    rows = np.empty((program.sizes[0], width))
+    lanes = [cases[min(k, len(cases) - 1)] for k in range(width)]
+    for (start, shape, _), x in zip(program.per_case, per_case, strict=True):
+        if x is None:
+            continue
+        flat = [slots(np.asarray(x[case])) for case in lanes]
+        size = int(np.prod(shape, dtype=int))
+        for at in range(0, size, PIECE):  # piece by piece, so that all lanes stay at hand
+            end = min(at + PIECE, size)
+            into = rows[start + at : start + end]
+            for lane, numbers in enumerate(flat):
+                into[:, lane] = numbers[at:end]
+            if short and np.asarray(x[0]).dtype == np.float64:
+                into[...] = in_first_half(into)
+    return rows
+
+
+def taken_apart(out: np.ndarray, place: Place, count: int, short: bool = False) -> np.ndarray:
+    """Results of some cases from their rows (place, lane), cases first."""
+    start, shape, dtype = place
+    rows = out[start : start + int(np.prod(shape, dtype=int))]
+    if short and dtype == np.float64:
+        rows = of_first_half(rows)
+    part = np.ascontiguousarray(rows[:, :count].T)
+    if dtype != np.float64:
+        part = part.view(np.int64).astype(dtype)
+    return part.reshape(count, *shape)
+
+
+def slots(x: np.ndarray, short: bool = False) -> np.ndarray:
+    """Numbers of an array in slots of eight bytes."""
+    x = x.reshape(-1)
+    if x.dtype == np.float64:
+        return in_two_halves(x) if short else x
+    return x.astype(np.int64).view(np.float64)
+
+
+def in_two_halves(x: np.ndarray) -> np.ndarray:
+    """Floats as the sums of two of four bytes, in one slot each."""
+    halves = np.zeros((x.size, 2), np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):
+        halves[:, 0] = x
+        rest = x - halves[:, 0]
+    halves[:, 1] = np.where(np.isfinite(halves[:, 0]), rest, 0.0)
+    return halves.view(np.float64)[:, 0]
+
+
+def in_first_half(rows: np.ndarray) -> np.ndarray:
+    """float32 of cases (..., lane), contiguous in the first half of their slots."""
+    halves = np.zeros((*rows.shape[:-1], 2 * rows.shape[-1]), np.float32)
+    with np.errstate(over="ignore"):
+        halves[..., : rows.shape[-1]] = rows
+    return halves.view(np.float64)
+
+
+def of_first_half(rows: np.ndarray) -> np.ndarray:
+    """The same again in eight bytes."""
+    halves = np.ascontiguousarray(rows).view(np.float32)
+    with np.errstate(invalid="ignore"):  # lanes without a case hold anything
+        return halves[..., : rows.shape[-1]].astype(np.float64)

@@ -1,0 +1,452 @@
+"""A graph as a function of many cases, one for each thread of a GPU.
+
+Cases are in groups of as many as threads go together (a warp); in memory the numbers of a group are
+contiguous, as those of lanes are. The same text runs on the CPU, group by group, where tests look
+at it; for NVIDIA's processors LLVM makes PTX of it, which the driver loads. Where floats have four
+bytes, those that `clock` selects have eight all the same.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from swelltree.jit.ensemble.long_products import LongProducts
+from swelltree.jit.ensemble.products import Lines, fits, write_products
+from swelltree.jit.ensemble.uniform import Clock
+from swelltree.jit.functions.written import written, written_short
+from swelltree.jit.graph import FLOAT, LONG, Buffer, Graph, Region
+from swelltree.jit.number_types import SINGLE, Types
+from swelltree.jit.operations import Operations
+from swelltree.jit.statements import Combination, Reduction, Stores, arguments, inner_regions
+from swelltree.jit.text import Writer
+
+# --- Sums of rows whose numbers are used where they are found: registers hand them on, not memory
+
+
+class PassedOn:
+    """Which numbers are the sums of rows, and which sums need not go to memory.
+
+    Args:
+        graph: of the program.
+        live: expressions that are needed.
+    """
+
+    def __init__(self, graph: Graph, live: set[int]) -> None:
+        self.graph = graph
+        self.home: dict[int, Region] = {}  # by the memory of a sum: its region
+        self.in_memory: set[int] = set()  # of those sums that are read otherwise
+        regions = list(_regions(graph.root))
+        for region in regions:
+            for item in region.items:
+                if isinstance(item, Combination):
+                    self.home[id(item.out)] = region
+        self.loads: dict[tuple[int, int], list[int]] = defaultdict(list)
+        for a in sorted(live):
+            op = graph.ops[a]
+            if op[0] == "load":
+                self.loads[id(op[1]), op[2]].append(a)
+            elif op[0] == "load_at":
+                self.in_memory.add(id(op[1]))
+            self._used(arguments(op), graph.home[a])
+        for region in regions:
+            for item in region.items:
+                if not isinstance(item, int):
+                    self._used(item.numbers(), region)  # type: ignore[attr-defined]
+                    self.in_memory |= {id(buffer) for buffer in _read(item)}
+
+    def _used(self, numbers: Any, region: Region) -> None:
+        for a in numbers:
+            op = self.graph.ops[a]
+            if op[0] == "load" and self.home.get(id(op[1])) is not region:
+                self.in_memory.add(id(op[1]))
+
+    def is_sum(self, buffer: Buffer) -> bool:
+        """Is it the memory of a sum?"""
+        return id(buffer) in self.home
+
+    def needs_memory(self, buffer: Buffer) -> bool:
+        """Is a sum read elsewhere than where it is found?"""
+        return id(buffer) in self.in_memory
+
+    def expressions(self, buffer: Buffer, at: int) -> list[int]:
+        """Those that stand for a number of a sum."""
+        return self.loads.get((id(buffer), at), [])
+
+
+def _regions(region: Region) -> Iterator[Region]:
+    yield region
+    for item in region.items:
+        for inner in inner_regions(item):
+            yield from _regions(inner)
+
+
+def _read(item: Any) -> Iterator[Buffer]:
+    """Memory that a statement reads."""
+    if isinstance(item, Combination | Reduction):
+        yield from (buffer for buffer, _ in item.rows)
+    elif isinstance(item, Stores):
+        yield from (x[2] for x in item.rows)
+        yield from (row.origin for row in item.moving_rows)
+
+
+# --- A graph as a function of many cases, one for each thread of a GPU
+
+GROUP = 32  # threads of a warp
+CONSTANTS = 8000  # numbers: the memory of constants has 64 kB
+SLOTS = "held"  # their name; each has a slot of eight bytes
+HELD = 60  # numbers of a product that registers hold: they have room for twice as many
+LONG_NAME = -(10**11)  # names of float64 among others come before this one
+SHARED = {"fixed", "in"}
+TRIPLE = "nvptx64-nvidia-cuda"
+PLACES = ("lanes", "out", "work")
+HALF = ".half"  # behind the names of places: of float32
+
+
+class ThreadWriter(Writer):
+    """Lines of the function of one case among many.
+
+    Args:
+        graph: of the program.
+        float: type of floats, "double" or "float".
+        on_cpu: the text is for this processor, not for another.
+    """
+
+    arguments = ("fixed", "in", "lanes", "out", "work")
+    present = "fixed"  # others are found from what LLVM knows to be none
+    inverts = True
+    group, most = GROUP, HELD
+
+    def __init__(self, graph: Graph, float: str = "double", on_cpu: bool = False) -> None:
+        super().__init__(graph)
+        self.types, self.float, self.on_cpu = Types(1, float), float, on_cpu
+        self.operations = Operations(self.line, self.types)
+        self.constant: set[str] = set()  # addresses of what is never written
+        self.passed_on = PassedOn(graph, self.live)
+        self.long_products = LongProducts(self)
+        self.constants: dict[int, int] = {}  # places of fixed numbers in the memory of constants
+        self.clock: Clock | None = None
+        if float == "float":
+            self.clock = Clock(graph, self.live, self.kept)
+            self.long = Operations(self.line, SINGLE)
+            self.arguments = (*self.arguments, *(f"{name}{HALF}" for name in PLACES))
+
+    def functions(self) -> str:
+        """Text of the functions that are used."""
+        short = self.operations.short_functions
+        names = self.operations.functions | short
+        if self.clock is not None:
+            names |= self.long.functions
+        return f"{written(names)}\n{written_short(short)}"
+
+    def function(self) -> str:
+        """The whole text: the function of one case, and that of all of them."""
+        one = super().function().replace("define void @run(", "define internal void @one(")
+        # within the kernel it is known that all memory is that of the device
+        one = (
+            one.replace(") nounwind {\nentry:", ") alwaysinline nounwind {\nentry:") + "!0 = !{}\n"
+        )
+        lists = self.long_products.globals()
+        if self.on_cpu:
+            return lists + one + _on_cpu(self.clock is not None)
+        count = max(len(self.constants), 1)
+        constants = (
+            f"@held = addrspace(4) externally_initialized global [{count} x double] "
+            "zeroinitializer\n"
+        )
+        kernel = _kernel(self.long_products.filling(), self.clock is not None)
+        return f'target triple = "{TRIPLE}"\n{constants}{lists}{one}{kernel}'
+
+    def memory(self) -> dict[str, tuple[int, ...]]:
+        """Places of the fixed numbers that memory of the kernel's own holds, by its name."""
+        long = self.long_products
+        held = {SLOTS: tuple(self.constants), "near": tuple(long.near), "far": tuple(long.far)}
+        return {name: places for name, places in held.items() if places}
+
+    def _nowhere(self) -> str:
+        # another one each time: what is known of one does not hold for the next
+        return f"inttoptr (i64 {1 + self.count % 251} to ptr)"
+
+    # --- memory -----------------------------------------------------------------------------
+    def address(self, buffer: Buffer, at: int, index: str | None = None) -> str:
+        if buffer.where == "fixed" and index is None and not self.on_cpu:
+            slot = self._constant(buffer.start + at)
+            if slot is not None:
+                return f"addrspace(4) getelementptr (double, ptr addrspace(4) @held, i64 {slot})"
+        place, stride, where = buffer.start + at, 1, buffer.where
+        if buffer.where not in SHARED:
+            place, stride = GROUP * place, GROUP
+            if self.clock is not None and buffer.kind == FLOAT and not self.clock.holds(buffer):
+                where += HALF
+        base = self.line(f"getelementptr double, ptr %{where}, i64 {place}")
+        if index is not None:
+            if stride > 1:
+                index = self.line(f"mul i64 {index}, {stride}")
+            base = self.line(f"getelementptr double, ptr {base}, i64 {index}")
+        if buffer.where in SHARED or buffer.where == "lanes":
+            self.constant.add(base)
+        return base
+
+    def _constant(self, place: int) -> int | None:
+        """Where a fixed number lies among those that operations take as they are; None: nowhere."""
+        if place not in self.constants and len(self.constants) >= CONSTANTS:
+            return None
+        return self.constants.setdefault(place, len(self.constants))
+
+    def _load(self, kind: str, address: str) -> str:
+        # stores need not be waited for
+        mark = ", !invariant.load !0" if address in self.constant else ""
+        return super()._load(kind, address + mark)
+
+    def _stores(self, stores: Stores, names: dict[int, str]) -> None:
+        self._read(stores, names)
+        for row in stores.rows:
+            self._copied(*row)
+        kinds = self.graph.kinds
+        for buffer, at, a in stores.single:
+            value = self._value(buffer, a, names)
+            self._put(buffer, kinds[a], value, self.address(buffer, at))
+        for buffer, at, index, a in stores.moving:
+            value, behind = self._value(buffer, a, names), self.name(index, names)
+            self._put(buffer, kinds[a], value, self.address(buffer, at, behind))
+
+    def _read(self, stores: Stores, names: dict[int, str]) -> None:
+        """All numbers are read before the first is written."""
+        for buffer, _, a in stores.single:
+            self._value(buffer, a, names)
+        for buffer, _, index, a in stores.moving:
+            self.name(index, names)
+            self._value(buffer, a, names)
+
+    def _copied(self, buffer: Buffer, at: int, origin: Buffer, start: int, count: int) -> None:
+        kind = FLOAT if buffer.kind == FLOAT else LONG
+        load = functools.partial(self._short_load, kind=kind)
+        if self.clock is not None and self.clock.holds(buffer):
+            load = self._long_load
+
+        def one(j: str | None, k: int) -> None:
+            value = load(origin, self.address(origin, start + k, j))
+            self._put(buffer, kind, value, self.address(buffer, at + k, j))
+
+        self.repeated(count, one)
+
+    # --- float64 among float32 -------------------------------------------------------------
+    def _value(self, buffer: Buffer, a: int, names: dict[int, str]) -> str:
+        """A number as memory takes it."""
+        if self.clock is not None and self.clock.holds(buffer):
+            return self._long_name(a, names)
+        return self.name(a, names)
+
+    def _put(self, buffer: Buffer, kind: str, value: str, address: str) -> None:
+        if self.clock is not None and self.clock.holds(buffer):
+            self.lines.append(f"  store double {value}, ptr {address}")
+        else:
+            self._store(kind, value, address)
+
+    def _short_load(self, buffer: Buffer, address: str, kind: str) -> str:
+        """A number of memory as most expressions take it."""
+        if self.clock is not None and self.clock.holds(buffer):
+            return self._rounded(self.line(f"load double, ptr {address}"))
+        return self._load(kind, address)
+
+    def _long_load(self, buffer: Buffer, address: str) -> str:
+        """A float64 from memory."""
+        assert self.clock is not None
+        if self.clock.holds(buffer):
+            return self.line(f"load double, ptr {address}")
+        first = self._lengthened(self._load(FLOAT, address))
+        if buffer.where not in SHARED:
+            return first
+        # the rest of it is in the other half
+        rest = self.line(f"getelementptr float, ptr {address}, i64 1")
+        space = "addrspace(4) " if address.startswith("addrspace(4)") else ""
+        rest = self._lengthened(self.line(f"load float, ptr {space}{rest}"))
+        return self.line(f"fadd double {first}, {rest}")
+
+    def reads_alike(self, buffer: Buffer) -> bool:
+        """Are the numbers of working memory in memory, and as long as all others?"""
+        return not (
+            self.passed_on.is_sum(buffer) or (self.clock is not None and self.clock.holds(buffer))
+        )
+
+    def _lengthened(self, name: str) -> str:
+        return self.line(f"fpext float {name} to double")
+
+    def _rounded(self, name: str) -> str:
+        return self.line(f"fptrunc double {name} to float")
+
+    def _is_long(self, a: int) -> bool:
+        return self.clock is not None and a in self.clock.long
+
+    def _long_name(self, a: int, names: dict[int, str]) -> str:
+        """Name of a float64."""
+        key, op = LONG_NAME - a, self.graph.ops[a]
+        if op[0] == "is":
+            return SINGLE.constant(op[1], FLOAT)
+        if key not in names:
+            if op[0] == "load":
+                names[key] = self._long_load(op[1], self.address(op[1], op[2]))
+            elif not self._is_long(a):
+                names[key] = self._lengthened(self.name(a, names))
+            elif a in self.late:
+                self._expression(a, names)
+            else:
+                address = self.address(self.kept[a], 0)
+                names[key] = self.line(f"load double, ptr {address}")
+        return names[key]
+
+    def _is_named(self, a: int, names: dict[int, str]) -> bool:
+        return a in names or LONG_NAME - a in names
+
+    def _expression(self, a: int, names: dict[int, str]) -> None:
+        clock, op = self.clock, self.graph.ops[a]
+        if clock is None or op[0] in ("is", "load", "row") or not clock.has_part_in(a):
+            super()._expression(a, names)
+            return
+        kinds, is_long = self.graph.kinds, a in clock.long
+        kind = kinds[a]
+        if op[0] == "load_at":
+            address = self.address(op[1], op[2], self.name(op[3], names))
+            if is_long:
+                name = self._long_load(op[1], address)
+            else:  # each thread reads another one
+                name = self._short_load(op[1], address, kind)
+        else:
+            args = [(self._long_name if kinds[b] == FLOAT else self.name)(b, names) for b in op[1:]]
+            name = self.long.write(op[0], kind, kinds[op[1]], args)
+        names[LONG_NAME - a if is_long else a] = name
+        if a in self.kept:
+            self._put(self.kept[a], kind, name, self.address(self.kept[a], 0))
+
+    def _combinations(self, items: list[Combination], names: dict[int, str]) -> None:
+        if self.long_products.suits(items[0]):
+            for item in items:
+                self.long_products.write(item, names)
+            return
+        if not fits(items):
+            super()._combinations(items, names)
+            return
+
+        def row(buffer: Buffer, at: int) -> str:
+            return self._load(FLOAT, self.address(buffer, at))
+
+        def store(name: str, buffer: Buffer, at: int) -> None:
+            if few:
+                for a in self.passed_on.expressions(buffer, at):
+                    names[a] = name
+            if not few or self.passed_on.needs_memory(buffer):
+                self._store(FLOAT, name, self.address(buffer, at))
+
+        few = items[0].count * len(items) <= HELD
+        weight = functools.partial(self.name, names=names)
+        write_products(items, Lines(self.float, self.line, weight, row, store, HELD))
+
+    def _combination(self, item: Combination, names: dict[int, str]) -> None:
+        weights = [self.name(a, names) for a in item.weights]
+
+        def one(j: str | None, at: int) -> None:
+            rows = (
+                self._load(FLOAT, self.address(buffer, start + at, j))
+                for buffer, start in item.rows
+            )
+            total = self.weighted(self.float, weights, rows)
+            self._store(FLOAT, total, self.address(item.out, at, j))
+
+        self.repeated(item.count, one)
+
+    def name(self, a: int, names: dict[int, str]) -> str:
+        op = self.graph.ops[a]
+        if op[0] == "is":
+            return self.types.constant(op[1], self.graph.kinds[a])
+        if a not in names and self.clock is not None:
+            if op[0] == "load":
+                kind = self.graph.kinds[a]
+                names[a] = self._short_load(op[1], self.address(op[1], op[2]), kind)
+            elif self._is_long(a):
+                names[a] = self._rounded(self._long_name(a, names))
+        return super().name(a, names)
+
+
+def _placed(group: str, lane: str, short: bool) -> list[str]:
+    """Addresses of the first number of a case."""
+    lines = []
+    for name in PLACES:
+        lines += [
+            f"  %{name}.g = mul i64 {group}, %n.{name}",
+            f"  %{name}.a = mul i64 %{name}.g, {GROUP}",
+            f"  %{name}.b = add i64 %{name}.a, {lane}",
+            f"  %{name} = getelementptr double, ptr %p.{name}, i64 %{name}.b",
+        ]
+        if short:
+            lines += [
+                f"  %{name}.c = getelementptr double, ptr %p.{name}, i64 %{name}.a",
+                f"  %{name}{HALF} = getelementptr float, ptr %{name}.c, i64 {lane}",
+            ]
+    names = ("fixed", "in", *PLACES, *(f"{name}{HALF}" for name in PLACES if short))
+    return [*lines, f"  call void @one({', '.join(f'ptr %{name}' for name in names)})"]
+
+
+PARAMETERS = (
+    "ptr noalias %fixed, ptr noalias %in, ptr noalias %p.lanes, ptr noalias %p.out, "
+    "ptr noalias %p.work, i64 %n.lanes, i64 %n.out, i64 %n.work"
+)
+
+
+def _kernel(filling: list[str], short: bool) -> str:
+    """The function that a GPU runs once for each thread.
+
+    Args:
+        filling: lines that come first, with %t the number of the thread in its block of %d.
+        short: floats have four bytes.
+    """
+    lines = [
+        f"define ptx_kernel void @run({PARAMETERS}) {{",
+        "entry:",
+        "  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
+        "  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()",
+        "  %d = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()",
+        *filling,
+        "  %first = mul i32 %b, %d",
+        "  %number = add i32 %first, %t",
+        "  %thread = zext i32 %number to i64",
+        f"  %group = udiv i64 %thread, {GROUP}",
+        f"  %lane = urem i64 %thread, {GROUP}",
+        *_placed("%group", "%lane", short),
+        "  ret void",
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _on_cpu(short: bool) -> str:
+    """The same on this processor, one thread after the other: sizes and their count are pointed at.
+
+    ``run(fixed, in, lanes, out, work, sizes)``, sizes of lanes, out and work, and the threads.
+    """
+    sizes = []
+    for k, name in enumerate([*PLACES, "threads"]):
+        sizes += [
+            f"  %s{k} = getelementptr i64, ptr %sizes, i64 {k}",
+            f"  %n.{name} = load i64, ptr %s{k}",
+        ]
+    lines = [
+        "define void @run(ptr %fixed, ptr %in, ptr %p.lanes, ptr %p.out, ptr %p.work, "
+        "ptr %sizes) {",
+        "entry:",
+        *sizes,
+        "  br label %loop",
+        "loop:",
+        "  %thread = phi i64 [ 0, %entry ], [ %next, %loop ]",
+        f"  %group = udiv i64 %thread, {GROUP}",
+        f"  %lane = urem i64 %thread, {GROUP}",
+        *_placed("%group", "%lane", short),
+        "  %next = add i64 %thread, 1",
+        "  %more = icmp slt i64 %next, %n.threads",
+        "  br i1 %more, label %loop, label %end",
+        "end:",
+        "  ret void",
+        "}",
+    ]
+    return "\n".join(lines) + "\n"

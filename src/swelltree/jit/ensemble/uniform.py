@@ -1,0 +1,274 @@
+"""What is the same in all lanes of a program, and what is not.
+
+Lanes are cases that run in parallel. A number that is made of shared arguments only is found once.
+Loops and branches whose conditions differ from lane to lane go on under a mask: what they store is
+kept back in lanes that have left, unless all that is ever stored and read there lies within.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from swelltree.jit.graph import FLOAT, Buffer, Graph, Region
+from swelltree.jit.statements import (
+    Adds,
+    Choice,
+    Combination,
+    Leave,
+    Reduction,
+    Stores,
+    arguments,
+    inner_regions,
+)
+
+# --- What is the same in all lanes of a program, and what is not
+
+VARYING = frozenset({"lanes", "out"})  # memory with a number for each lane in any case
+
+
+class Lanes:
+    """Which expressions, memory and regions differ from lane to lane.
+
+    Args:
+        graph: of the program; it is complete.
+        live: expressions that are needed.
+        everywhere: memory with a number for each lane in any case.
+    """
+
+    def __init__(self, graph: Graph, live: set[int], everywhere: frozenset[str] = VARYING) -> None:
+        self.graph, self.live, self.everywhere = graph, sorted(live), everywhere
+        self.parent: dict[int, Region] = {}
+        self.regions: list[Region] = []
+        self._visit(graph.root)
+        self.span: dict[int, Region] = {}  # of a buffer: the region in which all of its life is
+        for buffer, region in self._accesses():
+            known = self.span.get(id(buffer))
+            self.span[id(buffer)] = region if known is None else self._common(known, region)
+        self.expressions: set[int] = set()
+        self.buffers: set[int] = set()
+        self.masked_regions: set[int] = set()
+        self._begin()
+        while self._spread():
+            pass
+
+    def _begin(self) -> None:
+        """What differs besides arguments."""
+
+    # --- questions --------------------------------------------------------------------------
+    def varies(self, a: int) -> bool:
+        """Does an expression differ from lane to lane?"""
+        return a in self.expressions
+
+    def buffer_varies(self, buffer: Buffer) -> bool:
+        """Has each lane numbers of its own there?"""
+        return buffer.where in self.everywhere or id(buffer) in self.buffers
+
+    def is_masked(self, region: Region) -> bool:
+        """Do some lanes go through a loop or a branch, and others not?"""
+        return id(region) in self.masked_regions
+
+    def keeps_back(self, buffer: Buffer, region: Region) -> bool:
+        """Must a store in a region leave other lanes as they are?"""
+        span = self.span[id(buffer)]
+        while region is not span:
+            if self.is_masked(region):
+                return True
+            region = self.parent[id(region)]
+        return False
+
+    # --- how it is found --------------------------------------------------------------------
+    def _visit(self, region: Region) -> None:
+        self.regions.append(region)
+        for item in region.items:
+            for inner in inner_regions(item):
+                self.parent[id(inner)] = region
+                self._visit(inner)
+
+    def _common(self, a: Region, b: Region) -> Region:
+        while a is not b:
+            if a.depth >= b.depth:
+                a = self.parent[id(a)]
+            else:
+                b = self.parent[id(b)]
+        return a
+
+    def _accesses(self) -> Iterator[tuple[Buffer, Region]]:
+        """Where memory is read and written."""
+        ops, home = self.graph.ops, self.graph.home
+        for a in self.live:
+            op = ops[a]
+            if op[0] == "load_at":
+                yield op[1], home[a]
+            for b in arguments(op):
+                if ops[b][0] == "load":
+                    yield ops[b][1], home[a]
+        for region in self.regions:
+            for item in region.items:
+                if isinstance(item, int):
+                    continue
+                for b in item.numbers():  # type: ignore[attr-defined]
+                    if ops[b][0] == "load":
+                        yield ops[b][1], region
+                for buffer in _memory(item):
+                    yield buffer, region
+
+    def _spread(self) -> bool:
+        """One pass; returns whether more was found to differ between lanes."""
+        before = len(self.expressions) + len(self.buffers) + len(self.masked_regions)
+        for a in self.live:
+            if a not in self.expressions and self._differs(self.graph.ops[a]):
+                self.expressions.add(a)
+        for region in self.regions:
+            for item in region.items:
+                if isinstance(item, Leave) and self.varies(item.condition):
+                    self.masked_regions.add(id(region))
+                elif isinstance(item, Choice) and self.varies(item.which):
+                    self.masked_regions |= {id(branch) for branch in item.branches}
+                elif isinstance(item, Stores | Adds | Combination | Reduction):
+                    for buffer, differs in self._written(item):
+                        if differs or self.keeps_back(buffer, region):
+                            self.buffers.add(id(buffer))
+        return len(self.expressions) + len(self.buffers) + len(self.masked_regions) > before
+
+    def _differs(self, op: tuple[Any, ...]) -> bool:
+        if op[0] in ("load", "load_at") and self.buffer_varies(op[1]):
+            return True
+        return any(b in self.expressions for b in arguments(op))
+
+    def _written(
+        self, item: Stores | Adds | Combination | Reduction
+    ) -> Iterator[tuple[Buffer, bool]]:
+        if isinstance(item, Combination | Reduction):
+            rows = any(self.buffer_varies(buffer) for buffer, _ in item.rows)
+            yield item.out, rows or any(self.varies(a) for a in item.numbers())
+            return
+        if isinstance(item, Adds):
+            yield from ((buffer, self.varies(a)) for buffer, _, a in item.terms)
+            return
+        for buffer, _, a in item.single:
+            yield buffer, self.varies(a)
+        for buffer, _, index, a in item.moving:
+            yield buffer, self.varies(index) or self.varies(a)
+        for buffer, _, origin, _, _ in item.rows:
+            yield buffer, self.buffer_varies(origin)
+        for row in item.moving_rows:
+            yield row.buffer, self.varies(row.behind) or self.buffer_varies(row.origin)
+
+
+def _memory(item: Any) -> Iterator[Buffer]:
+    if isinstance(item, Combination | Reduction):
+        yield item.out
+        yield from (buffer for buffer, _ in item.rows)
+    elif isinstance(item, Adds):
+        yield from (buffer for buffer, _, _ in item.terms)
+    elif isinstance(item, Stores):
+        yield from (x[0] for x in item.single)
+        yield from (x[0] for x in item.moving)
+        for x in item.rows:
+            yield x[0]
+            yield x[2]
+        for row in item.moving_rows:
+            yield row.buffer
+            yield row.origin
+
+
+# --- Time in programs whose floats have four bytes: it is kept in eight
+
+TIMES = "in"  # memory of times, and of what else is given anew
+
+
+class Clock(Lanes):
+    """Which expressions and which memory have eight bytes among floats of four.
+
+    Args:
+        graph: of the program; it is complete.
+        live: expressions that are needed.
+        kept: memory of expressions that are used in deeper regions.
+    """
+
+    def __init__(self, graph: Graph, live: set[int], kept: dict[int, Buffer]) -> None:
+        super().__init__(graph, live)
+        self.timed: set[int] = set()  # expressions that times are in
+        self.timed_buffers: set[int] = set()
+        while self._pass_on():
+            pass
+        # and what these are made of
+        self.long: set[int] = set()
+        todo = [a for a in self.timed if graph.kinds[a] == FLOAT]
+        for a in self.timed:
+            todo += self._floats(a)
+        todo += [a for buffer, a in self._stored() if self.holds(buffer)]
+        while todo:
+            a = todo.pop()
+            if a not in self.long and graph.kinds[a] == FLOAT and not self.varies(a):
+                self.long.add(a)
+                todo += self._floats(a)
+        self.timed_buffers |= {id(buffer) for a, buffer in kept.items() if a in self.long}
+
+    def holds(self, buffer: Buffer) -> bool:
+        """Has memory room for float64?"""
+        return buffer.kind == FLOAT and buffer.where == "work" and id(buffer) in self.timed_buffers
+
+    def has_part_in(self, a: int) -> bool:
+        """Is an expression such a float, or found from such floats only?"""
+        op = self.graph.ops[a]
+        if a in self.long or (op[0] == "load_at" and self.holds(op[1])):
+            return True
+        known = [b for b in self._floats(a) if self.graph.ops[b][0] != "is"]
+        whole = self.graph.kinds[a] != FLOAT
+        return whole and bool(known) and all(b in self.long for b in known)
+
+    # --- how it is found --------------------------------------------------------------------
+    def _begin(self) -> None:
+        """Memory that is gone through row by row has float32."""
+        self._rowwise(self.graph.root)
+
+    def _rowwise(self, region: Region) -> None:
+        for item in region.items:
+            if isinstance(item, Combination | Reduction):
+                rows = {id(buffer) for buffer, _ in item.rows if buffer.where == "work"}
+                self.buffers |= {id(item.out), *rows}
+            elif isinstance(item, Adds):
+                self.buffers |= {id(buffer) for buffer, _, _ in item.terms}
+            for inner in inner_regions(item):
+                self._rowwise(inner)
+
+    def _floats(self, a: int) -> list[int]:
+        return [b for b in arguments(self.graph.ops[a]) if self.graph.kinds[b] == FLOAT]
+
+    def _stored(self) -> list[tuple[Buffer, int]]:
+        """Numbers that go to memory."""
+        found = []
+        for region in self.regions:
+            for item in region.items:
+                if isinstance(item, Stores):
+                    found += [(buffer, a) for buffer, _, a in item.single]
+                    found += [(buffer, a) for buffer, _, _, a in item.moving]
+        return found
+
+    def _pass_on(self) -> bool:
+        """One pass; returns whether more times were found."""
+        before = len(self.timed) + len(self.timed_buffers)
+        for a in self.live:
+            op = self.graph.ops[a]
+            if a in self.timed or self.varies(a):
+                continue
+            read = op[0] in ("load", "load_at") and self._has_times(op[1])
+            if read or any(b in self.timed for b in arguments(op)):
+                self.timed.add(a)
+        for buffer, a in self._stored():
+            if a in self.timed and not self.buffer_varies(buffer):
+                self.timed_buffers.add(id(buffer))
+        for region in self.regions:
+            for item in region.items:
+                if isinstance(item, Stores):
+                    copies = [(row[0], row[2]) for row in item.rows]
+                    copies += [(row.buffer, row.origin) for row in item.moving_rows]
+                    for buffer, origin in copies:
+                        if self._has_times(origin) and not self.buffer_varies(buffer):
+                            self.timed_buffers.add(id(buffer))
+        return len(self.timed) + len(self.timed_buffers) > before
+
+    def _has_times(self, buffer: Buffer) -> bool:
+        return buffer.where == TIMES or id(buffer) in self.timed_buffers

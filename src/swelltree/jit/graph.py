@@ -1,0 +1,316 @@
+"""Expressions of single numbers in nested regions: simplified as they are made, each kept once.
+
+A number is its place in the lists of a `Graph`. It has a kind (float, two sizes of integers, truth)
+and a region: the function itself, the body of a loop or a branch. An operation stands in the
+outermost region in which all of its arguments are known, so that what does not change in a loop is
+computed before it. Zeros, ones and equal parts disappear on the way. As usual for such
+simplifications a product with a zero that is known beforehand is zero, whatever the other factor,
+and so is the difference of a number and itself: what is not finite is not seen there.
+
+What is not an expression (a loop, a branch, stores) is a `Statement` of a region.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from swelltree.jit.arrays import Array
+from swelltree.jit.simplify import simplified
+from swelltree.jit.traced_types import DType
+
+# --- Values of operations on numbers that are known beforehand
+
+TYPES = {"f8": np.float64, "i4": np.int32, "i8": np.int64, "u4": np.uint32, "b1": np.bool_}
+
+
+def _quotient(a: Array, b: Array) -> Array:
+    if a.dtype.kind == "f":
+        return a / b
+    if b == 0:
+        return ~a.dtype.type(0)  # all bits, as XLA has it
+    whole = abs(int(a)) // abs(int(b))
+    return np.int64(whole if (a < 0) == (b < 0) else -whole).astype(a.dtype)
+
+
+def _remainder(a: Array, b: Array) -> Array:
+    return np.fmod(a, b) if a.dtype.kind == "f" or b else a
+
+
+def _shifted_left(x: Array, y: Array) -> int:
+    return x << y if 0 <= y < 8 * x.itemsize else x.dtype.type(0)
+
+
+def _shifted_right(x: Array, y: Array) -> int:
+    return x >> (y if 0 <= y < 8 * x.itemsize else x.dtype.type(8 * x.itemsize - 1))
+
+
+def _pushed_right(x: Array, y: Array) -> int:
+    """Zeros come in from the left."""
+    if not 0 <= y < 8 * x.itemsize:
+        return x.dtype.type(0)
+    unsigned = np.dtype(f"u{x.itemsize}")
+    return (x.astype(unsigned) >> y.astype(unsigned)).astype(x.dtype)
+
+
+VALUES: dict[str, Callable[..., float | None]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": _quotient,
+    "rem": _remainder,
+    "neg": lambda a: -a,
+    "abs": np.abs,
+    "max": np.maximum,
+    "min": np.minimum,
+    "pow": lambda a, b: a**b,
+    "atan2": np.arctan2,
+    "nextafter": np.nextafter,
+    "shift_left": _shifted_left,
+    "shift_right_arithmetic": _shifted_right,
+    "shift_right_logical": _pushed_right,
+    "lt": lambda a, b: a < b,
+    "le": lambda a, b: a <= b,
+    "gt": lambda a, b: a > b,
+    "ge": lambda a, b: a >= b,
+    "eq": lambda a, b: a == b,
+    "ne": lambda a, b: a != b,
+    "and": lambda a, b: a & b,
+    "or": lambda a, b: a | b,
+    "xor": lambda a, b: a ^ b,
+    "not": lambda a: ~a,
+    "where": lambda c, a, b: a if c else b,
+    "finite": np.isfinite,
+    "sign": np.sign,
+    "round_even": np.rint,
+    # the float below one half: what is rounded by the addition must not reach the next integer
+    "round_away": lambda x: np.trunc(x + np.copysign(np.nextafter(0.5, 0.0), x)),
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+}
+for _name in ("sqrt", "sin", "cos", "tan", "exp", "exp2", "log", "tanh", "sinh", "cosh"):
+    VALUES[_name] = getattr(np, _name)
+for _name in ("log1p", "expm1", "floor", "ceil", "cbrt"):
+    VALUES[_name] = getattr(np, _name)
+
+
+def folded(name: str, kind: str, kinds: list[str], values: list[float]) -> float | None:
+    """Value of an operation; None where it is left to the program."""
+    if name == "convert":
+        return _converted(values[0], kind)
+    if name not in VALUES:
+        return None
+    exact = [TYPES[k](v) for k, v in zip(kinds, values, strict=True)]
+    with np.errstate(all="ignore"):
+        return TYPES[kind](VALUES[name](*exact)).item()
+
+
+def _converted(value: float, kind: str) -> float:
+    """Another type as XLA gives it: integers are cut to their range, NaN becomes zero."""
+    if kind == "f8":
+        return float(value)
+    if kind == "b1":
+        return value != 0
+    if isinstance(value, float):
+        if math.isnan(value):
+            return 0
+        bounds = np.iinfo(TYPES[kind])
+        low, high = int(bounds.min), int(bounds.max)
+        if math.isinf(value):
+            return high if value > 0 else low
+        return min(max(int(value), low), high)
+    return int(np.int64(value).astype(TYPES[kind]))
+
+
+# --- Expressions of single numbers in nested regions: simplified as they are made, each kept once
+
+FLOAT, SHORT, LONG, UNSIGNED, TRUTH = "f8", "i4", "i8", "u4", "b1"
+KINDS = {"float64": FLOAT, "int32": SHORT, "int64": LONG, "bool": TRUTH}
+KINDS |= {"uint32": UNSIGNED}
+MOST = 45_000  # expressions of one graph: XLA compiles larger programs sooner (measured)
+COMPARISONS = {"lt", "le", "gt", "ge", "eq", "ne"}
+LEAVES = {"is", "load", "load_at", "row"}  # no arguments that are expressions only
+
+
+class NotFlattenedError(Exception):
+    """Something that cannot be written as equations of single numbers, in words."""
+
+
+@dataclass(eq=False)
+class Buffer:
+    """A row of numbers in memory, eight bytes each.
+
+    Args:
+        where: "fixed", "in", "out" or "work".
+        start: place of the first number there.
+        size: how many.
+        kind: of the numbers.
+    """
+
+    where: str
+    start: int
+    size: int
+    kind: str
+
+
+@dataclass
+class Statement:
+    """What happens in a region besides expressions: see `statements`."""
+
+
+@dataclass
+class Region:
+    """Expressions (their numbers) and statements in the order in which they happen."""
+
+    depth: int
+    items: list[int | Statement] = field(default_factory=list)
+
+
+class Graph:
+    """Expressions in the order in which they can be computed.
+
+    Args:
+        most: so many of them.
+    """
+
+    def __init__(self, most: int = MOST) -> None:
+        self.most = most
+        self.ops: list[tuple[Any, ...]] = []
+        self.kinds: list[str] = []
+        self.home: list[Region] = []
+        self.known: dict[tuple[Hashable, ...], int] = {}
+        self.root = Region(0)
+        self.stack = [self.root]
+        self.work = 0  # numbers of working memory
+        # matrices of fixed arguments that are wanted column by column: (start, shape) -> where
+        self.turns: dict[tuple[int, tuple[int, ...]], Buffer] = {}
+        self.zero, self.one = self.constant(0.0), self.constant(1.0)
+        self.false, self.true = self.constant(False, TRUTH), self.constant(True, TRUTH)
+
+    @property
+    def here(self) -> Region:
+        """The region that is being written."""
+        return self.stack[-1]
+
+    @contextmanager
+    def inside(self) -> Iterator[Region]:
+        """A new region within this one."""
+        region = Region(self.here.depth + 1)
+        self.stack.append(region)
+        try:
+            yield region
+        finally:
+            self.stack.pop()
+
+    @contextmanager
+    def outside(self) -> Iterator[None]:
+        """Before the loops and branches that are being written."""
+        inner, self.stack = self.stack, self.stack[:1]
+        try:
+            yield
+        finally:
+            self.stack = inner
+
+    def state(self, statement: Statement) -> None:
+        """A statement, here and now."""
+        self.here.items.append(statement)
+
+    def room(self, size: int, kind: str) -> Buffer:
+        """Working memory."""
+        buffer = Buffer("work", self.work, size, kind)
+        self.work += size
+        return buffer
+
+    def turned(self, buffer: Buffer, start: int, shape: tuple[int, ...]) -> Buffer:
+        """A matrix of fixed arguments, transposed; its place is known when all are."""
+        key = (buffer.start + start, shape)
+        size = int(np.prod(shape, dtype=int))
+        return self.turns.setdefault(key, Buffer("fixed", -1, size, buffer.kind))
+
+    def _put(self, key: tuple[Hashable, ...], op: tuple[Any, ...], kind: str, home: Region) -> int:
+        number = self.known.get(key)
+        if number is None:
+            number = len(self.ops)
+            if number > self.most:
+                raise NotFlattenedError(f"more than {self.most} operations")
+            self.known[key] = number
+            self.ops.append(op)
+            self.kinds.append(kind)
+            self.home.append(home)
+            home.items.append(number)
+        return number
+
+    def constant(self, value: float, kind: str = FLOAT) -> int:
+        """A number known now; the two zeros and NaN are distinguished by their bits."""
+        if kind == FLOAT:
+            value = float(value)
+            key = ("is", kind, value.hex())
+        else:
+            value = bool(value) if kind == TRUTH else int(value)
+            key = ("is", kind, value)
+        return self._put(key, ("is", value), kind, self.root)
+
+    def value(self, a: int) -> Any:
+        """Of a constant; else None."""
+        op = self.ops[a]
+        return op[1] if op[0] == "is" else None
+
+    def load(self, buffer: Buffer, version: int, at: int, home: Region) -> int:
+        """A number of a buffer, which holds it while its home region lasts."""
+        key = ("load", id(buffer), version, at)
+        return self._put(key, ("load", buffer, at), buffer.kind, home)
+
+    def load_at(self, buffer: Buffer, version: int, at: int, index: int, home: Region) -> int:
+        """The number that stands `index` (a LONG) behind a place of a buffer."""
+        place = self.value(index)
+        if place is not None:
+            return self.load(buffer, version, at + place, home)
+        key = ("load_at", id(buffer), version, at, index)
+        inner = self.home[index] if self.home[index].depth > home.depth else home
+        return self._put(key, ("load_at", buffer, at, index), buffer.kind, inner)
+
+    def row_number(self, region: Region) -> int:
+        """The number of the row in a loop over rows."""
+        return self._put(("row", id(region)), ("row",), LONG, region)
+
+    def op(self, name: str, *args: int) -> int:
+        """An operation, simplified; its kind is that of its last argument, or truth."""
+        kind = TRUTH if name in COMPARISONS or name == "finite" else self.kinds[args[-1]]
+        return self.typed(name, kind, *args)
+
+    def typed(self, name: str, kind: str, *args: int) -> int:
+        """The same with a kind that is given (conversions)."""
+        ops = self.ops
+        known = all(ops[a][0] == "is" for a in args)
+        if known:
+            value = folded(name, kind, [self.kinds[a] for a in args], [ops[a][1] for a in args])
+            if value is not None:
+                return self.constant(value, kind)
+        else:
+            simple = simplified(self, name, kind, args)
+            if simple is not None:
+                return simple
+        home = self.home[args[0]]
+        for a in args[1:]:
+            if self.home[a].depth > home.depth:
+                home = self.home[a]
+        return self._put((name, kind, *args), (name, *args), kind, home)
+
+
+@functools.lru_cache(maxsize=256)
+def kind_of(dtype: DType) -> str:
+    """Kind of the numbers of an array; refused where there is none."""
+    try:
+        name = np.dtype(dtype).name
+    except TypeError:  # a type of JAX's own, such as that of random keys
+        name = str(dtype)
+    if name not in KINDS:
+        raise NotFlattenedError(f"numbers of type {name}")
+    return KINDS[name]

@@ -1,0 +1,107 @@
+"""Native code of this processor from LLVM's language, kept on disk."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import threading
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from swelltree.jit import cache
+from swelltree.jit.backend import cache_folder
+from swelltree.jit.graph import NotFlattenedError
+
+if TYPE_CHECKING:
+    import llvmlite.binding
+
+_lock = threading.Lock()  # LLVM's compiler is asked by one thread at a time
+
+
+@functools.lru_cache(maxsize=1)
+def llvm() -> ModuleType:
+    """LLVM, ready for this processor."""
+    import llvmlite.binding
+
+    llvmlite.binding.initialize_native_target()
+    llvmlite.binding.initialize_native_asmprinter()
+    return llvmlite.binding
+
+
+@functools.lru_cache(maxsize=1)
+def _processor() -> tuple[str, str, str]:
+    """Triple, name and features of this processor."""
+    features = llvm().get_host_cpu_features().flatten()
+    return llvm().get_default_triple(), llvm().get_host_cpu_name(), features
+
+
+def _machine(optimise: int) -> llvmlite.binding.TargetMachine:
+    triple, name, features = _processor()
+    target = llvm().Target.from_triple(triple)
+    return target.create_target_machine(cpu=name, features=features, opt=optimise, jit=True)
+
+
+def compiler() -> tuple[str, ...]:
+    """All that native code depends on besides its text: LLVM, and this processor."""
+    import llvmlite
+
+    return llvmlite.__version__, ".".join(map(str, llvm().llvm_version_info)), *_processor()
+
+
+def object_name(text: str, optimise: int = 2) -> str:
+    """Name of the object of a module on disk."""
+    return cache.entry_name(text, str(optimise), *compiler())
+
+
+def object_code(text: str, optimise: int = 2) -> bytes:
+    """Compiled object of a module, from the disk where it is known.
+
+    Args:
+        text: of the module.
+        optimise: 0 to 3, how much time the compiler takes.
+    """
+    name = object_name(text, optimise)
+    folder = cache.private_folder(cache_folder())
+    code = cache.read(folder, name)
+    if code is None:
+        with _lock:
+            try:
+                module = llvm().parse_assembly(text)
+                module.verify()
+            except RuntimeError as error:
+                raise NotFlattenedError(f"what LLVM does not read ({error})") from error
+            code = _machine(optimise).emit_object(module)
+        cache.write(folder, name, code)
+    return code
+
+
+@functools.cache  # LLVM answers one thread at a time: asking waits for what another compiles
+def lane_width() -> int:
+    """Number of floats in a SIMD register of this processor."""
+    features = dict(llvm().get_host_cpu_features())
+    if features.get("avx512f"):
+        return 8
+    return 4 if features.get("avx") else 2
+
+
+class Native:
+    """A function that was compiled and loaded.
+
+    Args:
+        code: from `object_code`.
+        pointers: of rows of memory that it takes.
+    """
+
+    def __init__(self, code: bytes, pointers: int = 4) -> None:
+        with _lock:
+            self.engine = llvm().create_mcjit_compiler(llvm().parse_assembly(""), _machine(0))
+            self.engine.add_object_file(llvm().object_file.ObjectFileRef.from_data(code))
+            self.engine.finalize_object()
+            self.address = self.engine.get_function_address("run")
+        self.call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * pointers)(self.address)
+
+    def __call__(self, *rows: np.ndarray) -> None:
+        """Run with rows of memory, each of numbers that lie together."""
+        self.call(*(row.ctypes.data for row in rows))

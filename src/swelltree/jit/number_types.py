@@ -1,0 +1,67 @@
+"""Types of LLVM's language for numbers: scalars, or vectors in a SIMD register."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from swelltree.jit.graph import FLOAT, LONG, SHORT, TRUTH, UNSIGNED
+
+WHOLE = {SHORT: "i32", LONG: "i64", UNSIGNED: "i32", TRUTH: "i1"}
+NOT_NEGATIVE = {UNSIGNED, TRUTH}
+
+
+def literal(value: float) -> str:
+    """A float as LLVM writes it, exactly."""
+    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+
+
+def shorter(value: float) -> float:
+    """The nearest number of four bytes."""
+    try:
+        return struct.unpack("<f", struct.pack("<f", value))[0]
+    except OverflowError:
+        return float("inf") if value > 0 else -float("inf")
+
+
+@dataclass(frozen=True)
+class Types:
+    """Names of types and constants.
+
+    Args:
+        width: numbers of a vector.
+        float: type of one float.
+    """
+
+    width: int = 1
+    float: str = "double"
+
+    def of(self, kind: str) -> str:
+        """Type of numbers of a kind."""
+        return self.several(self.float if kind == FLOAT else WHOLE[kind])
+
+    def several(self, one: str) -> str:
+        """So many of a type."""
+        return one if self.width == 1 else f"<{self.width} x {one}>"
+
+    @property
+    def suffix(self) -> str:
+        """Of the names of LLVM's functions of floats."""
+        return self.suffix_of("f64" if self.float == "double" else "f32")
+
+    def suffix_of(self, one: str) -> str:
+        """The same of another type."""
+        return one if self.width == 1 else f"v{self.width}{one}"
+
+    def constant(self, value: float, kind: str = FLOAT) -> str:
+        """A number in each place."""
+        if kind == FLOAT:
+            value = float(value)
+            one, text = self.float, literal(value if self.float == "double" else shorter(value))
+        else:
+            one = WHOLE[kind]
+            text = ("true" if value else "false") if kind == TRUTH else str(int(value))
+        return text if self.width == 1 else f"splat ({one} {text})"
+
+
+SINGLE = Types()

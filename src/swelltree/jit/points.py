@@ -1,0 +1,522 @@
+"""A function of JAX at one point or at many: values, Jacobians and second derivatives.
+
+The function is traced once for all that is made of it. Its first argument holds numbers that rarely
+change: those that are used are loaded from memory, their zeros and ones are built in. The last
+argument are the unknowns. At many points one loop in native code goes from point to point; what
+is the same at all of them is computed before it, and a program serves any number of them.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from swelltree.jit.arrays import Array, Tree
+from swelltree.jit.backend import is_tracer, jax, jaxpr_as_fun, jnp
+from swelltree.jit.derivatives import Differentiating
+from swelltree.jit.entries import Entry, Layout, entry_of
+from swelltree.jit.fingerprint import hashed
+from swelltree.jit.flatten import Flattening, count_numbers, needed
+from swelltree.jit.graph import LONG, Buffer, Graph, NotFlattenedError, Region, kind_of
+from swelltree.jit.native import Native, object_code, object_name
+from swelltree.jit.program import (
+    KEPT,
+    LARGEST,
+    Key,
+    Writing,
+    packed,
+    patterns_of,
+    switched_off,
+    with_tables,
+)
+from swelltree.jit.rows.wide import text_of
+from swelltree.jit.second_derivatives import NotHereError, second_derivatives
+from swelltree.jit.statements import Leave, Loop, Stores
+from swelltree.jit.trace_cache import (
+    BY_LLVM,
+    Outline,
+    Shaped,
+    Traced,
+    note,
+    read_outline,
+    write_outline,
+)
+from swelltree.jit.traced_types import ClosedProgram, DType, TracedProgram
+from swelltree.jit.trees import Form, flatten, leaves_of, mapped
+from swelltree.jit.values import Value, places, stored
+
+VALUES, JACOBIANS, SECOND = "values", "jacobians", "second"
+LONG_TEXT = 4000  # lines: LLVM takes longer to improve such code than the few evaluations of it
+
+
+@dataclass
+class Compiled:
+    """Native code of one kind of results, for one pattern of zeros and ones."""
+
+    native: Native
+    tables: list[np.ndarray]
+    turns: list[tuple[int, tuple[int, ...]]]
+    outs: list[tuple[int, tuple[int, ...], DType]]
+    size: int  # numbers of a point's results
+    work: int
+    steady: list[bool]  # which results are the same at all points
+    shared: tuple[object, int, dict[int, np.ndarray]] = (None, 0, {})
+    last: tuple[np.ndarray | None, np.ndarray] = (None, np.zeros(0))
+
+    def row(self, fixed: np.ndarray) -> np.ndarray:
+        """Fixed numbers with all that goes with them."""
+        if self.last[0] is not fixed:
+            self.last = fixed, with_tables(fixed, self.tables, self.turns)
+        return self.last[1]
+
+
+class Points:
+    """A function ``f(fixed, *others, unknowns)`` at points.
+
+    Args:
+        function: arguments and results are trees of arrays; the unknowns are one array (n,).
+        many: all arguments but the first have an axis of points before their own.
+        share: results that are the same at all points are the same objects from call to call,
+            which must not be changed.
+    """
+
+    def __init__(
+        self, function: Callable[..., Tree], many: bool = False, share: bool = False
+    ) -> None:
+        self.function, self.many, self.share = function, many, share
+        self.traces: dict[Hashable, Traced] = {}
+        self.programs: dict[Hashable, Compiled | NotFlattenedError] = {}
+        # of the last fixed arguments
+        self.patterns: dict[Hashable, tuple[list[Array], Key, np.ndarray]] = {}
+        self.last: dict[str, Any] = {}  # what was found for the last arguments
+        self.reason = ""  # why the last call ran by XLA; empty: it did not
+
+    def values(self, fixed: Tree, *others: Array) -> Tree:
+        """Results."""
+        return self._run(VALUES, fixed, others)
+
+    def jacobians(self, fixed: Tree, *others: Array) -> tuple[Tree, Tree]:
+        """Results, and their derivatives in the unknowns, which have the last axis."""
+        return self._run(JACOBIANS, fixed, others)
+
+    def second(self, fixed: Tree, *others: Array, weight: Array) -> Tree:
+        """Second derivatives (..., n, n) of the sum of all results times their weights."""
+        *given, unknowns = others
+        return self._run(SECOND, fixed, ((*given, weight), unknowns))
+
+    def __call__(self, fixed: Tree, *others: Array) -> Tree:
+        return self.values(fixed, *others)
+
+    @property
+    def engine(self) -> str:
+        """What ran the last call, and why it was not LLVM where it was not."""
+        return f"XLA: {self.reason}" if self.reason else BY_LLVM
+
+    # --- by JAX -------------------------------------------------------------------------------
+    @functools.cached_property
+    def by_xla(self) -> dict[str, Callable[..., Tree]]:
+        """What XLA compiles, of every kind."""
+        return {kind: jax.jit(self._of_kind(kind)) for kind in (VALUES, JACOBIANS, SECOND)}
+
+    def _single(self, kind: str) -> Callable[..., Tree]:
+        """The function of one point that is traced."""
+        if kind != SECOND:
+            return self.function
+
+        def slope(fixed: Tree, others: Tree, unknowns: Tree) -> Tree:
+            *given, weight = others
+
+            def total(unknowns: Tree) -> Array:
+                outs = self._staged(fixed, *given, unknowns)
+                pairs = zip(jax.tree.leaves(weight), jax.tree.leaves(outs), strict=True)
+                return sum(jnp.sum(a * b) for a, b in pairs)
+
+            return jax.grad(total)(unknowns)
+
+        return slope
+
+    def _staged(self, fixed: Tree, *others: Array) -> Tree:
+        """The function by its traced program, which JAX differentiates sooner than Python."""
+        traced = self._traced(VALUES, fixed, others)
+        leaves = jax.tree.leaves((fixed, *others))
+        return jax.tree.unflatten(traced.tree, jaxpr_as_fun(traced.closed)(*leaves))
+
+    def _of_kind(self, kind: str) -> Callable[..., Tree]:
+        """What XLA compiles."""
+
+        def one(fixed: Tree, *others: Array) -> Tree:
+            if kind == VALUES:
+                return self.function(fixed, *others)
+            *given, unknowns = others
+            function = functools.partial(self._single(kind), fixed, *given)
+            if kind == SECOND:
+                return jax.jacfwd(function)(unknowns)
+
+            def twice(x: Array) -> Tree:
+                y = function(x)
+                return y, y
+
+            jacobians, values = jax.jacfwd(twice, has_aux=True)(unknowns)
+            return values, jacobians
+
+        if not self.many:
+            return one
+        return lambda fixed, *others: jax.vmap(functools.partial(one, fixed))(*others)
+
+    # --- by LLVM ------------------------------------------------------------------------------
+    def _run(self, kind: str, fixed: Tree, others: tuple[Array, ...]) -> Tree:
+        program, traced, numbers = self._program(kind, fixed, others)
+        self.reason = program if isinstance(program, str) else ""
+        if self.reason != INSIDE:
+            note(self.engine)
+        if isinstance(program, str):
+            made = self.by_xla[kind](fixed, *others)
+            return made if program == INSIDE else mapped(np.asarray, made)
+        leaves = [np.asarray(x) for x in leaves_of(others)]
+        count = len(leaves[-1]) if self.many else 1
+        into = np.empty((count, sum(_size(x.shape) for x in traced.given)))
+        at = 0
+        for x, like in zip(leaves, traced.given, strict=True):
+            size = _size(like.shape)
+            x = x if x.dtype == np.float64 else x.astype(np.int64).view(np.float64)
+            into[:, at : at + size] = x.reshape(count, size)
+            at += size
+        out, work = np.zeros((count, program.size)), np.empty(program.work)
+        head = np.array([count], dtype=np.int64).view(np.float64)
+        rows = np.concatenate([head, into.reshape(-1)])
+        program.native(program.row(numbers), rows, out, work)
+        arrays = self._arrays(program, numbers, out)
+        if kind == SECOND:
+            return arrays[0]
+        half = len(traced.avals)
+        values = traced.tree.unflatten(arrays[:half])
+        if kind == VALUES:
+            return values
+        return values, traced.tree.unflatten(arrays[half:])
+
+    def _arrays(self, program: Compiled, numbers: np.ndarray, out: np.ndarray) -> list[np.ndarray]:
+        """Results; those that are the same at all points are the same objects, where asked for."""
+        if not self.share:
+            return [self._taken(out, place) for place in program.outs]
+        known, count, shared = program.shared
+        if known is not numbers or count != len(out):
+            shared = {}
+            program.shared = numbers, len(out), shared
+        arrays = []
+        for k, (place, steady) in enumerate(zip(program.outs, program.steady, strict=True)):
+            x = shared.get(k)
+            if x is None:
+                x = self._taken(out, place)
+                if steady:
+                    shared[k] = x = x.copy()  # else all of this call's results stay in memory
+                    x.flags.writeable = False
+            arrays.append(x)
+        return arrays
+
+    def _taken(self, out: np.ndarray, place: tuple[int, tuple[int, ...], DType]) -> np.ndarray:
+        start, shape, dtype = place
+        part = out[:, start : start + _size(shape)]
+        if dtype != np.float64:
+            part = np.ascontiguousarray(part).view(np.int64).astype(dtype)
+        return part.reshape(len(out), *shape) if self.many else part.reshape(shape)
+
+    def _program(self, kind: str, fixed: Tree, others: tuple[Array, ...]) -> tuple[Any, Any, Any]:
+        """Native code or why there is none, the traced function, numbers of the fixed argument."""
+        rest, rest_structure = flatten(others)
+        like = (rest_structure, tuple(map(self._kind, rest)), switched_off())
+        before = self.last.get(kind)
+        if before is not None and before[0] == like and before[1] is fixed:
+            return before[4]
+        leaves, structure = flatten(fixed)
+        if before is not None and before[0] == like:
+            same = before[2] == structure and _same_objects(before[3], leaves)
+            if same:
+                return before[4]
+        if any(map(is_tracer, (*leaves, *rest))):
+            return INSIDE, None, None
+        if like[2]:
+            return like[2], None, None
+        found = self._found(kind, fixed, others, leaves)
+        self.last[kind] = like, fixed, structure, leaves, found
+        return found
+
+    def _kind(self, x: Array) -> tuple[Hashable, Hashable]:
+        """Shape and type of an array at one point."""
+        shape = np.shape(x)
+        return shape[1:] if self.many else shape, x.dtype if hasattr(x, "dtype") else type(x)
+
+    def _found(
+        self, kind: str, fixed: Tree, others: tuple[Array, ...], leaves: list[Array]
+    ) -> tuple[Any, Any, Any]:
+        try:
+            if kind != SECOND:
+                return self._made(kind, self._traced(kind, fixed, others, self.many), leaves)
+            try:
+                return self._made(kind, self._weighted(fixed, others), leaves)
+            except NotHereError:  # JAX takes the first derivatives of the whole
+                return self._made(kind, self._traced(kind, fixed, others, self.many), leaves)
+        except NotFlattenedError as error:
+            return str(error), None, None
+
+    def _made(self, kind: str, traced: Traced, leaves: list[Array]) -> tuple[Any, Any, Any]:
+        """The program of a traced function; an error where there is none is remembered."""
+        key, numbers = self._pattern(kind, leaves, traced)
+        if key not in self.programs:
+            _make_room(self.programs)
+            self.programs[key] = self._known_or_compiled(kind, traced, leaves, key[-1])
+        program = self.programs[key]
+        if isinstance(program, NotFlattenedError):
+            raise program
+        return program, traced, numbers
+
+    def _known_or_compiled(
+        self, kind: str, traced: Traced, leaves: list[Array], pattern: Key
+    ) -> Compiled | NotFlattenedError:
+        """The program from the disk, or made now; or why there is none."""
+        entry = None
+        if traced.entry is not None:
+            name = hashed("points 1", traced.entry.name, kind, *pattern.parts)
+            entry = Entry(name, traced.entry.folder)
+        found = None if entry is None else entry.read()
+        if isinstance(found, str):
+            return NotFlattenedError(found)
+        try:
+            layout, code = self._written(kind, traced, leaves) if found is None else found
+        except NotHereError as error:
+            return error
+        except NotFlattenedError as error:
+            if entry is not None:
+                entry.refuse(str(error))
+            return error
+        if entry is not None and found is None:
+            entry.write(layout)
+        memory = layout.turns, layout.outs, layout.size, layout.work
+        return Compiled(Native(code), [layout.tables], *memory, layout.steady)
+
+    def _weighted(self, fixed: Tree, others: tuple[Array, ...]) -> Traced:
+        """The function with weights of its results among its arguments."""
+        (*given, weight), unknowns = others
+        base = self._traced(VALUES, fixed, (*given, unknowns), self.many)
+        key = (SECOND, base.number)
+        if key not in self.traces:
+            like = [
+                Shaped(np.shape(x)[1:] if self.many else np.shape(x), np.dtype(float))
+                for x in leaves_of(weight)
+            ]
+            _make_room(self.traces)
+            *inputs, last = base.given
+            given, slope = [*inputs, *like, last], Shaped(last.shape, np.dtype(float))
+            entry = base.entry
+            if entry is not None:
+                entry = Entry(hashed("weighted 1", entry.name, str(given)), entry.folder)
+            self.traces[key] = Traced(
+                lambda: base.closed, base.used, None, [slope], given, len(like), entry
+            )
+        return self.traces[key]
+
+    def _traced(self, kind: str, fixed: Tree, others: Tree, points: bool = False) -> Traced:
+        """The function traced for arguments like these."""
+        leaves, structure = flatten((fixed, *others))
+        skip = len(leaves_of(fixed))
+        shapes = [np.shape(x)[int(points and k >= skip) :] for k, x in enumerate(leaves)]
+        types = [x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype for x in leaves]
+        what = VALUES if kind == JACOBIANS else kind
+        key = (what, structure, tuple(shapes), tuple(types))
+        if key not in self.traces:
+            like = list(map(Shaped, shapes, types))
+            _make_room(self.traces)
+            entry = entry_of((self.function,), (fixed, *others), b"", ("outline", what, like))
+            trace = functools.partial(self._outline, kind, structure, like, skip)
+            outline = None if entry is None else read_outline(entry)
+            known = outline is not None
+            closed, outline = (None, outline) if known else trace()
+            if not known and entry is not None and not write_outline(entry, outline):
+                entry = None
+            again = (lambda: trace()[0]) if closed is None else (lambda: closed)
+            self.traces[key] = Traced(again, *outline, like[skip:], entry=entry)
+        return self.traces[key]
+
+    def _outline(
+        self, kind: str, structure: Form, like: list[Shaped], skip: int
+    ) -> tuple[ClosedProgram, Outline]:
+        """The function traced, and its outline."""
+        one = self._single(kind)
+        make: Any = jax.make_jaxpr(lambda *x: one(*structure.unflatten(x)), return_shape=True)
+        closed, out = make(*(jax.ShapeDtypeStruct(*x) for x in like))
+        results, tree = jax.tree.flatten(out)
+        avals = [Shaped(tuple(x.shape), np.dtype(x.dtype)) for x in results]
+        return closed, Outline(_used(closed.jaxpr)[:skip], tree, avals)
+
+    def _pattern(
+        self, kind: str, leaves: list[Array], traced: Traced
+    ) -> tuple[tuple[int, str, Key], np.ndarray]:
+        """What shapes the program of the numbers of the fixed argument, and these."""
+        used = [x for x, u in zip(leaves, traced.used, strict=True) if u]
+        before = self.patterns.get(traced.number)
+        if before is None or not _same_objects(before[0], used):
+            arrays = [np.asarray(x) for x in used]
+            for x in arrays:
+                kind_of(x.dtype)
+            pattern = Key(patterns_of(arrays))
+            before = used, pattern, packed(arrays)
+            _make_room(self.patterns)
+            self.patterns[traced.number] = before
+        return (traced.number, kind, before[1]), before[2]
+
+    def _written(self, kind: str, traced: Traced, leaves: list[Array]) -> tuple[Layout, bytes]:
+        """Memory and object code, by tracing."""
+        count = count_numbers(traced.closed.jaxpr)
+        if count > LARGEST:
+            raise NotFlattenedError(f"{count} numbers, more than {LARGEST}")
+        writing = Writing()
+        graph = writing.graph
+        fixed: list[Value] = [
+            writing.argument("fixed", x, True) if u else stored(NOWHERE, 0, np.shape(x), graph.root)
+            for x, u in zip(leaves, traced.used, strict=True)
+        ]
+        head = Buffer("in", 0, 1, LONG)
+        end = int(places(graph, stored(head, 0, (), graph.root)))
+        counter = graph.room(1, LONG)
+        graph.state(Stores([(counter, 0, graph.constant(0, LONG))]))
+        with graph.inside() as region:
+            i = int(places(graph, stored(counter, 0, (), region)))
+            graph.state(Leave(graph.op("lt", i, end)))
+            given = self._given(graph, traced, i, region)
+            outs = self._flattened(kind, writing, traced, [*fixed, *given])
+            where, size = _places_of(self._shapes(kind, traced))
+            last = _stores(graph, i, outs, where, size)
+            last.single.append((counter, 0, graph.op("add", i, graph.constant(1, LONG))))
+            graph.state(last)
+        graph.state(Loop(region))
+        turns = writing.turns()
+        text = text_of(graph)
+        optimise = 0 if text.count("\n") > LONG_TEXT else 2
+        steady = [all(graph.home[a] is graph.root for a in x.reshape(-1).tolist()) for x in outs]
+        tables = np.concatenate([np.zeros(0), *writing.tables])
+        name, code = object_name(text, optimise), object_code(text, optimise)
+        return Layout(name, tables, turns, where, size, graph.work, None, steady), code
+
+    def _given(self, graph: Graph, traced: Traced, i: int, region: Region) -> list[np.ndarray]:
+        """Arrays of the other arguments at a point."""
+        row = sum(_size(x.shape) for x in traced.given)
+        first = graph.op("mul", i, graph.constant(row, LONG))
+        at, out = 1, []
+        for x in traced.given:
+            buffer = Buffer("in", at, _size(x.shape), kind_of(x.dtype))
+            array = stored(buffer, 0, x.shape, region)
+            numbers = [
+                graph.load_at(buffer, array.version, k, first, region) for k in range(array.size)
+            ]
+            out.append(np.array(numbers, dtype=int).reshape(x.shape))
+            at += array.size
+        return out
+
+    def _flattened(
+        self, kind: str, writing: Writing, traced: Traced, inputs: list[Value]
+    ) -> list[np.ndarray]:
+        """Results, and their derivatives behind them."""
+        graph, closed = writing.graph, traced.closed
+        if kind == VALUES:
+            flat = Flattening(graph, writing.table)
+            return [places(graph, x) for x in flat.run(closed.jaxpr, closed.consts, inputs)]
+        unknown = inputs[-1].reshape(-1).tolist()
+        flat = Differentiating(graph, writing.table, unknown)
+        if traced.weights:
+            weights = inputs[-1 - traced.weights : -1]
+            inputs = [*inputs[: -1 - traced.weights], inputs[-1]]
+            outs = [places(graph, x) for x in flat.run(closed.jaxpr, closed.consts, inputs)]
+            return [second_derivatives(flat, outs, weights, len(unknown))]
+        outs = [places(graph, x) for x in flat.run(closed.jaxpr, closed.consts, inputs)]
+        partials = []
+        for x in outs:
+            rows = np.full((x.size, len(unknown)), graph.zero)
+            for k, a in enumerate(x.reshape(-1).tolist()):
+                for j, slope in flat.of(a).items():
+                    rows[k, j] = slope
+            partials.append(rows.reshape(*x.shape, len(unknown)))
+        return partials if kind == SECOND else [*outs, *partials]
+
+    def _shapes(self, kind: str, traced: Traced) -> list[tuple[tuple[int, ...], DType]]:
+        values = [(tuple(x.shape), np.dtype(x.dtype)) for x in traced.avals]
+        if kind == VALUES:
+            return values
+        n = _size(traced.given[-1].shape)
+        partials = [((*shape, n), np.dtype(float)) for shape, _ in values]
+        return partials if kind == SECOND else values + partials
+
+
+def point_program(
+    function: Callable[..., Tree], fixed: int = 1, many: bool = False
+) -> Callable[..., Tree]:
+    """The same function as a program, its results arrays of numpy.
+
+    Args:
+        function: as for `jax.jit`; arguments and results are trees of arrays.
+        fixed: so many first arguments rarely change. Their arrays must not be changed in place.
+        many: all other arguments have an axis of points before their own, and so have the results.
+    """
+    points = Points(lambda first, *others: function(*first, *others), many)
+
+    @functools.wraps(function)
+    def program(*args: Tree) -> Tree:
+        return points.values(args[:fixed], *args[fixed:])
+
+    program.points = points  # type: ignore[attr-defined]
+    return program
+
+
+INSIDE = "inside another program"
+NOWHERE = Buffer("nowhere", 0, 0, "f8")
+
+
+def _places_of(
+    shapes: list[tuple[tuple[int, ...], DType]],
+) -> tuple[list[tuple[int, tuple[int, ...], DType]], int]:
+    """Where arrays of results lie, with shapes and types, and how many numbers there are."""
+    found, at = [], 0
+    for shape, dtype in shapes:
+        found.append((at, shape, dtype))
+        at += _size(shape)
+    return found, at
+
+
+def _stores(
+    graph: Graph,
+    i: int,
+    outs: list[np.ndarray],
+    where: list[tuple[int, tuple[int, ...], DType]],
+    size: int,
+) -> Stores:
+    """Results of point i go to their row; it is zero before."""
+    last, first = Stores(), graph.op("mul", i, graph.constant(size, LONG))
+    for x, (start, _, dtype) in zip(outs, where, strict=True):
+        row = Buffer("out", 0, size, kind_of(dtype))
+        for k, a in enumerate(x.reshape(-1).tolist()):
+            if graph.value(a) != 0:
+                last.moving.append((row, start + k, first, a))
+    return last
+
+
+def _size(shape: tuple[int, ...]) -> int:
+    return math.prod(shape)
+
+
+def _make_room(known: dict[Hashable, Tree]) -> None:
+    while len(known) >= KEPT:
+        known.pop(next(iter(known)))
+
+
+def _same_objects(a: list[object], b: list[object]) -> bool:
+    return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
+
+
+def _used(jaxpr: TracedProgram) -> list[bool]:
+    """Which arguments a program needs."""
+    wanted = {var for var in jaxpr.outvars if not hasattr(var, "val")}
+    wanted |= {var for eqn in needed(jaxpr) for var in eqn.invars if not hasattr(var, "val")}
+    return [var in wanted for var in jaxpr.invars]

@@ -1,0 +1,465 @@
+"""A function of JAX as a program that runs by LLVM, or by XLA where it cannot be flattened."""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+import weakref
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from swelltree.jit.arrays import Array, Tree
+from swelltree.jit.backend import MADE, is_tracer, jax
+from swelltree.jit.entries import Layout, entry_of, names_of
+from swelltree.jit.flatten import NONE, Flattening, count_numbers
+from swelltree.jit.graph import MOST, Buffer, Graph, NotFlattenedError, kind_of
+from swelltree.jit.lazy_import import is_imported
+from swelltree.jit.native import Native, object_code, object_name
+from swelltree.jit.rows.loops import Axes
+from swelltree.jit.rows.wide import text_of
+from swelltree.jit.statements import Stores
+from swelltree.jit.trace_cache import BY_LLVM, note
+from swelltree.jit.traced_types import DType, Shaped
+from swelltree.jit.trees import Form, flatten, in_words_of_jax, structure_of
+from swelltree.jit.values import Stored, Value, stored, stores
+
+KEPT = 24  # programs of one function, for as many shapes and patterns
+LARGEST = 200_000  # numbers of a program before it is simplified; `graph.MOST` are left, at most
+BEYOND = 16  # places behind working memory that registers may read
+LARGE = 10_000_000  # bytes of fixed numbers that are let go after a run
+PATTERNED = 20_000  # numbers of one array whose zeros and ones shape the program
+
+
+_with_large: weakref.WeakSet[Program] = weakref.WeakSet()
+
+
+@dataclass
+class Compiled:
+    """Native code for arguments of some shapes, and one pattern of zeros and ones."""
+
+    native: Native
+    tables: np.ndarray  # large constants of the program, behind the fixed numbers
+    turns: list[tuple[int, tuple[int, ...]]]  # matrices that follow transposed
+    outs: list[tuple[int, tuple[int, ...], DType]]  # place, shape and type of the results
+    size: int  # numbers of all results
+    work: int
+    tree: Form
+    last: tuple[np.ndarray | None, np.ndarray] = (None, np.zeros(0))
+
+    def row(self, fixed: np.ndarray) -> np.ndarray:
+        """The fixed numbers with all that goes with them."""
+        before, found = self.last
+        if before is not fixed:
+            found = with_tables(fixed, [self.tables], self.turns)
+            self.last = fixed, found
+        return found
+
+
+class Key:
+    """What shapes a program of its fixed arguments; its hash is found once."""
+
+    def __init__(self, *parts: Any) -> None:
+        self.parts, self.hash = parts, hash(parts)
+        # of each array: whether of floats, and bytes of its pattern
+        self.floats: list[tuple[bool, int]] = []
+
+    def __hash__(self) -> int:
+        return self.hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Key) and self.parts == other.parts)
+
+
+class Fixed(NamedTuple):
+    """The first arguments of a program, taken apart once."""
+
+    args: tuple[Tree, ...]
+    leaves: list[Array]
+    tree: Form
+    key: Key
+    numbers: np.ndarray
+
+
+class Program:
+    """A function whose first arguments rarely change.
+
+    Args:
+        function: as for `jax.jit`; arguments and results are trees of arrays.
+        fixed: so many first arguments shape the program: zeros and ones in them are built in. They
+            must not be changed in place, nor their arrays: the same objects are the same numbers.
+        refused: a reason to run by XLA in any case.
+        rows: gives, for some arguments, lengths of the first axes of arrays whose rows are computed
+            in loops; see `machine.rows.loops`.
+        options: of XLA's compiler.
+        most: expressions that it may have; XLA compiles larger ones.
+        shaped: False where floats of the fixed arguments will change: none of them is built in, and
+            one program serves all of their values.
+        like: a tree of the structure of the results for some arguments, so that nothing needs to be
+            traced to know it; None: only results that are a dictionary of arrays are found on disk
+            without tracing.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Tree],
+        fixed: int = 1,
+        refused: str = "",
+        like: Callable[..., Tree] | None = None,
+        rows: Callable[..., Axes] | None = None,
+        options: Mapping[str, Any] | None = None,
+        most: int = MOST,
+        shaped: bool = True,
+    ) -> None:
+        self.function, self.fixed, self.refused, self.like = function, fixed, refused, like
+        self.shaped = shaped
+        self.rows, self.most, self.options = rows, most, options
+        self.programs: dict[tuple[Key, Form, Hashable], Compiled | str] = {}
+        self.last: Fixed | None = None
+        self.with_jax = is_imported("jax")
+
+    @functools.cached_property
+    def by_xla(self) -> Callable[..., Tree]:
+        """The function compiled by XLA."""
+        return jax.jit(self.function, compiler_options=dict(self.options or {}) or None)
+
+    def jacobian(self, argument: int) -> Program:
+        """Program of the derivatives in one argument, by JAX's rules (`jax.jacfwd`)."""
+        derivative = jax.jacfwd(self.function, argnums=argument)
+        return Program(derivative, self.fixed, self.refused)
+
+    def engine(self, *args: Tree) -> str:
+        """What runs arguments like these, and why it is not LLVM where it is not."""
+        return _engine(self._program(args)[0])
+
+    def __call__(self, *args: Tree) -> Tree:
+        return self.run(*args)[1]
+
+    def run(self, *args: Tree) -> tuple[str, Tree]:
+        """What ran, as of `engine`, and the results."""
+        program, numbers, leaves = self._program(args)
+        note(_engine(program))
+        if isinstance(program, str):
+            return _engine(program), self.by_xla(*args)
+        into = packed(leaves)
+        out, work = np.empty(program.size), np.empty(program.work)
+        program.native(program.row(numbers), into, out, work)
+        results = program.tree.unflatten(_unpacked(out, program.outs))
+        return _engine(program), results
+
+    def _program(self, args: tuple[Tree, ...]) -> tuple[Compiled | str, np.ndarray, list[Array]]:
+        """Program, numbers of the fixed arguments, and the other arguments as a flat list."""
+        leaves, tree = flatten(args[self.fixed :])
+        refused = self.refused or switched_off()
+        if refused:
+            return refused, np.zeros(0), leaves
+        if is_imported("jax") and not self.with_jax:
+            self._rekey()
+        try:
+            fixed = self._fixed(args[: self.fixed])
+            if fixed is None or any(map(is_tracer, leaves)):
+                return "inside another program", np.zeros(0), leaves
+            key, numbers = fixed.key, fixed.numbers
+            whole = (key, tree, _kinds(leaves))
+            program = self.programs.get(whole) or self._more_general(key, whole)
+            if program is None:
+                check_kinds(leaves)
+        except NotFlattenedError as error:
+            return str(error), np.zeros(0), leaves
+        if program is None:
+            while len(self.programs) >= KEPT:
+                self.programs.pop(next(iter(self.programs)))
+            program = self._known_or_compiled(args, fixed.leaves, leaves, key)
+            MADE.append("program")
+            self.programs[whole] = program
+        elif len(self.programs) > KEPT // 2:
+            # what is used stays longest
+            self.programs[whole] = self.programs.pop(whole)
+        return program, numbers, leaves
+
+    def _rekey(self) -> None:
+        """Find programs again that were made before JAX came, whose structures have other words."""
+        known, self.programs, self.with_jax, self.last = self.programs, {}, True, None
+        for (key, tree, kinds), program in known.items():
+            first, *parts = key.parts
+            renamed = Key(in_words_of_jax(first), *parts)
+            renamed.floats = key.floats
+            self.programs[renamed, in_words_of_jax(tree), kinds] = program
+
+    def _more_general(self, key: Key, whole: tuple[Key, Form, Hashable]) -> Compiled | None:
+        """A program that was made for other numbers, but takes nothing for granted but what holds.
+
+        So the one of a run serves its start too, where the water is still.
+        """
+        for (other, tree, kinds), program in self.programs.items():
+            if isinstance(program, str) or (tree, kinds) != whole[1:]:
+                continue
+            if other.parts[:2] == key.parts[:2] and holds(other.parts[2], key.parts[2], key.floats):
+                self.programs[whole] = program
+                return program
+        return None
+
+    def _fixed(self, args: tuple[Tree, ...]) -> Fixed | None:
+        """What is known of the fixed arguments; None while JAX traces them."""
+        last = self.last
+        if last is not None and same_objects(last.args, args):
+            return last
+        leaves, tree = flatten(args)
+        if any(map(is_tracer, leaves)):
+            return None
+        if last is None or last.tree != tree or not same_objects(last.leaves, leaves):
+            check_kinds(leaves)
+            arrays = [np.asarray(x) for x in leaves]
+            pattern = patterns_of(arrays, self.shaped)
+            key = Key(tree, _kinds(arrays), pattern)
+            # one byte for each float
+            key.floats = [(x.dtype.kind == "f", len(pattern_of(x).tobytes())) for x in arrays]
+            self.last = Fixed(args, leaves, tree, key, packed(arrays))
+            if self.last.numbers.nbytes > LARGE:
+                _with_large.add(self)
+        else:
+            self.last = last._replace(args=args)
+        return self.last
+
+    def _known_or_compiled(
+        self, args: tuple[Tree, ...], fixed: list[Array], leaves: list[Array], key: Key
+    ) -> Compiled | str:
+        """The program from the disk, or made now; or why there is none."""
+        functions = self.function, self.like, self.rows
+        entry = entry_of(functions, args, key.parts[2], (key.parts[1], _kinds(leaves)))
+        found = None if entry is None else entry.read()
+        if isinstance(found, str):
+            return found
+        if found is not None:
+            layout, code = found
+            tree = self._results(layout.names, args)
+            if tree is not None and tree.num_leaves == len(layout.outs):
+                return compiled_of(layout, code, tree)
+        try:
+            layout, code, tree = self._written(args, fixed, leaves)
+        except NotFlattenedError as error:
+            if entry is not None:
+                entry.refuse(str(error))
+            return str(error)
+        known = self._results(layout.names, args)
+        if entry is not None and known is not None and known == tree:
+            entry.write(layout)
+        return compiled_of(layout, code, tree)
+
+    def _results(self, names: list[str] | None, args: tuple[Tree, ...]) -> Tree:
+        """Structure of the results without tracing; None where it is not known."""
+        if names is not None:
+            return structure_of(dict.fromkeys(names, 0))
+        return None if self.like is None else structure_of(self.like(*args))
+
+    def _written(
+        self, args: tuple[Tree, ...], fixed: list[Array], leaves: list[Array]
+    ) -> tuple[Layout, bytes, Form]:
+        """Memory, object code and structure of the results, by tracing."""
+        compiled: Any = self.by_xla
+        traced = compiled.trace(*args)  # where it is refused, XLA goes on with the same
+        closed = traced.jaxpr
+        named = NONE if self.rows is None else self.rows(*args)
+        count = count_numbers(closed.jaxpr, named)
+        largest = max(LARGEST, 3 * self.most // 2)
+        if count > largest:
+            raise NotFlattenedError(f"{count} numbers, more than {largest}")
+        writing = Writing(self.most)
+        inputs = [writing.argument("fixed", x, self.shaped or _is_whole(x)) for x in fixed]
+        inputs += [writing.argument("in", x, False) for x in leaves]
+        flat = Flattening(writing.graph, writing.table, named)
+        outs = flat.run(closed.jaxpr, closed.consts, inputs)
+        places = writing.results(outs, [var.aval for var in closed.jaxpr.outvars])
+        turns = writing.turns()
+        text = text_of(writing.graph)
+        code, tree = object_code(text), structure_of(traced.out_info)
+        layout = Layout(
+            object_name(text),
+            np.concatenate([np.zeros(0), *writing.tables]),
+            turns,
+            places,
+            writing.numbers["out"],
+            writing.graph.work + BEYOND,
+            names_of(tree),
+        )
+        return layout, code, tree
+
+
+def compiled_of(layout: Layout, code: bytes, tree: Tree) -> Compiled:
+    """A program that is ready to run."""
+    memory = layout.tables, layout.turns, layout.outs, layout.size, layout.work
+    return Compiled(Native(code), *memory, tree)
+
+
+def check_kinds(arrays: list[Array]) -> None:
+    """Refuse numbers of kinds that programs do not know."""
+    for x in arrays:
+        kind_of(x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype)
+
+
+class Writing:
+    """The graph of one program with the memory of its arguments and results."""
+
+    def __init__(self, most: int = MOST) -> None:
+        self.graph = Graph(most)
+        self.numbers = {"fixed": 0, "in": 0, "lanes": 0, "out": 0}
+        self.tables: list[np.ndarray] = []
+
+    def _row(self, where: str, size: int, kind: str) -> Buffer:
+        buffer = Buffer(where, self.numbers[where], size, kind)
+        self.numbers[where] += size
+        return buffer
+
+    def argument(self, where: str, x: Array, shapes_program: bool) -> Stored:
+        """An argument as it lies in memory."""
+        x = np.asarray(x)
+        kind = kind_of(x.dtype)
+        buffer = self._row(where, x.size, kind)
+        special = None
+        if shapes_program:
+            pattern = pattern_of(x)
+            if pattern.size:
+                unknown = pattern == UNKNOWN
+                floats = np.where(unknown, np.nan, pattern.astype(float))
+                special = floats if kind == "f8" else x.reshape(-1).copy()
+        return stored(buffer, 0, x.shape, self.graph.root, special)
+
+    def table(self, value: np.ndarray) -> Stored:
+        """A large constant, which travels with the fixed arguments."""
+        buffer = self._row("fixed", value.size, kind_of(value.dtype))
+        self.tables.append(packed([value]))
+        return stored(buffer, 0, value.shape, self.graph.root)
+
+    def turns(self) -> list[tuple[int, tuple[int, ...]]]:
+        """Matrices that are wanted transposed, now that their places can be known."""
+        for (_, shape), buffer in self.graph.turns.items():
+            buffer.start = self._row("fixed", int(np.prod(shape)), buffer.kind).start
+        return list(self.graph.turns)
+
+    def results(
+        self, values: list[Value], avals: list[Shaped]
+    ) -> list[tuple[int, tuple[int, ...], DType]]:
+        """Let results be stored; where they lie."""
+        last, out = Stores(), []
+        for x, aval in zip(values, avals, strict=True):
+            buffer = self._row("out", int(np.prod(aval.shape, dtype=int)), kind_of(aval.dtype))
+            stores(self.graph, buffer, x, last)
+            out.append((buffer.start, tuple(aval.shape), np.dtype(aval.dtype)))
+        self.graph.state(last)
+        return out
+
+
+def _engine(program: Compiled | str) -> str:
+    return f"XLA: {program}" if isinstance(program, str) else BY_LLVM
+
+
+def _is_whole(x: Array) -> bool:
+    """Are these whole numbers, which always shape a program?"""
+    return np.asarray(x).dtype.kind != "f"
+
+
+def _kinds(leaves: list[Array]) -> tuple[Hashable, ...]:
+    return tuple((np.shape(x), x.dtype if hasattr(x, "dtype") else type(x)) for x in leaves)
+
+
+def same_objects(a: Sequence[object], b: Sequence[object]) -> bool:
+    """Are the items pairwise identical, not only equal?"""
+    return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
+
+
+UNKNOWN = 2
+
+
+def pattern_of(x: np.ndarray, shaped: bool = True) -> np.ndarray:
+    """What shapes a program of a fixed argument: zeros and ones of floats, all of other kinds.
+
+    Args:
+        x: the argument.
+        shaped: False: floats do not.
+    """
+    if x.size > PATTERNED:
+        return np.zeros(0, "i1")
+    flat = x.reshape(-1)
+    if x.dtype.kind == "f" and not shaped:
+        return np.full(flat.shape, UNKNOWN, "i1")
+    if x.dtype.kind == "f":
+        return np.where((flat == 0.0) | (np.abs(flat) == 1.0), flat, UNKNOWN).astype("i1")
+    return flat.astype("i8")
+
+
+def patterns_of(arrays: list[np.ndarray], shaped: bool = True) -> bytes:
+    """`pattern_of` of arrays, one after another: neighbours of one kind are asked together."""
+    parts: list[bytes] = []
+    for _, group in groupby((x for x in arrays if x.size <= PATTERNED), lambda x: x.dtype.kind):
+        together = np.concatenate([x.reshape(-1) for x in group])
+        for at in range(0, len(together), PATTERNED):
+            parts.append(pattern_of(together[at : at + PATTERNED], shaped).tobytes())
+    return b"".join(parts)
+
+
+def holds(assumed: bytes, pattern: bytes, floats: list[tuple[bool, int]]) -> bool:
+    """Are numbers of a pattern such as another assumes?"""
+    a, b = np.frombuffer(assumed, "i1"), np.frombuffer(pattern, "i1")
+    parts = [np.full(count, of_floats) for of_floats, count in floats]
+    free = np.concatenate([np.zeros(0, bool), *parts]) & (a == UNKNOWN)
+    return bool(((a == b) | free).all())
+
+
+def let_go_of_large() -> None:
+    """Forget fixed numbers that take much room: wave loads of a long run, which no other has."""
+    for program in list(_with_large):
+        program.last = None
+        for one in program.programs.values():
+            if isinstance(one, Compiled):
+                one.last = (None, np.zeros(0))
+    _with_large.clear()
+
+
+def with_tables(
+    fixed: np.ndarray, tables: list[np.ndarray], turns: list[tuple[int, tuple[int, ...]]]
+) -> np.ndarray:
+    """Fixed numbers with large constants of the program and transposed matrices behind them."""
+    # a table of wave loads over a long run is large: no copy where nothing follows
+    whole = np.concatenate([fixed, *tables]) if any(x.size for x in tables) else fixed
+    turned = [
+        whole[at : at + int(np.prod(shape))].reshape(shape).T.reshape(-1) for at, shape in turns
+    ]
+    return np.concatenate([whole, *turned]) if turned else whole
+
+
+def packed(arrays: list[Array]) -> np.ndarray:
+    """Numbers of arrays, one after another, eight bytes each."""
+    plain = [np.asarray(x) for x in arrays]
+    out, at = np.empty(sum(x.size for x in plain)), 0
+    for x in plain:
+        # in place: arrays of long runs are large, and parts of others
+        here = out[at : at + x.size]
+        here = here if x.dtype == np.float64 else here.view(np.int64)
+        here.reshape(x.shape)[...] = x
+        at += x.size
+    return out
+
+
+def _unpacked(row: np.ndarray, outs: list[tuple[int, tuple[int, ...], DType]]) -> list[np.ndarray]:
+    arrays = []
+    for start, shape, dtype in outs:
+        part = row[start : start + math.prod(shape)]
+        if dtype != np.float64:
+            part = part.view(np.int64).astype(dtype)
+        arrays.append(part.reshape(shape))
+    return arrays
+
+
+ASKED = "SWELLTREE_ENGINE=xla asks for it"
+
+
+def switched_off() -> str:
+    """Why no program runs by LLVM; empty where all may."""
+    chosen = os.environ.get("SWELLTREE_ENGINE", "").strip().lower()
+    if chosen in ("", "llvm"):
+        return ""
+    return ASKED if chosen == "xla" else "SWELLTREE_ENGINE is neither 'llvm' nor 'xla'"

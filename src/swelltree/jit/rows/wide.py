@@ -1,0 +1,344 @@
+"""A graph as a function of one case, rows of its loops in SIMD lanes.
+
+As many rows as a register holds go through the body of a loop together. Where memory ends with the
+last row the last pass takes the last rows, some of them for a second time, which gives the same
+results and counts once in sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from swelltree.jit.ensemble.lanes import LaneWriter
+from swelltree.jit.ensemble.uniform import Lanes
+from swelltree.jit.functions.written import REDUCED, written
+from swelltree.jit.graph import FLOAT, LONG, Buffer, Graph, Region
+from swelltree.jit.native import lane_width
+from swelltree.jit.number_types import SINGLE
+from swelltree.jit.operations import FLAGS
+from swelltree.jit.statements import (
+    Adds,
+    Combination,
+    Reduction,
+    Rows,
+    Stores,
+    inner_regions,
+)
+from swelltree.jit.text import Writer
+
+
+def text_of(graph: Graph) -> str:
+    """The whole text of a program of one case."""
+    width = lane_width()
+    wide = list(_wide(graph.root, width))
+    return (RowWriter(graph, width, wide) if wide else Writer(graph)).function()
+
+
+def _wide(region: Region, width: int) -> Iterator[Rows]:
+    """The outermost loops of which as many rows as a register holds go together."""
+    for item in region.items:
+        few = isinstance(item, Rows) and 1 < item.width <= width
+        if few and isinstance(item, Rows) and (item.beyond or item.count >= item.width):
+            yield item
+            continue
+        for inner in inner_regions(item):
+            yield from _wide(inner, width)
+
+
+def _within(region: Region) -> Iterator[Region]:
+    """A region and all that are in it."""
+    yield region
+    for item in region.items:
+        for inner in inner_regions(item):
+            yield from _within(inner)
+
+
+class RowLanes(Lanes):
+    """What differs from row to row.
+
+    Args:
+        graph: of the program.
+        live: expressions that are needed.
+        wide: loops whose rows go together.
+    """
+
+    def __init__(self, graph: Graph, live: set[int], wide: list[Rows]) -> None:
+        self.wide = wide
+        self.within = {id(region) for rows in wide for region in _within(rows.body)}
+        super().__init__(graph, live, frozenset())
+
+    def _begin(self) -> None:
+        self.expressions |= {rows.index for rows in self.wide}
+        # elsewhere there is one of everything
+        home = self.graph.home
+        self.live = [a for a in self.live if id(home[a]) in self.within]
+        self.regions = [region for region in self.regions if id(region) in self.within]
+
+    def _written(
+        self, item: Stores | Adds | Combination | Reduction
+    ) -> Iterator[tuple[Buffer, bool]]:
+        """Memory that is used within a row only; what outlives it has a place for each row."""
+        for buffer, differs in super()._written(item):
+            if id(self.span[id(buffer)]) in self.within:
+                yield buffer, differs
+
+
+class RowWriter(LaneWriter):
+    """Lines of one function.
+
+    Args:
+        graph: of the program.
+        width: rows in parallel (SIMD lanes).
+        wide: loops whose rows go together.
+    """
+
+    arguments = Writer.arguments
+    merges, inverts = False, True
+
+    def __init__(self, graph: Graph, width: int, wide: list[Rows]) -> None:
+        self.loops = {id(rows): rows for rows in wide}
+        super().__init__(graph, width)
+        self.most = width  # rows in parallel in any loop
+        self.row: Rows | None = None  # loop that is being written
+        self.first = ""  # number of the first of the rows that go together
+        self.starts: dict[int, int] = {}  # of memory with a number for each lane
+        self.slots: list[Buffer] = []
+        varying = [buffer for a, buffer in self.kept.items() if self.lanes.varies(a)]
+        self.many = {id(buffer) for buffer in varying}
+
+    def _lanes(self) -> Lanes:
+        return RowLanes(self.graph, self.live, list(self.loops.values()))
+
+    def _mask_slot(self) -> Buffer:
+        slot = super()._mask_slot()
+        self.slots.append(slot)
+        self.many.add(id(slot))
+        return slot
+
+    def functions(self) -> str:
+        """Text of the functions that are used."""
+        more = [x for width, x in self.on_several.items() if width != self.most and x.functions]
+        for x in more:  # vector forms use the scalar function
+            self.operations.functions |= x.functions & REDUCED.keys()
+        return "\n".join([super().functions(), *(written(x.functions, x.types) for x in more)])
+
+    # --- loops ------------------------------------------------------------------------------
+    def _rows(self, rows: Rows) -> None:
+        if id(rows) not in self.loops:
+            super()._rows(rows)
+            return
+        wide = self.wide
+        if rows.width != self.width:
+            self.wide = self.several(rows.width)
+        self.types, self.width = self.wide.types, rows.width
+        if rows.count <= rows.width and not _terms(rows):
+            self._pass(rows, "0", [])
+        else:
+            self._passes(rows)
+        self.wide, self.types, self.width = wide, wide.types, wide.types.width
+
+    def _passes(self, rows: Rows) -> None:
+        """As many rows at once as registers hold, again and again."""
+        before, head, back, end = (self._label() for _ in range(4))
+        k, following, go = f"%j{self.count}", f"%k{self.count}", f"%go{self.count}"
+        self.lines += [f"  br label %{before}", f"{before}:", f"  br label %{head}", f"{head}:"]
+        self.lines.append(f"  {k} = phi i64 [ 0, %{before} ], [ {following}, %{back} ]")
+        top = len(self.lines)
+        sums = [f"%s{self.count}.{m}" for m in range(len(_terms(rows)))]
+        totals = self._pass(rows, k, sums)
+        kinds = [self.graph.kinds[a] for _, _, a in _terms(rows)]
+        self.lines[top:top] = [
+            f"  {name} = phi {self.types.of(kind)} [ {self.types.constant(0, kind)}, %{before} ], "
+            f"[ {total}, %{back} ]"
+            for name, kind, total in zip(sums, kinds, totals, strict=True)
+        ]
+        self.lines += [f"  br label %{back}", f"{back}:"]
+        self.lines.append(f"  {following} = add i64 {k}, {self.width}")
+        self.lines.append(f"  {go} = icmp slt i64 {following}, {rows.count}")
+        self.lines += [f"  br i1 {go}, label %{head}, label %{end}", f"{end}:"]
+        for (buffer, at, a), total in zip(_terms(rows), totals, strict=True):
+            self._add_lanes(self.graph.kinds[a], total, self.address(buffer, at))
+
+    def _pass(self, rows: Rows, k: str, sums: list[str]) -> list[str]:
+        """Some rows at once.
+
+        Args:
+            rows: the loop.
+            k: name of the number of the first row that was not there before.
+            sums: names of the sums of rows before, in each lane.
+
+        Returns:
+            names of the sums with these rows.
+        """
+        long, width, last = self.types.of(LONG), self.width, rows.count - self.width
+        self.first, partial = k, rows.count % width > 0
+        if partial and not rows.beyond:
+            within = self.line(f"icmp slt i64 {k}, {last}")
+            self.first = self.line(f"select i1 {within}, i64 {k}, i64 {last}")
+        own = ", ".join(f"i64 {m}" for m in range(width))
+        index = self.line(f"add {long} {self._splatted('i64', self.first)}, <{own}>")
+        if rows.index in self.kept:
+            self._wide_store(LONG, index, self._place(self.kept[rows.index], 0), False)
+        outer, self.region, self.row = self.region, rows.body, rows
+        names = {rows.index: index}
+        self._items(rows.body, names)
+        new = None  # rows that count
+        if sums and partial and rows.beyond:
+            new = self.line(f"icmp slt {long} {index}, {self.types.constant(rows.count, LONG)}")
+        elif sums and partial:
+            new = self.line(f"icmp sge {long} {index}, {self._splatted('i64', k)}")
+        totals = []
+        for (_, _, a), before in zip(_terms(rows), sums, strict=True):
+            kind, term = self.graph.kinds[a], self._wide_name(a, names)
+            if new is not None:
+                zero = self.types.constant(0, kind)
+                term = self.wide.chosen(new, self.types.of(kind), term, zero)
+            totals.append(self.wide.write("add", kind, kind, [before, term]))
+        self.region, self.row = outer, None
+        return totals
+
+    def _adds(self, adds: Adds, names: dict[int, str]) -> None:
+        if self.row is None or self.region is not self.row.body:  # else with the loop
+            super()._adds(adds, names)
+
+    def _add_lanes(self, kind: str, lanes: str, place: str) -> None:
+        """The sum over the lanes is added to a place of memory."""
+        T = self.types.of(kind)
+        if kind == FLOAT:
+            name = f"llvm.vector.reduce.fadd.{self.types.suffix}"
+            total = self.line(f"call reassoc {FLAGS} double @{name}(double 0.0, {T} {lanes})")
+        else:
+            one = "i64" if kind == LONG else "i32"
+            name = f"llvm.vector.reduce.add.{self.types.suffix_of(one)}"
+            total = self.line(f"call {one} @{name}({T} {lanes})")
+        both = [self._load(kind, place), total]
+        self._store(kind, self.operations.write("add", kind, kind, both), place)
+
+    # --- memory -----------------------------------------------------------------------------
+    def _is_many(self, buffer: Buffer) -> bool:
+        """Has each lane numbers of its own there?"""
+        return self.lanes.buffer_varies(buffer) or id(buffer) in self.many
+
+    def _place(self, buffer: Buffer, at: int, index: str | None = None) -> str:
+        if not self._is_many(buffer):
+            return Writer.address(self, buffer, at, index)
+        if id(buffer) not in self.starts:
+            self.starts[id(buffer)] = self.graph.room(self.most * buffer.size, FLOAT).start
+        start, T = self.starts[id(buffer)] + self.width * at, self.types.of(FLOAT)
+        base = self.line(f"getelementptr double, ptr %work, i64 {start}")
+        return base if index is None else self.line(f"getelementptr {T}, ptr {base}, i64 {index}")
+
+    def _places(self, buffer: Buffer, at: int, index: str) -> str:
+        base, long = self._place(buffer, at), self.types.of(LONG)
+        if self._is_many(buffer):
+            index = self.line(f"mul {long} {index}, {self.types.constant(self.width, LONG)}")
+            own = ", ".join(f"i64 {k}" for k in range(self.width))
+            index = self.line(f"add {long} {index}, <{own}>")
+        return self.line(f"getelementptr double, ptr {base}, {long} {index}")
+
+    def _stores(self, stores: Stores, names: dict[int, str]) -> None:
+        if self.row is None:
+            Writer._stores(self, stores, names)
+            return
+        # results of rows have places of their own; all is read before any of it is written
+        results = [x for x in stores.moving if self._is_result(x[0], x[2])]
+        values = [self._wide_name(a, names) for _, _, _, a in results]
+        rest = [x for x in stores.moving if not self._is_result(x[0], x[2])]
+        super()._stores(Stores(stores.single, rest, stores.rows, stores.moving_rows), names)
+        for (buffer, at, index, a), value in zip(results, values, strict=True):
+            kind = self.graph.kinds[a]
+            if self._is_beside(index):
+                place = self._beside(buffer, at, index, names)
+                self._wide_store(kind, value, place, False)
+            else:
+                places = self._places(buffer, at, self.name(index, names))
+                self._scattered(kind, value, places)
+
+    def _is_result(self, buffer: Buffer, index: int) -> bool:
+        """Is it memory with a place for each row?"""
+        return self.lanes.varies(index) and not self._is_many(buffer)
+
+    def _combination(self, item: Combination, names: dict[int, str]) -> None:
+        if self.lanes.buffer_varies(item.out):
+            super()._combination(item, names)
+        else:
+            Writer._combination(self, item, names)
+
+    # --- expressions ------------------------------------------------------------------------
+    def _expression(self, a: int, names: dict[int, str]) -> None:
+        op, kind = self.graph.ops[a], self.graph.kinds[a]
+        if op[0] == "row":
+            return
+        beside = op[0] == "load_at" and self._is_beside(op[3]) and not self._is_many(op[1])
+        few = op[0] == "load_at" and self._is_far_apart(op[3]) and not self._is_many(op[1])
+        if not beside and not few:
+            super()._expression(a, names)
+            return
+        if few:
+            names[a] = self._one_by_one(kind, op, names)
+        else:
+            names[a] = self._wide_load(kind, self._beside(op[1], op[2], op[3], names))
+        if a in self.kept:
+            self._wide_store(kind, names[a], self._place(self.kept[a], 0), False)
+
+    def _one_by_one(self, kind: str, op: tuple[Any, ...], names: dict[int, str]) -> str:
+        """Numbers of a few rows that are not contiguous, gathered."""
+        assert self.row is not None
+        _, buffer, at, index = op
+        step, more = self._steps(index)
+        T, whole = FLOAT if kind == FLOAT else LONG, "zeroinitializer"
+        vector, one = self.types.of(T), SINGLE.of(T)
+        for k in range(self.row.count):
+            place = self._place(buffer, at + k * step)
+            for a in more:
+                name = self.name(a, names)
+                place = self.line(f"getelementptr double, ptr {place}, i64 {name}")
+            number = self.line(f"load {one}, ptr {place}")
+            whole = self.line(f"insertelement {vector} {whole}, {one} {number}, i32 {k}")
+        return whole if kind in (FLOAT, LONG) else self._cut(kind, whole)
+
+    def _is_far_apart(self, index: int) -> bool:
+        """Is it a place for each of few rows, at even distances?"""
+        row = self.row
+        return row is not None and row.count <= row.width and bool(self._steps(index)[0])
+
+    def _steps(self, index: int) -> tuple[int, list[int]]:
+        """Distance of the places of rows, zero where it is not even, and what is added to all."""
+        graph, row = self.graph, self.row
+        assert row is not None
+        op, more = graph.ops[index], list[int]()
+        if op[0] == "add":
+            varying = [a for a in op[1:] if self.lanes.varies(a)]
+            if len(varying) != 1:
+                return 0, []
+            more = [a for a in op[1:] if a not in varying]
+            op = graph.ops[varying[0]]
+        if op[0] != "mul" or row.index not in op[1:]:
+            return 0, []
+        other = op[2] if op[1] == row.index else op[1]
+        return int(graph.value(other) or 0), more
+
+    def _beside(self, buffer: Buffer, at: int, index: int, names: dict[int, str]) -> str:
+        """Address of the first of contiguous places."""
+        place = self._place(buffer, at, self.first)
+        for more in self._offset(index):
+            place = self.line(f"getelementptr double, ptr {place}, i64 {self.name(more, names)}")
+        return place
+
+    def _is_beside(self, index: int) -> bool:
+        """Are the places of rows that go together contiguous?"""
+        return self.row is not None and (index == self.row.index or bool(self._offset(index)))
+
+    def _offset(self, index: int) -> list[int]:
+        """What is added to the number of the row, the same for all of them."""
+        op = self.graph.ops[index]
+        if self.row is None or op[0] != "add" or self.row.index not in op[1:]:
+            return []
+        other = op[2] if op[1] == self.row.index else op[1]
+        return [] if self.lanes.varies(other) else [other]
+
+
+def _terms(rows: Rows) -> list[tuple[Buffer, int, int]]:
+    """What a loop adds up over its rows."""
+    return [term for item in rows.body.items if isinstance(item, Adds) for term in item.terms]

@@ -1,0 +1,113 @@
+"""One body for every row of some arrays; see `engine.each` and `machine.rows.loops`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swelltree.jit.flatten import Flattening, rule
+from swelltree.jit.graph import LONG, TRUTH, Buffer, Graph, NotFlattenedError, kind_of
+from swelltree.jit.native import lane_width
+from swelltree.jit.rows.loops import Looped
+from swelltree.jit.rules.loops import slots_of
+from swelltree.jit.statements import Adds, Rows, Stores
+from swelltree.jit.traced_types import ClosedProgram, Equation
+from swelltree.jit.values import (
+    Stored,
+    Value,
+    View,
+    constants,
+    in_memory,
+    places,
+    stored,
+)
+
+
+@rule("each")
+def _each(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
+    """A loop over the rows; sums are added up on the way.
+
+    What depends on fixed arguments alone is computed before all loops.
+    """
+    graph, p = flat.graph, eqn.params
+    body, axes, length, summed = p["jaxpr"], p["axes"], int(p["length"]), p["summed"]
+    outs = [var.aval for var in eqn.outvars]
+    if not length:
+        return [constants(graph, np.zeros(x.shape, x.dtype)) for x in outs]
+    # a body knows of no loop around it that still grows
+    values = tuple(x.view() if isinstance(x, Looped) else x for x in values)
+    if length == 1:
+        return _single(flat, body, axes, summed, values)
+    if len(graph.stack) > 1 and all(_is_fixed(graph, x) for x in values):
+        with graph.outside():
+            return _looped(flat, eqn, values)
+    return _looped(flat, eqn, values)
+
+
+def _is_fixed(graph: Graph, x: Value) -> bool:
+    """Is an array the same wherever it is asked for, in all loops?"""
+    if isinstance(x, Stored):
+        return x.home is graph.root
+    if isinstance(x, np.ndarray):
+        return all(graph.home[a] is graph.root for a in x.reshape(-1).tolist())
+    return isinstance(x, View) and x.home is graph.root and x.base is None
+
+
+def _looped(flat: Flattening, eqn: Equation, values: tuple[Value, ...]) -> list[Value]:
+    """The loop, here and now."""
+    graph, p = flat.graph, eqn.params
+    body, axes, length, summed = p["jaxpr"], p["axes"], int(p["length"]), p["summed"]
+    outs = [var.aval for var in eqn.outvars]
+    kinds = [kind_of(x.dtype) for x in outs]
+    if any(s and kind == TRUTH for s, kind in zip(summed, kinds, strict=True)):
+        raise NotFlattenedError("sums of truths over rows")
+    inputs = [
+        x if axis is None or isinstance(x, View) else in_memory(graph, x, kind_of(var.aval.dtype))
+        for x, axis, var in zip(values, axes, eqn.invars, strict=True)
+    ]
+    slots = slots_of(graph, outs)
+    graph.state(
+        Stores([zero for b, s in zip(slots, summed, strict=True) if s for zero in _zeros(flat, b)])
+    )
+    with graph.inside() as region, flat.rows.paused():
+        index = graph.row_number(region)
+        row = [
+            x if axis is None else flat.rows.at_number(x, index, axis)
+            for x, axis in zip(inputs, axes, strict=True)
+        ]
+        kept, sums = Stores(), Adds([])
+        for slot, x, s in zip(slots, flat.closed(body, row), summed, strict=True):
+            new = places(graph, x).reshape(-1).tolist()
+            if s:
+                sums.terms += [(slot, j, a) for j, a in enumerate(new)]
+            else:
+                at = graph.op("mul", index, graph.constant(len(new), LONG))
+                kept.moving += [(slot, j, at, a) for j, a in enumerate(new)]
+        graph.state(kept)
+        graph.state(sums)
+    graph.state(Rows(region, index, length, lane_width()))
+    return [stored(slot, 0, x.shape, graph.here) for slot, x in zip(slots, outs, strict=True)]
+
+
+def _zeros(flat: Flattening, buffer: Buffer) -> list[tuple[Buffer, int, int]]:
+    zero = flat.graph.constant(0, buffer.kind)
+    return [(buffer, k, zero) for k in range(buffer.size)]
+
+
+def _single(
+    flat: Flattening, body: ClosedProgram, axes: Any, summed: Any, values: tuple[Value, ...]
+) -> list[Value]:
+    """The same of a single row: no loop."""
+    graph = flat.graph
+    row = []
+    for x, axis in zip(values, axes, strict=True):
+        if isinstance(x, Stored) and axis is not None:  # an axis of one row may stand anywhere
+            x = x.part(0, (*x.shape[:axis], *x.shape[axis + 1 :]))
+        elif isinstance(x, View) and axis is not None:
+            x = x.moved(lambda a, axis=axis: a.take(0, axis))
+        elif axis is not None:
+            x = np.asarray(places(graph, x).take(0, axis))
+        row.append(x)
+    found = flat.closed(body, row)
+    return [x if s else places(graph, x)[None] for x, s in zip(found, summed, strict=True)]

@@ -1,0 +1,290 @@
+"""Loops and branches stay what they are: what they carry on lies in working memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from swelltree.jit.arrays import Array
+from swelltree.jit.backend import jax, traced
+from swelltree.jit.flatten import Flattening, rule
+from swelltree.jit.graph import LONG, Buffer, Graph, NotFlattenedError, kind_of
+from swelltree.jit.rules.numbers import each
+from swelltree.jit.rules.sums import joined
+from swelltree.jit.statements import Choice, Leave, Loop, MovedRow, Stores
+from swelltree.jit.traced_types import (
+    DType,
+    Equation,
+    Shaped,
+    TracedProgram,
+    Variable,
+)
+from swelltree.jit.values import (
+    FEW,
+    Kept,
+    Replaced,
+    Stored,
+    Updated,
+    Value,
+    View,
+    constants,
+    in_memory,
+    numbers,
+    places,
+    stored,
+    stores,
+)
+
+MOST_ABREAST = 8  # rows of a sweep that go in parallel
+
+
+def slots_of(graph: Graph, avals: Sequence[Shaped]) -> list[Buffer]:
+    """Memory of some arrays."""
+    sizes = [int(np.prod(a.shape, dtype=int)) for a in avals]
+    return [graph.room(n, kind_of(a.dtype)) for n, a in zip(sizes, avals, strict=True)]
+
+
+def _carried(flat: Flattening, avals: Sequence[Shaped]) -> list[Buffer]:
+    """Slots of what is carried on, as loops over rows lay it out."""
+    return [flat.rows.slot(tuple(a.shape), kind_of(a.dtype)) for a in avals]
+
+
+def _put(flat: Flattening, slots: list[Buffer], values: list[Value]) -> None:
+    """Values go to their slots."""
+    last = Stores()
+    for buffer, x in zip(slots, values, strict=True):
+        stores(flat.graph, buffer, flat.rows.for_slot(x, tuple(x.shape)), last)
+    flat.graph.state(last)
+
+
+def _carry_on(
+    flat: Flattening, slots: list[Buffer], carried: list[Stored | View], values: list[Value]
+) -> Stores:
+    """Values at the end of a pass go to the slots; where only a few differ, only those."""
+    graph = flat.graph
+    last, own = Stores(), {id(x.buffer) for x in carried}
+    for buffer, before, x in zip(slots, carried, values, strict=True):
+        if isinstance(x, Updated) and x.base.version == before.version:
+            for k, a in enumerate(x.new.reshape(-1).tolist()):
+                last.moving.append((buffer, x.base.start + k, x.index, a))
+            continue
+        if isinstance(x, Replaced) and x.base.version == before.version:
+            row = x.new.buffer, x.new.start, x.new.size
+            last.moving_rows.append(MovedRow(buffer, x.base.start, x.index, *row))
+            continue
+        if not isinstance(x, Updated | Replaced):
+            x = flat.rows.for_slot(x, tuple(x.shape))
+        if isinstance(x, Stored):
+            if x.buffer is buffer and x.version == before.version and x.start == 0:
+                continue  # as it was
+            if id(x.buffer) in own:  # will be overwritten meanwhile: read first
+                x = _set_aside(graph, x) if x.size > FEW else places(graph, x)
+        stores(graph, buffer, x, last)
+    return last
+
+
+def _set_aside(graph: Graph, x: Stored) -> Stored:
+    """A copy of an array, which holds while that is overwritten."""
+    copy = graph.room(x.size, x.kind)
+    graph.state(Stores(rows=[(copy, 0, x.buffer, x.start, x.size)]))
+    return stored(copy, 0, x.shape, graph.here)
+
+
+def _unchanged(body: TracedProgram, first: int) -> list[bool]:
+    """Which of the carried values a body hands on as they are."""
+    return [out is into for out, into in zip(body.outvars, body.invars[first:], strict=False)]
+
+
+def _where_going(graph: Graph, go: np.ndarray, new: Value, old: Value) -> np.ndarray:
+    """New values of the cases of a loop under `vmap` that go on; others wait for them."""
+    ahead, before = places(graph, new), places(graph, old)
+    going = go.reshape(*go.shape, *(1,) * (ahead.ndim - go.ndim))
+    return each(graph, "where", np.broadcast_to(going, ahead.shape), ahead, before)
+
+
+@rule("while")
+def _while(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
+    graph, p = flat.graph, eqn.params
+    cond, body = p["cond_jaxpr"], p["body_jaxpr"]
+    nc, nb = p["cond_nconsts"], p["body_nconsts"]
+    of_cond, of_body, init = values[:nc], values[nc : nc + nb], list(values[nc + nb :])
+    fixed = _unchanged(body.jaxpr, nb)
+    moving = [k for k, same in enumerate(fixed) if not same]
+    slots = _carried(flat, [eqn.outvars[k].aval for k in moving])
+    _put(flat, slots, [init[k] for k in moving])
+    with graph.inside() as region:
+        carry = list(init)
+        for k, buffer in zip(moving, slots, strict=True):
+            carry[k] = flat.rows.in_slot(buffer, tuple(eqn.outvars[k].aval.shape), region)
+        go = places(graph, flat.closed(cond, [*of_cond, *carry])[0])
+        graph.state(Leave(joined(graph, "or", go.reshape(-1).tolist()) if go.size else graph.false))
+        new = flat.closed(body, [*of_body, *carry])
+        before, after = [carry[k] for k in moving], [new[k] for k in moving]
+        if go.ndim:
+            after = [_where_going(graph, go, *pair) for pair in zip(after, before, strict=True)]
+        graph.state(_carry_on(flat, slots, before, after))
+    graph.state(Loop(region))
+    for k, buffer in zip(moving, slots, strict=True):
+        init[k] = flat.rows.in_slot(buffer, tuple(eqn.outvars[k].aval.shape), graph.here)
+    return init
+
+
+@rule("scan")
+def _scan(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
+    with flat.rows.abreast(_beside(eqn)) as several:
+        return _swept(flat, eqn, several, *values)
+
+
+def _beside(eqn: Equation) -> int | None:
+    """Rows of a sweep along several lines at once: the first axis of all that it carries."""
+    p = eqn.params
+    n, m = _sizes(p)
+    body = p["jaxpr"].jaxpr
+    shapes = [tuple(var.aval.shape) for var in eqn.outvars[:m]]
+    shapes += [tuple(var.aval.shape)[1:] for var in eqn.outvars[m:]]
+    counts = {shape[:1] for shape in shapes}
+    if len(counts) != 1 or counts == {()} or len(eqn.invars) == n + m or not m:
+        return None
+    if any(var.aval.dtype != np.float64 for var in body.outvars):
+        return None
+    ((count,),) = counts
+    return count if 1 < count <= MOST_ABREAST else None
+
+
+def _swept(flat: Flattening, eqn: Equation, several: bool, *values: Value) -> list[Value]:
+    graph, p = flat.graph, eqn.params
+    (n, m), length = _sizes(p), int(p["length"])
+    body = p["jaxpr"]
+    consts, init, rows = values[:n], list(values[n : n + m]), values[n + m :]
+    of_rows, outs = eqn.invars[n + m :], eqn.outvars
+    if not length:
+        return init + [constants(graph, np.zeros(v.aval.shape, v.aval.dtype)) for v in outs[m:]]
+    fixed = _unchanged(body.jaxpr, n)[:m]
+    moving = [k for k, same in enumerate(fixed) if not same]
+    slots = _carried(flat, [outs[k].aval for k in moving])
+    counter = graph.room(1, LONG)
+    tables = [_table(graph, x, v.aval.dtype) for x, v in zip(rows, of_rows, strict=True)]
+    zero = np.array(graph.constant(0, LONG))
+    _put(flat, [*slots, counter], [*(init[k] for k in moving), zero])
+    with graph.inside() as region:
+        first = len(graph.ops)
+        carry = list(init)
+        for k, buffer in zip(moving, slots, strict=True):
+            carry[k] = flat.rows.in_slot(buffer, tuple(outs[k].aval.shape), region)
+        count = stored(counter, 0, (), region)
+        i = int(places(graph, count))
+        end = graph.constant(length, LONG)
+        graph.state(Leave(graph.op("lt", i, end)))
+        at = graph.op("sub", graph.constant(length - 1, LONG), i) if p["reverse"] else i
+        now = [flat.rows.at_number(x, at) for x in tables]
+        new = flat.closed(body, [*consts, *carry, *now])
+        changed, kept = [new[k] for k in moving], new[m:]
+        loop = flat.rows.own_loop([*changed, *kept], slots, first) if several else None
+        if loop is not None:
+            results = [flat.rows.series_of(x, at, length) for x in kept]
+            flat.rows.put_in_slots(changed, slots)
+            flat.rows.close(loop)
+            last = Stores()
+        else:
+            last = _carry_on(flat, slots, [carry[k] for k in moving], changed)
+            results = _rows_kept(flat, outs[m:], kept, at, last)
+        next_i = graph.op("add", i, graph.constant(1, LONG))
+        last.single.append((counter, 0, next_i))
+        graph.state(last)
+    graph.state(Loop(region))
+    for k, buffer in zip(moving, slots, strict=True):
+        init[k] = flat.rows.in_slot(buffer, tuple(outs[k].aval.shape), graph.here)
+    return init + [
+        stored(x, 0, var.aval.shape, graph.here) if isinstance(x, Buffer) else x
+        for x, var in zip(results, outs[m:], strict=True)
+    ]
+
+
+def _rows_kept(
+    flat: Flattening, outs: Sequence[Variable], values: list[Value], at: int, last: Stores
+) -> list[Buffer]:
+    """Memory of what every pass of a loop keeps; `last` stores that of this pass."""
+    graph = flat.graph
+    results = slots_of(graph, [var.aval for var in outs])
+    for buffer, x in zip(results, values, strict=True):
+        if isinstance(x, Kept) and x.size > FEW:
+            row = x.memory(graph)
+            first = graph.op("mul", at, graph.constant(row.size, LONG))
+            moved = MovedRow(buffer, 0, first, row.buffer, row.start, row.size)
+            last.moving_rows.append(moved)
+            continue
+        flat_x = places(graph, x).reshape(-1).tolist()
+        first = graph.op("mul", at, graph.constant(len(flat_x), LONG))
+        last.moving += [(buffer, k, first, a) for k, a in enumerate(flat_x)]
+    return results
+
+
+def _sizes(params: dict[str, Any]) -> tuple[int, int]:
+    """How many constants and carried values a scan has."""
+    if "num_consts" in params:
+        return params["num_consts"], params["num_carry"]
+    consts, carry, _ = params["ft_in"].unpack()  # JAX 0.11 and later
+    return len(consts), len(carry)
+
+
+def _table(graph: Graph, x: Value, dtype: DType) -> Stored | View:
+    """Rows that a loop goes through, in memory."""
+    return x if isinstance(x, View) else in_memory(graph, x, kind_of(dtype))
+
+
+@rule("cond")
+def _cond(flat: Flattening, eqn: Equation, which: Value, *values: Value) -> list[Value]:
+    graph, branches = flat.graph, eqn.params["branches"]
+    which = places(graph, which)
+    known = numbers(graph, which)
+    most = len(branches) - 1
+    if known is not None:
+        return flat.closed(branches[int(np.clip(int(known), 0, most))], list(values))
+    slots = _carried(flat, [var.aval for var in eqn.outvars])
+    regions = []
+    for branch in branches:
+        with graph.inside() as region:
+            outs = flat.closed(branch, list(values))
+            _put(flat, slots, outs)
+        regions.append(region)
+    index = graph.typed("convert", LONG, int(which))
+    index = graph.op("max", index, graph.constant(0, LONG))
+    index = graph.op("min", index, graph.constant(most, LONG))
+    graph.state(Choice(index, regions))
+    return [
+        flat.rows.in_slot(buffer, tuple(var.aval.shape), graph.here)
+        for buffer, var in zip(slots, eqn.outvars, strict=True)
+    ]
+
+
+@rule("platform_index")
+def _platform(flat: Flattening, eqn: Equation) -> np.ndarray:
+    """Which way of several is that of this processor."""
+    for k, platforms in enumerate(eqn.params["platforms"]):
+        if platforms is None or "cpu" in platforms:
+            return np.array(flat.graph.constant(k, kind_of(eqn.outvars[0].aval.dtype)))
+    raise NotFlattenedError("a way of computing that is not for CPUs")
+
+
+@rule("custom_linear_solve", "linear_solve")
+def _solved(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
+    """The way of solving that was given; derivatives were taken before."""
+    lengths, jaxprs = eqn.params["const_lengths"], eqn.params["jaxprs"]
+    first = lengths.matvec + lengths.vecmat
+    own = list(values[first : first + lengths.solve])
+    total = sum(lengths)
+    return flat.closed(jaxprs.solve, [*own, *values[total:]])
+
+
+@rule("call_hi_primitive")
+def _expanded(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
+    """What JAX 0.12 keeps whole, in its own smaller operations."""
+    whole = eqn.params["_prim"]
+
+    def smaller(*args: Array) -> list[Array]:
+        return jax.tree.leaves(whole.expand(*jax.tree.unflatten(whole.in_tree, args)))
+
+    shapes = [jax.ShapeDtypeStruct(var.aval.shape, var.aval.dtype) for var in eqn.invars]
+    return flat.closed(traced(smaller, *shapes), list(values))

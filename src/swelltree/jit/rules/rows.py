@@ -1,0 +1,410 @@
+"""Primitives on arrays whose rows are computed in loops; see `machine.rows.loops`.
+
+A rule gives None where the array has no rows of that kind: then the rule of single numbers holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from swelltree.jit.flatten import ROW_RULES, RULES, Flattening
+from swelltree.jit.graph import kind_of
+from swelltree.jit.rows.loops import Looped, Moved, RowLoops
+from swelltree.jit.rules.indices import clipped_start, strides_of, window_of
+from swelltree.jit.rules.numbers import SAME_NAME, each
+from swelltree.jit.rules.sums import REDUCED, extreme, joined
+from swelltree.jit.statements import Reduction, Stores
+from swelltree.jit.traced_types import Equation
+from swelltree.jit.values import (
+    FEW,
+    Kept,
+    Replaced,
+    Stored,
+    Value,
+    View,
+    in_memory,
+    numbers,
+    places,
+    stored,
+    view_of,
+)
+
+BY_NUMBER = (*SAME_NAME, "is_finite", "add_any", "select_n", "clamp", "convert_element_type")
+BY_NUMBER += ("pow", "integer_pow", "square", "rsqrt", "logistic", "round", "asinh", "atanh")
+BY_NUMBER += ("lt_to", "le_to", "one_minus_square")
+
+
+def _rule(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def put(function: Callable[..., Any]) -> Callable[..., Any]:
+        for name in names:
+            ROW_RULES[name] = function
+        return function
+
+    return put
+
+
+def _shape(eqn: Equation) -> tuple[int, ...]:
+    return tuple(int(n) for n in eqn.outvars[0].aval.shape)
+
+
+def _kind(eqn: Equation) -> str:
+    return kind_of(eqn.outvars[0].aval.dtype)
+
+
+@_rule(*BY_NUMBER)
+def _numbers(flat: Flattening, loops: RowLoops, eqn: Equation, *values: Value) -> Value | None:
+    number = RULES[eqn.primitive.name]
+
+    def one(*rows: np.ndarray) -> np.ndarray:
+        return number(flat, eqn, *rows)
+
+    return loops.computed(_shape(eqn), _kind(eqn), one, list(values))
+
+
+def _moved(loops: RowLoops, eqn: Equation, x: Value, move: Moved) -> Value | None:
+    """Numbers moved about; None where the array has no rows before or after."""
+    if not x.size or not int(np.prod(_shape(eqn), dtype=int)):
+        return None
+    if isinstance(x, Kept):
+        return loops.moved(x, move)
+    if isinstance(x, Stored) and loops.axes(_shape(eqn)) is not None:
+        return loops.moved(x, move)
+    return None
+
+
+@_rule("broadcast_in_dim")
+def _repeated(
+    flat: Flattening, loops: RowLoops, eqn: Equation, x: Value, *rest: Any
+) -> Value | None:
+    shape, dims = _shape(eqn), eqn.params["broadcast_dimensions"]
+    old = [1] * len(shape)
+    for d, n in zip(dims, x.shape, strict=True):
+        old[d] = n
+    return _moved(loops, eqn, x, lambda a: np.broadcast_to(a.reshape(old), shape))
+
+
+@_rule("reshape", "squeeze", "expand_dims")
+def _reshaped(
+    flat: Flattening, loops: RowLoops, eqn: Equation, x: Value, *rest: Any
+) -> Value | None:
+    shape = _shape(eqn)
+    if eqn.params.get("dimensions") is not None and eqn.primitive.name == "reshape":
+        return None
+    return _moved(loops, eqn, x, lambda a: a.reshape(shape))
+
+
+@_rule("transpose")
+def _transposed(flat: Flattening, loops: RowLoops, eqn: Equation, x: Value) -> Value | None:
+    return _moved(loops, eqn, x, lambda a: a.transpose(eqn.params["permutation"]))
+
+
+@_rule("rev")
+def _reversed(flat: Flattening, loops: RowLoops, eqn: Equation, x: Value) -> Value | None:
+    return _moved(loops, eqn, x, lambda a: np.flip(a, eqn.params["dimensions"]))
+
+
+@_rule("slice")
+def _sliced(flat: Flattening, loops: RowLoops, eqn: Equation, x: Value) -> Value | None:
+    p = eqn.params
+    steps = p["strides"] or (1,) * len(p["start_indices"])
+    bounds = zip(p["start_indices"], p["limit_indices"], steps, strict=True)
+    index = tuple(slice(a, b, s) for a, b, s in bounds)
+    return _moved(loops, eqn, x, lambda a: a[index])
+
+
+@_rule("tile")
+def _tiled(flat: Flattening, loops: RowLoops, eqn: Equation, x: Value) -> Value | None:
+    return _moved(loops, eqn, x, lambda a: np.tile(a, eqn.params["reps"]))
+
+
+@_rule("split")
+def _split(flat: Flattening, loops: RowLoops, eqn: Equation, x: Value) -> list[Value] | None:
+    if not isinstance(x, Kept) and loops.axes(tuple(x.shape)) is None:
+        return None
+    axis, ends = eqn.params["axis"], np.cumsum(eqn.params["sizes"])
+    parts = []
+    for end, size in zip(ends.tolist(), eqn.params["sizes"], strict=True):
+        index = (*(slice(None),) * axis, slice(end - size, end))
+        if isinstance(x, np.ndarray):
+            parts.append(x[index])
+        else:
+            parts.append(loops.moved(x, lambda a, index=index: a[index]))
+    return parts
+
+
+@_rule("concatenate")
+def _joined(flat: Flattening, loops: RowLoops, eqn: Equation, *parts: Value) -> Value | None:
+    shape, axis = _shape(eqn), int(eqn.params["dimension"])
+    count = loops.axes(shape)
+    if count is None or all(isinstance(x, np.ndarray) for x in parts):
+        return None
+    if axis >= count:  # every row is put together
+        return _side_by_side(loops, shape, _kind(eqn), list(parts), count, axis)
+    return _put_together(loops, eqn, list(parts), shape, axis)
+
+
+@_rule("stack")
+def _stacked(flat: Flattening, loops: RowLoops, eqn: Equation, *parts: Value) -> Value | None:
+    shape, axis = _shape(eqn), int(eqn.params["axis"])
+    count = loops.axes(shape)
+    if count is None or all(isinstance(x, np.ndarray) for x in parts):
+        return None
+    longer = []
+    for x in parts:
+        new = (*x.shape[:axis], 1, *x.shape[axis:])
+        if isinstance(x, np.ndarray):
+            longer.append(x.reshape(new))
+        else:
+            longer.append(loops.moved(x, lambda a, new=new: a.reshape(new)))
+    if axis >= count:
+        return _side_by_side(loops, shape, _kind(eqn), longer, count, axis)
+    return _put_together(loops, eqn, longer, shape, axis)
+
+
+def _side_by_side(
+    loops: RowLoops, shape: tuple[int, ...], kind: str, parts: list[Value], count: int, axis: int
+) -> Looped:
+    loop, rows = loops.together(shape, parts)
+    return Looped(loops, loop, np.concatenate(rows, axis - count), shape, kind)
+
+
+def _put_together(
+    loops: RowLoops, eqn: Equation, parts: list[Value], shape: tuple[int, ...], axis: int
+) -> Value:
+    where = np.arange(int(np.prod(shape, dtype=int))).reshape(shape)
+    ends = np.cumsum([x.shape[axis] for x in parts]).tolist()
+    pairs = []
+    for x, end in zip(parts, ends, strict=True):
+        index = (*(slice(None),) * axis, slice(end - x.shape[axis], end))
+        pairs.append((x, where[index]))
+    return loops.gathered(shape, _kind(eqn), pairs)
+
+
+@_rule("pad")
+def _padded(
+    flat: Flattening, loops: RowLoops, eqn: Equation, x: Value, fill: Value
+) -> Value | None:
+    shape, config = _shape(eqn), eqn.params["padding_config"]
+    count = loops.axes(shape)
+    if count is None or isinstance(x, np.ndarray):
+        return None
+    if any(low < 0 or high < 0 or between for low, high, between in config):
+        return None
+    where = np.arange(int(np.prod(shape, dtype=int))).reshape(shape)
+    index = tuple(slice(low, low + n) for (low, _, _), n in zip(config, x.shape, strict=True))
+    filled = np.broadcast_to(places(flat.graph, fill), shape)
+    return loops.gathered(shape, _kind(eqn), [(filled, where), (x, where[index])])
+
+
+@_rule("reduce_sum", "reduce_max", "reduce_min", "reduce_and", "reduce_or", "reduce_prod")
+def _reduced(flat: Flattening, loops: RowLoops, eqn: Equation, x: Value) -> Value | None:
+    """Along rows in the loop itself; over rows from memory."""
+    count, graph = loops.axes(tuple(x.shape)), flat.graph
+    if count is None or not x.size or (isinstance(x, np.ndarray) and x.size <= FEW):
+        return None
+    if isinstance(x, np.ndarray) and numbers(graph, x) is not None:
+        return None
+    name, empty = REDUCED[eqn.primitive.name]
+    axes, shape, kind = [int(d) for d in eqn.params["axes"]], _shape(eqn), _kind(eqn)
+    behind, over = [d - count for d in axes if d >= count], [d for d in axes if d < count]
+    if behind:
+        loop, (row,) = loops.together(tuple(x.shape), [x])
+        left = [d for d in range(row.ndim) if d not in behind]
+        whole = (*x.shape[:count], *(row.shape[d] for d in left))
+        flat_row = row.transpose([*left, *behind]).reshape(
+            int(np.prod(whole[count:], dtype=int)), -1
+        )
+        row = np.array([joined(graph, name, a) for a in flat_row.tolist()], dtype=int)
+        x = Looped(loops, loop, row.reshape(whole[count:]), whole, kind)
+    if not over:
+        return x
+    if empty is None:
+        empty = extreme(np.dtype(eqn.outvars[0].aval.dtype), lowest=name == "max")
+    return _over_rows(loops, x, over, count, (name, empty), shape, kind)
+
+
+def _over_rows(
+    loops: RowLoops,
+    x: Value,
+    over: list[int],
+    count: int,
+    how: tuple[str, Any],
+    shape: tuple[int, ...],
+    kind: str,
+) -> Value:
+    """Numbers of equal place in all rows, or in those along some axes, brought together."""
+    graph, (name, empty) = loops.graph, how
+    x = x.view() if isinstance(x, Looped) else x
+    view = view_of(graph, in_memory(graph, x, kind) if isinstance(x, np.ndarray) else x)
+    last = count - 1
+    if kind != "f8" or name not in ("add", "max", "min") or last not in over:
+        return _one_by_one(loops, view, over, count, how, shape, kind)
+    # the last of the axes is contiguous
+    front = np.moveaxis(view.offsets, last, -1)
+    starts = front[..., 0]
+    if view.base is not None or not (front - starts[..., None] == np.arange(front.shape[-1])).all():
+        return _one_by_one(loops, view, over, count, how, shape, kind)
+    if view.buffer.where != "work" or view.special is not None:
+        return _one_by_one(loops, view, over, count, how, shape, kind)
+    out = graph.room(starts.size, kind)
+    rows = [(view.buffer, at) for at in starts.reshape(-1).tolist()]
+    here = Reduction(name, out, rows, front.shape[-1], loops.width, float(empty))
+    graph.state(here)
+    sums = stored(out, 0, starts.shape, graph.here)
+    rest = [d for d in over if d != last]
+    if not rest:
+        return sums
+    found = places(graph, sums)
+    left = [d for d in range(found.ndim) if d not in rest]
+    flat = found.transpose([*left, *rest]).reshape(int(np.prod(shape, dtype=int)), -1)
+    return np.array([joined(graph, name, a) for a in flat.tolist()], dtype=int).reshape(shape)
+
+
+def _one_by_one(
+    loops: RowLoops,
+    view: View,
+    over: list[int],
+    count: int,
+    how: tuple[str, Any],
+    shape: tuple[int, ...],
+    kind: str,
+) -> Stored:
+    """The same, row after row."""
+    graph, (name, empty) = loops.graph, how
+    sizes = tuple(n for d, n in enumerate(view.shape[:count]) if d not in over)
+    numbers_of = np.arange(int(np.prod(sizes, dtype=int))).reshape(sizes)
+    target = np.broadcast_to(np.expand_dims(numbers_of, tuple(over)), view.shape[:count])
+    width = view.size // target.size
+    offsets = target.reshape(-1)[:, None] * width + np.arange(width)[None]
+    total = graph.room(int(np.prod(shape, dtype=int)), kind)
+    start = graph.constant(empty, kind)
+    graph.state(Stores([(total, k, start) for k in range(total.size)]))
+    loops.accumulated(view, target.size, total, offsets, name)
+    return stored(total, 0, shape, graph.here)
+
+
+@_rule("dynamic_slice")
+def _cut(
+    flat: Flattening, loops: RowLoops, eqn: Equation, x: Value, *indices: Value
+) -> Value | None:
+    if isinstance(x, Kept) and loops.axes(_shape(eqn)) is None:
+        return _row_at(flat, loops, eqn, x, indices)
+    if isinstance(x, np.ndarray) or loops.axes(_shape(eqn)) is None:
+        return None
+    graph, sizes = flat.graph, eqn.params["slice_sizes"]
+    view = view_of(graph, x if isinstance(x, Stored | Kept) else in_memory(graph, x, _kind(eqn)))
+    if view.base is not None or not _in_order(view):
+        view = view_of(graph, view.memory(graph))
+    start = clipped_start(graph, x.shape, sizes, indices)
+    known = graph.value(start)
+    offsets = int(view.offsets.reshape(-1)[0]) + window_of(x.shape, sizes)
+    if known is not None:
+        return View(view.buffer, offsets + known, view.home, view.version).simplest()
+    same = view.home, view.version
+    return View(view.buffer, offsets, *same, start, lay_out=loops.in_order)
+
+
+def _row_at(
+    flat: Flattening, loops: RowLoops, eqn: Equation, x: Kept, indices: tuple[Value, ...]
+) -> Value | None:
+    """One row of an array that loops have laid out."""
+    if tuple(eqn.params["slice_sizes"]) != (1, *x.shape[1:]):
+        return None
+    view = x.view() if isinstance(x, Looped) else view_of(flat.graph, x)
+    index = clipped_start(flat.graph, x.shape[:1], (1,), indices[:1])
+    return loops.at(view, index, x.shape[0]).reshape(_shape(eqn))
+
+
+def _in_order(x: View) -> bool:
+    return isinstance(x.simplest(), Stored)
+
+
+@_rule("dynamic_update_slice")
+def _replaced(
+    flat: Flattening, loops: RowLoops, eqn: Equation, x: Value, new: Value, *indices: Value
+) -> Value | None:
+    """Rows of memory that are replaced where the array is carried on."""
+    if isinstance(x, Kept) and loops.axes(tuple(x.shape)) == 1 and isinstance(new, np.ndarray):
+        return _row_replaced(flat, loops, eqn, x, new, indices)
+    if loops.axes(tuple(new.shape)) is None or isinstance(new, np.ndarray):
+        return None
+    if not isinstance(x, Stored):
+        return None
+    window = window_of(x.shape, new.shape).reshape(-1)
+    if not np.array_equal(window, np.arange(window.size)):
+        return None
+    start = clipped_start(flat.graph, x.shape, new.shape, indices)
+    return Replaced(x, start, in_memory(flat.graph, new, _kind(eqn)))
+
+
+def _row_replaced(
+    flat: Flattening, loops: RowLoops, eqn: Equation, x: Kept, new: np.ndarray, indices: Any
+) -> Value | None:
+    """One row of many replaced: each is looked at."""
+    graph, shape = flat.graph, tuple(x.shape)
+    if new.shape != (1, *shape[1:]):
+        return None
+    index = clipped_start(graph, shape[:1], (1,), indices[:1])
+    loop, (old,) = loops.together(shape, [x])
+    hit = np.full(old.shape, graph.op("eq", loop.index, index))
+    return Looped(loops, loop, each(graph, "where", hit, new[0], old), shape, _kind(eqn))
+
+
+@_rule("gather")
+def _picked(flat: Flattening, loops: RowLoops, eqn: Equation, x: Value, indices: Value) -> Any:
+    """Rows at places that are known."""
+    if not isinstance(x, Kept | Stored) or loops.axes(_shape(eqn)) is None:
+        return None
+    at = numbers(flat.graph, places(flat.graph, indices))
+    if at is None:
+        return None
+    d, sizes, shape = eqn.params["dimension_numbers"], eqn.params["slice_sizes"], tuple(x.shape)
+    if d.operand_batching_dims:
+        return None
+    room = np.array([shape[dim] - sizes[dim] for dim in d.start_index_map])
+    if ((at < 0) | (at > room)).any():
+        return None
+    own = strides_of(shape)[list(d.start_index_map)]
+    starts = (at.astype(int) * own).sum(-1)
+    window = window_of(shape, sizes)
+    window = window.reshape(
+        [n for k, n in enumerate(sizes) if k not in set(d.collapsed_slice_dims)]
+    )
+    found = starts.reshape(*starts.shape, *(1,) * window.ndim) + window
+    rank = found.ndim
+    rest = [k for k in range(rank) if k not in d.offset_dims]
+    order = np.empty(rank, dtype=int)
+    order[rest] = np.arange(starts.ndim)
+    order[list(d.offset_dims)] = starts.ndim + np.arange(window.ndim)
+    found = found.transpose(order)
+    return loops.moved(x, lambda a: a.reshape(-1)[found])
+
+
+@_rule("scatter")
+def _set(
+    flat: Flattening, loops: RowLoops, eqn: Equation, x: Value, indices: Value, new: Value
+) -> Any:
+    """Rows replaced at places that are known."""
+    if loops.axes(tuple(x.shape)) is None or isinstance(x, np.ndarray):
+        return None
+    at, d = numbers(flat.graph, places(flat.graph, indices)), eqn.params["dimension_numbers"]
+    if at is None or d.operand_batching_dims or not new.size:
+        return None
+    shape = tuple(x.shape)
+    batch_axes = [k for k in range(len(new.shape)) if k not in d.update_window_dims]
+    order = [*batch_axes, *d.update_window_dims]
+    rest = iter(new.shape[k] for k in d.update_window_dims)
+    sizes = [1 if k in d.inserted_window_dims else next(rest) for k in range(len(shape))]
+    room = np.array([shape[dim] - sizes[dim] for dim in d.scatter_dims_to_operand_dims])
+    if ((at < 0) | (at > room)).any():
+        return None
+    own = strides_of(shape)[list(d.scatter_dims_to_operand_dims)]
+    starts = (at.astype(int) * own).sum(-1)
+    window = window_of(shape, sizes).reshape([new.shape[k] for k in d.update_window_dims])
+    where = starts.reshape(*starts.shape, *(1,) * window.ndim) + window
+    where = where.transpose(np.argsort(order))
+    every = np.arange(int(np.prod(shape, dtype=int))).reshape(shape)
+    return loops.gathered(shape, _kind(eqn), [(x, every), (new, where)])

@@ -1,0 +1,131 @@
+"""Matrices in working memory that change in place, and loops around what changes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from swelltree.jit.graph import FLOAT, LONG, Buffer, Graph
+from swelltree.jit.native import lane_width
+from swelltree.jit.statements import Leave, Loop, Rows, Stores
+from swelltree.jit.values import Value, View, in_memory, stored
+
+Place = tuple[Buffer, int, int, int]  # as in `Stores.moving`
+
+
+class Sheet:
+    """A matrix whose rows are whole registers; what lies behind their ends is never looked at.
+
+    Args:
+        graph: of the program.
+        rows: of the matrix.
+        columns: of the matrix.
+        buffer: where it lies already; None: new memory.
+    """
+
+    def __init__(self, graph: Graph, rows: int, columns: int, buffer: Buffer | None = None) -> None:
+        width = lane_width()
+        self.graph, self.shape = graph, (rows, columns)
+        self.stride = -(-columns // width) * width
+        self.buffer = graph.room(rows * self.stride, FLOAT) if buffer is None else buffer
+
+    def fill(self, x: Value) -> None:
+        """Copy an array into it, here and now."""
+        rows, columns = self.shape
+        x = in_memory(self.graph, x, FLOAT)
+        source = [(x.buffer, x.start + i * columns, columns) for i in range(rows)]
+        self.graph.state(
+            Stores(rows=[(self.buffer, i * self.stride, *row) for i, row in enumerate(source)])
+        )
+
+    def at(self, i: int, j: int) -> int:
+        """The number in a row and a column, as it is here and now."""
+        graph = self.graph
+        return graph.load_at(
+            self.buffer, _now(graph, self.buffer), 0, self._index(i, j), graph.here
+        )
+
+    def into(self, i: int, j: int, value: int) -> Place:
+        """Where a number goes."""
+        return self.buffer, 0, self._index(i, j), value
+
+    def _index(self, i: int, j: int) -> int:
+        op = self.graph.op
+        return op("add", op("mul", i, self.graph.constant(self.stride, LONG)), j)
+
+    def view(self) -> View:
+        """The matrix as it is from now on."""
+        return View(self.buffer, self.offsets, self.graph.here, _now(self.graph, self.buffer))
+
+    @property
+    def offsets(self) -> np.ndarray:
+        """Places of all numbers."""
+        rows, columns = self.shape
+        return self.stride * np.arange(rows)[:, None] + np.arange(columns)
+
+
+def sheet_of(graph: Graph, x: Value) -> Sheet:
+    """A matrix as a sheet that is only read: where it lies, or a copy."""
+    rows, columns = x.shape
+    if isinstance(x, View) and x.base is None and x.special is None:
+        there = Sheet(graph, rows, columns, x.buffer)
+        if x.buffer.size == rows * there.stride and np.array_equal(x.offsets, there.offsets):
+            return there
+    copy = Sheet(graph, rows, columns)
+    copy.fill(x)
+    return copy
+
+
+def slot(graph: Graph, kind: str, value: int) -> Buffer:
+    """Memory of one number, which begins with a value."""
+    buffer = graph.room(1, kind)
+    graph.state(Stores([(buffer, 0, value)]))
+    return buffer
+
+
+def in_slot(graph: Graph, buffer: Buffer) -> int:
+    """The number in a slot, as it is here and now."""
+    return graph.load(buffer, _now(graph, buffer), 0, graph.here)
+
+
+def looked_up(graph: Graph, buffer: Buffer, index: int) -> int:
+    """A number of some memory, as it is here and now."""
+    return graph.load_at(buffer, _now(graph, buffer), 0, index, graph.here)
+
+
+def _now(graph: Graph, buffer: Buffer) -> int:
+    """A version of memory of its own."""
+    return stored(buffer, 0, (buffer.size,), graph.here).version
+
+
+@contextmanager
+def one_by_one(graph: Graph, count: int) -> Iterator[int]:
+    """A loop; gives its number."""
+    with graph.inside() as region:
+        index = graph.row_number(region)
+        yield index
+    graph.state(Rows(region, index, count, 1))
+
+
+@contextmanager
+def side_by_side(graph: Graph, count: int) -> Iterator[int]:
+    """A loop over the columns of sheets, several at once; gives its number."""
+    with graph.inside() as region:
+        index = graph.row_number(region)
+        yield index
+    graph.state(Rows(region, index, count, lane_width(), beyond=True))
+
+
+@contextmanager
+def counted_from(graph: Graph, first: int, end: int) -> Iterator[int]:
+    """A loop from a number that is computed up to one that is known."""
+    counter = slot(graph, LONG, first)
+    with graph.inside() as region:
+        i = in_slot(graph, counter)
+        graph.state(Leave(graph.op("lt", i, graph.constant(end, LONG))))
+        yield i
+        following = graph.op("add", i, graph.constant(1, LONG))
+        graph.state(Stores([(counter, 0, following)]))
+    graph.state(Loop(region))

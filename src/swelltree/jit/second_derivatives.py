@@ -1,0 +1,139 @@
+"""Second derivatives: the first ones, which are expressions of a graph, differentiated there.
+
+Numbers of the program itself keep the derivatives that JAX gave them. What first derivatives are
+made of besides are sums, products, choices and functions of single numbers; the last are
+differentiated by JAX. Loops and functions with derivatives of their own are left to JAX as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+
+from swelltree.jit.arrays import Array
+from swelltree.jit.backend import jax, traced
+from swelltree.jit.derivatives import Differentiating, Partials
+from swelltree.jit.graph import FLOAT, NotFlattenedError
+from swelltree.jit.statements import arguments
+from swelltree.jit.traced_types import ClosedProgram
+from swelltree.jit.values import Value, places
+
+FLAT = {"sign", "floor", "ceil", "round_even", "round_away", "same", "convert"}
+ALIKE = {"sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "exp2", "log"}
+ALIKE |= {"log1p", "expm1", "sqrt", "cbrt", "abs", "max", "min", "pow", "atan2"}
+
+
+class NotHereError(NotFlattenedError):
+    """Second derivatives that must be taken otherwise."""
+
+
+class Twice:
+    """Derivatives of expressions of a graph in the unknowns of its program.
+
+    Args:
+        flat: what wrote the program with its first derivatives.
+    """
+
+    def __init__(self, flat: Differentiating) -> None:
+        if flat.has_custom:
+            raise NotHereError("functions with derivatives of their own")
+        self.flat, self.graph = flat, flat.graph
+        self.partials: dict[int, Partials] = dict(flat.partials)
+        self.rules: dict[Hashable, ClosedProgram] = {}
+
+    def of(self, wanted: list[int]) -> list[Partials]:
+        """Derivatives of some expressions."""
+        for a in self._beneath(wanted):
+            partials = self._one(a)
+            if partials:
+                self.partials[a] = partials
+        return [self.partials.get(a, {}) for a in wanted]
+
+    def _beneath(self, wanted: list[int]) -> list[int]:
+        """Floats that they are made of and whose derivatives are not known, in order."""
+        found: set[int] = set()
+        todo = list(wanted)
+        while todo:
+            a = todo.pop()
+            if a in found or a in self.partials or self.graph.kinds[a] != FLOAT:
+                continue
+            found.add(a)
+            todo.extend(arguments(self.graph.ops[a]))
+        return sorted(found)
+
+    def _one(self, a: int) -> Partials:
+        graph, flat = self.graph, self.flat
+        name, *x = graph.ops[a]
+        if name == "load" or name == "load_at":
+            if x[0].where == "work":
+                raise NotHereError("derivatives that lie in memory")
+            return {}
+        if name == "is" or name in FLAT:
+            return {}
+        s = [self.partials.get(b, {}) for b in x]
+        if not any(s):
+            return {}
+        one, minus = graph.one, graph.constant(-1.0)
+        if name in ("add", "sub"):
+            return flat.combined([(one, s[0]), (one if name == "add" else minus, s[1])])
+        if name == "neg":
+            return flat.combined([(minus, s[0])])
+        if name == "mul":
+            return flat.combined([(x[1], s[0]), (x[0], s[1])])
+        if name == "div":
+            by = graph.op("div", one, x[1])
+            return flat.combined([(by, s[0]), (graph.op("neg", graph.op("mul", a, by)), s[1])])
+        if name == "where":
+            zero = graph.zero
+            chosen = {
+                j: graph.op("where", x[0], s[1].get(j, zero), s[2].get(j, zero))
+                for j in sorted(s[1].keys() | s[2].keys())
+            }
+            return {j: b for j, b in chosen.items() if b != zero}
+        if name not in ALIKE:
+            raise NotHereError(f"derivatives of '{name}'")
+        return flat.combined([(self._partial(name, k, x), s[k]) for k in range(len(x)) if s[k]])
+
+    def _partial(self, name: str, k: int, x: list[int]) -> int:
+        """Derivative of a function of single numbers in argument k, by JAX."""
+        if (name, k) not in self.rules:
+            function = getattr(jax.lax, name)
+
+            def slope(*y: Array) -> Array:
+                def alone(z: Array) -> Array:
+                    return function(*(z if i == k else b for i, b in enumerate(y)))
+
+                return jax.jvp(alone, (y[k],), (np.ones(()),))[1]
+
+            like = [jax.ShapeDtypeStruct((), np.dtype(float)) for _ in x]
+            self.rules[name, k] = traced(slope, *like)
+        inputs: list[Value] = [np.array(b) for b in x]
+        (d,) = self.flat.plain.closed(self.rules[name, k], inputs)
+        return int(places(self.graph, d))
+
+
+def second_derivatives(
+    flat: Differentiating, outs: list[np.ndarray], weights: list[np.ndarray], size: int
+) -> np.ndarray:
+    """Places (n, n) of the second derivatives of the sum of results times weights.
+
+    Args:
+        flat: what wrote the results.
+        outs: places of the results.
+        weights: places of their weights.
+        size: how many unknowns there are.
+    """
+    graph = flat.graph
+    pairs = [
+        pair
+        for x, q in zip(outs, weights, strict=True)
+        for pair in zip(q.reshape(-1).tolist(), x.reshape(-1).tolist(), strict=True)
+    ]
+    total = flat.combined((q, flat.of(a)) for q, a in pairs)
+    rows = np.full((size, size), graph.zero)
+    first = sorted(total)
+    for j, partials in zip(first, Twice(flat).of([total[j] for j in first]), strict=True):
+        for k, a in partials.items():
+            rows[j, k] = a
+    return rows

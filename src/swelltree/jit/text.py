@@ -1,0 +1,453 @@
+"""A graph as a function in LLVM's language.
+
+``void run(ptr fixed, ptr in, ptr out, ptr work)``: four rows of numbers of eight bytes each. A
+number that is used in a deeper region than its own lies in working memory meanwhile: registers are
+few. Nothing in the text comes from outside: names are made of numbers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from swelltree.jit.functions.written import REDUCED, written
+from swelltree.jit.graph import FLOAT, LONG, Buffer, Graph, Region
+from swelltree.jit.number_types import NOT_NEGATIVE, SINGLE, Types
+from swelltree.jit.operations import FLAGS, Operations
+from swelltree.jit.rows.loops import write_reduction
+from swelltree.jit.statements import (
+    Adds,
+    Choice,
+    Combination,
+    Leave,
+    Loop,
+    Reduction,
+    Rows,
+    Stores,
+    arguments,
+    inner_regions,
+)
+
+WIDTHS = (8, 4, 2, 1)  # numbers in one register
+PART = 300  # lines of one block
+CHAINS = 4  # partial sums in parallel
+FEW = 8  # numbers that are copied individually
+INVERSE = -(10**9)  # names of inverse numbers come before this one
+
+
+class Writer:
+    """Lines of one function."""
+
+    arguments = ("fixed", "in", "out", "work")
+    float = "double"  # type of one
+    present = "out"  # memory that there is, which LLVM does not know
+    inverts = False  # divisors of several numbers are inverted once
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.lines: list[str] = []
+        self.operations = Operations(self.line)
+        self.on_several: dict[int, Operations] = {}
+        self.count = 0
+        self.kept: dict[int, Buffer] = {}  # working memory of numbers used in deeper regions
+        self.live: set[int] = set()
+        self.region = graph.root  # that is being written
+        self.part = PART  # lines after which a new block begins
+        self.end = ""  # label behind the loop that is being written
+        self.uses: dict[int, int] = {}
+        self._mark(graph.root)
+        self.late: set[int] = set()  # written where they are used
+        self._defer(graph.root)
+        self.divisors = self._divisors() if self.inverts else set[tuple[int, int]]()
+
+    # --- which are needed, and where ----------------------------------------------------------
+    def _mark(self, region: Region) -> None:
+        for item in region.items:
+            if isinstance(item, int):
+                continue
+            for a in item.numbers():  # type: ignore[attr-defined]
+                self._need(a)
+                self._used(a, region)
+            for inner in inner_regions(item):
+                self._mark(inner)
+
+    def _need(self, a: int) -> None:
+        todo = [a]
+        while todo:
+            a = todo.pop()
+            if a in self.live:
+                continue
+            self.live.add(a)
+            for b in arguments(self.graph.ops[a]):
+                self._used(b, self.graph.home[a])
+                todo.append(b)
+
+    def _used(self, a: int, region: Region) -> None:
+        graph = self.graph
+        self.uses[a] = self.uses.get(a, 0) + 1
+        if graph.ops[a][0] in ("is", "load") or graph.home[a] is region or a in self.kept:
+            return
+        self.kept[a] = graph.room(1, graph.kinds[a])
+
+    def _defer(self, region: Region) -> None:
+        """Products that are used once are written there: few registers, and one rounding less.
+
+        So are sums that are the weight of a row.
+        """
+        ops, pending, weights = self.graph.ops, set[int](), set[int]()
+        for item in region.items:
+            if isinstance(item, int):
+                if item not in self.live:
+                    continue
+                pending -= (found := pending.intersection(arguments(ops[item])))
+                self.late |= found
+                once = self.uses.get(item) == 1 and item not in self.kept
+                if ops[item][0] == "mul" and once:
+                    pending.add(item)
+                if ops[item][0] in ("mul", "add", "sub") and once:
+                    weights.add(item)
+                continue
+            if isinstance(item, Combination):  # its memory is new: nothing else changes
+                self.late |= weights.intersection(item.weights)
+                continue
+            pending, weights = set(), set()  # memory may change
+            for inner in inner_regions(item):
+                self._defer(inner)
+
+    def _divisors(self) -> set[tuple[int, int]]:
+        """By region and number: what divides several numbers of a region."""
+        graph, found = self.graph, Counter[tuple[int, int]]()
+        for a in self.live:
+            if graph.ops[a][0] == "div" and graph.kinds[a] == FLOAT:
+                found[id(graph.home[a]), graph.ops[a][2]] += 1
+        return {place for place, count in found.items() if count > 1}
+
+    # --- lines ------------------------------------------------------------------------------
+    def line(self, text: str) -> str:
+        """A line whose result has a new name."""
+        if len(self.lines) >= self.part:
+            self._parted()
+        self.count += 1
+        name = f"%t{self.count}"
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def _parted(self) -> None:
+        """Another block: LLVM's time grows with the square of the length of one.
+
+        The branch is always taken, which LLVM must not know, or it would join the blocks again.
+        """
+        self.part = len(self.lines) + PART
+        there = self.line(f"icmp ne ptr %{self.present}, {self._nowhere()}")
+        more = self._label()
+        self.lines += [f"  br i1 {there}, label %{more}, label %never", f"{more}:"]
+
+    def _nowhere(self) -> str:
+        """An address at which nothing is."""
+        return "null"
+
+    def functions(self) -> str:
+        """Text of the functions that are used."""
+        names, several = set(self.operations.functions), list(self.on_several.values())
+        for x in several:
+            names |= x.functions & REDUCED.keys()
+        return "\n".join([written(names), *(written(x.functions, x.types) for x in several)])
+
+    def several(self, width: int) -> Operations:
+        """Operations on several numbers at once."""
+        if width not in self.on_several:
+            self.on_several[width] = Operations(self.line, Types(width))
+        return self.on_several[width]
+
+    def function(self) -> str:
+        """The whole text."""
+        self._region(self.graph.root, {})
+        body = "\n".join(self.lines)
+        arguments = ", ".join(f"ptr noalias %{name}" for name in self.arguments)
+        return (
+            f"{self.functions()}\ndefine void @run({arguments}) nounwind {{\n"
+            f"entry:\n{body}\n  ret void\nnever:\n  ret void\n}}\n"
+        )
+
+    def _region(self, region: Region, names: dict[int, str]) -> None:
+        outer, self.region = self.region, region
+        self._items(region, names)
+        self.region = outer
+
+    def _items(self, region: Region, names: dict[int, str]) -> None:
+        done: set[int] = set()  # statements that went with an earlier one
+        for k, item in enumerate(region.items):
+            if isinstance(item, int):
+                if item in self.live and item not in self.late:
+                    self._expression(item, names)
+            elif id(item) in done:
+                continue
+            elif isinstance(item, Stores):
+                self._stores(item, names)
+            elif isinstance(item, Leave):
+                self._leave(item.condition, names)
+            elif isinstance(item, Rows):
+                self._rows(item)
+            elif isinstance(item, Adds):
+                self._adds(item, names)
+            elif isinstance(item, Reduction):
+                self._reduction(item)
+            elif isinstance(item, Loop):
+                self._loop(item)
+            elif isinstance(item, Combination):
+                group = self._together(region, k)
+                done |= {id(x) for x in group}
+                self._combinations(group, names)
+            else:
+                assert isinstance(item, Choice)
+                self._choice(item, names)
+
+    def _reduction(self, item: Reduction) -> None:
+        write_reduction(self, item)
+
+    def _label(self) -> str:
+        self.count += 1
+        return f"L{self.count}"
+
+    def _loop(self, loop: Loop) -> None:
+        head, end = self._label(), self._label()
+        outer, self.end = self.end, end
+        self.lines += [f"  br label %{head}", f"{head}:"]
+        self._region(loop.body, {})
+        self.lines += [f"  br label %{head}", f"{end}:"]
+        self.end = outer
+
+    def _rows(self, rows: Rows) -> None:
+        """One row after another."""
+
+        def row(j: str) -> None:
+            if rows.index in self.kept:
+                self._store(LONG, j, self.address(self.kept[rows.index], 0))
+            self._region(rows.body, {rows.index: j})
+
+        self.counted(rows.count, row)
+
+    def _leave(self, condition: int, names: dict[int, str]) -> None:
+        """On with the loop only where a condition holds."""
+        more, go = self._label(), self.name(condition, names)
+        self.lines += [f"  br i1 {go}, label %{more}, label %{self.end}", f"{more}:"]
+
+    def _choice(self, choice: Choice, names: dict[int, str]) -> None:
+        which = self.name(choice.which, names)
+        labels = [self._label() for _ in choice.branches]
+        end = self._label()
+        cases = " ".join(f"i64 {k}, label %{label}" for k, label in enumerate(labels[:-1]))
+        self.lines.append(f"  switch i64 {which}, label %{labels[-1]} [{cases}]")
+        for label, branch in zip(labels, choice.branches, strict=True):
+            self.lines.append(f"{label}:")
+            self._region(branch, {})
+            self.lines.append(f"  br label %{end}")
+        self.lines.append(f"{end}:")
+
+    def repeated(self, count: int, one: Callable[[str | None, int], None]) -> None:
+        """Write `one` for each of some numbers: a few times, or once in a loop."""
+        if count <= FEW:
+            for k in range(count):
+                one(None, k)
+            return
+        self.counted(count, lambda j: one(j, 0))
+
+    def counted(self, count: int, one: Callable[[str], None]) -> None:
+        """Write `one` once, in a loop with the name of its counter."""
+        before, head, back, end = (self._label() for _ in range(4))
+        j, following, go = f"%j{self.count}", f"%k{self.count}", f"%go{self.count}"
+        self.lines += [f"  br label %{before}", f"{before}:", f"  br label %{head}", f"{head}:"]
+        self.lines.append(f"  {j} = phi i64 [ 0, %{before} ], [ {following}, %{back} ]")
+        one(j)
+        self.lines += [f"  br label %{back}", f"{back}:", f"  {following} = add i64 {j}, 1"]
+        self.lines.append(f"  {go} = icmp slt i64 {following}, {count}")
+        self.lines += [f"  br i1 {go}, label %{head}, label %{end}", f"{end}:"]
+
+    # --- memory -----------------------------------------------------------------------------
+    def address(self, buffer: Buffer, at: int, index: str | None = None) -> str:
+        place = buffer.start + at
+        base = self.line(f"getelementptr double, ptr %{buffer.where}, i64 {place}")
+        return (
+            base if index is None else self.line(f"getelementptr double, ptr {base}, i64 {index}")
+        )
+
+    def _load(self, kind: str, address: str) -> str:
+        if kind == FLOAT:
+            return self.line(f"load {self.float}, ptr {address}")
+        whole = self.line(f"load i64, ptr {address}")
+        if kind == LONG:
+            return whole
+        return self.line(f"trunc i64 {whole} to {SINGLE.of(kind)}")
+
+    def _store(self, kind: str, name: str, address: str) -> None:
+        if kind == FLOAT:
+            self.lines.append(f"  store {self.float} {name}, ptr {address}")
+            return
+        if kind != LONG:
+            how = "zext" if kind in NOT_NEGATIVE else "sext"
+            name = self.line(f"{how} {SINGLE.of(kind)} {name} to i64")
+        self.lines.append(f"  store i64 {name}, ptr {address}")
+
+    def _stores(self, stores: Stores, names: dict[int, str]) -> None:
+        kinds = self.graph.kinds
+        singles = [(b, at, a, self.name(a, names)) for b, at, a in stores.single]
+        moving = [
+            (b, at, self.name(i, names), a, self.name(a, names)) for b, at, i, a in stores.moving
+        ]
+        rows = [(b, at, None, origin, start, n) for b, at, origin, start, n in stores.rows]
+        rows += [
+            (b, at, self.name(i, names), origin, start, n)
+            for b, at, i, origin, start, n in stores.moving_rows
+        ]
+        for buffer, at, index, origin, start, count in rows:
+            if not count:
+                continue
+            to, source = self.address(buffer, at, index), self.address(origin, start)
+            self.lines.append(
+                f"  call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {source}, i64 {8 * count}, "
+                "i1 false)"
+            )
+        for buffer, at, a, name in singles:
+            self._store(kinds[a], name, self.address(buffer, at))
+        for buffer, at, index, a, name in moving:
+            self._store(kinds[a], name, self.address(buffer, at, index))
+
+    def _together(self, region: Region, first: int) -> list[Combination]:
+        """Sums of the same rows that follow one another."""
+        item = region.items[first]
+        assert isinstance(item, Combination)
+        group = [item]
+        for other in region.items[first + 1 :]:
+            if isinstance(other, int):
+                if other not in self.live or self.graph.ops[other][0] in ("is", "load"):
+                    continue
+                break
+            if not isinstance(other, Combination) or other.rows != item.rows:
+                break
+            group.append(other)
+        return group
+
+    def _combinations(self, items: list[Combination], names: dict[int, str]) -> None:
+        """Sums of the same rows."""
+        for item in items:
+            self._combination(item, names)
+
+    def _adds(self, adds: Adds, names: dict[int, str]) -> None:
+        for buffer, at, a in adds.terms:
+            kind, term, place = self.graph.kinds[a], self.name(a, names), self.address(buffer, at)
+            both = [self._load(kind, place), term]
+            self._store(kind, self.operations.write("add", kind, kind, both), place)
+
+    def _combination(self, item: Combination, names: dict[int, str]) -> None:
+        """Some numbers of the sum at once, in several partial sums that do not wait for another."""
+        weights = [self.name(a, names) for a in item.weights]
+
+        def some(width: int, at: int, index: str | None = None) -> None:
+            vector = f"<{width} x double>" if width > 1 else "double"
+            rows = (
+                self.line(f"load {vector}, ptr {self.address(buffer, start + at, index)}, align 8")
+                for buffer, start in item.rows
+            )
+            total = self.weighted(vector, [self._splat(width, w) for w in weights], rows)
+            address = self.address(item.out, at, index)
+            self.lines.append(f"  store {vector} {total}, ptr {address}, align 8")
+
+        def whole(j: str | None, k: int) -> None:
+            index = None if j is None else self.line(f"mul i64 {j}, {WIDTHS[0]}")
+            some(WIDTHS[0], WIDTHS[0] * k, index)
+
+        registers = item.count // WIDTHS[0]
+        self.repeated(registers, whole)
+        at = WIDTHS[0] * registers
+        while at < item.count:
+            width = next(w for w in WIDTHS if w <= item.count - at)
+            some(width, at)
+            at += width
+
+    def weighted(self, T: str, weights: list[str], rows: Iterable[str]) -> str:
+        """Sum of numbers of a type, each times a weight, in several sums that do not wait."""
+        sums: list[str] = []
+        for k, (weight, row) in enumerate(zip(weights, rows, strict=True)):
+            part = self.line(f"fmul {FLAGS} {T} {weight}, {row}")
+            if k < CHAINS:
+                sums.append(part)
+            else:
+                sums[k % CHAINS] = self.line(f"fadd {FLAGS} {T} {sums[k % CHAINS]}, {part}")
+        total = sums[0]
+        for other in sums[1:]:
+            total = self.line(f"fadd {FLAGS} {T} {total}, {other}")
+        return total
+
+    def _splat(self, width: int, name: str) -> str:
+        """A number in all lanes."""
+        if width == 1:
+            return name
+        vector = f"<{width} x double>"
+        one = self.line(f"insertelement {vector} poison, double {name}, i32 0")
+        zeros = f"<{width} x i32> zeroinitializer"
+        return self.line(f"shufflevector {vector} {one}, {vector} poison, {zeros}")
+
+    # --- expressions ------------------------------------------------------------------------
+    def name(self, a: int, names: dict[int, str]) -> str:
+        """Name of a number in this region; it is loaded where it comes from outside."""
+        if a in names:
+            return names[a]
+        graph, op = self.graph, self.graph.ops[a]
+        if op[0] == "is":
+            return SINGLE.constant(op[1], graph.kinds[a])
+        if op[0] == "load":
+            name = self._load(graph.kinds[a], self.address(op[1], op[2]))
+        elif a in self.late:
+            self._late_expressions(a, names)
+            return names[a]
+        else:
+            name = self._load(graph.kinds[a], self.address(self.kept[a], 0))
+        names[a] = name
+        return name
+
+    def _late_expressions(self, a: int, names: dict[int, str]) -> None:
+        """What is written where it is used, with all of that kind beneath it, however deep."""
+        todo = [a]
+        while todo:
+            beneath = arguments(self.graph.ops[todo[-1]])
+            waiting = [b for b in beneath if b in self.late and not self._is_named(b, names)]
+            if waiting:
+                todo += waiting
+                continue
+            b = todo.pop()
+            if not self._is_named(b, names):
+                self._expression(b, names)
+
+    def _is_named(self, a: int, names: dict[int, str]) -> bool:
+        """Is a number written already, in whatever length?"""
+        return a in names
+
+    def _expression(self, a: int, names: dict[int, str]) -> None:
+        op, kind = self.graph.ops[a], self.graph.kinds[a]
+        if op[0] in ("is", "load", "row"):  # where they are used
+            return
+        if op[0] == "load_at":
+            index = self.name(op[3], names)
+            names[a] = self._load(kind, self.address(op[1], op[2], index))
+        else:
+            args = [self.name(b, names) for b in op[1:]]
+            names[a] = self._operation(self.operations, a, args, names)
+        if a in self.kept:
+            self._store(kind, names[a], self.address(self.kept[a], 0))
+
+    def _operation(
+        self, operations: Operations, a: int, args: list[str], names: dict[int, str]
+    ) -> str:
+        """The name of the result of an expression of arguments of given names."""
+        op, kind, of = (
+            self.graph.ops[a],
+            self.graph.kinds[a],
+            self.graph.kinds[self.graph.ops[a][1]],
+        )
+        if op[0] != "div" or (id(self.region), op[2]) not in self.divisors:
+            return operations.write(op[0], kind, of, args)
+        key = INVERSE * operations.types.width - op[2]
+        if key not in names:
+            one = operations.types.constant(1.0, FLOAT)
+            names[key] = operations.write("div", FLOAT, FLOAT, [one, args[1]])
+        return operations.write("mul", FLOAT, FLOAT, [args[0], names[key]])

@@ -1,0 +1,336 @@
+"""Arrays while a program is written: numbers of expressions, or rows of memory."""
+
+from __future__ import annotations
+
+import itertools
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from swelltree.jit.arrays import Array
+from swelltree.jit.graph import Buffer, Graph, NotFlattenedError, Region, kind_of
+from swelltree.jit.statements import Stores
+
+LARGEST = 20_000  # numbers of one array that become expressions
+FEW = 24  # numbers that are stored individually where they could be in a loop
+_versions = itertools.count()
+
+
+@dataclass(eq=False)
+class Stored:
+    """An array in memory, its last axis quickest.
+
+    Args:
+        buffer: where it lies.
+        start: place of its first number in the buffer.
+        shape: of the array.
+        home: region in which it holds these values.
+        version: numbers of one buffer that change have versions.
+        special: numbers that are known beforehand, NaN where they are not; or None.
+    """
+
+    buffer: Buffer
+    start: int
+    shape: tuple[int, ...]
+    home: Region
+    version: int
+    special: np.ndarray | None = None
+
+    @property
+    def size(self) -> int:
+        """Count of its numbers."""
+        return int(np.prod(self.shape, dtype=int))
+
+    @property
+    def kind(self) -> str:
+        """Of its numbers."""
+        return self.buffer.kind
+
+    def part(self, start: int, shape: tuple[int, ...]) -> Stored:
+        """Some of it that lie together, in another shape."""
+        special = self.special
+        if special is not None:
+            special = special[start : start + int(np.prod(shape, dtype=int))]
+        return Stored(self.buffer, self.start + start, shape, self.home, self.version, special)
+
+
+class OnBase:
+    """An array of the shape of another that lies in memory."""
+
+    base: Stored
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the array."""
+        return self.base.shape
+
+    @property
+    def size(self) -> int:
+        """Count of its numbers."""
+        return self.base.size
+
+
+@dataclass(eq=False)
+class Updated(OnBase):
+    """An array in memory but for some numbers that lie together.
+
+    Args:
+        base: the array.
+        index: number of the expression (LONG) of the first place that differs.
+        new: expressions that stand there.
+    """
+
+    base: Stored
+    index: int
+    new: np.ndarray
+
+
+@dataclass(eq=False)
+class Replaced(OnBase):
+    """An array in memory but for a row of memory that replaces a part of it.
+
+    Args:
+        base: the array.
+        index: number of the expression (LONG) of the first place that differs.
+        new: what stands there.
+    """
+
+    base: Stored
+    index: int
+    new: Stored
+
+
+@dataclass(eq=False)
+class Product:
+    """A matrix in memory times a vector along one of its axes, not written out yet.
+
+    Args:
+        matrix: two axes.
+        vector: expressions.
+        axis: of the matrix, along which the vector goes.
+    """
+
+    matrix: Stored
+    vector: np.ndarray
+    axis: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the array."""
+        return self.matrix.shape
+
+    @property
+    def size(self) -> int:
+        """Count of its numbers."""
+        return self.matrix.size
+
+
+class Kept(ABC):
+    """An array that is no row of memory, but can become one."""
+
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """Count of its numbers."""
+        return int(np.prod(self.shape, dtype=int))
+
+    @abstractmethod
+    def memory(self, graph: Graph) -> Stored:
+        """The array in memory, its last axis quickest."""
+
+
+@dataclass(eq=False)
+class View(Kept):
+    """Numbers of a buffer in any order.
+
+    Args:
+        buffer: where they lie.
+        offsets: place of each in the buffer, in the shape of the array.
+        home: region in which they hold their values.
+        version: of the buffer.
+        base: expression (LONG) of a place that is added to all; or None.
+        special: numbers that are known beforehand, NaN where they are not; or None.
+        lay_out: stores many numbers contiguously in a loop; None: individually.
+    """
+
+    buffer: Buffer
+    offsets: np.ndarray
+    home: Region
+    version: int
+    base: int | None = None
+    special: np.ndarray | None = None
+    lay_out: Callable[[View], Stored] | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # type: ignore[override]
+        """Of the array."""
+        return self.offsets.shape
+
+    @property
+    def kind(self) -> str:
+        """Of its numbers."""
+        return self.buffer.kind
+
+    def moved(self, move: Callable[[np.ndarray], np.ndarray]) -> View | Stored:
+        """The numbers moved about as numpy moves them."""
+        special = None if self.special is None else move(self.special)
+        after = move(self.offsets)
+        same = self.home, self.version, self.base
+        return View(self.buffer, after, *same, special, self.lay_out).simplest()
+
+    def with_offsets(self, offsets: np.ndarray) -> View:
+        """Other numbers of the same buffer."""
+        return View(self.buffer, offsets, self.home, self.version, self.base)
+
+    def simplest(self) -> View | Stored:
+        """A row of memory where the numbers are contiguous."""
+        flat = self.offsets.reshape(-1)
+        if self.base is not None or not flat.size:
+            return self
+        if not np.array_equal(flat, flat[0] + np.arange(flat.size)):
+            return self
+        special = None if self.special is None else self.special.reshape(-1)
+        start = int(flat[0])
+        return Stored(self.buffer, start, self.shape, self.home, self.version, special)
+
+    def memory(self, graph: Graph) -> Stored:
+        """The numbers in contiguous memory, copied where they are not."""
+        x = self.simplest()
+        if isinstance(x, Stored):
+            return x
+        if self.lay_out is not None and self.size > FEW:
+            return self.lay_out(self)
+        return in_memory(graph, self.places(graph), self.kind)
+
+    def places(self, graph: Graph) -> np.ndarray:
+        """Expressions of all of them."""
+        known = [np.nan] * self.size if self.special is None else self.special.reshape(-1).tolist()
+        out = []
+        for at, value in zip(self.offsets.reshape(-1).tolist(), known, strict=True):
+            if value == value:
+                out.append(graph.constant(value, self.kind))
+            elif self.base is None:
+                out.append(graph.load(self.buffer, self.version, at, self.home))
+            else:
+                out.append(graph.load_at(self.buffer, self.version, at, self.base, self.home))
+        return np.array(out, dtype=int).reshape(self.shape)
+
+
+def view_of(graph: Graph, x: Value, lay_out: Callable[[View], Stored] | None = None) -> View:
+    """Places of the numbers of an array in memory, which may then be moved about."""
+    if isinstance(x, View):
+        return x
+    if not isinstance(x, Stored):
+        x = x.memory(graph)
+    offsets = x.start + np.arange(x.size).reshape(x.shape)
+    special = None if x.special is None else x.special.reshape(x.shape)
+    return View(x.buffer, offsets, x.home, x.version, None, special, lay_out)
+
+
+Value = Any  # np.ndarray of places, Stored, Updated, Product or Kept
+
+
+def stored(
+    buffer: Buffer,
+    start: int,
+    shape: tuple[int, ...],
+    home: Region,
+    special: np.ndarray | None = None,
+) -> Stored:
+    """An array in memory as it is from now on."""
+    return Stored(buffer, start, tuple(shape), home, next(_versions), special)
+
+
+def places(graph: Graph, x: Value) -> np.ndarray:
+    """Expressions of all numbers of an array."""
+    if isinstance(x, np.ndarray):
+        return x
+    if x.size > LARGEST:
+        raise NotFlattenedError(f"an array of {x.size} numbers")
+    if isinstance(x, View):
+        return x.places(graph)
+    if isinstance(x, Kept):
+        x = x.memory(graph)
+    if isinstance(x, Replaced):
+        x = Updated(x.base, x.index, places(graph, x.new).reshape(-1))
+    if isinstance(x, Updated):
+        old = places(graph, x.base).reshape(-1).tolist()
+        out = [_new_or_old(graph, x, j, a) for j, a in enumerate(old)]
+        return np.array(out, dtype=int).reshape(x.shape)
+    if isinstance(x, Product):
+        matrix = places(graph, x.matrix)
+        vector = np.broadcast_to(np.expand_dims(x.vector, 1 - x.axis), x.shape)
+        pairs = zip(matrix.reshape(-1).tolist(), vector.reshape(-1).tolist(), strict=True)
+        return np.array([graph.op("mul", a, b) for a, b in pairs], dtype=int).reshape(x.shape)
+    buffer, version, home = x.buffer, x.version, x.home
+    if x.special is None:
+        out = [graph.load(buffer, version, x.start + j, home) for j in range(x.size)]
+    else:
+        out = [
+            graph.load(buffer, version, x.start + j, home)
+            if value != value
+            else graph.constant(value, buffer.kind)
+            for j, value in enumerate(x.special.tolist())
+        ]
+    return np.array(out, dtype=int).reshape(x.shape)
+
+
+def _new_or_old(graph: Graph, x: Updated, j: int, old: int) -> int:
+    """Number j of an updated array."""
+    chosen = old
+    for k, new in enumerate(x.new.reshape(-1).tolist()):
+        if 0 <= j - k <= x.base.size - x.new.size:
+            hit = graph.op("eq", x.index, graph.constant(j - k, "i8"))
+            chosen = graph.op("where", hit, new, chosen)
+    return chosen
+
+
+def constants(graph: Graph, value: Array) -> np.ndarray:
+    """Places of known numbers."""
+    value = np.asarray(value)
+    kind = kind_of(value.dtype)
+    if value.size > LARGEST:
+        raise NotFlattenedError(f"a constant of {value.size} numbers")
+    flat = [graph.constant(v, kind) for v in value.reshape(-1).tolist()]
+    return np.array(flat, dtype=int).reshape(value.shape)
+
+
+def numbers(graph: Graph, x: Value) -> np.ndarray | None:
+    """Values of an array whose numbers are all known; else None."""
+    if not isinstance(x, np.ndarray):
+        if not isinstance(x, Stored) or x.special is None:
+            return None
+        x = places(graph, x)
+    values = [graph.value(a) for a in x.reshape(-1).tolist()]
+    if any(v is None for v in values):
+        return None
+    return np.array(values).reshape(x.shape)
+
+
+def in_memory(graph: Graph, x: Value, kind: str) -> Stored:
+    """The array in memory: where it is, or in new working memory from here on."""
+    if isinstance(x, Stored):
+        return x
+    if isinstance(x, Kept):
+        return x.memory(graph)
+    flat = places(graph, x).reshape(-1)
+    buffer = graph.room(flat.size, kind)
+    # what is known outside of a loop is stored outside of it
+    home = max((graph.home[a] for a in flat.tolist()), key=lambda r: r.depth, default=graph.root)
+    home.items.append(Stores([(buffer, j, a) for j, a in enumerate(flat.tolist())]))
+    return stored(buffer, 0, x.shape, home)
+
+
+def stores(graph: Graph, buffer: Buffer, x: Value, into: Stores, start: int = 0) -> None:
+    """Let an array be stored at a place of a buffer."""
+    if isinstance(x, Kept) and x.size > FEW:
+        x = x.memory(graph)
+    if isinstance(x, Stored) and x.special is None:
+        into.rows.append((buffer, start, x.buffer, x.start, x.size))
+        return
+    for j, a in enumerate(places(graph, x).reshape(-1).tolist()):
+        into.single.append((buffer, start + j, a))

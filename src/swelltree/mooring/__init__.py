@@ -1,0 +1,1 @@
+"""Moorings: linear, catenary, dynamic lines and cables; seabed, winches and junctions."""

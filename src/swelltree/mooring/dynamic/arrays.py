@@ -1,0 +1,359 @@
+"""The numbers of all lines of a system, stacked and padded to one number of segments.
+
+A line runs from end A (node 0) to end B (node n); segment s lies between the nodes s and s + 1.
+Shorter lines have idle segments at end A: their nodes sit on A and carry nothing. So the sizes of a
+program do not depend on how many segments each line has, and a winch can pay out segments at A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from swelltree.describe import System
+from swelltree.describe.bodies.body import Body
+from swelltree.describe.bodies.hull_panels import hull_panels
+from swelltree.describe.values import NamedValues
+from swelltree.jit.arrays import Array, Tree, namespace, pytree
+from swelltree.model.model import Model
+from swelltree.mooring.network import Network
+from swelltree.mooring.seabed import Bed, make_bed
+from swelltree.multibody.build_layout import local_point
+from swelltree.multibody.layout import Layout
+
+if TYPE_CHECKING:
+    from swelltree.describe.mooring.seabed import SeabedContact
+    from swelltree.mooring.dynamic.lines import DynamicLines, StaticLines
+
+
+# --- The numbers of all lines of a system, stacked and padded to one number of segments
+
+
+@pytree("bending", "elastic", "inextensible", "lifted")
+class LineArrays:
+    """All lines: (line, segment) unless said otherwise.
+
+    Args:
+        rest_length: unstretched length [m].
+        EA: axial stiffness [N]; infinite where the segment cannot stretch.
+        kappa: axial damping over axial stiffness, BA/EA [s].
+        mass_per_length: in air [kg/m].
+        diameter: of the displaced volume and of the drag [m].
+        Cdn: drag across the line, on the area d l.
+        Cdt: drag along the line, on the area pi d l.
+        Can: added mass across the line.
+        Cat: added mass along the line.
+        lift: coefficient of the force across line and flow, on the area d l.
+        EI: bending stiffness [N m^2].
+        clamped: whether the ends A and B keep their direction (line, 2), 1 or 0.
+        point_mass: mass of clumps and floats (line, node) [kg].
+        point_volume: their volume (line, node) [m^3].
+        point_drag: their drag coefficient times area (line, node) [m^2].
+        first: the first segment that is in use (line,).
+        stretch: points (strain, tension) of a rope's own law (line, segment, point, 2), with no
+            points where all segments follow EA.
+        bending: whether any line has a bending stiffness.
+        elastic: whether any segment can stretch.
+        inextensible: whether any segment cannot.
+        lifted: whether any segment has lift or any node a drag of its own.
+    """
+
+    rest_length: Array
+    EA: Array
+    kappa: Array
+    mass_per_length: Array
+    diameter: Array
+    Cdn: Array
+    Cdt: Array
+    Can: Array
+    Cat: Array
+    lift: Array
+    EI: Array
+    clamped: Array
+    point_mass: Array
+    point_volume: Array
+    point_drag: Array
+    first: Array
+    stretch: Array
+    bending: bool
+    elastic: bool
+    inextensible: bool
+    lifted: bool
+
+    @property
+    def n(self) -> int:
+        """Number of segments of every line, idle ones included."""
+        return self.rest_length.shape[-1]
+
+    @property
+    def pushes(self) -> Array:
+        """Which segments carry compression too: those with bending stiffness."""
+        return self.EI > 0.0
+
+    @property
+    def n_lines(self) -> int:
+        """Number of lines."""
+        return self.rest_length.shape[0]
+
+    @property
+    def n_ends(self) -> int:
+        """Points by which a line hangs on its surroundings: its two ends, and the two beyond."""
+        return 4 if self.bending else 2
+
+
+_PER_SEGMENT: dict[str, float] = {
+    "rest_length": np.nan,
+    "EA": np.inf,
+    "kappa": 0.0,
+    "mass_per_length": np.nan,
+    "diameter": 0.0,
+    "Cdn": 0.0,
+    "Cdt": 0.0,
+    "Can": 0.0,
+    "Cat": 0.0,
+    "lift": 0.0,
+    "EI": 0.0,
+}
+_PER_NODE = ("point_mass", "point_volume", "point_drag")
+
+
+def stack_lines(lines: Sequence[NamedValues], n: int | None = None) -> LineArrays:
+    """Stack individual lines into arrays; plain numpy.
+
+    Args:
+        lines: for each line its `segments` and, by the names of `LineArrays`, numbers or one value
+            per segment (per node for `point_...`); `clamped` two flags; `stretch` a table of
+            (strain, tension) beginning with (0, 0), or one table per segment.
+        n: segments of the padded arrays; those of the longest line if not given.
+    """
+    counts = [int(line["segments"]) for line in lines]
+    n = max(counts) if n is None else n
+    tables = [line.get("stretch") for line in lines]
+    points = max((np.shape(t)[-2] for t in tables if t is not None), default=0)
+    columns: dict[str, list[np.ndarray]] = {}
+
+    def put(name: str, value: np.ndarray) -> None:
+        columns.setdefault(name, []).append(value)
+
+    for line, count, table in zip(lines, counts, tables, strict=True):
+        idle = n - count
+        for name, usual in _PER_SEGMENT.items():
+            value = np.broadcast_to(np.asarray(line.get(name, usual), float), (count,))
+            put(name, np.concatenate([np.full(idle, value[0]), value]))
+        for name in _PER_NODE:
+            value = np.broadcast_to(np.asarray(line.get(name, 0.0), float), (count + 1,))
+            put(name, np.concatenate([np.zeros(idle), value]))
+        put("clamped", np.asarray(line.get("clamped", (0.0, 0.0)), float))
+        put("first", np.asarray(idle))
+        put("stretch", _tables(columns, table, count, n, points))
+    stacked = {name: np.stack(value) for name, value in columns.items()}
+    soft = np.isfinite(stacked["EA"])
+    return LineArrays(
+        **stacked,
+        bending=bool(np.any(stacked["EI"] > 0.0)),
+        elastic=bool(np.any(soft)),
+        inextensible=bool(np.any(~soft)),
+        lifted=bool(np.any(stacked["lift"]) or np.any(stacked["point_drag"])),
+    )
+
+
+def _tables(
+    columns: dict[str, list[np.ndarray]], table: Array | None, count: int, n: int, points: int
+) -> np.ndarray:
+    """Law of every segment as a table; EA becomes the steepest slope of one that is given."""
+    EA = columns["EA"][-1]
+    out = np.zeros((n, points, 2))
+    if points == 0:
+        return out
+    if table is None:  # a straight law, as a table
+        rows = np.linspace(0.0, 1.0, points)
+        out[..., 0] = rows
+        out[..., 1] = rows * np.where(np.isfinite(EA), EA, 0.0)[:, None]
+        return out
+    given = np.broadcast_to(np.asarray(table, float), (count, *np.shape(table)[-2:]))
+    last, before = given[:, -1], given[:, -2]
+    more = np.arange(1, points - given.shape[1] + 1)[None, :, None]
+    given = np.concatenate([given, last[:, None] + more * (last - before)[:, None]], axis=1)
+    out[n - count :] = given
+    out[: n - count] = given[0]
+    slope = np.diff(out[..., 1], axis=1) / np.diff(out[..., 0], axis=1)
+    columns["EA"][-1] = slope.max(axis=1)
+    return out
+
+
+def with_first(arrays: LineArrays, first: Array, rest: Array) -> LineArrays:
+    """Lines with so many idle segments and that first segment."""
+    return replace(arrays, first=first, rest_length=rest_lengths(arrays, first, rest))
+
+
+def rest_lengths(arrays: LineArrays, first: Array, rest: Array) -> Array:
+    """Unstretched lengths of all segments, with that of the first in use (line, segment) [m]."""
+    xp = namespace(first, rest, arrays.rest_length)
+    at_first = np.arange(arrays.n) == xp.asarray(first)[:, None]
+    return xp.where(at_first, xp.asarray(rest)[:, None], arrays.rest_length)
+
+
+# --- The seabed under dynamic lines, and points of bodies and junctions that may touch it
+
+
+def seabed_of(system: System) -> Bed | None:
+    """The seabed, None in infinitely deep water."""
+    seabed = system.seabed
+    depth = system.water.depth if seabed.depth is None else seabed.depth
+    if np.isinf(depth) and seabed.grid is None:
+        return None
+    grid = None
+    if seabed.grid is not None:
+        grid = seabed.grid.x, seabed.grid.y, -np.array(seabed.grid.depth)
+        for name in ("x", "y"):
+            steps = np.diff(getattr(seabed.grid, name))
+            if np.ptp(steps) > 1e-6 * steps[0]:
+                raise seabed.grid.fail(f"{name} is not evenly spaced. Give an even grid.")
+    return make_bed(
+        depth,
+        seabed.slope,
+        seabed.stiffness,
+        seabed.damping,
+        seabed.friction,
+        grid,
+    )
+
+
+def contact_points(
+    system: System, layout: Layout, network: Network, bed: Bed | None
+) -> tuple[np.ndarray, np.ndarray, tuple[int, ...], tuple[int, ...]]:
+    """Points of bodies and junctions that may touch the seabed."""
+    N, J = layout.n_bodies, len(network.junctions)
+    points, areas, bodies, junctions = [], [], [], []
+    for contact in system.contacts:
+        body = system.body(contact.body.body)
+        for at in contact.at or _lowest(contact, body):
+            points.append(local_point(system, body.at(*at)))
+            areas.append(contact.area)
+            bodies.append(layout.bodies.index(body.name))
+            junctions.append(J)
+    if bed is not None:
+        for k in range(J):
+            points.append(np.zeros(3))
+            areas.append(1.0)
+            bodies.append(N)
+            junctions.append(k)
+    return (
+        np.array(points, float).reshape(-1, 3),
+        np.array(areas, float),
+        tuple(bodies),
+        tuple(junctions),
+    )
+
+
+def _lowest(contact: SeabedContact, body: Body) -> list[tuple[float, float, float]]:
+    """The lowest corners of a hull."""
+    if body.hull is None:
+        raise contact.fail(f"body '{body.name}' has no hull. Give the points in `at`.")
+    vertices = np.asarray(hull_panels(body.hull).vertices).reshape(-1, 3)
+    vertices = vertices + body.hull_origin
+    low = vertices[:, 2].min()
+    near = vertices[vertices[:, 2] < low + 1e-3 * max(1.0, np.ptp(vertices[:, 2]))]
+    corners = {
+        tuple(np.round(near[index], 9).tolist())
+        for index in (
+            (near[:, 0] + near[:, 1]).argmax(),
+            (near[:, 0] + near[:, 1]).argmin(),
+            (near[:, 0] - near[:, 1]).argmax(),
+            (near[:, 0] - near[:, 1]).argmin(),
+        )
+    }
+    return sorted(corners)
+
+
+# --- Numbers of dynamic lines by name: `<line>.length`, `.EA`, `.mass_per_length`, `.diameter`,
+
+EVEN = ("EA", "mass_per_length", "diameter", "Cdn", "Cdt", "Can", "Cat")
+
+
+def even_numbers(lines: DynamicLines, name: str) -> list[str]:
+    """Names of the numbers of a line; none if there is no such line, or it is cut.
+
+    Args:
+        lines: `DynamicLines`.
+        name: of the line.
+    """
+    if lines.arrays is None or lines.lines.count(name) != 1:
+        return []
+    row = lines.lines.index(name)
+    used = _used(lines.arrays, row)
+    even = [key for key in EVEN if _is_even(getattr(lines.arrays, key)[row], used)]
+    return ["length", *even]
+
+
+def _used(arrays: LineArrays, row: int) -> np.ndarray:
+    return np.arange(arrays.n) >= np.asarray(arrays.first)[row]
+
+
+def _is_even(values: Array, used: np.ndarray) -> bool:
+    """Is it one finite number along the line? A traced one is, as it was set by name."""
+    if not isinstance(values, np.ndarray):
+        return True
+    in_use = values[used]
+    return bool(np.isfinite(in_use).all() and (in_use == in_use[0]).all())
+
+
+def line_number(lines: DynamicLines, name: str, quantity: str) -> Array:
+    """The number of that name."""
+    assert lines.arrays is not None
+    row = lines.lines.index(name)
+    if quantity == "length":
+        return lines.arrays.rest_length[row][_used(lines.arrays, row)].sum()
+    return getattr(lines.arrays, quantity)[row][-1]
+
+
+def with_line_number(
+    lines: DynamicLines, model: Model, name: str, quantity: str, value: Array
+) -> DynamicLines:
+    """The lines with one number of a line replaced, in both of their theories."""
+    row, old = lines.lines.index(name), line_number(lines, name, quantity)
+    arrays = lines.arrays
+    assert arrays is not None
+    if quantity == "length":
+        arrays = _rows(arrays, row, rest_length=arrays.rest_length[row] * (value / old))
+    else:
+        arrays = _rows(arrays, row, **{quantity: 0.0 * arrays.rest_length[row] + value})
+    if quantity == "EA":
+        arrays = _rows(arrays, row, kappa=arrays.kappa[row] * (old / value))
+    longer = value / old if quantity == "length" else 1.0
+    static = _static(replace(lines, arrays=arrays), model, name, longer)
+    return replace(lines, arrays=arrays, static=static)
+
+
+def _static(lines: DynamicLines, model: Model, name: str, longer: Array) -> StaticLines:
+    """The catenaries with the numbers of the line as they are now."""
+    static, arrays, row = lines.static, lines.arrays, lines.lines.index(name)
+    assert static is not None
+    assert arrays is not None
+    at = static.line.index(static.lines.index(name))
+    sections = static.pieces.sections
+    changes: dict[str, Array] = {"length": sections.length[at] * longer}
+    even = even_numbers(lines, name)
+    if {"mass_per_length", "diameter"} <= set(even):
+        area = 0.25 * np.pi * arrays.diameter[row][-1] ** 2
+        weight = (arrays.mass_per_length[row][-1] - model.rho * area) * -model.gravity[2]
+        changes["weight"] = 0.0 * sections.weight[at] + weight
+    if "EA" in even and not arrays.stretch.size:
+        changes["compliance"] = 0.0 * sections.compliance[at] + 1.0 / arrays.EA[row][-1]
+    pieces = replace(static.pieces, sections=_rows(sections, at, **changes))
+    return replace(static, pieces=pieces)
+
+
+def _rows(holder: Tree, row: int, **rows: Array) -> Tree:
+    """Arrays with one row of some replaced, in the library of what comes in."""
+    changed = {}
+    for name, value in rows.items():
+        old = getattr(holder, name)
+        xp = namespace(old, value)
+        changed[name] = xp.stack(
+            [xp.asarray(value if i == row else old[i]) for i in range(len(old))]
+        )
+    return replace(holder, **changed)

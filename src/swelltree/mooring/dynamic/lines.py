@@ -1,0 +1,326 @@
+"""Dynamic lines, the junctions they meet at, and points that may touch the seabed: one effect.
+
+Positions of nodes and junctions, tensions of segments and forces of the seabed are unknowns beside
+those of the bodies: the two-step scheme solves for them (`swelltree.integrate.complementarity`).
+Elsewhere the lines count as static catenaries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from swelltree.describe import System
+from swelltree.describe.mooring.operations import Coupling, couplings
+from swelltree.jit.arrays import Array, Tree, namespace, pytree
+from swelltree.model.effect import Coordinate, Effect, Loads, Now, Place
+from swelltree.model.model import Model
+from swelltree.mooring.catenary.build import build_lines
+from swelltree.mooring.catenary.lines import STATIC_FIELDS, QuasiStaticLines
+from swelltree.mooring.channels import LINE_DIMS
+from swelltree.mooring.dynamic.arrays import LineArrays, even_numbers, line_number, with_line_number
+from swelltree.mooring.network import End, Knot, Network, Piece
+from swelltree.mooring.seabed import Bed
+from swelltree.multibody.build_layout import local_point
+from swelltree.multibody.layout import Layout
+
+if TYPE_CHECKING:
+    from swelltree.mooring.winches import Winches
+
+
+# --- Dynamic lines, the junctions they meet at, and points that may touch the seabed: one effect
+
+STATIC_LINES = (
+    "Dynamic lines count as static catenaries here, without their inertia and drag; contact of "
+    "bodies with the seabed is left out."
+)
+
+
+@pytree(
+    "tie_body",
+    "tie_junction",
+    "tie_line",
+    "tie_waits",
+    "tie_at_A",
+    "pieces",
+    "lines",
+    "end_body",
+    "end_junction",
+    "junctions",
+    "contact_body",
+    "contact_junction",
+    "touches",
+)
+class DynamicLines(Effect):
+    """Dynamic lines, the junctions they meet at, and points that may touch the seabed.
+
+    A line has two points, its ends A and B; lines that bend have two more, beyond the ends.
+    """
+
+    kind: ClassVar[str] = "dynamic_lines"
+    word: ClassVar[str] = "dynamic lines or contacts"  # pyright: ignore[reportIncompatibleMethodOverride]
+    prefix: ClassVar[str] = ""  # pyright: ignore[reportIncompatibleMethodOverride]
+    has_unknowns: ClassVar[bool] = True
+    begins_at_rest: ClassVar[bool] = True
+    dims: ClassVar[dict[str, tuple[str, ...]]] = LINE_DIMS
+    names: ClassVar[tuple[str, ...]] = ()  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    arrays: LineArrays | None
+    bed: Bed | None
+    end_point: Array  # (line * points, 3) in body axes, in the world, or zero on junctions
+    junction_position: Array  # (junction, 3) at first, m
+    junction_mass: Array  # (junction,) kg
+    junction_volume: Array  # (junction,) m^3
+    junction_drag: Array  # (junction,) m^2
+    junction_added: Array  # (junction,) coefficient on the volume
+    contact_point: Array  # (contact, 3)
+    contact_area: Array  # (contact,) m^2
+    pieces: tuple[str, ...]  # their names
+    lines: tuple[str, ...]  # described line of each piece
+    end_body: tuple[int, ...]  # (line * points,), N: world or junction
+    end_junction: tuple[int, ...]  # (line * points,), J: none
+    junctions: tuple[str, ...]
+    contact_body: tuple[int, ...]  # (contact,), N: a junction
+    contact_junction: tuple[int, ...]  # (contact,), J: none
+    touches: bool  # may bodies touch the seabed?
+    tie_point: Array  # (tie, 3) in body axes, or in the world
+    tie_begin: Array  # (tie,) s, when an end that waits is caught
+    tie_end: Array  # (tie,) s, when it is let go
+    tie_tension: Array  # (tie,) N, at which it is let go
+    tie_reach: Array  # (tie,) m, from which it is caught
+    tie_body: tuple[int, ...] = ()  # of ends that can be caught or released, N: world
+    tie_junction: tuple[int, ...] = ()
+    tie_line: tuple[int, ...] = ()
+    tie_waits: tuple[float, ...] = ()  # ties.WAITS where it waits to be caught, else 0
+    tie_at_A: tuple[bool, ...] = ()  # does it hold end A of its line?
+    winches: Tree = None  # effects.lines.winches.Winches, or None
+    breaking_load: Array = None  # (line, segment) N, infinite where none is given; None: nowhere
+    shape: Array = None  # (line, node, 3) in equilibrium between the described ends, m
+    tension: Array = None  # (line, segment) in equilibrium, N
+    static: StaticLines | None = (
+        None  # the same lines as static_lines.StaticLines, for smooth studies
+    )
+
+    @property
+    def nodes(self) -> LineArrays:
+        """Arrays of the lines, where there are lines and not contacts alone."""
+        if self.arrays is None:
+            raise TypeError("there are contacts alone, and no dynamic lines")
+        return self.arrays
+
+    @property
+    def ground(self) -> Bed:
+        """The seabed, where something may touch it."""
+        if self.bed is None:
+            raise TypeError("there is no seabed, and nothing that may touch it")
+        return self.bed
+
+    @property
+    def n_points(self) -> int:
+        """Points of a line that hang on something."""
+        return 0 if self.arrays is None else self.arrays.n_ends
+
+    @property
+    def n_contacts(self) -> int:
+        """Points that may touch the seabed, nodes of lines apart."""
+        return len(self.contact_body)
+
+    @property
+    def feels_current(self) -> bool:  # pyright: ignore
+        """Does a current act on it?"""
+        return self.arrays is not None
+
+    @property
+    def uses_sea(self) -> bool:  # pyright: ignore
+        """Does it ask for the motion of the water? Contacts alone do not."""
+        return self.arrays is not None
+
+    @property
+    def solved_terms(self) -> tuple[str, ...]:
+        """One term for each piece, and one for the seabed under bodies."""
+        return (*(f"line {name}" for name in self.pieces), *(("seabed contact",) * self.touches))
+
+    @property
+    def size_of_sample(self) -> int:
+        return 0 if self.arrays is None else 10 * len(self.pieces) * self.arrays.n
+
+    def loads(self, model: Model, now: Now) -> Loads:
+        """Forces on bodies as they were solved for; none where they are unknowns still."""
+        if now.solved is not None:
+            return now.solved
+        return Loads(namespace(now.motion.v).zeros_like(now.motion.v), power=np.zeros(0))
+
+    def in_still_water(self) -> DynamicLines:
+        """The same lines, never caught and never released."""
+        never = np.full(self.tie_end.shape, np.inf)
+        return replace(self, tie_begin=never, tie_end=never, tie_tension=never)
+
+    def smooth(self) -> tuple[Effect | None, str]:
+        """The lines as static catenaries."""
+        return self.static, STATIC_LINES
+
+    def with_winches(self, winches: Winches) -> DynamicLines:
+        return replace(self, winches=winches)
+
+    def numbers(self) -> dict[str, list[Place]]:
+        return {name: [] for name in self.lines}
+
+    def spread_numbers(self, item: str) -> list[str]:
+        return even_numbers(self, item)
+
+    def spread_number(self, item: str, name: str) -> Array:
+        return line_number(self, item, name)
+
+    def with_spread_number(self, model: Model, item: str, name: str, value: Array) -> DynamicLines:
+        return with_line_number(self, model, item, name, value)
+
+    def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
+        result: dict[str, Coordinate] = {
+            "junction": ("junction", self.junctions, "free junction of lines")
+        }
+        if self.n_contacts:
+            bodies = (*layout.bodies, "junction")
+            points = [f"{bodies[b]} {k}" for k, b in enumerate(self.contact_body)]
+            result["contact"] = ("contact", tuple(points), "point that may touch the seabed")
+        if self.winches is not None:
+            result["winch"] = ("winch", self.winches.names, "winch")
+            result["winch_line"] = ("winch", self.winches.lines, "line of the winch")
+        if self.arrays is not None:
+            result["line"] = ("line", self.pieces, "line")
+        return result
+
+    @property
+    def row_sizes(self) -> dict[str, int]:
+        n = 0 if self.arrays is None else self.arrays.n
+        return {"line_node": n + 1, "line_segment": n}
+
+    def constants(self) -> dict[str, Array]:
+        # with winches both change in time and are channels
+        if self.arrays is None or self.winches is not None:
+            return {}
+        return {
+            "line_segments": self.arrays.n - np.asarray(self.arrays.first),
+            "line_length": np.asarray(self.arrays.rest_length),
+        }
+
+
+# --- Dynamic lines as static catenaries, which every smooth study can take
+
+
+@pytree(*STATIC_FIELDS)
+class StaticLines(QuasiStaticLines):
+    """What stands for dynamic lines, in their place among the effects."""
+
+    kind: ClassVar[str] = DynamicLines.kind
+
+
+def static_lines(system: System, layout: Layout) -> StaticLines | None:
+    """The dynamic lines of a system as catenaries, None if there are none.
+
+    Releases are left out, and a seabed grid has its depth at the origin.
+    """
+    built = build_lines(system, layout, "dynamic")
+    if built is None:
+        return None
+    return StaticLines(**{field.name: getattr(built, field.name) for field in fields(built)})
+
+
+def with_static_lines(model: Model) -> Model:
+    """The model with what stands for effects that have unknowns of their own."""
+    for effect in model.effects:
+        if effect.has_unknowns:
+            stand_in, note = effect.smooth()
+            kept = tuple(stand_in if other is effect else other for other in model.effects)
+            kept = tuple(other for other in kept if other is not None)
+            model = model.replace(effects=kept).noted(note)
+    return model
+
+
+# --- Ends of dynamic lines that are let go, and ends B that are caught, while a run goes on
+
+WAITS = 2.0  # an end that waits to be caught
+
+
+@dataclass(frozen=True, eq=False)
+class Tie:
+    """What holds the end of a line for a while.
+
+    Args:
+        piece: of the line that ends there.
+        junction: at the end.
+        end: body point or fixed point it is tied to.
+        begin: when it is caught, None where it is held from the start [s].
+        stop: when it is let go [s].
+        tension: at which it is let go [N].
+        reach: largest distance from which it is caught [m].
+        at_A: is it end A of the line?
+    """
+
+    piece: int
+    junction: int
+    end: End
+    begin: float | None = None
+    stop: float = np.inf
+    tension: float = np.inf
+    reach: float = np.inf
+    at_A: bool = False
+
+
+def with_ties(
+    system: System, layout: Layout, network: Network
+) -> tuple[Network, tuple[Tie, ...], int]:
+    """Ends that can be let go become junctions of their own, tied to where they were.
+
+    Returns the network, all ties, and how many junctions came in for them.
+    """
+    pieces, knots = list(network.pieces), list(network.junctions)
+    switches = couplings(system.operations)
+    ties: list[Tie] = []
+    for k, piece in enumerate(network.pieces):
+        line, at_A = piece.line, piece.line.release_end == "A"
+        if not (piece.is_first if at_A else piece.is_last):
+            continue
+        of_line = [switch for switch in switches if switch.line == line.name]
+        caught = [switch for switch in of_line if switch.to is not None]
+        stops = [switch.time for switch in of_line if switch.to is None]
+        if line.release_time is not None:
+            stops.append(line.release_time)
+        if caught:
+            ties += [_caught(system, layout, k, piece, switch, stops) for switch in caught]
+            continue
+        if not stops and line.release_tension is None:
+            continue
+        end, clamp = (piece.A, line.clamp_A) if at_A else (piece.B, line.clamp_B)
+        if end.kind == "junction" or clamp is not None:
+            raise line.fail(
+                "it can be released from a body or fixed point to which it is pinned. "
+                f"Change end {line.release_end} or leave the release out."
+            )
+        tension = np.inf if line.release_tension is None else line.release_tension
+        stop = min(stops, default=np.inf)
+        ties.append(Tie(k, len(knots), end, None, stop, tension, at_A=at_A))
+        pieces[k] = replace(piece, **{line.release_end: End("junction", len(knots), np.zeros(3))})
+        knots.append(Knot(f"{line.name} end {line.release_end}", np.zeros(3)))
+    more = len(knots) - len(network.junctions)
+    return Network(tuple(pieces), tuple(knots)), tuple(ties), more
+
+
+def _caught(
+    system: System,
+    layout: Layout,
+    k: int,
+    piece: Piece,
+    switch: Coupling,
+    stops: Sequence[float],
+) -> Tie:
+    """The end of a line on a junction, caught by a body point."""
+    assert switch.to is not None
+    body = layout.bodies.index(switch.to.body)
+    end = End("body", body, local_point(system, switch.to))
+    stop = min((t for t in stops if t > switch.time), default=np.inf)
+    tension = piece.line.release_tension
+    tension = np.inf if tension is None else tension
+    return Tie(k, piece.B.index, end, switch.time, stop, tension, switch.reach)

@@ -1,0 +1,1 @@
+"""Rigid bodies and joints: layout, kinematics, inertia, constraints, five formulations."""

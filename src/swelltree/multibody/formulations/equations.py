@@ -1,0 +1,310 @@
+"""Equations of motion of a model in a chosen formulation, ready for a solver.
+
+`Phase` is what a solver steps: the state, the work done so far by each element,
+and the internal states of radiation and elements. `rates` is its right-hand side,
+`settle` brings it back onto the constraints, `observe` gives every channel of an
+instant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from swelltree.hydro.linear.frame import in_axes, mean_yaw
+from swelltree.hydro.linear.radiation import GivenMemoryForce, fitted_memory
+from swelltree.hydro.splash_zone.immersions import with_immersed_mass
+from swelltree.jit.arrays import Array
+from swelltree.jit.backend import jax, jnp
+from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.internal_state import (
+    AT_REST,
+    InternalState,
+    internal_at_rest,
+    internal_rate,
+    internal_settled,
+    present,
+)
+from swelltree.model.model import Model
+from swelltree.model.solved import (
+    after_step,
+    coupled_effect,
+    element_names,
+    in_step,
+    solved_at,
+    total_loads,
+    with_accelerations,
+    with_solved_mass,
+)
+from swelltree.multibody.formulations.base import (
+    Acceleration,
+    Formulation,
+    Kinematics,
+    Phase,
+    State,
+)
+from swelltree.multibody.formulations.channels import Instant, channels_at
+from swelltree.multibody.formulations.latches import latch_group, latched_motion, stilled
+from swelltree.multibody.formulations.reeling import reeled
+from swelltree.multibody.kinematics import Motion
+from swelltree.spatial.linear_steps import Ports
+
+if TYPE_CHECKING:
+    from swelltree.spatial.linear_steps import ExactStages
+
+
+# --- Equations of motion of a model in a chosen formulation, ready for a solver
+
+
+def start_phase(model: Model, formulation: Formulation) -> Phase:
+    """Assembled start, no work done yet; numpy unless the model is traced."""
+    terms = len(element_names(model)) + len(model.layout.drives)
+    state = formulation.start(model)
+    return Phase(state, np.zeros(terms), settled_at(model, formulation, state))
+
+
+def settled_at(model: Model, formulation: Formulation, state: State) -> InternalState:
+    """Internal states at the start of a motion from a state: mean yaws are those of the bodies."""
+    internal = internal_at_rest(model)
+    if not any(effect.settles for effect in model.effects):
+        return internal
+    t = np.zeros(())
+    pose = formulation.kinematics(present(model, internal), t, state).motion.pose
+    return internal_settled(model, internal, pose)
+
+
+def solve_motion(
+    model: Model,
+    formulation: Formulation,
+    t: Array,
+    state: State,
+    internal: InternalState = AT_REST,
+) -> tuple[Kinematics, Loads, Acceleration]:
+    """Motion, loads and accelerations at one instant."""
+    return _solved_motion(model, formulation, t, state, internal)[1:]
+
+
+def _solved_motion(
+    model: Model, formulation: Formulation, t: Array, state: State, internal: InternalState
+) -> tuple[Model, Kinematics, Loads, Acceleration]:
+    """The same, and the model with its flow solved."""
+    given, model = model, present(model, internal)
+    kin = formulation.kinematics(model, t, state)
+    now = Now(t, kin.motion, internal)
+    model = solved_at(model, now)
+    loads = total_loads(model, t, kin.motion, internal)
+    heavy, coupled = with_immersed_mass(model, t, kin.motion), coupled_effect(model)
+    if coupled is not None:
+        given = given.with_effect(coupled)
+    if latch_group(model) is not None:
+        heavy = with_solved_mass(heavy, symmetric=True)
+        loads, acceleration, _ = latched_motion(heavy, formulation, kin, loads, now)
+    elif coupled is not None:
+        acceleration = coupled.acceleration(heavy, formulation, kin, loads.wrench)
+    else:
+        acceleration = formulation.acceleration(heavy, kin, loads.wrench)
+    loads = with_accelerations(model, loads, kin.motion, acceleration.v_dot)
+    return given, kin, loads, acceleration
+
+
+def step_model(model: Model, formulation: Formulation, t: Array, y: Phase, h: Array) -> Model:
+    """The model with what its effects hold for a step from a phase."""
+    if coupled_effect(model) is None:
+        return model
+    now = present(model, y.internal)
+    kin = formulation.kinematics(now, t, y.state)
+    rate = formulation.position_rate(now, kin, y.state)
+
+    def motion_at(ahead: Array) -> Motion:
+        moved = State(y.state.q + ahead * rate, y.state.s, y.state.chart)
+        return formulation.kinematics(now, t + ahead, moved).motion
+
+    return in_step(model, t, h, motion_at, y.internal)
+
+
+def rates(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
+    """Right-hand side of the equations of motion, powers included."""
+    model, kin, loads, acceleration = _solved_motion(model, formulation, t, y.state, y.internal)
+    q_dot = formulation.position_rate(model, kin, y.state)
+    power = jnp.concatenate([loads.power, drive_power(model, formulation, kin, acceleration)])
+    chart = 0.0 * y.state.chart if isinstance(y.state.chart, jnp.ndarray) else y.state.chart
+    internal = internal_rate(model, Now(t, kin.motion, y.internal))
+    return Phase(State(q_dot, acceleration.s_dot, chart), power, internal)
+
+
+def settle(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
+    """Phase brought back onto its constraints."""
+    state = formulation.settle(present(model, y.internal), t, y.state)
+    if latch_group(model) is not None:
+        state = _stilled(model, formulation, t, Phase(state, y.work, y.internal))
+    if coupled_effect(model) is not None:
+        motion = formulation.kinematics(present(model, y.internal), t, state).motion
+        y = Phase(y.state, y.work, after_step(model, Now(t, motion, y.internal)))
+    memory = None if model.hydro is None else model.hydro.memory
+    if memory is None or not memory.records:
+        return Phase(state, y.work, y.internal)
+    v = formulation.kinematics(model, t, state).motion.v
+    v = in_axes(mean_yaw(y.internal), v).reshape(-1)
+    past = memory.after_step(t, v, y.internal.radiation)
+    return Phase(state, y.work, InternalState(past, y.internal.elements))
+
+
+def event_count(model: Model) -> int:
+    """Number of events that the elements of a model watch for."""
+    return sum(group.event_count for group in model.effects)
+
+
+def _now(model: Model, formulation: Formulation, t: Array, y: Phase) -> Now:
+    """What events may depend on; the forces in latches only where someone watches them."""
+    model = present(model, y.internal)
+    kin = formulation.kinematics(model, t, y.state)
+    now = Now(t, kin.motion, y.internal)
+    group = latch_group(model)
+    if group is None or not group.watches_hold:
+        return now
+    model = solved_at(model, now)
+    loads = total_loads(model, t, kin.motion, y.internal)
+    heavy = with_solved_mass(with_immersed_mass(model, t, kin.motion), symmetric=True)
+    hold = latched_motion(heavy, formulation, kin, loads, now)[2]
+    return Now(t, kin.motion, y.internal, hold.needed)
+
+
+def event_values(model: Model, formulation: Formulation, t: Array, y: Phase) -> Array:
+    """Values whose fall through zero is an event, (event_count,)."""
+    now = _now(model, formulation, t, y)
+    watching = [group for group in model.effects if group.event_count]
+    return jnp.concatenate([group.event_values(model, now) for group in watching])
+
+
+def switched(model: Model, formulation: Formulation, t: Array, y: Phase, hit: Array) -> Phase:
+    """Phase after events: elements change their internal states, winches their cables too."""
+    now = _now(model, formulation, t, y)
+    elements, first = dict(y.internal.elements), 0
+    for group in model.effects:
+        if group.event_count:
+            its_hits = hit[first : first + group.event_count]
+            if group.kind in elements:
+                elements[group.kind] = group.switched(model, now, its_hits)
+            first += group.event_count
+    after = Phase(y.state, y.work, InternalState(y.internal.radiation, elements))
+    after = resolved(model, formulation, t, after)
+    if latch_group(model) is not None:
+        state = _stilled(model, formulation, t, after)
+        after = Phase(state, after.work, after.internal)
+    return reeled(model, formulation, t, y, after)
+
+
+def _stilled(model: Model, formulation: Formulation, t: Array, y: Phase) -> State:
+    """State with the rates of locked strokes at zero."""
+    model = present(model, y.internal)
+    kin = formulation.kinematics(model, t, y.state)
+    now = Now(t, kin.motion, y.internal)
+    heavy = with_immersed_mass(solved_at(model, now), t, kin.motion)
+    heavy = with_solved_mass(heavy, symmetric=True)
+    return stilled(heavy, formulation, t, y.state, y.internal)
+
+
+def resolved(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
+    """Phase in which it is decided which strokes stick by friction."""
+    group = latch_group(model)
+    if group is None or not group.sticks:
+        return y
+
+    def decide(states: Array, _: None) -> tuple[Array, None]:
+        elements = y.internal.elements | {group.kind: states}
+        trial = Phase(y.state, y.work, InternalState(y.internal.radiation, elements))
+        return group.resolved(model, _now(model, formulation, t, trial)), None
+
+    # first those at rest are locked, then one overloaded after the other lets go
+    rounds = int(group.can_stick().sum()) + 1
+    states = jax.lax.scan(decide, y.internal.elements[group.kind], None, length=rounds)[0]
+    elements = y.internal.elements | {group.kind: states}
+    return Phase(y.state, y.work, InternalState(y.internal.radiation, elements))
+
+
+def begun(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
+    """Phase at the start of a run: sampled controllers have taken their first sample."""
+    elements = dict(y.internal.elements)
+    starting = [
+        g for g in model.effects if g.kind in elements and type(g).begun is not Effect.begun
+    ]
+    if not starting:
+        return y
+    now = Now(t, formulation.kinematics(present(model, y.internal), t, y.state).motion, y.internal)
+    for group in starting:
+        elements[group.kind] = group.begun(model, now)
+    return Phase(y.state, y.work, InternalState(y.internal.radiation, elements))
+
+
+def next_due(model: Model, t: Array, y: Phase) -> Array:
+    """The next time at which an event is known to happen [s]; infinite: none is."""
+    times = [due for group in model.effects if (due := group.due(y.internal)) is not None]
+    later = [jnp.where(due > t, due, jnp.inf) for due in times]
+    return jnp.min(jnp.stack(later)) if later else jnp.asarray(jnp.inf)
+
+
+def drive_power(
+    model: Model, formulation: Formulation, kin: Kinematics, acceleration: Acceleration
+) -> Array:
+    """Power that each prescribed motion puts into the system."""
+    count = len(model.layout.drives)
+    if count == 0:
+        return jnp.zeros(0)
+    assert kin.rows is not None
+    rows = formulation.rows(model)
+    each = acceleration.multipliers * kin.rows.velocity_rhs
+    drives = np.array([r.j if r.prescribed else -1 for r in rows])
+    hits = (np.arange(count)[:, None] == drives[None, :]).astype(float)
+    return (hits * each[None]).sum(1)
+
+
+def observe(model: Model, formulation: Formulation, t: Array, y: Phase) -> dict[str, Array]:
+    """Everything a run reports, at one instant: see `channels_at`."""
+    model, kin, loads, acceleration = _solved_motion(model, formulation, t, y.state, y.internal)
+    rows, open_rows = formulation.rows(model), formulation.open_rows(model)
+    instant = Instant(t, kin, loads, acceleration, y.internal, y.work, rows, open_rows)
+    condition = formulation.condition(model, kin, y.state)
+    extra = {} if condition is None else {"partition_condition": condition}
+    return channels_at(model, instant) | extra
+
+
+# --- The radiation memory of a phase as the linear block of its equations of motion
+
+
+def memory_of(y: Phase) -> Array:
+    """States of the radiation memory, or their rates."""
+    return y.internal.radiation
+
+
+def with_memory(y: Phase, chi: Array) -> Phase:
+    """The phase with other states of the radiation memory."""
+    return replace(y, internal=replace(y.internal, radiation=chi))
+
+
+def exact_stages_of(model: Model) -> ExactStages | None:
+    """Stages of a fixed step, where the model was prepared for one (`with_exact_memory`)."""
+    memory = fitted_memory(model)
+    return None if memory is None else memory.exact
+
+
+def ports_of(model: Model) -> Ports | None:
+    """The memory as forces and velocities see it in the stages of such a step."""
+    hydro, memory = model.hydro, fitted_memory(model)
+    if hydro is None or memory is None or memory.ports is None:
+        return None
+    given = GivenMemoryForce(memory.B.shape[1], memory.ports.active)
+    return Ports(model.with_effect(replace(hydro, memory=given)), memory.ports)
+
+
+def matrix_of(model: Model) -> Array | None:
+    """A of the radiation memory, or None where it has no states."""
+    memory = fitted_memory(model)
+    return None if memory is None else memory.A
+
+
+def partners_of(model: Model) -> tuple[int, ...] | None:
+    """The other state of each oscillator of the memory; None where it is not made of such."""
+    memory = fitted_memory(model)
+    return None if memory is None else memory.partner

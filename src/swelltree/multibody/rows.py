@@ -1,0 +1,308 @@
+r"""The kinds of constraints, one class each.
+
+A row is described by the wrench (f, n) that a unit multiplier puts on the follower at the joint
+point. Power invariance gives its velocity form, the same for all kinds:
+
+.. math:: \dot g = f \cdot u + n \cdot \omega_{rel} - \dot g_t
+
+with u the velocity of the follower's joint point relative to the base. A class answers for all its
+rows at once (`evaluate`), and for one of them in the two-step scheme (`gradient`). A new kind is a
+class here and a line where the layout is built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.model.model import Model
+from swelltree.multibody.kinematics import Frames, body_index, dof_coordinates, wrapped
+from swelltree.multibody.layout import Layout, Row
+from swelltree.spatial.rotations import cross, dot, matmul, matvec, transpose
+
+
+@pytree()
+class Drives:
+    """Prescribed coordinates at one time: value, rate, acceleration."""
+
+    value: Array
+    rate: Array
+    acceleration: Array
+
+
+class Trial(NamedTuple):
+    """What the rows of one kind may depend on; m of them."""
+
+    model: Model
+    frames: Frames
+    w_b: Array  # (m, 3) angular velocity of the base
+    w_f: Array  # (m, 3) of the follower
+    v_o: Array  # (m, 3) velocity of the follower's joint point
+    vw: Array  # (N + 1, 6) velocities of all bodies, the world last
+    angles: Array  # nearby values of the single-axis angles
+    drives: Drives
+
+
+class MeanFrames(NamedTuple):
+    """Joint frames averaged over two poses."""
+
+    base_R: Array  # (J, 3, 3)
+    follower_R: Array  # (J, 3, 3)
+    gap: Array  # (J, 3) from the base's joint point to the follower's
+    slide: Array  # (n, 3)
+    turn: Array  # (n, 3)
+
+
+def _ints(rows: Sequence[Row], name: str) -> np.ndarray:
+    return np.array([getattr(r, name) for r in rows], dtype=int)
+
+
+def _still(rows: Sequence[Row], like: Array) -> tuple[Array, Array]:
+    zero = namespace(like).zeros(len(rows))
+    return zero, zero
+
+
+class InPlane(Row):
+    """The follower's point stays in a plane of the base: e . (o_F - o_B) = offset; i: axis."""
+
+    @classmethod
+    def evaluate(cls, rows: Sequence[Row], at: Trial) -> tuple[Array, ...]:
+        j, frames = _ints(rows, "joint"), at.frames
+        e = frames.base_R[j, :, _ints(rows, "i")]
+        g = dot(e, frames.follower_o[j] - frames.base_o[j]) - at.model.joints.offset[j]
+        zero = 0.0 * e
+        return g, e, zero, cross(at.w_b, e), zero, *_still(rows, e)
+
+    def gradient(self, model: Model, mean: MeanFrames) -> tuple[Array, Array, Array]:
+        e = mean.base_R[self.joint, :, self.i]
+        return e, 0.0 * e, cross(e, mean.gap[self.joint])
+
+
+class Align(Row):
+    """Axis j of the follower stays perpendicular to axis i of the base."""
+
+    unit: ClassVar[str] = "rad"
+
+    @classmethod
+    def evaluate(cls, rows: Sequence[Row], at: Trial) -> tuple[Array, ...]:
+        k = _ints(rows, "joint")
+        b = at.frames.base_R[k, :, _ints(rows, "i")]
+        a = at.frames.follower_R[k, :, _ints(rows, "j")]
+        n_dot = cross(cross(at.w_f, a), b) + cross(a, cross(at.w_b, b))
+        zero = 0.0 * a
+        return dot(a, b), zero, cross(a, b), zero, n_dot, *_still(rows, a)
+
+    def gradient(self, model: Model, mean: MeanFrames) -> tuple[Array, Array, Array]:
+        n = cross(mean.follower_R[self.joint, :, self.j], mean.base_R[self.joint, :, self.i])
+        return 0.0 * n, n, -n
+
+
+class Distance(Row):
+    """The joint points keep their distance: (|d|^2 - L^2) / 2L = 0."""
+
+    @classmethod
+    def evaluate(cls, rows: Sequence[Row], at: Trial) -> tuple[Array, ...]:
+        j, model, frames = _ints(rows, "joint"), at.model, at.frames
+        base = body_index(model.layout, model.layout.base)[j]
+        length = model.joints.length[j][:, None]
+        d = frames.follower_o[j] - frames.base_o[j]
+        # world rotation of the base body, recovered from the joint frame
+        base_R = matmul(frames.base_R[j], transpose(model.joints.base_rotation[j]))
+        arm = matvec(base_R, model.joints.base_point[j])
+        d_dot = at.v_o - at.vw[base, :3] - cross(at.w_b, arm)
+        zero = 0.0 * d
+        g = (dot(d, d) - length[:, 0] ** 2) / (2.0 * length[:, 0])
+        return g, d / length, zero, d_dot / length, zero, *_still(rows, d)
+
+    def gradient(self, model: Model, mean: MeanFrames) -> tuple[Array, Array, Array]:
+        f = mean.gap[self.joint] / model.joints.length[self.joint]
+        return f, 0.0 * f, 0.0 * f
+
+
+class Screw(Row):
+    """Advance equals lead times angle, the nearest turn is meant; i: axis."""
+
+    @classmethod
+    def evaluate(cls, rows: Sequence[Row], at: Trial) -> tuple[Array, ...]:
+        j, model, frames = _ints(rows, "joint"), at.model, at.frames
+        e = frames.base_R[j, :, _ints(rows, "i")]
+        lead = model.joints.lead[j]
+        dofs = [
+            next(k for k, d in enumerate(model.layout.dofs) if d.joint == r.joint) for r in rows
+        ]
+        advance = dot(e, frames.follower_o[j] - frames.base_o[j])
+        angle = dof_coordinates(model, frames, at.angles)[np.array(dofs)]
+        g = lead * wrapped(advance / lead - angle)
+        n = -lead[:, None] * e
+        return g, e, n, cross(at.w_b, e), cross(at.w_b, n), *_still(rows, e)
+
+    def gradient(self, model: Model, mean: MeanFrames) -> tuple[Array, Array, Array]:
+        e = mean.base_R[self.joint, :, self.i]
+        n = model.joints.lead[self.joint] * e
+        return e, -n, n + cross(e, mean.gap[self.joint])
+
+
+class Translation(Row):
+    """A translational coordinate as it is; i: dof."""
+
+    @classmethod
+    def evaluate(cls, rows: Sequence[Row], at: Trial) -> tuple[Array, ...]:
+        j, frames = _ints(rows, "joint"), at.frames
+        e = frames.slide[_ints(rows, "i")]
+        g = dot(e, frames.follower_o[j] - frames.base_o[j])
+        zero = 0.0 * e
+        return g, e, zero, cross(at.w_b, e), zero, *_still(rows, e)
+
+    def gradient(self, model: Model, mean: MeanFrames) -> tuple[Array, Array, Array]:
+        e = mean.slide[self.i]
+        return e, 0.0 * e, cross(e, mean.gap[self.joint])
+
+
+class Rotation(Row):
+    """A single angle as it is, with its turns; i: dof."""
+
+    unit: ClassVar[str] = "rad"
+
+    @classmethod
+    def evaluate(cls, rows: Sequence[Row], at: Trial) -> tuple[Array, ...]:
+        dof = _ints(rows, "i")
+        r = at.frames.turn[dof]
+        on_follower = np.array([at.model.layout.dofs[i].on_follower for i in dof], dtype=bool)
+        angle = dof_coordinates(at.model, at.frames, at.angles)[dof]
+        carried = namespace(r).where(on_follower[:, None], at.w_f, at.w_b)
+        zero = 0.0 * r
+        return angle, zero, r, zero, cross(carried, r), *_still(rows, r)
+
+    def gradient(self, model: Model, mean: MeanFrames) -> tuple[Array, Array, Array]:
+        r = mean.turn[self.i]
+        return 0.0 * r, r, -r
+
+
+class DrivenTranslation(Translation):
+    """Prescribed translation; i: dof, j: number of the prescribed motion."""
+
+    prescribed: ClassVar[bool] = True
+    of_coordinates: ClassVar[bool] = True
+
+    @classmethod
+    def evaluate(cls, rows: Sequence[Row], at: Trial) -> tuple[Array, ...]:
+        k, drives = _ints(rows, "j"), at.drives
+        g, *wrench, _, _ = super().evaluate(rows, at)
+        return g - drives.value[k], *wrench, drives.rate[k], drives.acceleration[k]
+
+
+class DrivenRotation(Rotation):
+    """Prescribed angle, modulo whole turns; i: dof, j: number of the prescribed motion."""
+
+    prescribed: ClassVar[bool] = True
+    of_coordinates: ClassVar[bool] = True
+
+    @classmethod
+    def evaluate(cls, rows: Sequence[Row], at: Trial) -> tuple[Array, ...]:
+        k, drives = _ints(rows, "j"), at.drives
+        g, *wrench, _, _ = super().evaluate(rows, at)
+        return wrapped(g - drives.value[k]), *wrench, drives.rate[k], drives.acceleration[k]
+
+
+class Spin(Row):
+    """The follower does not turn about axis i of the base; there is no position to keep."""
+
+    of_rates: ClassVar[bool] = True
+
+    @classmethod
+    def evaluate(cls, rows: Sequence[Row], at: Trial) -> tuple[Array, ...]:
+        e = at.frames.base_R[_ints(rows, "joint"), :, _ints(rows, "i")]
+        zero = 0.0 * e
+        return zero[:, 0], zero, e, zero, cross(at.w_b, e), *_still(rows, e)
+
+    def gradient(self, model: Model, mean: MeanFrames) -> tuple[Array, Array, Array]:
+        e = mean.base_R[self.joint, :, self.i]
+        return 0.0 * e, e, -e
+
+
+@dataclass(frozen=True)
+class Coupled(Row):
+    """Coordinates in a fixed relation: sum of coefficients times coordinates = constant.
+
+    i: number of the coupling, j: place of its first coefficient in `Couplings.coefficient`.
+
+    Args:
+        coordinates: rows of the coordinates themselves, in the order of the coefficients.
+    """
+
+    coordinates: tuple[Row, ...] = ()
+
+    of_coordinates: ClassVar[bool] = True
+    unit: ClassVar[str] = "m or rad"
+
+    def parts(self) -> tuple[Row, ...]:
+        return self.coordinates
+
+    def owner(self, layout: Layout) -> str:
+        return f"coupling '{layout.couplings[self.i]}'"
+
+
+def spread(model: Model, rows: tuple[Row, ...]) -> Array | None:
+    """Coefficient of each part of the rows in each row (m, parts); None where each is its own."""
+    if all(row.parts() == (row,) for row in rows):
+        return None
+    row_of = [k for k, row in enumerate(rows) for _ in row.parts()]
+    place = [
+        row.j + n if isinstance(row, Coupled) else -1
+        for row in rows
+        for n in range(len(row.parts()))
+    ]
+    assert model.couplings is not None
+    c = model.couplings.coefficient
+    xp = namespace(c)
+    weight = xp.concatenate([c, xp.ones(1)])[np.array(place)]
+    return np.eye(len(rows))[:, row_of] * weight
+
+
+def constants(model: Model, rows: tuple[Row, ...]) -> Array:
+    """What the rows are to be: the constants of couplings, zero for all others (m,)."""
+    assert model.couplings is not None
+    c = model.couplings.constant
+    place = [row.i if isinstance(row, Coupled) else -1 for row in rows]
+    return namespace(c).concatenate([c, namespace(c).zeros(1)])[np.array(place)]
+
+
+def coordinate_row(turns: bool, joint: int, dof: int) -> Row:
+    """The coordinate of a dof itself."""
+    return (Rotation if turns else Translation)(joint, dof)
+
+
+def driven_row(turns: bool, joint: int, dof: int, drive: int) -> Row:
+    """The coordinate of a dof follows a prescribed motion."""
+    return (DrivenRotation if turns else DrivenTranslation)(joint, dof, drive)
+
+
+def joint_rows(
+    joint: int,
+    translations: tuple[int, ...],
+    rotations: tuple[int, ...],
+    quaternion: bool,
+    screw: bool,
+) -> list[Row]:
+    """Constraint rows of a joint that leaves the given DOFs in its joint frame."""
+    rows: list[Row] = [InPlane(joint, a) for a in range(3) if a not in translations]
+    if screw:
+        (axis,) = rotations
+        rows = [InPlane(joint, a) for a in range(3) if a != axis]
+        rows.append(Screw(joint, axis))
+    if quaternion:
+        # turns about axes of the base that are not free are held as velocities
+        constrained = [a for a in range(3) if a not in rotations] if rotations else []
+        return rows + [Spin(joint, a) for a in constrained]
+    if len(rotations) == 0:
+        rows += [Align(joint, (a + 1) % 3, a) for a in range(3)]
+    elif len(rotations) == 1:
+        a = rotations[0]
+        rows += [Align(joint, b, a) for b in range(3) if b != a]
+    else:
+        rows.append(Align(joint, rotations[0], rotations[1]))
+    return rows

@@ -1,0 +1,1 @@
+"""Power take-offs: actuators between bodies, their laws and their controllers."""

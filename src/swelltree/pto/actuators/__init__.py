@@ -1,0 +1,1 @@
+"""Forces along a stroke: springs, dampers, joint forces, PTOs."""

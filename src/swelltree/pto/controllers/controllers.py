@@ -1,0 +1,421 @@
+"""Controllers: u(t, measured channels) drives the actuators of forces on strokes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from swelltree.describe.errors import SwelltreeError
+from swelltree.jit.arrays import Array, Numbers, namespace, pytree
+from swelltree.model.effect import Coordinate, Effect, LinearForm, Loads, Now
+from swelltree.model.internal_state import InternalState
+from swelltree.model.model import Model
+from swelltree.pto.actuators.actuators import stroke
+from swelltree.pto.actuators.forces import stroke_forces
+from swelltree.pto.controllers.law_checks import Asked, plain_values, where_of
+
+if TYPE_CHECKING:
+    from swelltree.multibody.layout import Layout
+    from swelltree.pto.controllers.expected_sea import ExpectedSea
+    from swelltree.waves.sea import RealisedSea
+
+
+@pytree("law", "measures", "drives", "name", "states", "surfaces", "n_surfaces", "ramps", "preview")
+class CompiledController:
+    """A control law with what it measures and what it drives.
+
+    measures: (quantity, index, is_rate); the quantities are coordinate (of a joint), body (index
+    6 i + k), and length, stroke and force of the elements on strokes, by their number.
+    drives: numbers of elements on strokes.
+    """
+
+    law: Callable[[Array, Array], Array]  # (t, asked) -> u, and what it has next, in one row
+    measures: tuple[tuple[str, int, bool], ...]
+    drives: tuple[int, ...]
+    gains: tuple[Array, ...] = ()  # that the law takes beside what is measured
+    name: str = ""
+    states: tuple[str, ...] = ()
+    start: tuple[Array, ...] = ()  # of the states
+    sample_time: Array | None = None  # s; None: the law acts continuously
+    surfaces: Callable[[Array, Array], Array] | None = None  # where the law jumps
+    n_surfaces: int = 0
+    ramps: bool = False  # u goes on linearly between samples: the law gives u, its slope, states
+    preview: Callable[[RealisedSea | None], np.ndarray] | None = None  # numbers of its sea
+    data: Array | None = None  # those of the sea of the run
+
+    @property
+    def held(self) -> int:
+        """Numbers that are held between samples: u, and its slope where it ramps."""
+        return 0 if self.sample_time is None else len(self.drives) * (2 if self.ramps else 1)
+
+    @property
+    def size(self) -> int:
+        """Internal states: those of the law; if sampled, what is held and the number of samples."""
+        return len(self.states) + (0 if self.sample_time is None else self.held + 1)
+
+    @property
+    def event_count(self) -> int:
+        """The next sample, or either side of every surface."""
+        return 2 * self.n_surfaces if self.sample_time is None else 1
+
+
+@dataclass(frozen=True)
+class LawOfGains:
+    """A law that takes gains by name; they come behind what is measured."""
+
+    function: Callable[..., Array]
+    names: tuple[str, ...]
+
+    def __call__(self, t: Array, y: Array) -> Array:
+        count = len(self.names)
+        gains = {name: y[len(y) - count + k] for k, name in enumerate(self.names)}
+        return self.function(t, y[: len(y) - count], **gains)
+
+
+@dataclass(frozen=True)
+class LawOfStates:
+    """A law (or its surfaces) that sees states: behind what is measured come gains, then states.
+
+    It gives u and the next states (or rates) in one row.
+    """
+
+    function: Callable[..., tuple[Array, Array]]
+    gains: tuple[str, ...]
+    states: tuple[str, ...]
+    drives: int
+    name: str
+    is_surface: bool = False
+
+    def __call__(self, t: Array, asked: Array) -> Array:
+        n = len(asked) - len(self.states)
+        m = n - len(self.gains)
+        gains = {name: asked[m + k] for k, name in enumerate(self.gains)}
+        value = self.function(t, asked[:m], asked[n:], **gains)
+        xp = namespace(asked)
+        if self.is_surface:
+            return value
+        if not isinstance(value, tuple | list) or len(value) != 2:
+            raise SwelltreeError(
+                f"controller '{self.name}': {where_of(self.function)} has states and gives "
+                f"{type(value).__name__}. Return a pair (u, next states)."
+            )
+        rows = [xp.reshape(xp.asarray(part, dtype=float), (-1,)) for part in value]
+        for row, count, what in zip(
+            rows, (self.drives, len(self.states)), ("driven elements", "states"), strict=True
+        ):
+            if row.shape[0] != count:
+                raise SwelltreeError(
+                    f"controller '{self.name}': {where_of(self.function)} gives {row.shape[0]} "
+                    f"values for {count} {what}. Return (u, next states) with one value for each."
+                )
+        return xp.concatenate(rows)
+
+
+ASKED: WeakValueDictionary[tuple[object, int, str], Asked] = WeakValueDictionary()
+
+
+@dataclass(frozen=True)
+class PlainLaw:
+    """A control law in plain Python, called back from the compiled program.
+
+    Its derivative is taken by differences, so that linear studies and gradients see it.
+    """
+
+    function: Callable[[float, np.ndarray], Numbers]
+    count: int
+    name: str
+    asked: Asked = field(init=False, compare=False)  # by programs, for all laws equal to this one
+
+    def __post_init__(self) -> None:
+        # a compiled program may go on calling an equal law of another compilation
+        key = self.function, self.count, self.name
+        object.__setattr__(self, "asked", ASKED.setdefault(key, Asked()))
+
+    def values(self, t: Array, y: Array) -> np.ndarray:
+        """The law itself, its answer checked."""
+        value = plain_values(self.name, self.function, self.count, t, y)
+        self.asked.keep(float(t), np.array(y), value)
+        return value
+
+    def check_memory(self) -> None:
+        """Reject a law that answers a question of the run otherwise than it did then."""
+        self.asked.check(self.name, self.function, self.count)
+
+    def called(self, t: Array, y: Array) -> np.ndarray:
+        """The same from inside a program, which cannot raise: errors are reported afterwards."""
+        try:
+            return self.values(t, y)
+        except SwelltreeError as error:
+            self.asked.faults.append(str(error))
+            return np.full(self.count, np.nan)
+
+    def __call__(self, t: Array, y: Array) -> Array:
+        if namespace(t, y) is np:
+            return self.values(t, y)
+        from swelltree.jit.callbacks import called_back
+
+        return called_back(self.called, self.count, t, y)
+
+
+@pytree("names", "silent", "expected")
+class Controllers(Effect):
+    """All controllers of a system: they command and exert no force themselves."""
+
+    controllers: tuple[CompiledController, ...]
+
+    kind: ClassVar[str] = "controller"
+    names: tuple[str, ...] = ()
+    silent: tuple[int, ...] = ()  # controllers that command nothing
+    expected: tuple[ExpectedSea, ...] = ()  # seas that laws or forces were made for
+    dims: ClassVar[dict[str, tuple[str, ...]]] = {"state": ("control_state",)}
+    units: ClassVar[dict[str, str]] = {"state": ""}
+
+    def loads(self, model: Model, now: Now) -> Loads:
+        xp = namespace(now.motion.pose.p)
+        channels = {}
+        parts = [
+            x[: len(controller.states)]
+            for controller, x in zip(self.controllers, self.parts(now.internal), strict=True)
+            if controller.states
+        ]
+        if parts:
+            channels["state"] = namespace(*parts).concatenate(parts)
+        return Loads(xp.zeros((model.layout.n_bodies, 6)), xp.zeros(0), xp.zeros(0), channels)
+
+    def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
+        names = [f"{c.name}.{state}" for c in self.controllers for state in c.states]
+        return {"control_state": ("control_state", names, "state of a controller")} if names else {}
+
+    def parts(self, internal: InternalState) -> list[Array]:
+        """Internal states of each controller: of its law, held values, number of samples."""
+        flat, out, first = internal.elements.get(self.kind), [], 0
+        flat = self.internal_start() if flat is None else flat
+        for controller in self.controllers:
+            last = first + controller.size
+            out.append(np.zeros(0) if flat is None else flat[first:last])
+            first = last
+        return out
+
+    def commands(self, model: Model, now: Now) -> Iterable[tuple[int, Array]]:
+        rows = zip(self.controllers, self.parts(now.internal), strict=True)
+        for number, (controller, x) in enumerate(rows):
+            if number in self.silent:
+                continue
+            if controller.sample_time is None:
+                u = commanded(model, now, controller, x)
+            else:
+                u = held_force(controller, now.t, x)
+            yield from ((i, u[k]) for k, i in enumerate(controller.drives))
+
+    def bends(self, off_stops: frozenset[str] = frozenset()) -> str:
+        return "a controller acts" if self.controllers else ""
+
+    def linear(self, model: Model, now: Now) -> LinearForm:
+        held = (c.name for c in self.controllers if c.sample_time is not None)
+        return LinearForm(
+            notes=tuple(
+                f"Controller '{name}' is sampled: its force is held as before its first sample."
+                for name in held
+            )
+        )
+
+    # --- the sea ----------------------------------------------------------------------------
+    @property
+    def uses_sea(self) -> bool:  # pyright: ignore
+        return any(controller.preview is not None for controller in self.controllers)
+
+    def check_sea(self, waves: RealisedSea) -> None:
+        for expected in self.expected:
+            expected.check(waves)
+
+    def in_sea(self, model: Model, waves: RealisedSea) -> Effect:
+        made = tuple(
+            c if c.preview is None else replace(c, data=c.preview(waves)) for c in self.controllers
+        )
+        return replace(self, controllers=made)
+
+    # --- states and events ------------------------------------------------------------------
+    def internal_start(self) -> Array | None:
+        if not any(controller.size for controller in self.controllers):
+            return None
+        parts: list[Array] = []
+        for controller in self.controllers:
+            parts += controller.start
+            parts += [np.zeros(())] * (controller.size - len(controller.states))
+        return namespace(*parts).stack(parts)
+
+    def internal_rate(self, model: Model, now: Now) -> Array:
+        out = []
+        for controller, x in zip(self.controllers, self.parts(now.internal), strict=True):
+            rate = 0.0 * x
+            if controller.states and controller.sample_time is None and not controller.n_surfaces:
+                rate = answer(model, now, controller, x)[len(controller.drives) :]
+            out.append(rate)
+        return namespace(*out).concatenate(out)
+
+    @property
+    def event_count(self) -> int:
+        return sum(controller.event_count for controller in self.controllers)
+
+    def due(self, internal: InternalState) -> Array | None:
+        times = [
+            controller.sample_time * x[-1]
+            for controller, x in zip(self.controllers, self.parts(internal), strict=True)
+            if controller.sample_time is not None
+        ]
+        return namespace(*times).stack(times).min() if times else None
+
+    def event_values(self, model: Model, now: Now) -> Array:
+        values = []
+        for controller, x in zip(self.controllers, self.parts(now.internal), strict=True):
+            if controller.sample_time is not None:
+                values.append((controller.sample_time * x[-1] - now.t)[None])
+            elif controller.surfaces is not None:
+                asked = asked_of(model, now, controller, x)
+                xp = namespace(asked)
+                side = xp.asarray(controller.surfaces(now.t, asked), dtype=float).reshape(-1)
+                values += [side, -side]
+        return namespace(*values).concatenate(values)
+
+    def switched(self, model: Model, now: Now, hit: Array) -> Array:
+        out, first = [], 0
+        for controller, x in zip(self.controllers, self.parts(now.internal), strict=True):
+            its, first = hit[first : first + controller.event_count], first + controller.event_count
+            if controller.event_count and controller.size:
+                after = after_event(model, now, controller, x)
+                x = namespace(x, after).where(its.any(), after, x)
+            out.append(x)
+        return namespace(*out).concatenate(out)
+
+    def begun(self, model: Model, now: Now) -> Array | None:
+        if not any(controller.event_count for controller in self.controllers):
+            return now.states(self)
+        return self.switched(model, now, np.ones(self.event_count, bool))
+
+    @property
+    def takes_samples(self) -> bool:
+        return self.event_count > 0
+
+    def check_step(self, step: float) -> None:
+        for controller in self.controllers:
+            every = controller.sample_time
+            if every is not None and abs(float(every) / step - round(float(every) / step)) > 1e-6:
+                raise SwelltreeError(
+                    f"controller '{controller.name}': sample_time {float(every):g} s is not a "
+                    f"multiple of the step of {step:g} s, which this solver keeps. Give a step "
+                    "that divides it."
+                )
+
+    def switching(self) -> str:
+        return next((f"controller '{c.name}'" for c in self.controllers if c.event_count), "")
+
+
+def controllers_of(model: Model) -> tuple[CompiledController, ...]:
+    """The controllers of a model."""
+    effect = model.effect(Controllers)
+    return () if effect is None else effect.controllers
+
+
+def with_controller(model: Model, controller: CompiledController) -> Model:
+    """The model with one more controller."""
+    effect = model.effect(Controllers) or Controllers(())
+    return model.with_effect(replace(effect, controllers=(*effect.controllers, controller)))
+
+
+def with_expected_sea(model: Model, expected: ExpectedSea) -> Model:
+    """The model, which warns where it runs in another sea."""
+    effect = model.effect(Controllers) or Controllers(())
+    return model.with_effect(replace(effect, expected=(*effect.expected, expected)))
+
+
+def raise_faults(model: Model) -> None:
+    """Raise what went wrong in a plain law during a program; reject one that has a memory."""
+    for controller in controllers_of(model):
+        if not isinstance(controller.law, PlainLaw):
+            continue
+        faults = controller.law.asked.faults
+        if faults:
+            first = faults[0]
+            faults.clear()
+            raise SwelltreeError(first)
+        if controller.preview is None:  # one of ours remembers nothing
+            controller.law.check_memory()
+
+
+def measured(model: Model, now: Now, controller: CompiledController) -> Array:
+    """Values of the measured channels, in order, and the gains of the law."""
+    motion = now.motion
+    xp = namespace(motion.pose.p, *controller.gains)
+    forces = stroke_forces(model)
+    strokes: tuple[Array, Array] | None = None
+    values = []
+    for quantity, index, is_rate in controller.measures:
+        if quantity == "coordinate":
+            values.append((motion.rate if is_rate else motion.coordinate)[index])
+        elif quantity == "body":
+            row = motion.v if is_rate else motion.pose.p
+            values.append(row[index // 6, index % 6])
+        elif quantity == "force":
+            values.append(_forces(model, now, controller)[index])
+        else:
+            strokes = stroke(forces.strokes, motion) if strokes is None else strokes
+            zero = forces.strokes.rest[index] if quantity == "length" and not is_rate else 0.0
+            values.append(strokes[1 if is_rate else 0][index] + zero)
+    values += list(controller.gains)
+    return xp.stack(values) if values else xp.zeros(0)
+
+
+def _forces(model: Model, now: Now, controller: CompiledController) -> Array:
+    """Forces that act to increase the strokes, without what the controller itself gives."""
+    effect = model.effect(Controllers)
+    assert effect is not None
+    number = next(k for k, c in enumerate(effect.controllers) if c is controller)
+    bare = model.with_effect(replace(effect, silent=(*effect.silent, number)))
+    return stroke_forces(bare).force(bare, now)
+
+
+def asked_of(model: Model, now: Now, controller: CompiledController, x: Array) -> Array:
+    """What a law is asked with: measured channels, gains, its states, numbers of its sea."""
+    y = measured(model, now, controller)
+    rows = [y]
+    if controller.states:
+        rows.append(x[: len(controller.states)])
+    if controller.data is not None:
+        rows.append(controller.data)
+    return y if len(rows) == 1 else namespace(*rows).concatenate(rows)
+
+
+def answer(model: Model, now: Now, controller: CompiledController, x: Array) -> Array:
+    """What a law gives: u for each element it drives, then its next states or their rates."""
+    asked = asked_of(model, now, controller, x)
+    xp = namespace(now.motion.pose.p, asked)
+    count = len(controller.drives) * (2 if controller.ramps else 1) + len(controller.states)
+    return xp.asarray(controller.law(now.t, asked), dtype=float).reshape(count)
+
+
+def commanded(model: Model, now: Now, controller: CompiledController, x: Array) -> Array:
+    """What a continuous controller gives to each element it drives."""
+    return answer(model, now, controller, x)[: len(controller.drives)]
+
+
+def held_force(controller: CompiledController, t: Array, x: Array) -> Array:
+    """What a sampled controller gives between its samples; nothing before the first."""
+    n, p = len(controller.states), len(controller.drives)
+    u = x[n : n + p]
+    if controller.ramps:
+        assert controller.sample_time is not None
+        u = u + x[n + p : n + 2 * p] * (t - controller.sample_time * (x[-1] - 1.0))
+    return u
+
+
+def after_event(model: Model, now: Now, controller: CompiledController, x: Array) -> Array:
+    """Internal states after a sample, or after a surface was crossed."""
+    row = answer(model, now, controller, x)
+    if controller.sample_time is None:
+        return row[len(controller.drives) :]
+    held = controller.held
+    return namespace(row, x).concatenate([row[held:], row[:held], x[-1:] + 1.0])

@@ -1,0 +1,1 @@
+"""PTO laws: force as a function of stroke and rate."""

@@ -1,0 +1,142 @@
+r"""Laws of power take-offs that users write: a small class with JAX functions.
+
+@sw.pto_law
+class Turbine(sw.PtoLaw):
+    inertia: float
+    drag: float
+    states = 1
+
+    def force(self, now):
+        ...
+
+The power that leaves the PTO is what is absorbed, less losses and less the rate of the stored
+energy U, by its derivative along the motion:
+
+.. math:: P = -F v - P_{lost} - \frac{\partial U}{\partial x} v
+              - \frac{\partial U}{\partial z} \dot z
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from typing import TYPE_CHECKING, ClassVar, TypeVar, dataclass_transform
+
+import numpy as np
+
+from swelltree.describe.errors import SwelltreeError, listed, suggest
+from swelltree.describe.forces.signals import resolve
+from swelltree.jit.arrays import Array, Tree, pytree
+from swelltree.jit.backend import jax
+from swelltree.pto.laws.base import Law, LawInputs, LawOutputs
+
+if TYPE_CHECKING:
+    from swelltree.describe.pto.own import OwnLaw
+
+T = TypeVar("T")
+
+
+class PtoLaw(Law):
+    """Base of the laws that users write. Only `force` must be written.
+
+    All methods get `now` with t, x (stroke), v (its rate), z (states, one row each) and u
+    (command), and work on arrays of one entry. Class fields `states`, `events` and `holds` say what
+    the law has: internal states, events it watches for, and whether state 0 locks the stroke while
+    it is 1. A law that locks a moving stroke stops it by an impulse, whose energy is not accounted
+    for: lock at standstill.
+    """
+
+    states: ClassVar[int] = 0
+    begin: ClassVar[tuple[float, ...]] = ()  # states at the start; zeros if not given
+
+    def force(self, now: LawInputs) -> Array:
+        """Force that acts to increase the stroke [N, N m]."""
+        raise NotImplementedError
+
+    def rates(self, now: LawInputs) -> Array:
+        """Rates of the states (states, 1)."""
+        return 0.0 * now.z
+
+    def stored(self, x: Array, z: Array) -> Array:
+        """Energy in the PTO [J], of stroke and states."""
+        return 0.0 * x
+
+    def lost(self, now: LawInputs) -> Array:
+        """Power turned into heat [W]."""
+        return 0.0 * now.v
+
+    # --- as all laws ---------------------------------------------------------------------
+    def start(self) -> Array:
+        begin = self.begin or (0.0,) * self.states
+        return np.array(begin, dtype=float).reshape(self.states, 1)
+
+    def outputs(self, inputs: LawInputs) -> LawOutputs:
+        wanted = self.force(inputs)
+        force, beyond = inputs.limited(wanted), inputs.beyond(wanted)
+        rates, lost = self.rates(inputs), self.lost(inputs)
+        stored, storing = self.stored(inputs.x, inputs.z), 0.0
+        if type(self).stored is not PtoLaw.stored:
+            stored, storing = jax.jvp(self.stored, (inputs.x, inputs.z), (inputs.v, rates))
+        delivered = -force * inputs.v - lost - storing
+        return LawOutputs(force, stored, delivered, lost, rates, beyond, {})
+
+
+@dataclass_transform(frozen_default=True)
+def pto_law(cls: type[T]) -> type[T]:
+    """Make a class of numbers with a method `force` a law of power take-offs (class decorator).
+
+    Args:
+        cls: derived from `swelltree.PtoLaw`; annotated fields are numbers, which can be
+            differentiated, batched and changed by `with_values`.
+    """
+    if not issubclass(cls, PtoLaw) or cls.force is PtoLaw.force:
+        raise SwelltreeError(
+            f"law '{cls.__name__}' is not a class of swelltree.PtoLaw with a method 'force'. Write "
+            f"class {cls.__name__}(swelltree.PtoLaw) with force(self, now)."
+        )
+    if cls.events and (cls.event_values is Law.event_values or cls.switched is Law.switched):
+        raise SwelltreeError(
+            f"law '{cls.__name__}' has {cls.events} events but not both of 'event_values' and "
+            "'switched'. Write them."
+        )
+    if len(cls.begin) not in (0, cls.states):
+        raise SwelltreeError(
+            f"law '{cls.__name__}': begin has {len(cls.begin)} values for {cls.states} states. "
+            "Give one for each."
+        )
+    return pytree()(cls)
+
+
+def make_own_law(group: list[OwnLaw]) -> Law:
+    """The law of one described power take-off."""
+    (pto,) = group
+    cls: Tree = resolve(pto.law)
+    if not (inspect.isclass(cls) and issubclass(cls, PtoLaw) and dataclasses.is_dataclass(cls)):
+        raise pto.fail(
+            f"law {getattr(cls, '__name__', cls)!r} is not a class made with @swelltree.pto_law. "
+            "Write one."
+        )
+    fields = {field.name: field for field in dataclasses.fields(cls)}
+    given = dict(pto.parameters)
+    for key, value in given.items():
+        if key not in fields:
+            raise pto.fail(
+                f"law '{cls.__name__}' has no field '{key}'.{suggest(key, fields)} "
+                f"It has {listed(fields) or 'none'}."
+            )
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise pto.fail(f"parameter '{key}' is not one number. Give one.")
+    for key, field in fields.items():
+        if key not in given and field.default is dataclasses.MISSING:
+            raise pto.fail(f"law '{cls.__name__}' needs '{key}'. Give it in parameters.")
+        given.setdefault(key, field.default)
+    law = cls(**{key: np.asarray([value], dtype=float) for key, value in given.items()})
+    zero = np.zeros(1)
+    now = LawInputs(np.zeros(()), zero, zero, law.start(), zero, None, zero)
+    for method, shape in (("force", (1,)), ("rates", (cls.states, 1)), ("lost", (1,))):
+        found = np.shape(getattr(law, method)(now))
+        if found != shape:
+            raise pto.fail(
+                f"'{method}' of law '{cls.__name__}' answers with shape {found}. Give {shape}."
+            )
+    return law

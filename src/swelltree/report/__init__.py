@@ -1,0 +1,12 @@
+"""Views: outline in the terminal, plots, three-dimensional replay, reports, films."""
+
+from types import ModuleType
+
+
+def __getattr__(name: str) -> ModuleType:
+    # the plots need matplotlib, which is imported when the first one is asked for
+    if name == "plot":
+        import importlib
+
+        return importlib.import_module("swelltree.report.plots")
+    raise AttributeError(f"module 'swelltree.report' has no attribute '{name}'")

@@ -1,0 +1,272 @@
+"""The server of a live view: one page and one socket, for this machine only.
+
+It answers on the loopback address; the address holds a token. The names under which a browser
+reached it, and the page that opened the socket, are checked, so that neither other users of the
+machine nor pages of the internet can look or steer. A page that is lost, closed or slow ends
+nothing: the run goes on, and the page comes back by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from typing import Protocol, runtime_checkable
+
+import tornado.httpserver
+import tornado.iostream
+import tornado.netutil
+import tornado.web
+import tornado.websocket
+
+from swelltree.describe.values import NamedValues
+from swelltree.report.live.frames import merged
+from swelltree.report.live.page import script_rule
+from swelltree.report.serve import GUARDS, HOST, port_refused
+
+# pages that may show the view in a frame: notebooks of this machine, which are given the token
+NOTEBOOKS = "http://localhost:* http://127.0.0.1:*"
+LARGEST = 16_384  # bytes of a message from a page; a longer one ends its connection
+MAX_RATE = 200.0  # messages of a page in a second; more are ignored
+MAX_PAGES = 32  # that look on at the same time
+MAX_CONNECTIONS = 64
+PATIENCE = 10.0  # s that a browser may take to ask
+
+
+@runtime_checkable
+class Page(Protocol):
+    """What is used of a page that looks on."""
+
+    def send(self, message: NamedValues) -> None:
+        """Give it a message."""
+        ...
+
+    def close(self) -> None:
+        """End its connection."""
+        ...
+
+
+class Server:
+    """Page and socket in a thread of their own.
+
+    Args:
+        text: the page.
+        ask: is given what pages send.
+        port: on the loopback address; 0: any that is free.
+    """
+
+    def __init__(self, text: str, ask: Callable[[object], None], port: int = 0) -> None:
+        self._pages: set[Page] = set()
+        self._path = f"/{secrets.token_urlsafe(24)}/"
+        try:
+            (self._socket,) = tornado.netutil.bind_sockets(port, HOST)
+        except (OSError, OverflowError) as error:
+            raise port_refused(port, error) from None
+        self.port = self._socket.getsockname()[1]
+        self.url = f"http://{HOST}:{self.port}{self._path}"
+        self._last: NamedValues = {}
+        self._app = _application(self, text, ask)
+        self._loop = asyncio.new_event_loop()
+        ready = threading.Event()
+        self._thread = threading.Thread(target=self._serve, args=(ready,), daemon=True)
+        self._thread.start()
+        ready.wait()
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Names of this server."""
+        return f"{HOST}:{self.port}", f"localhost:{self.port}"
+
+    @property
+    def path(self) -> str:
+        """Of the page, with the token."""
+        return self._path
+
+    def _serve(self, ready: threading.Event) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._server = Bounded(
+            self._app,
+            idle_connection_timeout=PATIENCE,
+            body_timeout=PATIENCE,
+            max_header_size=LARGEST,
+            max_body_size=LARGEST,
+        )
+        self._server.add_socket(self._socket)
+        self._loop.call_soon(ready.set)
+        self._loop.run_forever()
+
+    def tell(self, message: NamedValues) -> None:
+        """Send a message to all pages; from any thread."""
+        self._loop.call_soon_threadsafe(self._send, message)
+
+    def _send(self, message: NamedValues) -> None:
+        self._last = merged(self._last, message)  # for pages that come later
+        for page in list(self._pages):
+            page.send(message)
+
+    def joined(self, page: Page) -> None:
+        """A page is there; it gets the latest messages."""
+        self._pages.add(page)
+        if self._last:
+            page.send(self._last | {"anew": True})
+
+    def left(self, page: Page) -> None:
+        """A page is gone."""
+        self._pages.discard(page)
+
+    @property
+    def watched(self) -> int:
+        """Pages that look on."""
+        return len(self._pages)
+
+    def close(self) -> None:
+        """Stop serving."""
+
+        async def end() -> None:
+            self._server.stop()
+            for page in list(self._pages):
+                page.close()
+            await self._server.close_all_connections()
+            self._loop.stop()
+
+        asyncio.run_coroutine_threadsafe(end(), self._loop)
+        self._thread.join()
+        self._loop.close()
+
+
+class Bounded(tornado.httpserver.HTTPServer):
+    """A server with so many connections and no more, beside the sockets of pages."""
+
+    def handle_stream(self, stream: tornado.iostream.IOStream, address: tuple) -> None:
+        """Take a connection, or end it."""
+        if len(self._connections) >= MAX_CONNECTIONS:
+            stream.close()
+            return
+        super().handle_stream(stream, address)
+
+
+class Allowance:
+    """How many messages a page may send: as many as in a second at once, then at a rate."""
+
+    def __init__(self, rate: float = MAX_RATE) -> None:
+        self._rate, self._left, self._at = rate, rate, time.monotonic()
+
+    def take(self) -> bool:
+        """May one more come?"""
+        now = time.monotonic()
+        self._left = min(self._rate, self._left + (now - self._at) * self._rate)
+        self._at = now
+        if self._left < 1.0:
+            return False
+        self._left -= 1.0
+        return True
+
+
+def _application(
+    server: Server, text: str, ask: Callable[[object], None]
+) -> tornado.web.Application:
+    """The two things that are served."""
+    content = text.encode()
+    sockets = " ".join(f"ws://{host}" for host in server.hosts)
+    rule = (
+        f"default-src 'none'; script-src {script_rule()}; style-src 'unsafe-inline'; "
+        f"img-src data: blob:; connect-src {sockets}; frame-ancestors {NOTEBOOKS}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    guards = GUARDS | {"Content-Security-Policy": rule, "Cache-Control": "no-store"}
+    del guards["X-Frame-Options"]  # it knows no pages of another port
+
+    def refuse_strangers(handler: tornado.web.RequestHandler) -> None:
+        # a page of the internet that points its name here is turned away
+        names = handler.request.headers.get_list("Host")
+        if len(names) != 1 or names[0] not in server.hosts:
+            raise tornado.web.HTTPError(403)
+
+    class Guarded(tornado.web.RequestHandler):
+        """Nothing is here, and it says so with all guards."""
+
+        def set_default_headers(self) -> None:
+            self.set_header("Server", "swelltree")
+            for name, value in guards.items():
+                self.set_header(name, value)
+
+        def prepare(self) -> None:
+            refuse_strangers(self)
+            # as long in coming for a token that is nearly right
+            if not secrets.compare_digest(self.request.path.encode(), server.path.encode()):
+                raise tornado.web.HTTPError(404)
+
+        def write_error(self, status_code: int, **_: object) -> None:
+            self.finish(f"{status_code}\n")
+
+    class Page(Guarded):
+        """The page."""
+
+        def get(self) -> None:
+            self.set_header("Content-Type", "text/html; charset=utf-8")
+            self.finish(content)
+
+        head = get
+
+    class Socket(tornado.websocket.WebSocketHandler):
+        """Frames out, wishes in."""
+
+        def prepare(self) -> None:
+            refuse_strangers(self)
+            wanted = f"{server.path}socket"
+            if not secrets.compare_digest(self.request.path.encode(), wanted.encode()):
+                raise tornado.web.HTTPError(404)
+            if server.watched >= MAX_PAGES:
+                raise tornado.web.HTTPError(503)
+
+        def check_origin(self, origin: str) -> bool:
+            return origin in tuple(f"http://{host}" for host in server.hosts)
+
+        def initialize(self) -> None:
+            self.waiting: NamedValues = {}
+            self.busy = False
+            self.allowance = Allowance()
+
+        def open(self, *_: str, **__: str) -> None:
+            self.set_nodelay(True)
+            server.joined(self)
+
+        def on_message(self, message: str | bytes) -> None:
+            if not self.allowance.take():
+                return
+            try:
+                ask(json.loads(message))
+            except (ValueError, RecursionError):
+                ask(None)  # reported as a bad message
+
+        def on_close(self) -> None:
+            server.left(self)
+
+        def send(self, message: NamedValues) -> None:
+            """Send a message; while the one before is on its way, messages wait and become one."""
+            self.waiting = merged(self.waiting, message) if self.waiting else message
+            if not self.busy:
+                self.delivery = asyncio.ensure_future(self.deliver())
+
+        async def deliver(self) -> None:
+            """Send what waits, until nothing does."""
+            self.busy = True
+            try:
+                while self.waiting:
+                    text, self.waiting = json.dumps(self.waiting, allow_nan=False), {}
+                    await self.write_message(text)
+            except (tornado.websocket.WebSocketClosedError, tornado.iostream.StreamClosedError):
+                server.left(self)
+            finally:
+                self.busy = False
+
+    return tornado.web.Application(
+        [(r"/[\w-]+/", Page), (r"/[\w-]+/socket", Socket)],
+        default_handler_class=Guarded,
+        websocket_max_message_size=LARGEST,
+        websocket_ping_interval=20,
+        log_function=lambda handler: None,
+    )

@@ -1,0 +1,214 @@
+"""Sliders of a live view: which numbers they move, and how far.
+
+A name is one that `SteppedRun.change` takes ("ptos.pto.damping", "sea.spectrum.Hs", "sea.seed"),
+with a place where that is a row of numbers ("bodies.float.com[2]"), or ``forces.`` and what a step
+can hold ("forces.winch").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, fields, is_dataclass
+
+import numpy as np
+
+from swelltree.describe import System
+from swelltree.describe.errors import SwelltreeError, shown
+from swelltree.describe.paths import MESHED, number_at, number_paths
+from swelltree.describe.values import NamedValues
+from swelltree.studies.time.stepped.commands import read_values
+from swelltree.studies.time.stepped.run import SteppedRun
+from swelltree.studies.time.winch_findings import all_winches
+
+FORCES, SEA = "forces.", "sea."
+SEEDS = 99.0
+OF_SEAS = ("spectrum.Hs", "spectrum.Tp", "height", "amplitude", "period", "seed")
+OF_TABLES = {"ptos": ("damping", "stiffness"), "lines": ("rest_length",)}
+MOST = 14  # sliders that are made where none is asked for
+PLACE = re.compile(r"([^\[\]]+)((?:\[\d{1,9}\])+)")
+
+
+@dataclass(frozen=True)
+class Slider:
+    """A number that can be moved.
+
+    Args:
+        name: of the number.
+        low: smallest value.
+        high: largest value.
+        value: at first.
+        whole: it is a whole number.
+    """
+
+    name: str
+    low: float
+    high: float
+    value: float
+    whole: bool = False
+
+    def as_text(self) -> NamedValues:
+        """For the page."""
+        return asdict(self)
+
+    def checked(self, value: object) -> float:
+        """A value that came from a page, within the ends."""
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < np.inf:
+            raise SwelltreeError(f"slider '{self.name}': {shown(value)} is not a number.")
+        value = float(min(max(value, self.low), self.high))  # of any size before it is a float
+        return float(round(value)) if self.whole else value
+
+
+def chosen_sliders(run: SteppedRun, wanted: Iterable[object] | None) -> dict[str, Slider]:
+    """The sliders of a view, by name.
+
+    Args:
+        run: that is shown.
+        wanted: texts "name" or "name=low:high"; None: those that most will want.
+    """
+    texts = list(usual(run))[:MOST] if wanted is None else list(wanted)
+    sliders = (read_slider(run, str(text)) for text in texts)
+    return {slider.name: slider for slider in sliders}
+
+
+def usual(run: SteppedRun) -> Iterator[str]:
+    """Height, period and seed of the sea; PTOs, gains, lengths of lines, speeds of winches."""
+    names = list(all_names(run))
+    yield from (f"{SEA}{key}" for key in OF_SEAS if f"{SEA}{key}" in names)
+    for table, quantities in OF_TABLES.items():
+        for name in names:
+            first, *_, last = name.split(".")
+            if first == table and last in quantities and name.count(".") == 2:
+                yield name
+    winches = {x for part in all_winches(run.model) for x in part.names}
+    yield from (name for name in names if name.removeprefix(FORCES) in winches)
+    yield from (name for name in names if {"gain", "gains"} & set(name.split(".")))
+
+
+def all_names(run: SteppedRun) -> Iterator[str]:
+    """Names of all numbers that can be moved: of the sea, of the description, what is held."""
+    yield from (f"{SEA}{path}" for path in _numbers_below(run.sea))
+    system: System | None = run.model.described.given
+    if system is not None:
+        for path in number_paths(system):
+            if not MESHED.keys() & set(path.split(".")):
+                places = _places(np.shape(number_at(system, path)))
+                yield from (f"{path}{place}" for place in places)
+    yield from (f"{FORCES}{name}" for name in run.forces)
+
+
+def _places(shape: tuple[int, ...]) -> list[str]:
+    return ["".join(f"[{i}]" for i in place) for place in np.ndindex(shape)]
+
+
+def _numbers_below(item: object, path: str = "") -> Iterator[str]:
+    """Paths of the numbers of a sea."""
+    if is_dataclass(item):
+        for field in fields(item):
+            below = f"{path}.{field.name}" if path else field.name
+            yield from _numbers_below(getattr(item, field.name), below)
+    elif isinstance(item, int | float) and not isinstance(item, bool):
+        yield path
+
+
+def read_slider(run: SteppedRun, text: str) -> Slider:
+    """A slider from "name" or "name=low:high"."""
+    name, _, ends = text.partition("=")
+    value = value_of(run, name)
+    low, high = _ends(text, ends) if ends else _usual_ends(run, name, value)
+    if not low < high:
+        raise SwelltreeError(f"slider '{text}': {low:g} is not below {high:g}. Give name=low:high.")
+    return Slider(name, low, high, value, name.endswith(".seed"))
+
+
+def value_of(run: SteppedRun, name: str) -> float:
+    """The number that a name has now."""
+    if name.startswith(FORCES):
+        return _given_force(run, name.removeprefix(FORCES))
+    path, place = _split(name)
+    value = np.asarray(_value_at(run, path), float)
+    if np.ndim(value) != len(place) or any(i >= n for i, n in zip(place, value.shape, strict=True)):
+        known = _places(value.shape)
+        raise SwelltreeError(
+            f"slider '{name}' is not one number. Give one of {known[0]} to {known[-1]} after "
+            f"'{path}'."
+            if known[0]
+            else f"slider '{name}': '{path}' is one number. Leave out what comes after it."
+        )
+    return float(value[place])
+
+
+def _given_force(run: SteppedRun, name: str) -> float:
+    read_values(run.model, {name: 0.0}, None)  # which says what there is
+    return run.forces[name]
+
+
+def _value_at(run: SteppedRun, path: str) -> object:
+    if not path.startswith(SEA):
+        return run.model.value(path)
+    value: object = run.sea
+    for key in path.split(".")[1:]:
+        value = getattr(value, key, None)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise SwelltreeError(f"slider '{path}': the sea has no such number.")
+    return value
+
+
+def _split(name: str) -> tuple[str, tuple[int, ...]]:
+    """Path and place of a name."""
+    found = PLACE.fullmatch(name)
+    if found is None:
+        return name, ()
+    return found[1], tuple(int(i) for i in re.findall(r"\d+", found[2]))
+
+
+def changes_of(run: SteppedRun, moved: dict[str, float]) -> NamedValues:
+    """Values of sliders as `SteppedRun.change` takes them; places go into their rows."""
+    changes: NamedValues = {}
+    for name, value in moved.items():
+        path, place = _split(name)
+        if place:
+            row = np.array(changes.get(path, _value_at(run, path)), float)
+            row[place] = value
+            changes[path] = row
+        else:
+            changes[path] = value
+    return changes
+
+
+def _ends(text: str, ends: str) -> tuple[float, float]:
+    try:
+        low, high = (float(part) for part in ends.split(":"))
+    except ValueError:
+        low = high = np.nan
+    if not np.isfinite([low, high]).all():
+        raise SwelltreeError(f"slider '{text}' has no two ends. Give name=low:high.")
+    return low, high
+
+
+def _usual_ends(run: SteppedRun, name: str, value: float) -> tuple[float, float]:
+    if name.endswith(".seed"):
+        return 0.0, max(SEEDS, value)
+    if name.startswith(FORCES):
+        most = _most(run, name.removeprefix(FORCES))
+        return -most, most
+    if name.endswith((".Tp", ".period")):
+        return 0.5 * value, 2.0 * value
+    if name.endswith(".rest_length"):
+        return 0.9 * value, 1.1 * value
+    if name.startswith(SEA) and name.endswith((".Hs", ".height", ".amplitude")):
+        high = 3.0 * (value or 1.0)
+        return 0.01 * high, high  # a sea without waves is another model
+    size = abs(value) or 1.0
+    if name.endswith(("damping", "stiffness")):
+        size = abs(value) or 1e5
+    return min(0.0, 3.0 * value), max(0.0, 3.0 * size)
+
+
+def _most(run: SteppedRun, name: str) -> float:
+    """Largest speed of a winch [m/s], or force of a PTO [N, N m], that a slider offers."""
+    for part in all_winches(run.model):
+        if name in part.names:
+            limit = float(part.max_speed[part.names.index(name)])
+            return limit if np.isfinite(limit) else 1.0
+    return 1e5

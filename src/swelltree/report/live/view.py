@@ -1,0 +1,163 @@
+"""`live`: a simulation that runs while one looks at it."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from swelltree.describe.casefile.case import Case
+from swelltree.describe.environment.seas import Sea
+from swelltree.describe.errors import SwelltreeError, shown
+from swelltree.describe.notebook import in_notebook
+from swelltree.describe.values import NamedValues
+from swelltree.model.model import Model
+from swelltree.report.live.frames import Frames
+from swelltree.report.live.page import live_page
+from swelltree.report.live.running import FASTEST, Running
+from swelltree.report.live.sliders import chosen_sliders
+from swelltree.studies.time.stepped.run import SteppedRun
+from swelltree.studies.time.stepped.stepper import stepper
+
+if TYPE_CHECKING:
+    from swelltree.describe.environment.seas import Sea
+    from swelltree.report.live.server import Server
+
+KEPT = 200  # samples that the run keeps
+FRAME = 820  # height of the view in a notebook [px]
+MOST_TRACES = 4  # that are made where none is asked for
+
+
+class Live:
+    """A live view; `close()` ends it."""
+
+    def __init__(self, running: Running, server: Server, title: str) -> None:
+        self._running, self._server, self._title = running, server, title
+
+    @property
+    def url(self) -> str:
+        """Address of the page, with its token."""
+        return self._server.url
+
+    @property
+    def time(self) -> float:
+        """Where the run is [s]."""
+        return self._running.run.time
+
+    def close(self) -> None:
+        """Stop the run and the server."""
+        self._running.stop()
+        self._server.close()
+
+    def wait(self) -> None:
+        """Go on until the keyboard says stop."""
+        try:
+            while self._running.alive:
+                self._running.join(0.5)
+        finally:
+            self.close()
+
+    def __repr__(self) -> str:
+        return f"<live view at {self.url}>"
+
+    def _repr_html_(self) -> str:
+        """The view in a frame, as a notebook shows it, and its address for a page of its own."""
+        name = escape(f"live view of {self._title}")
+        return (
+            f'<iframe src="{self.url}" title="{name}" width="100%" height="{FRAME}" '
+            'style="border: 1px solid #8884; border-radius: 8px"></iframe>'
+            f'<p><a href="{self.url}" target="_blank" rel="noopener">{name}</a>, '
+            "until view.close()</p>"
+        )
+
+
+def live(
+    model: Model,
+    sea: Sea | None = None,
+    *,
+    sliders: list[str] | None = None,
+    traces: list[str] | None = None,
+    speed: float = 1.0,
+    port: int = 0,
+    browser: bool | None = None,
+    **options: Any,
+) -> Live:
+    """Show a running simulation in the browser, with sliders for its numbers.
+
+    Args:
+        model: from `compile`.
+        sea: a described sea; still water if not given.
+        sliders: numbers that can be moved: "ptos.pto.damping" or "ptos.pto.damping=0:1e6", of the
+            sea "sea.spectrum.Hs", "sea.seed", of winches "forces.winch"; if not given height,
+            period and seed of the sea, damping and stiffness of PTOs, lengths of lines, speeds of
+            winches.
+        traces: channels shown in time, by the names of a stepper: "float.Heave",
+            "absorbed_power.pto"; a few if not given.
+        speed: of the run, relative to real time; pages can change it.
+        port: on the loopback address; 0: any that is free.
+        browser: open it; if not given, everywhere but in a notebook, which shows the view below
+            the cell.
+        options: of `stepper`.
+    """
+    try:
+        from swelltree.report.live.server import Server
+    except ImportError:
+        raise SwelltreeError(
+            "a live view needs Tornado. Install it with: pip install 'swelltree[live]'"
+        ) from None
+    if not 0.0 < speed <= FASTEST:
+        raise SwelltreeError(f"speed {shown(speed)} must lie above zero, up to {FASTEST:g}.")
+    _ = model.described.compiled if model.described.again else None  # which changes begin from
+    options.setdefault("keep", KEPT)
+    run = stepper(model, sea, **options)
+    moved = chosen_sliders(run, sliders)
+    shown_traces = usual_traces(run) if traces is None else [str(name) for name in traces]
+    moment = run.result()
+    units = {str(name): str(x.attrs.get("units", "")) for name, x in moment.items()}
+    frames = Frames(run, shown_traces, units)
+    system = model.described.system
+    title = "Live" if system is None else system.name
+    servers: list[Server] = []
+    running = Running(run, moved, frames, lambda message: servers[0].tell(message), speed)
+    page = live_page(moment, running.names(), list(run.single_channels), title)
+    servers.append(Server(page, running.ask, port))
+    running.start()
+    view = Live(running, servers[0], title)
+    if not in_notebook() if browser is None else browser:
+        import webbrowser
+
+        webbrowser.open(view.url)
+    return view
+
+
+OF_STUDIES = (
+    *("formulation", "solver", "rtol", "atol", "step", "max_step"),
+    *("start", "case", "excitation"),
+)
+
+
+def study_options(case: Case, name: str | None) -> tuple[Sea | None, NamedValues]:
+    """Sea and options of `stepper` that a study of a case has; its first in time by default.
+
+    Args:
+        case: loaded.
+        name: of the study.
+    """
+    studies = case.studies if name is None else (case.study(name),)
+    runs = [study.in_time for study in studies if study.in_time is not None]
+    if name is not None and not runs:
+        raise SwelltreeError(f"study '{name}' does not run in time. Name one that does.")
+    if not runs:
+        return None, {}
+    given = runs[0].arguments()
+    options = {key: given[key] for key in OF_STUDIES if given.get(key) is not None}
+    return runs[0].sea, options
+
+
+def usual_traces(run: SteppedRun) -> list[str]:
+    """The sea, power of PTOs, tension of lines, and heave of bodies."""
+    names = ["elevation"] if "elevation" in run else []
+    for variable, dim in (("absorbed_power", "pto"), ("fairlead_tension", "line")):
+        if variable in run:
+            names += [f"{variable}.{label}" for label in run.labels(dim)[:1]]
+    names += [f"{body}.Heave" for body in run.labels("body")]
+    return [name for name in names if isinstance(run[name], float)][:MOST_TRACES]

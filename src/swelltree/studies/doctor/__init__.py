@@ -1,1 +1,0 @@
-"""Is the physics of a case plausible?"""

@@ -1,0 +1,1 @@
+"""Static equilibrium and mooring stiffness."""

@@ -1,0 +1,104 @@
+"""Slack cables brought near their rest by damped motion, from where Newton's method finds it.
+
+A slack element has no stiffness, and a bent chain has many positions of balance of which one is
+stable. The motion of the system with all velocities damped ends near that one.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from swelltree.describe.errors import SwelltreeError
+from swelltree.integrate.problem import Options, Problem, start
+from swelltree.integrate.runge_kutta.smooth import integrate
+from swelltree.jit.arrays import Array, Tree
+from swelltree.jit.backend import jax, jnp
+from swelltree.jit.program import Program
+from swelltree.jit.trees import mapped
+from swelltree.model.internal_state import InternalState
+from swelltree.model.model import Model
+from swelltree.mooring.cable.cables import Cables
+from swelltree.multibody.formulations.base import Formulation, State
+from swelltree.multibody.formulations.equations import Phase, settle, solve_motion, start_phase
+
+TIMES = 30.0  # of the damping time that the motion goes on
+
+
+def cables_of(model: Model) -> Tree:
+    """The group of cables of a model, None if there is none."""
+    return model.effect(Cables)
+
+
+def with_drums_stopped(model: Model) -> Model:
+    """The model with the winches of its cables held: rest is sought with the rope that is out."""
+    return model.replace(effects=tuple(effect.with_winches_held() for effect in model.effects))
+
+
+def check_no_drums(model: Model, study: str) -> None:
+    """Refuse winches of multibody cables, whose idle elements have no motion of their own."""
+    wound = [e.winches for e in model.effects if e.winches is not None and not e.has_unknowns]
+    if wound:
+        name = wound[0].names[0]
+        raise SwelltreeError(
+            f"winch '{name}': {study} takes no winch on a multibody cable. "
+            "Compile the system without it, with the length of line that is out."
+        )
+
+
+def slack_at_start(model: Model, how: Formulation, state: State) -> bool:
+    """Is an element of a cable not stretched?"""
+    group = cables_of(model)
+    if group is None:
+        return False
+    motion = how.kinematics(model, np.zeros(()), state).motion
+    a, b = group.ends(motion)
+    length = np.linalg.norm(np.asarray(a.position) - np.asarray(b.position), axis=1)
+    rest = np.asarray(group.start_rest)
+    return bool((length <= rest * (1.0 + 1e-12))[rest > 0.0].any())
+
+
+@functools.lru_cache(maxsize=16)
+def _program(how: Formulation, matters: bool) -> Program:
+    """Compiled damped motion."""
+
+    def rate(args: tuple[Model, Tree, InternalState], t: Array, state: State) -> State:
+        model, damping, internal = args
+        kin, _, a = solve_motion(model, how, jnp.zeros(()), state, internal)
+        q_dot = how.position_rate(model, kin, state)
+        chart = jax.tree.map(jnp.zeros_like, state.chart)
+        return State(q_dot, a.s_dot - damping * state.s, chart)
+
+    def settled(args: tuple[Model, Tree, InternalState], t: Array, state: State) -> State:
+        model, _, internal = args
+        return settle(model, how, jnp.zeros(()), Phase(state, jnp.zeros(0), internal)).state
+
+    task = Problem(rate, settled, settle_changes_rate=matters)
+
+    def run(
+        model: Model, damping: Array, internal: InternalState, state: State, end: Array
+    ) -> State:
+        options = Options(rtol=1e-3, atol=1e-5, max_steps=1_000_000)
+        args = (model, damping, internal)
+        carry, _ = integrate(task, args, start(0.0, state), end[None], options)
+        return carry.y
+
+    return Program(run, like=lambda model, damping, internal, state, end: state)
+
+
+def relaxed(model: Model, how: Formulation, state: State) -> State:
+    """State near the stable rest of a system with cables, at rest."""
+    group = cables_of(model)
+    g = max(float(np.linalg.norm(model.gravity)), 1e-3)
+    rest = np.asarray(group.start_rest)
+    longest = max(rest[np.array(group.line) == k].sum() for k in range(len(group.lines)))
+    damping = np.asarray(2.0 * np.sqrt(g / longest))
+    internal = start_phase(model, how).internal
+    still = State(state.q, 0.0 * state.s, state.chart)
+    end = np.asarray(TIMES / damping)
+    reached = _program(how, how.settling_matters(model))(model, damping, internal, still, end)
+    q = np.asarray(reached.q)
+    if not np.isfinite(q).all():
+        return still
+    return State(q, 0.0 * np.asarray(reached.s), mapped(np.asarray, reached.chart))

@@ -1,0 +1,186 @@
+"""How a run by the two-step scheme is stepped: its coordinates, its step, where its samples lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from swelltree.compiler.breakpoints import functions_of_time, pulses, sampled
+from swelltree.compiler.step_means import SAMPLES
+from swelltree.describe.errors import SwelltreeError, warn_user
+from swelltree.integrate.complementarity.samples import Sample
+from swelltree.integrate.complementarity.state import Form, form_of, locks
+from swelltree.jit.arrays import Array
+from swelltree.jit.backend import is_traced
+from swelltree.model.model import Model
+from swelltree.model.solved import fixed_step
+from swelltree.pto.controllers.controllers import controllers_of
+from swelltree.results.sea import chosen
+from swelltree.studies.time.complementarity.channels import observe
+from swelltree.studies.time.complementarity.start import default_step
+from swelltree.studies.time.complementarity.switching import with_events
+from swelltree.studies.time.task import Task
+from swelltree.studies.time.winch_findings import longest_step, refuse_fast_winches
+
+FINER = 20  # steps may be this much shorter than wanted to lead to uneven output times
+OFF = 1e-6  # of a step: so far may an output time be from a whole number of steps
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a run is stepped."""
+
+    form: Form
+    step: float
+    marks: np.ndarray  # (sample,) steps from the start to each sample
+
+    @property
+    def formulation(self) -> str:
+        """Name of the formulation its coordinates stand for."""
+        return "path_matrix" if self.form.joint_coordinates else "lagrange"
+
+
+def plan(task: Task) -> Plan:
+    """Coordinates and step of a run."""
+    refuse_what_jumps(task.model)
+    if locks(task.model) and task.formulation.name == "lagrange":
+        raise SwelltreeError(
+            "formulation 'lagrange' has no tree coordinates, in which the elements on the drum of "
+            "a winch are locked. Use formulation='path_matrix', or leave it out."
+        )
+    form = form_of_task(task)
+    step, longest = task.stepping.step, task.stepping.longest
+    if step is None and task.goes_on:
+        step = task.start.attrs.get("step")
+    wanted = step
+    if wanted is None:
+        wanted = min(default_step(task.model, task.waves), longest_step(task.model, task.times))
+    wanted = min(wanted, longest, fixed_step(task.model) or wanted)
+    every = sample_times(task.model)
+    for effect in task.model.effects:
+        if not (effect.takes_samples and step is None):
+            effect.check_step(wanted if step is None else step)
+    refuse_fast_winches(task.model, wanted, task.times)
+    given = step if step is not None and step <= longest else None
+    times = task.times - task.begin
+    if given is None and every:
+        wanted = grid(np.union1d(times, every), wanted)[0]
+    made = Plan(form, *grid(times, wanted, given if not every else wanted))
+    warn_of_pulses(task.model, task.times, made.step)
+    return made
+
+
+def warn_of_pulses(model: Model, times: np.ndarray, step: float) -> None:
+    """Warn where functions of time do what their samples within steps do not show."""
+    if is_traced(model) or len(times) < 2 or not times[-1] > times[0]:
+        return
+    at = np.linspace(times[0], times[-1], max(int(SAMPLES * np.ptp(times) / step), 2) + 1)
+    for function in functions_of_time(model):
+        found = pulses(function, at, sampled(function, at))
+        if found.size:
+            warn_user(
+                f"step {step:g} s is too long for a function of time in this model: at "
+                f"t = {found.min():.6g} s it does what {SAMPLES} samples in a step do not show. "
+                "Give a shorter step, or a table, which is integrated exactly."
+            )
+            return
+
+
+def sample_times(model: Model) -> list[float]:
+    """Those of sampled controllers [s]."""
+    known = (controller.sample_time for controller in controllers_of(model))
+    return [float(every) for every in known if every is not None]
+
+
+def form_of_task(task: Task) -> Form:
+    """Coordinates and equations of a run."""
+    return replace(
+        with_events(task.model, form_of(task.model, task.formulation.name)),
+        interior_point=task.solver == "interior_point",
+        tolerance=0.1 * task.stepping.atol,
+        kept=kept_channels(task.extremes),
+    )
+
+
+def refuse_what_jumps(model: Model) -> None:
+    """Forces that switch at events, or remember by convolution, do not fit a fixed step."""
+    memory = None if model.hydro is None else model.hydro.memory
+    if memory is not None and memory.fitted is None:
+        raise SwelltreeError(
+            "radiation='convolution' does not run with the two-step scheme of dynamic lines and "
+            "contacts. Compile with radiation='state_space'."
+        )
+    for effect in model.effects:
+        between = effect.switches_between_steps or effect.takes_samples
+        if effect.switching() and not between:
+            raise SwelltreeError(
+                f"{effect.switching()} switches at events, which the two-step scheme of dynamic "
+                "lines and contacts does not look for. Use lines with model='quasi_static' and "
+                "solver='tsit5', or another PTO."
+            )
+    for controller in controllers_of(model):
+        rates = any(is_rate for _, _, is_rate in controller.measures)
+        if controller.n_surfaces and rates and not controller.states:
+            raise SwelltreeError(
+                f"controller '{controller.name}': its force jumps with a rate, which the two-step "
+                "scheme of dynamic lines and contacts solves for. Keep what jumps in a state, "
+                "which changes between steps, or give sample_time."
+            )
+
+
+@lru_cache(maxsize=64)
+def kept_channels(
+    names: tuple[str, ...],
+) -> Callable[[Model, Form, Sample], dict[str, Array]] | None:
+    """Function that gives the channels whose extremes are kept; None where there are none."""
+
+    def kept(model: Model, form: Form, sample: Sample) -> dict[str, Array]:
+        return chosen(model, observe(model, form, sample), names)
+
+    return kept if names else None
+
+
+def grid(times: np.ndarray, wanted: float, given: float | None = None) -> tuple[float, np.ndarray]:
+    """Step that leads to all output times, and how many of them lie before each.
+
+    Args:
+        times: output times from the start of the run on [s].
+        wanted: longest step [s].
+        given: the step itself, if it is given [s].
+    """
+    gaps = np.diff(times, prepend=0.0)
+    gaps = gaps[gaps > 1e-12 * max(1.0, times[-1])]
+    shortest = 1.0
+    if gaps.size:
+        even = np.ptp(gaps) < 1e-9 * gaps[0]
+        shortest = float(gaps[0] if even else gaps.min())
+    if given is not None:
+        steps = np.round(times / given)
+        off = np.abs(times / given - steps)
+        if off.max() > OFF:
+            raise _not_a_multiple(times, given, int(off.argmax()))
+        return given, steps.astype(np.int64)
+    least = max(1, int(np.ceil(shortest / wanted - 1e-9)))
+    for count in range(least, FINER * least + 1):
+        steps = np.round(times * (count / shortest))
+        if np.abs(times * (count / shortest) - steps).max() <= OFF:
+            return shortest / count, steps.astype(np.int64)
+    raise SwelltreeError(
+        f"times: no step between {shortest / (FINER * least):.3g} and {shortest / least:.3g} s "
+        "leads to all of them, and the two-step scheme keeps its step. Give times on a grid, "
+        "such as np.round(times, 2), or duration and output_step."
+    )
+
+
+def _not_a_multiple(times: np.ndarray, step: float, k: int) -> SwelltreeError:
+    gaps = np.diff(times)
+    if gaps.size and np.ptp(gaps) < 1e-9 * gaps[0]:
+        return SwelltreeError(
+            f"output_step {gaps[0]:g} s is not a multiple of step {step:g} s. Change one of them."
+        )
+    return SwelltreeError(
+        f"times: {times[k]:g} s is not a multiple of step {step:g} s. Change one of them."
+    )

@@ -1,0 +1,36 @@
+"""Fits of the radiation memory are found again, and what they warn of is said again."""
+
+import warnings
+
+import numpy as np
+
+from made_hydro import A_INF, memory
+from swelltree.hydro.linear.fits import recent_fit
+
+OMEGA = np.linspace(0.05, 6.0, 80)
+
+
+def parts(size=1.0):
+    K = size * memory(OMEGA)
+    A, B = A_INF + K.imag / OMEGA, K.real.copy()
+    B[20] *= 1.6  # an irregular frequency
+    return OMEGA, A[:, None, None], B[:, None, None], np.array([[A_INF]])
+
+
+def fitted(*args, **options):
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        return recent_fit(*args, **options), [str(one.message) for one in heard]
+
+
+def test_the_same_data_have_the_same_fit_and_others_their_own():
+    options = {"error": 0.02}
+    first, said = fitted(*parts(), **options)
+    again, said_again = fitted(*parts(), **options)
+    assert again is first
+    assert said == said_again
+    assert any("left out" in text for text in said)
+    other, _ = fitted(*parts(2.0), **options)
+    assert other is not first
+    looser, _ = fitted(*parts(), **(options | {"error": 0.5}))
+    assert looser is not first
