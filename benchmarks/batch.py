@@ -79,7 +79,7 @@ def memory_there(begin: bool = False) -> float:
 
 def measure(
     name: str,
-    made: tuple[Any, Any],
+    built: tuple[Any, Any],
     count: int,
     device: str,
     precision: str,
@@ -87,7 +87,7 @@ def measure(
     reduce: list[str],
 ) -> dict[str, Any]:
     """One line of the table."""
-    model, sea = made
+    model, sea = built
     seas = seas_of(sea, max(count, 2))[:count]
     many: Any = seas if count > 1 else [*seas, *seas]
     options = HOW | {"duration": duration, "device": device, "precision": precision}
@@ -102,9 +102,9 @@ def measure(
         busy.append(time.process_time() - cpu)
         if seconds[0] > 20.0:
             break
-    told = [str(m) for m in result["message"].values if m]
-    if told:
-        return {"system": name, "cases": count, "failed": len(told), "says": told[:1]}
+    reported = [str(m) for m in result["message"].values if m]
+    if reported:
+        return {"system": name, "cases": count, "failed": len(reported), "says": reported[:1]}
     line = {
         "system": name,
         "precision": precision,
@@ -131,9 +131,9 @@ def measure(
     return line
 
 
-def checked(name: str, made: tuple[Any, Any], precision: str) -> dict[str, Any]:
+def checked(name: str, built: tuple[Any, Any], precision: str) -> dict[str, Any]:
     """Largest difference from lanes, of the largest standard deviation."""
-    model, sea = made
+    model, sea = built
     options = HOW | {"duration": 120.0, "reduce": ["series"]}
     right = sw.simulate_batch(model, seas_of(sea, 32), **options)["position_series"]
     found = sw.simulate_batch(
@@ -152,11 +152,11 @@ def checked(name: str, made: tuple[Any, Any], precision: str) -> dict[str, Any]:
         "precision": precision,
         "of_std": {str(d): float(f"{v:.2g}") for d, v in apart.to_series().items()},
         "std_off": float(f"{off:.2g}"),
-        "drawn_apart": drawn_apart(made),
+        "drawn_apart": drawn_apart(built),
     }
 
 
-def drawn_apart(made: tuple[Any, Any]) -> float | None:
+def drawn_apart(built: tuple[Any, Any]) -> float | None:
     """Largest difference of waves drawn on the processor from those drawn here; None: none are."""
     from swelltree.jit.ensemble import cuda
     from swelltree.jit.ensemble.threads import GROUP
@@ -165,7 +165,7 @@ def drawn_apart(made: tuple[Any, Any]) -> float | None:
     from swelltree.studies.batch import device_seas
     from swelltree.studies.batch.cases import BatchCase, CaseMaker
 
-    model, sea = made
+    model, sea = built
     cases = [BatchCase(one, (), k) for k, one in enumerate(seas_of(sea, GROUP))]
     maker, device = CaseMaker(model, 30.0, sums_step=0.1), cuda.device()
     there, found = device_seas._drawn_there, []
@@ -181,7 +181,7 @@ def drawn_apart(made: tuple[Any, Any]) -> float | None:
     return float(f"{apart.max():.2g}")
 
 
-def tuned(name: str, made: tuple[Any, Any], precision: str) -> list[dict[str, Any]]:
+def tuned(name: str, built: tuple[Any, Any], precision: str) -> list[dict[str, Any]]:
     """Rates of the stepping with other threads of a block and registers of a thread."""
     from swelltree.jit.ensemble import gpu_runs, threads
     from swelltree.studies.batch import gpu
@@ -192,7 +192,7 @@ def tuned(name: str, made: tuple[Any, Any], precision: str) -> list[dict[str, An
         threads.HELD = threads.ThreadWriter.most = held
         for registers, block in ((255, 64), (255, 256), (128, 256)):
             gpu_runs.REGISTERS, gpu_runs.BLOCKS = registers, ((0, block),)
-            line = measure(name, made, 67_584, "gpu", precision, 60.0, ["statistics"])
+            line = measure(name, built, 67_584, "gpu", precision, 60.0, ["statistics"])
             lines.append({"held": held, "block": block, "registers": registers} | line)
     gpu._gpu_program.cache_clear()
     gpu_runs.REGISTERS, gpu_runs.BLOCKS, threads.HELD = before
@@ -215,34 +215,34 @@ def main() -> None:
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--tune", action="store_true")
     parser.add_argument("--out", default=None)
-    given = parser.parse_args()
-    HOW.update(step=given.step, output_step=given.sample)
+    specified = parser.parse_args()
+    HOW.update(step=specified.step, output_step=specified.sample)
     warnings.simplefilter("ignore", sw.SwelltreeWarning)
     begun = time.perf_counter()
 
-    def tell(line: dict[str, Any]) -> None:
+    def notify(line: dict[str, Any]) -> None:
         text = json.dumps(line | {"at_s": round(time.perf_counter() - begun, 1)})
         print(text, flush=True)
-        if given.out:
-            with open(given.out, "a", encoding="utf8") as file:
+        if specified.out:
+            with open(specified.out, "a", encoding="utf8") as file:
                 file.write(text + "\n")
 
-    for name in given.systems:
-        made = system(name)
-        for precision in given.precision:
+    for name in specified.systems:
+        built = system(name)
+        for precision in specified.precision:
             try:
-                if given.check:
-                    tell(checked(name, made, precision))
-                if given.tune:
-                    for line in tuned(name, made, precision):
-                        tell(line)
-                for count in given.cases:
-                    if time.perf_counter() - begun > given.seconds:
+                if specified.check:
+                    notify(checked(name, built, precision))
+                if specified.tune:
+                    for line in tuned(name, built, precision):
+                        notify(line)
+                for count in specified.cases:
+                    if time.perf_counter() - begun > specified.seconds:
                         return
-                    how = (name, made, count, given.device, precision, given.duration)
-                    tell(measure(*how, given.reduce))
+                    how = (name, built, count, specified.device, precision, specified.duration)
+                    notify(measure(*how, specified.reduce))
             except Exception as error:
-                tell({"system": name, "precision": precision, "error": repr(error)[:2000]})
+                notify({"system": name, "precision": precision, "error": repr(error)[:2000]})
 
 
 if __name__ == "__main__":

@@ -172,25 +172,25 @@ def runs(n: int, peer: str | None) -> None:
     """Table of whole runs."""
     straight = reference(n)
 
-    def tell(words: str, end: np.ndarray, cost: float, goal: np.ndarray = straight) -> None:
+    def notify(words: str, end: np.ndarray, cost: float, goal: np.ndarray = straight) -> None:
         off = float(np.linalg.norm(end - goal))
         print(f"n = {n}, {words}: {cost:.2e} CPU s per s, error {off:.1e} m", flush=True)
 
     rk4 = {"solver": "rk4", "step": 1e-3}
     for key, form in FORMS.items():
         model = sw.compile(table_1(*form, DAMPING, n))
-        tell(f"{key}, tsit5 1e-6", *timed(model, rtol=1e-6, atol=1e-8))
-        tell(f"{key}, rk4 {rk4['step']:g} s", *timed(model, **rk4))
+        notify(f"{key}, tsit5 1e-6", *timed(model, rtol=1e-6, atol=1e-8))
+        notify(f"{key}, rk4 {rk4['step']:g} s", *timed(model, **rk4))
     model = sw.compile(as_dynamic(table_1("multibody", "block", DAMPING, n)))
     brief = sw.simulate(model, duration=0.01, output_step=0.01, step=0.01, progress=False)
     goal = reference(n, brief["line_position"].values[0, 0])
     for step in (0.02, 0.005, 0.001):
-        tell(f"dynamic line, step {step:g} s", *timed(model, step=step), goal)
+        notify(f"dynamic line, step {step:g} s", *timed(model, step=step), goal)
     if peer:
         found = moordyn(peer, n, [1e-3, 2e-4])
         goal = reference(n, found[0][1][0])
         for step, nodes, cost in found:
-            tell(f"MoorDyn RK4, step {step:g} s", nodes[1][-1], cost, goal)
+            notify(f"MoorDyn RK4, step {step:g} s", nodes[1][-1], cost, goal)
 
 
 def main() -> None:
@@ -198,10 +198,10 @@ def main() -> None:
     parser.add_argument("--peer", help="python with moordyn")
     parser.add_argument("--elements", type=int, nargs="*", default=[3, 10, 30, 100])
     parser.add_argument("--runs", type=int, nargs="*", default=[3, 30])
-    asked = parser.parse_args()
-    costs(asked.elements)
-    for n in asked.runs:
-        runs(n, asked.peer)
+    requested = parser.parse_args()
+    costs(requested.elements)
+    for n in requested.runs:
+        runs(n, requested.peer)
 
 
 if __name__ == "__main__":

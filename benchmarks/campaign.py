@@ -47,10 +47,10 @@ def power_matrix(states: int, seeds: int, duration: float, workers: int | None) 
         result = campaign.run(Path(folder) / "store", workers=workers)
         ran = time.perf_counter() - begin
         sw.write_campaign_report(result, Path(folder) / "report.html")
-        whole = time.perf_counter() - begin
+        full = time.perf_counter() - begin
         seconds = float(result["seconds"].sum())
     count = states * states * seeds
-    print(f"{count} cases of {duration:g} s: {ran:.1f} s, with the report {whole:.1f} s")
+    print(f"{count} cases of {duration:g} s: {ran:.1f} s, with the report {full:.1f} s")
     print(f"  {seconds:.1f} s of computing in all processes together")
     print(f"  {count * duration / ran:.3g} simulated s per s")
 
@@ -79,10 +79,10 @@ class Clocked:
     def __init__(self) -> None:
         self.seconds, self.run = 0.0, pool.run_here
 
-    def __call__(self, *given: Any) -> work.Block:
+    def __call__(self, *specified: Any) -> work.Block:
         begin = time.process_time()
         try:
-            return self.run(*given)
+            return self.run(*specified)
         finally:
             self.seconds += time.process_time() - begin
 
@@ -111,7 +111,7 @@ def short_cases(count: int, workers: int, as_json: bool) -> None:
         begin = time.perf_counter()
         cpu = time.process_time()
         result = campaign.run(Path(folder) / "store", workers=workers)
-        whole, cpu = time.perf_counter() - begin, time.process_time() - cpu
+        full, cpu = time.perf_counter() - begin, time.process_time() - cpu
         own = float(result["seconds"].sum())
         besides = 1e3 * (cpu - clocked.seconds) / count
         opened = time.perf_counter()
@@ -120,7 +120,7 @@ def short_cases(count: int, workers: int, as_json: bool) -> None:
         files = [file for file in Path(folder).rglob("*") if file.is_file()]
         size = sum(file.stat().st_size for file in files)
     top = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{count} short cases: {whole:.1f} s, of these {own:.1f} s in the blocks")
+    print(f"{count} short cases: {full:.1f} s, of these {own:.1f} s in the blocks")
     who = "the driver and the scheduler" if workers else "bookkeeping"
     print(f"  {besides:.3g} ms per case of {who}, by time of the processor")
     print(f"  opened and averaged in {opened:.2f} s, largest memory {top:.0f} MiB")
@@ -131,7 +131,7 @@ def short_cases(count: int, workers: int, as_json: bool) -> None:
             "cases": count,
             "bookkeeping_ms": besides,
             "memory_mib": Watched.memory,
-            "seconds": whole,
+            "seconds": full,
         }
         print(json.dumps(numbers))
 
@@ -144,11 +144,11 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=None)
     parser.add_argument("--short", type=int, default=0)
     parser.add_argument("--json", action="store_true", help="numbers of --short on the last line")
-    given = parser.parse_args()
-    if given.short:
-        short_cases(given.short, given.workers or 0, given.json)
+    specified = parser.parse_args()
+    if specified.short:
+        short_cases(specified.short, specified.workers or 0, specified.json)
     else:
-        power_matrix(given.states, given.seeds, given.duration, given.workers)
+        power_matrix(specified.states, specified.seeds, specified.duration, specified.workers)
 
 
 if __name__ == "__main__":

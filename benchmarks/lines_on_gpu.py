@@ -21,14 +21,14 @@ def main() -> None:
     parser.add_argument("--registers", type=int, nargs="*", default=[128, 255])
     parser.add_argument("--cases", type=int, nargs="*", default=[67_584])
     parser.add_argument("--duration", type=float, default=10.0)
-    given = parser.parse_args()
+    specified = parser.parse_args()
     warnings.simplefilter("ignore", sw.SwelltreeWarning)
-    made = batch.system("lines")
-    for registers in given.registers:
+    built = batch.system("lines")
+    for registers in specified.registers:
         gpu_row_runs.REGISTERS = registers
-        for count in given.cases:
+        for count in specified.cases:
             line = batch.measure(
-                "lines", made, count, "gpu", "float64", given.duration, ["statistics"]
+                "lines", built, count, "gpu", "float64", specified.duration, ["statistics"]
             )
             print(json.dumps({"registers": registers} | line), flush=True)
 

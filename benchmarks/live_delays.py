@@ -32,13 +32,13 @@ async def delays(view, name, values):
     for value in values:
         for _ in range(3):
             await page.read_message()  # anywhere between two frames
-        asked, spent = time.monotonic(), time.process_time()
+        requested, spent = time.monotonic(), time.process_time()
         await page.write_message(json.dumps({"set": {name: value}}))
         while True:
             frame = json.loads(await page.read_message())
             if frame["values"][name] == value and frame["rows"]:
                 break
-        found.append((time.monotonic() - asked, time.process_time() - spent))
+        found.append((time.monotonic() - requested, time.process_time() - spent))
     page.close()
     return found[FIRST:]
 

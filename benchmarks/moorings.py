@@ -227,12 +227,12 @@ def peer_runs(folder: Path, cases: list[Mooring], free: bool = False) -> list[di
     runs = []
     for mooring in cases:
         dt = mooring.dt
-        wanted = [
+        requested = [
             ("reference", 1e-3, dt / 2, "RK4", "secant"),
             ("check", 2e-3, dt, "RK4", "secant"),
         ]
-        wanted += [(f"coupling {c:g}", c, dt, "RK2", "secant") for c in COUPLING]
-        for name, coupling, internal, scheme, velocity in wanted:
+        requested += [(f"coupling {c:g}", c, dt, "RK2", "secant") for c in COUPLING]
+        for name, coupling, internal, scheme, velocity in requested:
             path = file_for(folder, mooring, internal, scheme)
             own = {"name": f"{mooring.key}/{name}", "file": str(path), "coupling": coupling}
             runs.append(common | own | {"velocity": velocity})

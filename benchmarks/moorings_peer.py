@@ -56,17 +56,17 @@ def step_through(run):
     lines = [moordyn.GetLine(system, k + 1) for k in range(moordyn.GetNumberLines(system))]
     h, every = run["coupling"], run["every"]
     steps, stride = round(run["duration"] / h), round(every / h)
-    kept = []
+    stored = []
     used = 0.0
     for k in range(steps):
         if k % stride == 0:
-            kept.append([moordyn.GetLineFairTen(line) for line in lines])
+            stored.append([moordyn.GetLineFairTen(line) for line in lines])
         x, v = held(run, k * h, h)
         start = time.process_time()
         moordyn.Step(system, x, v, k * h, h)
         used += time.process_time() - start
     moordyn.Close(system)
-    return np.array(kept), used
+    return np.array(stored), used
 
 
 class Float:
@@ -103,10 +103,10 @@ def couple(run):
     body, h = Float(run), run["coupling"]
     force = moordyn.GetBodyForce(moordyn.GetBody(system, 1))
     steps, stride = round(run["duration"] / h), round(run["every"] / h)
-    kept, heave, used = [], [], 0.0
+    stored, heave, used = [], [], 0.0
     for k in range(steps):
         if k % stride == 0:
-            kept.append([moordyn.GetLineFairTen(line) for line in lines])
+            stored.append([moordyn.GetLineFairTen(line) for line in lines])
             heave.append(body.x[1])
         v = body.kick(k * h, h, np.array([force[0], force[2]]))
         place = six(body.x)
@@ -115,7 +115,7 @@ def couple(run):
         used += time.process_time() - start
         body.x = body.x + h * body.v
     moordyn.Close(system)
-    return np.array(kept), used, np.array(heave)
+    return np.array(stored), used, np.array(heave)
 
 
 def main():

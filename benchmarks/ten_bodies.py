@@ -20,7 +20,7 @@ def data() -> xr.Dataset:
     """Data of all, without interaction."""
     one = sw.gallery.sphere().hydro
     names = [f"sphere{k}" for k in range(COUNT)]
-    freedoms = [f"{name}__{dof}" for name in names for dof in sw_dofs(one)]
+    dofs = [f"{name}__{dof}" for name in names for dof in sw_dofs(one)]
     eye = np.eye(COUNT)
     k = np.where(np.isfinite(one.omega), one.omega, 0.0) ** 2 / float(one.g)
     excitation = np.concatenate(
@@ -52,7 +52,7 @@ def data() -> xr.Dataset:
         blocks | matrices | points | volume | rest
         | {"excitation_force": (("omega", "wave_direction", "influenced_dof"), excitation)},
         coords={
-            "omega": one.omega, "influenced_dof": freedoms, "radiating_dof": freedoms,
+            "omega": one.omega, "influenced_dof": dofs, "radiating_dof": dofs,
             "wave_direction": one.wave_direction, "body": names, "xyz": one.xyz,
         },
         attrs=one.attrs,

@@ -27,7 +27,7 @@ from swelltree.describe.environment.water import Water
 from swelltree.hydro.weak_scatterer.incident.of_sea import steep_wave
 from swelltree.hydro.weak_scatterer.mesh.hulls import sphere
 from swelltree.hydro.weak_scatterer.mesh.tank import Tank
-from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Kept, kept_for_run, prepare
+from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Retained, prepare, stored_for_run
 from swelltree.hydro.weak_scatterer.motion.meshed import Floater
 from swelltree.hydro.weak_scatterer.motion.scene import build_scene, vertices_at
 from swelltree.hydro.weak_scatterer.motion.stand_ins import Rail
@@ -77,15 +77,15 @@ def measure(vertices: int) -> dict[str, Any]:
     scene, wave = s.scene, s.wave
     bodies = s.system.at(start.t, start.q, start.v).bodies
     x = vertices_at(scene, wave, 0.0, bodies.position, bodies.rotation)
-    made = jax.jit(assemble)
-    matrix = made(scene.boundary, x).unknowns
+    built = jax.jit(assemble)
+    matrix = built(scene.boundary, x).unknowns
     step = jax.jit(Simulation.step)
     ready = jax.jit(Simulation.prepared)(s, start)
     return {
         "device": jax.devices()[0].device_kind,
         "vertices": scene.boundary.vertices,
         "triangles": len(scene.boundary.triangles),
-        "assembly_s": round(best(made, scene.boundary, x), 5),
+        "assembly_s": round(best(built, scene.boundary, x), 5),
         "factorisation_s": round(best(jax.jit(factored), matrix), 5),
         "stages_s": round(best(step, s, start, 0.2, ready), 5),
         "step_s": round(best(step, s, start, 0.2), 5),
@@ -103,12 +103,12 @@ def measure_gmres(vertices: int) -> dict[str, Any]:
         "vertices": s.scene.boundary.vertices,
     }
     for name, single in (("direct", None), ("float64", False), ("float32", True)):
-        kept = Kept() if single is None else kept_for_run(s.scene, s.wave, True, single)
-        ready = make(s.scene, s.wave, later.t, bodies, kept)
-        row[f"{name}_prepare_s"] = round(best(make, s.scene, s.wave, later.t, bodies, kept), 5)
+        stored = Retained() if single is None else stored_for_run(s.scene, s.wave, True, single)
+        ready = make(s.scene, s.wave, later.t, bodies, stored)
+        row[f"{name}_prepare_s"] = round(best(make, s.scene, s.wave, later.t, bodies, stored), 5)
         row[f"{name}_stages_s"] = round(best(step, s, later, 0.2, ready), 5)
         if single is not None:
-            own = not bool(jnp.array_equal(ready.factors.factors.lu, kept.factors.lu))
+            own = not bool(jnp.array_equal(ready.factors.factors.lu, stored.factors.lu))
             row[f"{name}_own_factors"] = own
     return row
 

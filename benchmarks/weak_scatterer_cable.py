@@ -50,7 +50,7 @@ def draw(runs: dict[str, Any], out: Path) -> None:
     """Figures 10, 11 and 13."""
     import matplotlib.pyplot as plt
 
-    tied, whole = runs["cable"], runs["one piece"]
+    tied, full = runs["cable"], runs["one piece"]
     _, axes = plt.subplots(4, 1, figsize=(7, 10), sharex=True)
     surge = {name: r.position.sel(body="float", dof="Surge") for name, r in runs.items()}
     axes[0].plot(tied.time, surge["cable"])
@@ -59,7 +59,7 @@ def draw(runs: dict[str, Any], out: Path) -> None:
     axes[1].set_ylabel("first element [deg] (fig. 11)")
     axes[2].plot(tied.time, tied.line_stretched_length.values[:, 0, 2])
     axes[2].set_ylabel("third element [m] (fig. 11)")
-    axes[3].plot(whole.time, surge["one piece"], "r", label="one piece of the same mass")
+    axes[3].plot(full.time, surge["one piece"], "r", label="one piece of the same mass")
     axes[3].plot(tied.time, surge["cable"], "b", label="with cable and load")
     axes[3].set_ylabel("surge [m] (fig. 13)")
     axes[3].set_xlabel("time [s]")
@@ -80,25 +80,25 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     folder = Path(sys.argv[1])
     seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 30.0
-    made = {}
+    built = {}
     for name, cable in (("one piece", False), ("cable", True)):
         before = time.perf_counter()
-        made[name] = run(cable, seconds)
-        surge = made[name].position.sel(body="float", dof="Surge").values
+        built[name] = run(cable, seconds)
+        surge = built[name].position.sel(body="float", dof="Surge").values
         line = {
             "what": name,
-            "result": made[name].attrs["result"],
-            "surge": round(amplitude(made[name].time.values, surge), 5),
+            "result": built[name].attrs["result"],
+            "surge": round(amplitude(built[name].time.values, surge), 5),
             "largest_surge": round(float(np.abs(surge).max()), 5),
             "seconds": round(time.perf_counter() - before, 1),
         }
         if cable:
-            tension = made[name].fairlead_tension.values
+            tension = built[name].fairlead_tension.values
             line["tension"] = [round(float(x), 3) for x in (tension.min(), tension.max())]
-            line["swing"] = round(amplitude(made[name].time.values, swing(made[name])), 5)
-            third = made[name].line_stretched_length.values[:, 0, 2]
+            line["swing"] = round(amplitude(built[name].time.values, swing(built[name])), 5)
+            third = built[name].line_stretched_length.values[:, 0, 2]
             line["third"] = [round(float(x), 6) for x in (third.min(), third.max())]
         print(json.dumps(line), flush=True)
-        kept = [k for k in made[name].data_vars if not str(k).startswith("weak_scatterer")]
-        made[name][kept].to_netcdf(folder / f"{name.replace(' ', '_')}.nc", engine="h5netcdf")
-    draw(made, folder)
+        stored = [k for k in built[name].data_vars if not str(k).startswith("weak_scatterer")]
+        built[name][stored].to_netcdf(folder / f"{name.replace(' ', '_')}.nc", engine="h5netcdf")
+    draw(built, folder)

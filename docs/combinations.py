@@ -17,7 +17,7 @@ import numpy as np
 import swelltree as sw
 from swelltree.integrate.runge_kutta.smooth import METHODS
 from swelltree.studies.time.simulate import stepper_of
-from swelltree.studies.time.task import TWO_STEP, Asked, Sampling, Stepping, read_task
+from swelltree.studies.time.task import TWO_STEP, RunOptions, Sampling, Stepping, read_task
 
 PAGE = Path(__file__).parent / "tables" / "combinations.md"
 SOLVERS = (*METHODS, *TWO_STEP)
@@ -29,13 +29,13 @@ def hanging(*, lines: str | None = None, **more: Any) -> sw.Model:
     """A load on a rail, on a line if asked for."""
     load = sw.Body("load", 900.0, (9.0, 9.0, 9.0), position=(0, 0, -5))
     rope = sw.LineType("rope", diameter=0.05, mass_per_length=8.0, EA=2e6)
-    given = {}
+    specified = {}
     if lines is not None:
         line = sw.Line("wire", sw.WORLD, load, 4.99, rope, model=lines, segments=4)
-        given["lines"] = [line]
+        specified["lines"] = [line]
     free = lines == "multibody"
     joints = [] if free else [sw.Slider("rail", sw.WORLD, load, axis="z")]
-    return sw.compile(sw.System("hanging", [load], joints, **given, **more))
+    return sw.compile(sw.System("hanging", [load], joints, **specified, **more))
 
 
 def latching() -> sw.Model:
@@ -75,7 +75,7 @@ def answer(model: sw.Model, solver: str, sampling: dict[str, Any]) -> str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            task = read_task(model, None, Sampling(**sampling), Asked(Stepping(), solver))
+            task = read_task(model, None, Sampling(**sampling), RunOptions(Stepping(), solver))
             stepper_of(task, 10)
     except sw.SwelltreeError as error:
         return str(error)

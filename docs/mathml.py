@@ -19,7 +19,7 @@ def displayed(self: Any, node: Any) -> None:
     """An equation of its own line, with its number."""
     number = get_node_equation_number(self, node) if node["number"] else ""
     self.body.append(self.starttag(node, "div", CLASS="math notranslate equation"))
-    self.body.append(convert(_whole(node.astext()), display="block"))
+    self.body.append(convert(_full(node.astext()), display="block"))
     if number:
         self.body.append(f'<span class="eqno">({number})')
         self.add_permalink_ref(node, "link to this equation")
@@ -28,7 +28,7 @@ def displayed(self: Any, node: Any) -> None:
     raise nodes.SkipNode
 
 
-def _whole(text: str) -> str:
+def _full(text: str) -> str:
     """Rows of an equation stand in an environment."""
     if "\\begin{" not in text and ("\\\\" in text or "&" in text):
         return wrap_displaymath(text, None, False)

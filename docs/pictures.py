@@ -204,8 +204,8 @@ def lowering() -> None:
 
 
 PICTURES: dict[str, Callable[[], None]] = {
-    made.__name__: made
-    for made in (
+    built.__name__: built
+    for built in (
         demo,
         network,
         rao,

@@ -81,9 +81,9 @@ def main() -> None:
         "| data | method | states | error | least eigenvalue / max abs K |",
         "|---|---|---|---|---|",
     ]
-    for name, (path, highest, asked) in ROWS.items():
+    for name, (path, highest, requested) in ROWS.items():
         omega, A, B, A_inf = radiation(path)
-        for k, (method, error, order) in enumerate(asked):
+        for k, (method, error, order) in enumerate(requested):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 fit = fit_radiation(

@@ -236,8 +236,8 @@ def _methods(cls: type) -> list[str]:
             continue
         for name, value in vars(base).items():
             method = callable(value) or isinstance(value, property | classmethod | staticmethod)
-            wanted = name in OF_DESCRIPTIONS if described else not name.startswith("_")
-            if method and wanted and name not in names:
+            requested = name in OF_DESCRIPTIONS if described else not name.startswith("_")
+            if method and requested and name not in names:
                 names.append(name)
     return names
 

@@ -46,10 +46,10 @@ def main() -> None:
         step=STEP,
         sea=sea(1),
     )
-    told = observer.estimate(measured)
+    reported = observer.estimate(measured)
     true = observer.excitations_from(run.excitation_force.sel(body=list(model.layout.bodies)))
     late = times > 10.0
-    error = np.sqrt(((told.values - true)[late] ** 2).mean(0) / (true[late] ** 2).mean(0))
+    error = np.sqrt(((reported.values - true)[late] ** 2).mean(0) / (true[late] ** 2).mean(0))
     print(f"excitation on pivot and hinge: rms error {100 * error.round(4)} % of the rms")
     assert error.max() < 0.1
 

@@ -107,9 +107,9 @@ def _netcdf3(folder: Path) -> Path:
     import xarray as xr
 
     with xr.open_dataset(_capytaine(folder), engine="h5netcdf") as raw:
-        made = raw.load()
+        built = raw.load()
     path = folder / "old.nc"
-    made.to_netcdf(path, engine="scipy", format="NETCDF3_64BIT")
+    built.to_netcdf(path, engine="scipy", format="NETCDF3_64BIT")
     (folder / "data.nc").unlink()
     return path
 
@@ -197,8 +197,8 @@ def _packed(folder: Path) -> Path:
 
 def _read_record(path: Path) -> Any:
     found = sw.read_record(path)
-    made = sw.components(sw.MeasuredWave(file=str(path)), sw.Water(depth=50.0))
-    if not np.isfinite(made.amplitude).all() or not np.isfinite(made.phase).all():
+    built = sw.components(sw.MeasuredWave(file=str(path)), sw.Water(depth=50.0))
+    if not np.isfinite(built.amplitude).all() or not np.isfinite(built.phase).all():
         return found[0], np.full(3, np.nan)
     return found
 
@@ -325,17 +325,17 @@ READERS = [
 
 def spoiled(reader: Reader, folder: Path, seeds: Any) -> dict[int, str]:
     """What came of reading damaged files, seed by seed; one of all files is damaged."""
-    whole, work = folder / "whole", folder / "work"
-    whole.mkdir()
-    path = reader.make(whole)
+    complete, work = folder / "whole", folder / "work"
+    complete.mkdir()
+    path = reader.make(complete)
     came = {-1: outcome(lambda: reader.read(path), reader.finite)}  # of the whole file
     assert came.pop(-1) == "data"
     for seed in seeds:
         shutil.rmtree(work, ignore_errors=True)
-        shutil.copytree(whole, work)
+        shutil.copytree(complete, work)
         files = sorted(p for p in work.rglob("*") if p.is_file())
         reader.damage(files[seed % len(files)], seed)
-        here = work / path.relative_to(whole)
+        here = work / path.relative_to(complete)
         came[seed] = outcome(lambda here=here: reader.read(here), reader.finite)
     return came
 

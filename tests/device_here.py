@@ -21,8 +21,8 @@ class MemoryHere:
             self.put(row, first + k * pitch)
 
     def rows(self, first, width, pitch, count):
-        whole = np.stack([self.numbers[first + k * pitch :][:width] for k in range(count)])
-        return whole.copy()
+        complete = np.stack([self.numbers[first + k * pitch :][:width] for k in range(count)])
+        return complete.copy()
 
     def move(self, at, pitch, other, start, other_pitch, width, count):
         for k in range(count):

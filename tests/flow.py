@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 import swelltree as sw
-from swelltree.model.effect import Now
+from swelltree.model.effect import Instant
 from swelltree.model.internal_state import internal_at_rest
 from swelltree.multibody.kinematics import Motion, Pose, forward, joint_frames
 
@@ -27,7 +27,7 @@ def group_loads(model, kind, t=0.0, wave=None, **motion):
         model = model.replace(sea=replace(model.sea, waves=waves))
     group = next(group for group in model.effects if group.kind == kind)
     return group.loads(
-        model, Now(np.asarray(t), motion_of(model, **motion), internal_at_rest(model))
+        model, Instant(np.asarray(t), motion_of(model, **motion), internal_at_rest(model))
     )
 
 

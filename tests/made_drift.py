@@ -74,15 +74,15 @@ def drift_data(name="box", headings=(0.0,), center=(0.0, 0.0, 0.0), second=("mea
     if "mean" in second:
         variables["mean_drift"] = ((*force, "influenced_dof"), D)
     w1, w2 = np.meshgrid(omega, omega, indexing="ij")
-    made = {}
+    built = {}
     if "newman" in second:
         here = D[:f].transpose(1, 0, 2)
-        made["difference"] = newman_pairs(here[:, :, None], here[:, None]).transpose(1, 2, 0, 3)
+        built["difference"] = newman_pairs(here[:, :, None], here[:, None]).transpose(1, 2, 0, 3)
     if "qtf" in second:
-        made["difference"] = np.repeat(smooth_pairs(w1, w2)[:, :, None], d, axis=2)
+        built["difference"] = np.repeat(smooth_pairs(w1, w2)[:, :, None], d, axis=2)
     if "sum" in second:
-        made["sum"] = np.repeat(smooth_sums(w1, w2)[:, :, None], d, axis=2)
-    for short, values in made.items():
+        built["sum"] = np.repeat(smooth_sums(w1, w2)[:, :, None], d, axis=2)
+    for short, values in built.items():
         axes = (f"{short}_omega_1", f"{short}_omega_2")
         variables[f"qtf_{short}"] = ((*axes, f"{short}_headings", "influenced_dof"), values + 0j)
         coords |= dict.fromkeys(axes, omega)

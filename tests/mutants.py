@@ -182,10 +182,10 @@ def _other_dataset(rng: random.Random, file: h5py.File, name: str) -> None:
             + (np.zeros(values.shape, "?"), np.zeros(values.shape, "c16"), np.array([], "f8"))
         )
     elif kind == "shape":
-        made = [values.reshape(-1), values[None], values.T, values[..., None]]
+        built = [values.reshape(-1), values[None], values.T, values[..., None]]
         if values.ndim:
-            made += [values[:-1], values[..., :-1], values[:0], np.concatenate([values, values])]
-        values = rng.choice(made)
+            built += [values[:-1], values[..., :-1], values[:0], np.concatenate([values, values])]
+        values = rng.choice(built)
     del file[name]
     if kind == "huge":
         file.create_dataset(name, shape=(10**6,) * max(values.ndim, 1), chunks=True, dtype="f8")

@@ -84,8 +84,8 @@ def test_texts_that_would_halt_the_hdf5_library_are_a_sentence(tmp_path, name):
 @pytest.mark.parametrize("name", ["Capytaine", "Capytaine netCDF 3", "run file", "gridded sea"])
 def test_whole_netcdf_files_are_read_as_xarray_reads_them(tmp_path, name):
     path = NAMED[name].make(tmp_path)
-    with xr.open_dataset(path) as whole:
-        xr.testing.assert_identical(open_netcdf(path, "file"), whole.load())
+    with xr.open_dataset(path) as full:
+        xr.testing.assert_identical(open_netcdf(path, "file"), full.load())
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ def test_whole_netcdf_files_are_read_as_xarray_reads_them(tmp_path, name):
 )
 def test_netcdf_files_of_others_are_read_as_xarray_reads_them(place):
     path = refdata(*place)
-    with xr.open_dataset(path) as whole:
-        xr.testing.assert_identical(open_netcdf(path, "file"), whole.load())
+    with xr.open_dataset(path) as full:
+        xr.testing.assert_identical(open_netcdf(path, "file"), full.load())
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate dimension names")
@@ -122,10 +122,10 @@ def test_names_of_files_stay_on_one_line(tmp_path):
 
 def test_result_that_lost_something_is_told(tmp_path):
     path = NAMED["run file"].make(tmp_path)
-    whole = sw.load_result(path)
-    assert "layout" not in whole.attrs
-    sw.save(whole, path)
-    xr.testing.assert_identical(sw.load_result(path), whole)
+    full = sw.load_result(path)
+    assert "layout" not in full.attrs
+    sw.save(full, path)
+    xr.testing.assert_identical(sw.load_result(path), full)
     with h5py.File(path, "r+") as file:
         del file["energy_residual"]
     with pytest.raises(sw.SwelltreeError, match=r"'energy_residual' was saved as .* absent"):
@@ -146,9 +146,9 @@ def test_attribute_that_is_not_what_was_saved_is_told(tmp_path, owner, attribute
         sw.load_result(path)
     # what is read by other means can be saved anew
     with xr.open_dataset(path, engine="h5netcdf") as other:
-        kept = other.load()
-    del kept.attrs["layout"], kept.attrs["attribute_marks"]
-    again = sw.load_result(sw.save(kept, tmp_path / "again.nc"))
+        stored = other.load()
+    del stored.attrs["layout"], stored.attrs["attribute_marks"]
+    again = sw.load_result(sw.save(stored, tmp_path / "again.nc"))
     assert "attribute_marks" not in again.attrs
 
 

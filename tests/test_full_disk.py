@@ -110,14 +110,14 @@ def test_chunks_on_a_full_disk_are_whole_and_go_on_when_there_is_room(case, tmp_
         pytest.skip("no disk can be mounted here")
     words = ("run", case, "--out", "out", "--checkpoint")
     done = on_a_small_disk(*words, folder=tmp_path, room=ROOM // 2)
-    kept = tmp_path / "kept"
-    chunks = sorted(str(p.relative_to(kept)) for p in kept.rglob("chunk_*.npz"))
+    stored = tmp_path / "kept"
+    chunks = sorted(str(p.relative_to(stored)) for p in stored.rglob("chunk_*.npz"))
     assert 2 < len(chunks) < 14
-    check(done, kept, "No space left on device", sorted(["small.nc", *chunks]))
+    check(done, stored, "No space left on device", sorted(["small.nc", *chunks]))
     again = limited("run", case, "--out", "kept", "--resume", "--study", "large", folder=tmp_path)
     assert again.returncode == 2  # chunks fit, the result does not
     assert "large.nc" in again.stderr
-    ended = sorted(str(p.relative_to(kept)) for p in kept.rglob("chunk_*.npz"))
+    ended = sorted(str(p.relative_to(stored)) for p in stored.rglob("chunk_*.npz"))
     assert len(ended) == 14
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from swelltree.jit.ensemble.programs import ManyProgram
-from swelltree.jit.ensemble.rows import beside, inputs_of, packed_cases, taken_apart
+from swelltree.jit.ensemble.rows import adjacent, inputs_of, packed_cases, taken_apart
 from swelltree.jit.ensemble.threads import GROUP, ThreadWriter
 from swelltree.jit.ensemble.written import Text
 from swelltree.jit.native import Native, object_code
@@ -28,7 +28,7 @@ class ThreadsHere(ManyProgram):
         written = self.needed(cases, chunks[0])
         native = Native(object_code(written.text), pointers=6)
         fixed, shared, own = packed_cases(written, cases, self.short)
-        rows = beside(written, own, range(cases.count), GROUP, self.short)
+        rows = adjacent(written, own, range(cases.count), GROUP, self.short)
         n_state = len(leaves_of(cases.state))
         sizes = np.array([*written.sizes, cases.count])
         out, work = (np.empty((n, GROUP)) for n in written.sizes[1:])

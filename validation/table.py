@@ -17,8 +17,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from swelltree.describe.errors import SwelltreeError, suggest
-from swelltree.describe.files.atomic import write_whole
-from swelltree.jit.backend import make_room
+from swelltree.describe.files.atomic import write_atomic
+from swelltree.jit.backend import trim_cache
 
 GROUPS = (
     "joints",
@@ -250,8 +250,8 @@ def run_cases(
             bar.update(task, description=f"{one.group}: {one.name}")
             outcomes.append(perform(one, folder))
             if write is not None:  # a long table is kept as far as it has come
-                write_whole(write, f"`swelltree {summary(outcomes)[0]}`\n\n{markdown(outcomes)}")
-            make_room()
+                write_atomic(write, f"`swelltree {summary(outcomes)[0]}`\n\n{markdown(outcomes)}")
+            trim_cache()
             bar.advance(task)
     if outcomes:
         console.print(outcome_table(outcomes))

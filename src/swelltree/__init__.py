@@ -14,7 +14,99 @@ from swelltree.jit.lazy_import import after_import
 from swelltree.jit.light_xarray import leave_dask_out
 
 if TYPE_CHECKING:
+    from swelltree import gallery as gallery
+    from swelltree.campaigns.campaign import Campaign as Campaign
+    from swelltree.campaigns.file import load_campaign as load_campaign
+    from swelltree.campaigns.opened import open_campaign as open_campaign
+    from swelltree.campaigns.vary import Sample as Sample
+    from swelltree.campaigns.vary import ScatterDiagram as ScatterDiagram
+    from swelltree.campaigns.vary import Seeds as Seeds
+    from swelltree.campaigns.vary import Together as Together
+    from swelltree.campaigns.vary import Values as Values
+    from swelltree.compiler.case import compile_case as compile_case
+    from swelltree.compiler.compile import compile as compile
     from swelltree.describe import *  # noqa: F403
+    from swelltree.forces.own_effect import body_point as body_point
+    from swelltree.forces.own_effect import effect as effect
+    from swelltree.forces.own_effect import wrench_at as wrench_at
+    from swelltree.hydro.bem.run import run_bem as run_bem
+    from swelltree.hydro.data.mirrored import mirror_headings as mirror_headings
+    from swelltree.hydro.data.report import hydro_report as hydro_report
+    from swelltree.hydro.data.write import write_hydro as write_hydro
+    from swelltree.hydro.drift.spectrum import slow_force_spectrum as slow_force_spectrum
+    from swelltree.hydro.readers.read import read_hydro as read_hydro
+    from swelltree.hydro.weak_scatterer.coefficients import (
+        weak_scatterer_coefficients as weak_scatterer_coefficients,
+    )
+    from swelltree.interop.moordyn.read import read_moordyn as read_moordyn
+    from swelltree.interop.moordyn.write import write_moordyn as write_moordyn
+    from swelltree.interop.moorpy.read import read_moorpy as read_moorpy
+    from swelltree.interop.wecsim.reader import read_wecsim as read_wecsim
+    from swelltree.model.effect import Effect as Effect
+    from swelltree.model.effect import Loads as Loads
+    from swelltree.model.model import Model as Model
+    from swelltree.pto.laws.own import PtoLaw as PtoLaw
+    from swelltree.pto.laws.own import pto_law as pto_law
+    from swelltree.report import plots
+    from swelltree.report.campaign_page import write_campaign_report as write_campaign_report
+    from swelltree.report.export import export as export
+    from swelltree.report.live.view import live as live
+    from swelltree.report.report import write_report as write_report
+    from swelltree.report.serve import view as view
+    from swelltree.results.cases.power import annual_energy as annual_energy
+    from swelltree.results.cases.power import power_matrix as power_matrix
+    from swelltree.results.extremes import most_probable_maximum as most_probable_maximum
+    from swelltree.results.extremes import peaks_over_threshold as peaks_over_threshold
+    from swelltree.results.extremes import weibull_tail as weibull_tail
+    from swelltree.results.fatigue import damage_equivalent as damage_equivalent
+    from swelltree.results.fatigue import rainflow as rainflow
+    from swelltree.results.files import load_result as load_result
+    from swelltree.results.files import save as save
+    from swelltree.results.line_fatigue import TN_CURVES as TN_CURVES
+    from swelltree.results.line_fatigue import TNCurve as TNCurve
+    from swelltree.results.line_fatigue import line_damage as line_damage
+    from swelltree.results.line_ranges import line_ranges as line_ranges
+    from swelltree.results.statistics import statistics as statistics
+    from swelltree.studies.batch.batch import simulate_batch as simulate_batch
+    from swelltree.studies.checks.check_physics import check_physics as check_physics
+    from swelltree.studies.control.excitation_observer import (
+        excitation_observer as excitation_observer,
+    )
+    from swelltree.studies.control.laws import controlled as controlled
+    from swelltree.studies.control.laws import damping_law as damping_law
+    from swelltree.studies.control.laws import reactive_law as reactive_law
+    from swelltree.studies.control.laws import replayed as replayed
+    from swelltree.studies.control.laws import tracking_law as tracking_law
+    from swelltree.studies.control.optimal_control import optimal_control as optimal_control
+    from swelltree.studies.control.predictive import with_mpc as with_mpc
+    from swelltree.studies.control.report import control_report as control_report
+    from swelltree.studies.linear.line_modes import line_modes as line_modes
+    from swelltree.studies.linear.modes import modes as modes
+    from swelltree.studies.linear.modes import modes_traced as modes_traced
+    from swelltree.studies.linear.rao import rao as rao
+    from swelltree.studies.linear.response import response as response
+    from swelltree.studies.linear.state_space import state_space as state_space
+    from swelltree.studies.periodic.steady_state import steady_state as steady_state
+    from swelltree.studies.statics.equilibrium import equilibrium as equilibrium
+    from swelltree.studies.statics.equilibrium import equilibrium_traced as equilibrium_traced
+    from swelltree.studies.statics.mooring import mooring_stiffness as mooring_stiffness
+    from swelltree.studies.statics.mooring import offset_curve as offset_curve
+    from swelltree.studies.time.compare import linear_and_nonlinear as linear_and_nonlinear
+    from swelltree.studies.time.complementarity.traced import moored_start as moored_start
+    from swelltree.studies.time.operability import operability as operability
+    from swelltree.studies.time.simulate import simulate as simulate
+    from swelltree.studies.time.simulate import simulate_traced as simulate_traced
+    from swelltree.studies.time.stepped.stepper import stepper as stepper
+    from swelltree.waves import components as components
+    from swelltree.waves import dispersion as dispersion
+    from swelltree.waves import elevation as elevation
+    from swelltree.waves import from_wavespectra as from_wavespectra
+    from swelltree.waves import kinematics as kinematics
+    from swelltree.waves import read_record as read_record
+    from swelltree.waves import realise as realise
+    from swelltree.waves import to_wavespectra as to_wavespectra
+
+    plot = plots
 
 # module of each public name
 _NAMES = {

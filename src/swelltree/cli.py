@@ -99,13 +99,13 @@ app = typer.Typer(
 CasePath = Annotated[Path, typer.Argument(metavar="CASE", help="Case file (TOML).")]
 
 
-def _version(wanted: bool) -> bool:
-    if wanted:
+def _version(requested: bool) -> bool:
+    if requested:
         import importlib.metadata
 
         typer.echo(importlib.metadata.version("swelltree"))
         raise typer.Exit
-    return wanted
+    return requested
 
 
 @app.callback()
@@ -161,10 +161,10 @@ def _check_physics(loaded: Case, case: Path, said: set[str]) -> int:
     from rich.console import Console
 
     from swelltree.compiler.case import compile_case
-    from swelltree.describe.casefile.user_code import use_code_beside
+    from swelltree.describe.casefile.user_code import use_adjacent_code
     from swelltree.studies.checks.check_physics import check_physics
 
-    use_code_beside(loaded, case)
+    use_adjacent_code(loaded, case)
     model = compile_case(loaded)
     runs = [(study.name, study.in_time) for study in loaded.studies if study.in_time is not None]
     console, colours = Console(), {"error": "red", "warning": "yellow", "note": "green"}
@@ -212,7 +212,7 @@ def run(
 
     from swelltree.compiler.case import compile_case
     from swelltree.describe import load
-    from swelltree.describe.casefile.user_code import use_code_beside
+    from swelltree.describe.casefile.user_code import use_adjacent_code
     from swelltree.describe.files.paths import file_stems
     from swelltree.results.files import (
         make_folder,
@@ -232,7 +232,7 @@ def run(
     stems = file_stems([spec.name for spec in loaded.studies])
     for spec in studies:
         refuse_results_of_others(folder / f"{stems[spec.name]}.nc", case)
-    use_code_beside(loaded, case)
+    use_adjacent_code(loaded, case)
     model = compile_case(loaded)
     console = Console()
     failed = 0
@@ -313,7 +313,7 @@ def sweep(
     dims = " x ".join(f"{len(values)} {name}" for name, values in table.dims.items())
     console.print(f"{loaded.name}: {len(table)} cases ({dims})")
     if check:
-        refused = loaded.cannot_be_made()
+        refused = loaded.build_failure()
         for what, why in refused.items():
             console.print(f"the case with {what} cannot be run: {why}")
         raise typer.Exit(2 if refused else 0)
@@ -340,9 +340,9 @@ def sweep(
             insecure=insecure,
         )
     except KeyboardInterrupt:
-        given = {"--out": out, "--workers": workers, "--scheduler": scheduler}
-        given["--certificate"] = certificate
-        words = [word for name, x in given.items() if x is not None for word in (name, str(x))]
+        specified = {"--out": out, "--workers": workers, "--scheduler": scheduler}
+        specified["--certificate"] = certificate
+        words = [word for name, x in specified.items() if x is not None for word in (name, str(x))]
         words += ["--insecure"] if insecure else []
         again = shlex.join(["swelltree", "sweep", str(campaign), *words, "--resume"])
         console.print(f"stopped; continue with: {again}")
@@ -449,13 +449,13 @@ def live(
     """Run a case in the browser with sliders; served to this machine only, until Ctrl-C."""
     from swelltree.compiler.case import compile_case
     from swelltree.describe import load
-    from swelltree.describe.casefile.user_code import use_code_beside
+    from swelltree.describe.casefile.user_code import use_adjacent_code
     from swelltree.report.live.view import live as show
     from swelltree.report.live.view import study_options
 
     loaded = load(case)
     sea, options = study_options(loaded, study)
-    use_code_beside(loaded, case)
+    use_adjacent_code(loaded, case)
     shown = show(
         compile_case(loaded),
         sea,
@@ -526,10 +526,10 @@ def run_study(model: Model, study: Study, **options: object) -> xr.Dataset:
     import swelltree
 
     function: Callable[..., xr.Dataset] = getattr(swelltree, study.type)
-    given = study.arguments()
+    specified = study.arguments()
     known = inspect.signature(function).parameters
     extra = {name: value for name, value in options.items() if name in known}
-    result = function(model, **{k: v for k, v in given.items() if k in known}, **extra)
+    result = function(model, **{k: v for k, v in specified.items() if k in known}, **extra)
     return result.assign_attrs(options.get("provenance", {}))
 
 

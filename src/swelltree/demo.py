@@ -33,7 +33,7 @@ def run_demo(out: str | Path, duration: float = 120.0) -> tuple[xr.Dataset, list
     import numpy as np
 
     from swelltree.compiler.compile import compile
-    from swelltree.describe.files.atomic import write_whole
+    from swelltree.describe.files.atomic import write_atomic
     from swelltree.gallery.barges import barges
     from swelltree.hydro.readers.read import read_hydro
     from swelltree.report import plots as plot
@@ -48,7 +48,7 @@ def run_demo(out: str | Path, duration: float = 120.0) -> tuple[xr.Dataset, list
     ready = barges()
     system, sea = ready.system, ready.sea
     # the case file and its data lie beside the result: `swelltree run demo.toml` repeats it
-    data = write_whole(folder / "barges.nc", ready.file.read_bytes())
+    data = write_atomic(folder / "barges.nc", ready.file.read_bytes())
     study = sw.SimulateStudy("demo", duration=duration, output_step=0.2, sea=sea)
     case = sw.Case(system, (study,), hydro=sw.HydroSpec(file=data.name))
     text = case.to_toml(folder / "demo.toml")

@@ -30,7 +30,7 @@ CONDITION = 1e6  # the range for which agreement is promised
 
 def known(options: dict[str, Any]) -> dict[str, Any]:
     """Those compiler options that this version of XLA has."""
-    kept = {}
+    stored = {}
     for name, value in options.items():
         try:
             jax.jit(lambda x: x, compiler_options={name: value})(0.0)
@@ -38,8 +38,8 @@ def known(options: dict[str, Any]) -> dict[str, Any]:
             if "No such compile option" not in str(error):
                 raise
         else:
-            kept[name] = value
-    return kept
+            stored[name] = value
+    return stored
 
 
 # every random topology is compiled anew and used once: compile quickly rather than well

@@ -83,12 +83,12 @@ def random_system(
         name: (rng.uniform(-1.0, 1.0, 3) * (1.0 + 0.2 * n), random_rotation(rng)) for name in names
     }
     poses["world"] = (np.zeros(3), np.eye(3))
-    wanted = list(kinds)
+    requested = list(kinds)
     rods = {"distance", "revolute_spherical"}
-    displaced = choose.random() < 0.25 and not rods & set(wanted)
+    displaced = choose.random() < 0.25 and not rods & set(requested)
     sketch = _Sketch(choose, rng, names, poses, displaced)
-    _tree(sketch, wanted)
-    _loops(sketch, wanted)
+    _tree(sketch, requested)
+    _loops(sketch, requested)
     speed = 0.3 if calm else 1.0
     joints = _started(sketch, speed)
     bodies = tuple(_body(sketch, name) for name in names)
@@ -135,24 +135,24 @@ def turn(axis: int, angle: float) -> np.ndarray:
 # --- joints ---------------------------------------------------------------------------------------
 
 
-def _tree(sketch: _Sketch, wanted: list[str]) -> None:
+def _tree(sketch: _Sketch, requested: list[str]) -> None:
     """One joint for every body, to the world or to an earlier body."""
     choose = sketch.choose
     for i, name in enumerate(sketch.names):
         parent = "world"
         if i > 0 and choose.random() < 0.85:
             parent = sketch.names[choose.randrange(max(0, i - 3), i)]
-        kind = wanted.pop(0) if wanted else choose.choice(KINDS)
+        kind = requested.pop(0) if requested else choose.choice(KINDS)
         _join(sketch, f"j{i}", kind, parent, name)
 
 
-def _loops(sketch: _Sketch, wanted: list[str]) -> None:
+def _loops(sketch: _Sketch, requested: list[str]) -> None:
     """Further joints that close loops, as far as freedoms remain; sometimes a redundant twin."""
     choose = sketch.choose
     places = ["world", *sketch.names]
     for i in range(choose.choice((0, 0, 1, 1, 2, 3))):
         one, other = choose.sample(places, 2)
-        kind = wanted.pop(0) if wanted else choose.choice(KINDS[1:])
+        kind = requested.pop(0) if requested else choose.choice(KINDS[1:])
         rows = 6 - _freedoms(sketch, kind)
         if sketch.mobility - rows >= 1:
             _join(sketch, f"c{i}", kind, one, other)
@@ -163,9 +163,9 @@ def _loops(sketch: _Sketch, wanted: list[str]) -> None:
 
 
 def _freedoms(sketch: _Sketch, kind: str) -> int:
-    freedoms = {"weld": 0, "hinge": 1, "slider": 1, "cylindrical": 2, "screw": 1, "universal": 2}
-    freedoms |= {"ball": 3, "planar": 3, "free": 6, "distance": 5, "revolute_spherical": 4}
-    return freedoms.get(kind, 2)
+    dofs = {"weld": 0, "hinge": 1, "slider": 1, "cylindrical": 2, "screw": 1, "universal": 2}
+    dofs |= {"ball": 3, "planar": 3, "free": 6, "distance": 5, "revolute_spherical": 4}
+    return dofs.get(kind, 2)
 
 
 def _join(sketch: _Sketch, name: str, kind: str, one: str, other: str) -> None:

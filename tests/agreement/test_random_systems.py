@@ -49,10 +49,10 @@ structures = st.randoms(use_true_random=False)
 
 def examples(count: int) -> settings:
     """A fixed set of examples, or as many new ones as the environment asks for."""
-    asked = os.environ.get("SWELLTREE_EXAMPLES")
+    requested = os.environ.get("SWELLTREE_EXAMPLES")
     return settings(
-        max_examples=int(asked) if asked else count,
-        derandomize=asked is None,
+        max_examples=int(requested) if requested else count,
+        derandomize=requested is None,
         database=None,
         deadline=None,
         phases=(Phase.generate, Phase.shrink),
@@ -145,11 +145,11 @@ def test_redundant_joints_in_random_directions_are_named_and_take_no_freedom():
             many, few = (compiled_system(x) for x in with_and_without_twin(drawn))
         except Unfit:
             continue
-        assert many.freedoms == few.freedoms, (seed, drawn)
+        assert many.dofs == few.dofs, (seed, drawn)
         pair = [n for n in many.layout.joints if n.endswith("_twin")]
         pair += [n.removesuffix("_twin") for n in pair]
-        told = [text for text in many.report if "its reaction is not unique" in text]
-        assert any(f"'{name}' " in text for text in told for name in pair), (seed, told)
+        reported = [text for text in many.report if "its reaction is not unique" in text]
+        assert any(f"'{name}' " in text for text in reported for name in pair), (seed, reported)
         seen |= {j.type for j in drawn.system.joints if j.name.endswith("_twin")}
     assert seen >= {"weld", "hinge", "ball", "cylindrical", "slider", "planar"}
 

@@ -202,11 +202,11 @@ def test_without_a_terminal_lines_go_to_the_log(tmp_path, capfd):
     small_campaign().run(tmp_path / "store", workers=0)
     out, err = capfd.readouterr()
     assert out == ""
-    told = [text for text in err.splitlines() if "cases" in text]
-    assert told
+    reported = [text for text in err.splitlines() if "cases" in text]
+    assert reported
     line = re.compile(r"^small: \d+/12 cases, 0 failed, \S+/s, (.* left|done in .*)$")
-    assert all(line.match(text) for text in told), told
-    assert told[-1].startswith("small: 12/12 cases")
+    assert all(line.match(text) for text in reported), reported
+    assert reported[-1].startswith("small: 12/12 cases")
     small_campaign().run(tmp_path / "quiet", workers=0, progress=False)
     assert capfd.readouterr().err == ""
 
@@ -352,14 +352,19 @@ def test_ten_thousand_cases_are_planned_without_being_made():
     ],
 )
 def test_bad_campaigns_are_told_in_a_sentence(changes, sentence):
-    given = {"model": float_model(), "vary": [sw.Seeds(2)], "sea": SEA, "duration": 1.0} | changes
+    specified = {
+        "model": float_model(),
+        "vary": [sw.Seeds(2)],
+        "sea": SEA,
+        "duration": 1.0,
+    } | changes
     with pytest.raises(sw.SwelltreeError) as error:
-        sw.Campaign(**given)
+        sw.Campaign(**specified)
     assert sentence in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("given", "sentence"),
+    ("specified", "sentence"),
     [
         ({"seconds": {"step": "0.1"}}, "step '0.1' is text. Give a number"),
         ({"counts": {"lanes": (2.5, 1)}}, "lanes 2.5 is not a whole number of at least 1"),
@@ -367,9 +372,9 @@ def test_bad_campaigns_are_told_in_a_sentence(changes, sentence):
         ({"counts": {"retries": (True, 0)}}, "retries True is not a whole number"),
     ],
 )
-def test_values_of_another_kind_are_told_in_a_sentence(given, sentence):
+def test_values_of_another_kind_are_told_in_a_sentence(specified, sentence):
     with pytest.raises(sw.SwelltreeError) as error:
-        check_numbers("small", **({"seconds": {}, "counts": {}} | given))
+        check_numbers("small", **({"seconds": {}, "counts": {}} | specified))
     assert sentence in str(error.value)
 
 

@@ -33,7 +33,7 @@ def begun(tmp_path_factory):
     return folder
 
 
-def made(**changes):
+def built(**changes):
     """The float with something else about it."""
     data = made_hydro.heaving_float()
     for name, factor in changes.pop("data", {}).items():
@@ -86,14 +86,14 @@ def test_the_same_campaign_goes_on_with_the_blocks_it_began_with(begun, tmp_path
 def test_the_key_follows_all_that_the_numbers_depend_on():
     base = short(vary=[sw.Seeds(2)])
     models = {
-        "the same": made(),
-        "damping": made(damping=1.6e5),
-        "damping of the compiled model": made().with_values({"pto.damping": 1.6001e5}),
-        "added mass": made(data={"added_mass": 1.01}),
-        "radiation": made(data={"radiation_damping": 1.01}),
-        "constant radiation": made(radiation="constant", omega=1.0),
-        "a law": made(system={"ptos": [own_law(1e5)]}),
-        "another gain of that law": made(system={"ptos": [own_law(2e5)]}),
+        "the same": built(),
+        "damping": built(damping=1.6e5),
+        "damping of the compiled model": built().with_values({"pto.damping": 1.6001e5}),
+        "added mass": built(data={"added_mass": 1.01}),
+        "radiation": built(data={"radiation_damping": 1.01}),
+        "constant radiation": built(radiation="constant", omega=1.0),
+        "a law": built(system={"ptos": [own_law(1e5)]}),
+        "another gain of that law": built(system={"ptos": [own_law(2e5)]}),
     }
     keys = {name: replace(base, model=model).key for name, model in models.items()}
     assert len(set(keys.values())) == len(keys)
@@ -104,8 +104,10 @@ def test_the_key_is_the_same_in_another_process():
     code = "from made_campaign import small_campaign; print(small_campaign().key)"
     tests = str(Path(__file__).parents[1])
     code = f"import sys; sys.path.insert(0, {tests!r}); {code}"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.split() == [small_campaign().key]
+    reported = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert reported.stdout.split() == [small_campaign().key]
 
 
 def test_blocks_of_another_campaign_do_not_count(begun, tmp_path):
@@ -181,8 +183,8 @@ def test_what_seas_warn_of_is_told_once(tmp_path):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         campaign = short(vary=[sw.Values("Hs", [1.0, 9.0])], sea=SEA.replace(omega_max=5.9))
-        made = len(caught)
+        built = len(caught)
         campaign.run(tmp_path / "store", workers=0)
-    told = [str(one.message) for one in caught]
-    assert any("steepness" in text for text in told)
-    assert len(set(told[made:])) == len(told[made:])
+    reported = [str(one.message) for one in caught]
+    assert any("steepness" in text for text in reported)
+    assert len(set(reported[built:])) == len(reported[built:])

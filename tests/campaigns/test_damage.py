@@ -16,7 +16,7 @@ from swelltree.cli import app
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
+def full(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole") / "store"
     small_campaign().run(folder, workers=0, progress=False)
     return folder
@@ -49,9 +49,9 @@ def with_cases(change):
     ],
     ids=["list", "no cases", "null", "few", "nothing", "sums", "number", "name", "state", "word"],
 )
-def test_an_index_that_is_json_but_no_index_makes_its_block_missing(whole, tmp_path, change):
+def test_an_index_that_is_json_but_no_index_makes_its_block_missing(full, tmp_path, change):
     folder = tmp_path / "store"
-    shutil.copytree(whole, folder)
+    shutil.copytree(full, folder)
     file = folder / "index" / "000001.json"
     file.write_text(json.dumps(change(json.loads(file.read_text()))))
     assert sorted(Store(folder).entries(3)) == [0, 2]
@@ -59,18 +59,18 @@ def test_an_index_that_is_json_but_no_index_makes_its_block_missing(whole, tmp_p
         assert sw.open_campaign(folder).attrs["cases_missing"] == 4
 
 
-def test_a_block_whose_index_was_changed_is_run_again(whole, tmp_path):
+def test_a_block_whose_index_was_changed_is_run_again(full, tmp_path):
     folder = tmp_path / "store"
-    shutil.copytree(whole, folder)
+    shutil.copytree(full, folder)
     (folder / "index" / "000001.json").write_text("[1]")
     result = small_campaign().run(folder, resume=True, workers=0, progress=False)
     assert result.attrs["cases_done"] == 12
-    assert np.array_equal(result["position"], sw.open_campaign(whole)["position"], equal_nan=True)
+    assert np.array_equal(result["position"], sw.open_campaign(full)["position"], equal_nan=True)
 
 
-def test_an_array_that_is_not_ours_changes_nothing(whole, tmp_path):
+def test_an_array_that_is_not_ours_changes_nothing(full, tmp_path):
     folder = tmp_path / "store"
-    shutil.copytree(whole, folder)
+    shutil.copytree(full, folder)
     arrays = folder / "results.zarr"
     shutil.copytree(arrays / "position", arrays / "mine")
     assert sw.open_campaign(folder).attrs["cases_done"] == 12
@@ -80,15 +80,15 @@ def test_an_array_that_is_not_ours_changes_nothing(whole, tmp_path):
 
 
 @pytest.mark.parametrize("text", ["[]", '{"layout": 1}', "12"])
-def test_a_campaign_file_of_a_store_without_its_parts_is_told(whole, tmp_path, text):
+def test_a_campaign_file_of_a_store_without_its_parts_is_told(full, tmp_path, text):
     (tmp_path / "campaign.json").write_text(text)
     with pytest.raises(sw.SwelltreeError, match=r"campaign.json' cannot be read \(.*another fold"):
         sw.open_campaign(tmp_path)
 
 
-def test_labels_that_were_cut_off_are_told_and_made_again(whole, tmp_path):
+def test_labels_that_were_cut_off_are_told_and_made_again(full, tmp_path):
     folder = tmp_path / "store"
-    shutil.copytree(whole, folder)
+    shutil.copytree(full, folder)
     for file in (folder / "results.zarr" / "statistic" / "c").rglob("*"):
         file.write_bytes(file.read_bytes()[:3])
     with pytest.raises(sw.SwelltreeError, match="--resume, which makes it again"):
@@ -99,9 +99,9 @@ def test_labels_that_were_cut_off_are_told_and_made_again(whole, tmp_path):
     assert result.attrs["cases_done"] == 12
 
 
-def test_a_file_in_the_place_of_the_numbers_gives_way(whole, tmp_path):
+def test_a_file_in_the_place_of_the_numbers_gives_way(full, tmp_path):
     folder = tmp_path / "store"
-    shutil.copytree(whole, folder)
+    shutil.copytree(full, folder)
     shutil.rmtree(folder / "results.zarr")
     (folder / "results.zarr").write_text("x")
     result = small_campaign().run(folder, resume=True, workers=0, progress=False)
@@ -170,22 +170,22 @@ def check_fates(fates):
     assert fates["message"] > 0.4 * fates.total()
 
 
-def test_a_flipped_bit_is_never_read_as_a_number(whole, tmp_path):
+def test_a_flipped_bit_is_never_read_as_a_number(full, tmp_path):
     folder = tmp_path / "store"
-    shutil.copytree(whole, folder)
+    shutil.copytree(full, folder)
     check_fates(fates_of_flips(folder, 60, seed=36))
 
 
 @pytest.mark.slow
-def test_a_thousand_flipped_bits_are_never_read_as_numbers(whole, tmp_path):
+def test_a_thousand_flipped_bits_are_never_read_as_numbers(full, tmp_path):
     folder = tmp_path / "store"
-    shutil.copytree(whole, folder)
+    shutil.copytree(full, folder)
     check_fates(fates_of_flips(folder, 1000, seed=37))
 
 
-def test_damage_names_the_block_and_resuming_repairs_it(whole, tmp_path):
+def test_damage_names_the_block_and_resuming_repairs_it(full, tmp_path):
     folder = tmp_path / "store"
-    shutil.copytree(whole, folder)
+    shutil.copytree(full, folder)
     file = next(
         p for p in (folder / "results.zarr" / "position" / "c" / "1").rglob("*") if p.is_file()
     )
@@ -200,13 +200,13 @@ def test_damage_names_the_block_and_resuming_repairs_it(whole, tmp_path):
     count, found = Store(folder).verify()
     assert (count, found) == (2, ["block 1 is damaged"])
     result = small_campaign().run(folder, resume=True, workers=0, progress=False)
-    assert np.array_equal(result["position"], sw.open_campaign(whole)["position"], equal_nan=True)
+    assert np.array_equal(result["position"], sw.open_campaign(full)["position"], equal_nan=True)
     assert Store(folder).verify() == (3, [])
 
 
-def test_verify_is_a_command_with_an_exit_code(whole, tmp_path):
+def test_verify_is_a_command_with_an_exit_code(full, tmp_path):
     folder = tmp_path / "store"
-    shutil.copytree(whole, folder)
+    shutil.copytree(full, folder)
     run = CliRunner().invoke(app, ["sweep", str(folder), "--verify"])
     assert run.exit_code == 0
     assert "3 of 3 blocks are whole" in run.output
@@ -223,9 +223,9 @@ def test_verify_is_a_command_with_an_exit_code(whole, tmp_path):
         sw.open_campaign(folder)
 
 
-def test_labels_with_a_flipped_bit_are_told_by_verify(whole, tmp_path):
+def test_labels_with_a_flipped_bit_are_told_by_verify(full, tmp_path):
     folder = tmp_path / "store"
-    shutil.copytree(whole, folder)
+    shutil.copytree(full, folder)
     flipped(folder / "results.zarr" / "statistic" / "zarr.json", np.random.default_rng(5))
     assert Store(folder).verify()[1] == [
         "'results.zarr/statistic/zarr.json', labels of the results, is damaged"

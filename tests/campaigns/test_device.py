@@ -55,8 +55,8 @@ def test_a_campaign_on_a_graphics_processor_has_the_numbers_of_lanes(device, tmp
     right = campaign(device="cpu").run(tmp_path / "cpu", workers=0)
     assert right.attrs["engine"] == "lanes"
     near(found, right, 1e-6)
-    whole = found.attrs["lanes"]
-    assert whole == 12  # one block
+    full = found.attrs["lanes"]
+    assert full == 12  # one block
 
 
 def test_auto_takes_the_graphics_processor_from_some_hundred_cases_on(
@@ -77,8 +77,8 @@ def test_auto_without_a_graphics_processor_says_nothing(no_device, tmp_path, mon
 
 def test_no_graphics_processor_is_said_once(no_device, tmp_path, recwarn):
     result = campaign(device="gpu", lanes=4).run(tmp_path / "store", workers=0)
-    told = [str(w.message) for w in recwarn if issubclass(w.category, sw.SwelltreeWarning)]
-    assert told == [f"cases are run by lanes; not gpu: {NONE}"]
+    reported = [str(w.message) for w in recwarn if issubclass(w.category, sw.SwelltreeWarning)]
+    assert reported == [f"cases are run by lanes; not gpu: {NONE}"]
     assert result.attrs["device"] == "cpu"
     assert result.attrs["cases_done"] == 12
 
@@ -101,9 +101,9 @@ def test_a_worker_without_a_graphics_processor_fills_lanes_and_says_so(
     monkeypatch.setattr(pool, "run_here", elsewhere)
     found = campaign(device="gpu", lanes=4).run(tmp_path / "store", workers=0)
     assert blocks == [4, 4, 4]
-    told = [str(w.message) for w in recwarn if issubclass(w.category, sw.SwelltreeWarning)]
-    assert len(told) == 1
-    assert told[0].startswith(f"some cases are run by lanes of the CPU: {NONE}.")
+    reported = [str(w.message) for w in recwarn if issubclass(w.category, sw.SwelltreeWarning)]
+    assert len(reported) == 1
+    assert reported[0].startswith(f"some cases are run by lanes of the CPU: {NONE}.")
     near(found, campaign(device="cpu").run(tmp_path / "cpu", workers=0), 1e-6)
     index = [
         json.loads((tmp_path / "store" / "index" / f"{k:06d}.json").read_text()) for k in range(3)
@@ -113,24 +113,24 @@ def test_a_worker_without_a_graphics_processor_fills_lanes_and_says_so(
 
 def test_a_store_goes_on_with_the_device_it_was_begun_with(device, tmp_path):
     folder = tmp_path / "store"
-    whole = campaign(device="gpu", lanes=4).run(folder, workers=0)
+    full = campaign(device="gpu", lanes=4).run(folder, workers=0)
     (folder / "index" / "000001.json").unlink()
     with pytest.warns(sw.SwelltreeWarning, match="was begun with device 'gpu' and goes on with it"):
         again = campaign(device="cpu", lanes=4).run(folder, resume=True, workers=0)
     assert again.attrs["device"] == "gpu"
-    assert np.array_equal(again["position"], whole["position"], equal_nan=True)
+    assert np.array_equal(again["position"], full["position"], equal_nan=True)
 
 
 def test_a_store_of_a_graphics_processor_goes_on_where_there_is_none(device, tmp_path, monkeypatch):
     folder = tmp_path / "store"
     # in memory: what is read later is compared with the checksums of its time
-    whole = campaign(device="gpu").run(folder, workers=0).load()
+    full = campaign(device="gpu").run(folder, workers=0).load()
     (folder / "index" / "000000.json").unlink()
     monkeypatch.setattr(cuda, "device", lambda: NONE)
     with pytest.warns(sw.SwelltreeWarning, match="cases are run by lanes; not gpu"):
         again = campaign(device="gpu").run(folder, resume=True, workers=0)
     assert again.attrs["cases_done"] == 12
-    near(again, whole, 1e-6)
+    near(again, full, 1e-6)
 
 
 @pytest.mark.parametrize(

@@ -71,8 +71,8 @@ def test_a_replay_is_linked_on_the_page_at_once(tmp_path):
     assert CliRunner().invoke(app, [*sweep, "--workers", "0"]).exit_code == 0
     assert "<a href" not in (out / "report.html").read_text()
     name = str(sw.open_campaign(out)["case_id"].values[1])
-    told = CliRunner().invoke(app, [*sweep, "--replay", name])
-    assert told.exit_code == 0, told.output
+    reported = CliRunner().invoke(app, [*sweep, "--replay", name])
+    assert reported.exit_code == 0, reported.output
     page = (out / "report.html").read_text()
     link = f'<a href="replays/{name}.html">{name}</a> ptos.pto.damping 20000'
     assert page.count(link) == 1
@@ -85,9 +85,9 @@ def test_the_keyboard_stops_with_the_line_that_goes_on(tmp_path, monkeypatch):
 
     monkeypatch.setattr(sw.Campaign, "run", stopped)
     file, out = written(tmp_path, FILE), tmp_path / "store"
-    told = CliRunner().invoke(app, ["sweep", str(file), "--out", str(out)])
-    assert told.exit_code == 130
-    assert f"continue with: swelltree sweep {file} --out {out} --resume" in told.output
+    reported = CliRunner().invoke(app, ["sweep", str(file), "--out", str(out)])
+    assert reported.exit_code == 130
+    assert f"continue with: swelltree sweep {file} --out {out} --resume" in reported.output
 
 
 def test_the_line_that_goes_on_can_be_copied(tmp_path, monkeypatch):
@@ -98,9 +98,9 @@ def test_the_line_that_goes_on_can_be_copied(tmp_path, monkeypatch):
 
     monkeypatch.setattr(sw.Campaign, "run", stopped)
     file = written(tmp_path, FILE).rename(tmp_path / "my dämping.toml")
-    told = CliRunner().invoke(app, ["sweep", str(file), "--workers", "2"])
-    assert told.exit_code == 130
-    line = next(x for x in told.output.splitlines() if "continue with: " in x)
+    reported = CliRunner().invoke(app, ["sweep", str(file), "--workers", "2"])
+    assert reported.exit_code == 130
+    line = next(x for x in reported.output.splitlines() if "continue with: " in x)
     words = shlex.split(line.split("continue with: ")[1])
     assert words == ["swelltree", "sweep", str(file), "--workers", "2", "--resume"]
 
@@ -129,9 +129,9 @@ def test_the_replay_of_a_case_that_failed_says_why_in_the_same_sentence(tmp_path
     file = written(tmp_path, FILE.replace("ptos.pto.damping", "forces.spring.damping"))
     file.write_text(file.read_text().replace("[1e4, 2e4]", "[-1e4, 2e4]"))
     sweep = ["sweep", str(file), "--out", str(tmp_path / "store")]
-    told = CliRunner().invoke(app, [*sweep, "--workers", "0"])
-    assert told.exit_code == 1
-    assert "1 done, 1 failed" in told.output
+    reported = CliRunner().invoke(app, [*sweep, "--workers", "0"])
+    assert reported.exit_code == 1
+    assert "1 done, 1 failed" in reported.output
     result = sw.open_campaign(tmp_path / "store")
     sentence = str(result["message"].values[0])
     assert "damping -10000.0 N s/m or N m s/rad is negative" in sentence
@@ -153,9 +153,9 @@ def test_sweep_takes_a_device_and_says_once_that_there_is_none(tmp_path, monkeyp
     file = written(tmp_path, FILE.replace("step = 0.2", 'step = 0.2\ndevice = "gpu"'))
     assert sw.load_campaign(file).device == "gpu"
     sweep = ["sweep", str(file), "--workers", "0", "--no-report", "--out"]
-    told = CliRunner().invoke(app, [*sweep, str(tmp_path / "gpu")])
-    assert told.exit_code == 0, told.output
-    assert told.output.count("no driver of NVIDIA") == 1
+    reported = CliRunner().invoke(app, [*sweep, str(tmp_path / "gpu")])
+    assert reported.exit_code == 0, reported.output
+    assert reported.output.count("no driver of NVIDIA") == 1
     quiet = CliRunner().invoke(app, [*sweep, str(tmp_path / "cpu"), "--device", "cpu"])
     assert quiet.exit_code == 0
     assert "NVIDIA" not in quiet.output
@@ -228,9 +228,9 @@ def test_check_tells_cases_that_no_data_are_there_for(tmp_path):
     """Nothing is run, and the outermost cases of each column are made."""
     file = tmp_path / "abeam.toml"
     file.write_text(ABEAM)
-    told = CliRunner().invoke(app, ["sweep", str(file), "--check"])
-    assert told.exit_code == 2
-    lines = told.stdout.splitlines()
+    reported = CliRunner().invoke(app, ["sweep", str(file), "--check"])
+    assert reported.exit_code == 2
+    lines = reported.stdout.splitlines()
     assert lines[0] == "abeam: 4 cases (1 Hs x 2 Tp x 2 beta)"
     assert len(lines) == 2
     assert lines[1].startswith("the case with Hs = 2, Tp = 8, beta = 4.36332 cannot be run: ")

@@ -17,9 +17,9 @@ GROWTH = 10.0
 @pytest.mark.slow
 def test_ten_thousand_cases_take_no_more_memory_than_a_thousand():
     command = [sys.executable, str(BENCHMARK), "--short", "10000", "--json"]
-    told = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert told.returncode == 0, told.stderr
-    numbers = json.loads(told.stdout.splitlines()[-1])
+    reported = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert reported.returncode == 0, reported.stderr
+    numbers = json.loads(reported.stdout.splitlines()[-1])
     assert numbers["cases"] == 10_000
     assert numbers["bookkeeping_ms"] < BOOKKEEPING
     memory = numbers["memory_mib"]

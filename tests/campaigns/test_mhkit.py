@@ -47,10 +47,10 @@ def test_spectra_of_all_seeds_are_made_at_once(runs):
     resource = pytest.importorskip("mhkit.wave.resource")
     several = runs["pto_force_series"].sel(Hs=2.0).isel(pto=0).to_dataset("seed")
     spectra = resource.elevation_spectrum(several, 4.0, 1024, time_dimension="time")
-    whole = 16.0 * several.sel(time=slice(5.0, None)).var()
+    full = 16.0 * several.sel(time=slice(5.0, None)).var()
     for seed in (1, 2, 3, 4):
         height = resource.significant_wave_height(spectra[seed])
-        assert float(height) ** 2 == pytest.approx(float(whole[seed]), rel=0.15)
+        assert float(height) ** 2 == pytest.approx(float(full[seed]), rel=0.15)
 
 
 def test_damage_equivalent_loads_are_those_of_the_campaign(runs):

@@ -268,17 +268,17 @@ def test_a_machine_of_many_cores_has_blocks_for_all_its_processes(tmp_path, monk
     """Sixteen cores and 200 cases, which one batch of the whole machine would hold."""
     monkeypatch.setattr(os, "cpu_count", lambda: 16)
     monkeypatch.setattr(campaigns, "cores", lambda: 16)
-    asked = []
+    requested = []
 
     def no_pool(planned, names, jobs, **_):
-        asked.append((planned.plan.lanes, jobs))
+        requested.append((planned.plan.lanes, jobs))
         raise KeyboardInterrupt
 
     monkeypatch.setattr(campaigns, "open_pool", no_pool)
     campaign = small_campaign(vary=[sw.Seeds(200)], lanes=None, device="cpu")
     with pytest.raises(KeyboardInterrupt):
         campaign.run(tmp_path / "store")
-    lanes, jobs = asked[0]
+    lanes, jobs = requested[0]
     assert jobs >= 16
     assert lanes * jobs >= 200
 
@@ -306,14 +306,14 @@ def test_a_scheduler_without_workers_is_told_once_and_so_is_their_return():
     def looked(times):
         for _ in range(times):
             cluster._counted = -pool.COUNTED
-            cluster._tell_whether_left()
+            cluster._warn_if_left()
 
     gone = (
         "scheduler 'tcp://a:1' has no workers any more since .*; 3 blocks wait .* Start some: .*d"
     )
-    with pytest.warns(sw.SwelltreeWarning, match=gone) as told:
+    with pytest.warns(sw.SwelltreeWarning, match=gone) as reported:
         looked(2)
-    assert len(told) == 1
+    assert len(reported) == 1
     assert not said
     there["b"] = 1
     looked(2)
@@ -367,10 +367,10 @@ def test_workers_that_all_die_are_told_and_their_successors_finish(tmp_path, cap
 
         hand = threading.Thread(target=kill_and_follow)
         hand.start()
-        with pytest.warns(sw.SwelltreeWarning, match="has no workers any more since") as told:
+        with pytest.warns(sw.SwelltreeWarning, match="has no workers any more since") as reported:
             result = campaign.run(folder, scheduler=address, certificate=tmp_path / "cluster.pem")
         hand.join()
-    assert sum("no workers any more" in str(one.message) for one in told) == 1
+    assert sum("no workers any more" in str(one.message) for one in reported) == 1
     assert capfd.readouterr().err.count("has workers again; going on") == 1
     assert result.attrs["cases_done"] == 12
     assert equal(result, campaign.run(tmp_path / "here", workers=0))
@@ -390,8 +390,8 @@ def test_the_keyboard_stops_a_driver_that_waits_for_workers(tmp_path):
         driver = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         wait_for(lambda: blocks(folder) >= 1)
         processes[1].kill()
-        told = iter(driver.stderr.readline, "")
-        assert any("has no workers any more" in line for line in told)
+        reported = iter(driver.stderr.readline, "")
+        assert any("has no workers any more" in line for line in reported)
         driver.send_signal(signal.SIGINT)
         assert driver.wait(timeout=60) != 0
     assert not (folder / "lock.json").exists()

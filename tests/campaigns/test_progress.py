@@ -10,12 +10,12 @@ def test_a_log_has_a_line_at_a_hundredth_then_one_a_minute_and_the_last():
     """A hundred thousand cases in blocks of ten, one block each 0.1 s."""
     lines = Lines("site", 100_000, 0)
     lines.begin = 0.0
-    told = [lines.after(10, int(k == 50), 0.1 * (k + 1)) for k in range(10_000)]
-    told = [(k, text) for k, text in enumerate(told) if text]
-    assert told[0] == (99, "site: 1000/100000 cases, 1 failed, 100/s, 16:30 min left")
-    assert told[-1] == (9999, "site: 100000/100000 cases, 1 failed, 100/s, done in 16:40 min")
-    whole = 1 + int((1000.0 - 10.0) / progress.EVERY) + 1
-    assert len(told) == whole
+    reported = [lines.after(10, int(k == 50), 0.1 * (k + 1)) for k in range(10_000)]
+    reported = [(k, text) for k, text in enumerate(reported) if text]
+    assert reported[0] == (99, "site: 1000/100000 cases, 1 failed, 100/s, 16:30 min left")
+    assert reported[-1] == (9999, "site: 100000/100000 cases, 1 failed, 100/s, done in 16:40 min")
+    full = 1 + int((1000.0 - 10.0) / progress.EVERY) + 1
+    assert len(reported) == full
 
 
 def test_speed_and_time_left_count_what_runs_now_not_what_was_there():
@@ -36,10 +36,10 @@ def test_a_terminal_has_a_bar_and_no_lines(monkeypatch, capfd):
     monkeypatch.setenv("FORCE_COLOR", "1")  # by this rich takes anything for a terminal
     with Progress("[b]site", 4, 1) as bar:
         bar.say("a word")
-        bar.tell(3, 1)
-    told = capfd.readouterr().err
-    assert "4/4" in told
-    assert "1 failed" in told
-    assert "a word" in told
-    assert "[b]site" in told
-    assert "/s," not in told
+        bar.notify(3, 1)
+    reported = capfd.readouterr().err
+    assert "4/4" in reported
+    assert "1 failed" in reported
+    assert "a word" in reported
+    assert "[b]site" in reported
+    assert "/s," not in reported

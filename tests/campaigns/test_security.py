@@ -70,7 +70,7 @@ def planned(tmp_path_factory):
     """What a pool is given, taken from a campaign."""
     found = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pool, "Here", lambda *given: found.append(given) or 1 / 0)
+        patch.setattr(pool, "Here", lambda *specified: found.append(specified) or 1 / 0)
         with pytest.raises(ZeroDivisionError):
             small_campaign().run(tmp_path_factory.mktemp("plan") / "store", workers=0)
     return found[0]
@@ -228,6 +228,6 @@ def test_modules_beside_a_campaign_are_not_imported(tmp_path):
 
 def test_the_environment_of_the_driver_is_as_before():
     before = dict(os.environ)
-    with pool.kept_environment({"PYTHONSAFEPATH": "1", "OMP_NUM_THREADS": "1"}):
+    with pool.saved_environment({"PYTHONSAFEPATH": "1", "OMP_NUM_THREADS": "1"}):
         assert os.environ["PYTHONSAFEPATH"] == "1"
     assert dict(os.environ) == before

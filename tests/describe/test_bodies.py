@@ -57,8 +57,8 @@ def test_moved_body_keeps_what_is_not_given():
 
 def test_points_may_be_given_in_four_ways():
     body = sw.Body("b")
-    for given in (body, "b", sw.Point("b"), {"body": "b"}):
-        assert sw.PointSensor("p", given).point == body.at()
+    for specified in (body, "b", sw.Point("b"), {"body": "b"}):
+        assert sw.PointSensor("p", specified).point == body.at()
     assert sw.PointSensor("p", sw.WORLD).point == sw.Point("world", (0, 0, 0))
 
 

@@ -31,9 +31,9 @@ WAYS = {
 @pytest.mark.parametrize("name", [LONG, NUL, DEEP], ids=["long", "NUL", "deep"])
 @pytest.mark.parametrize("way", WAYS)
 def test_a_name_that_no_file_can_have_is_one_sentence(way, name):
-    with pytest.raises(sw.SwelltreeError) as told:
+    with pytest.raises(sw.SwelltreeError) as reported:
         WAYS[way](name)
-    text = str(told.value)
+    text = str(reported.value)
     assert len(text) < 600
     assert text.isprintable()
     assert "a" in text.split("'")[1]

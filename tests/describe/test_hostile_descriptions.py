@@ -31,12 +31,14 @@ def test_a_hostile_description_is_a_message_with_file_and_line(tmp_path, text, m
     file = tmp_path / "hostile.toml"
     file.write_text(f"{WHOLE}{text}\n")
     tracemalloc.start()
-    with pytest.raises(sw.SwelltreeError, match=f"hostile.toml, line {LINE}: .*{message}") as told:
+    with pytest.raises(
+        sw.SwelltreeError, match=f"hostile.toml, line {LINE}: .*{message}"
+    ) as reported:
         sw.load(file) if what == "case" else read_campaign(file)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 20e6
-    assert len(str(told.value)) < 600
+    assert len(str(reported.value)) < 600
 
 
 def test_many_dots_are_counted():

@@ -47,7 +47,7 @@ def test_every_option_of_python_is_one_of_the_section():
     read = parameters(read_hydro, "path", "water")
     assert set(spec.options_of(read)) == set(read)
     assert set(spec.compile_options) == set(parameters(sw.compile, "system", "hydro", "added_mass"))
-    data = ("omega", "A", "B", "A_inf", "scale", "importance", "as_given")
+    data = ("omega", "A", "B", "A_inf", "scale", "importance", "as_specified")
     assert set(parameters(fit_radiation, *data)) == set(parameters(RadiationFit))
     assert section.FORMATS == FORMATS
 
@@ -86,12 +86,12 @@ def test_drift_of_the_bem_run_is_that_of_the_section(monkeypatch):
         "swelltree.hydro.bem.run._job", lambda *args: seen.setdefault("job", args) and 1 / 0
     )
     case = sw.loads(CASE.split("[hydro]")[0] + '[hydro]\nsource = "capytaine"\nomega = [1.0]\n')
-    for given, asked in (
+    for specified, requested in (
         ({}, "none"),
         ({"drift": "mean"}, "free"),
         ({"bem_drift": "fixed"}, "fixed"),
     ):
-        assert case.hydro.replace(**given).drift_of_bem == asked
+        assert case.hydro.replace(**specified).drift_of_bem == requested
     with pytest.raises(ZeroDivisionError):
         bem_of_case(
             dataclasses.replace(case, hydro=case.hydro.replace(method="indirect", lid=False))

@@ -63,9 +63,9 @@ def test_schema_knows_it():
 )
 def test_bad_tables_are_told_in_a_sentence(changes, words):
     good = {"point": body(), "depth": DEPTH, "volume": VOLUME}
-    with pytest.raises(SwelltreeError, match=r"force 'wet'") as told:
+    with pytest.raises(SwelltreeError, match=r"force 'wet'") as reported:
         sw.Immersion("wet", **(good | changes))
-    assert words in str(told.value)
+    assert words in str(reported.value)
 
 
 @pytest.mark.parametrize(

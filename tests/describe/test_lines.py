@@ -22,14 +22,14 @@ def moored(*lines, junctions=(), **more):
 
 
 def line(**changes):
-    given = {
+    specified = {
         "name": "bow",
         "A": (-200, 0, -50),
         "B": sw.Point("float", (0, 0, 0)),
         "rest_length": 230.0,
         "type": CHAIN,
     }
-    return sw.Line(**(given | changes))
+    return sw.Line(**(specified | changes))
 
 
 def test_chain_weighs_what_tables_say():

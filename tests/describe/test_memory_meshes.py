@@ -24,12 +24,12 @@ def test_a_mesh_in_memory_displaces_what_its_shape_does():
     vertices, faces = arrays(np.random.default_rng(3))
     hull = sw.Mesh(vertices, faces, offset=(1.0, -2.0, 0.3))
     shape = sw.Box(4.0, 3.0, 2.0, 1.0, offset=(1.0, -2.0, 0.3))
-    for found, wanted in (
+    for found, requested in (
         (hull_immersed(hull), hull_immersed(shape)),
         (hull_immersed(hull, rotated()), hull_immersed(shape, rotated())),
     ):
-        assert found.volume == pytest.approx(wanted.volume, rel=1e-9)
-        np.testing.assert_allclose(found.center, wanted.center, atol=1e-9)
+        assert found.volume == pytest.approx(requested.volume, rel=1e-9)
+        np.testing.assert_allclose(found.center, requested.center, atol=1e-9)
     np.testing.assert_allclose(hull_solid(hull).centroid, hull_solid(shape).centroid, atol=1e-9)
 
 
@@ -40,15 +40,15 @@ def rotated():
 
 def test_objects_of_other_packages_become_hulls():
     vertices, faces = arrays()
-    wanted = sw.Mesh(vertices, faces)
+    requested = sw.Mesh(vertices, faces)
     plain = SimpleNamespace(vertices=vertices, faces=faces)  # as capytaine.Mesh
     floating = SimpleNamespace(mesh=plain)  # as capytaine.FloatingBody
     block = SimpleNamespace(type="quad", data=faces)
     line = SimpleNamespace(type="line", data=faces[:, :2])
     meshio = SimpleNamespace(points=vertices, cells=[line, block])
-    for given in (plain, floating, meshio):
-        body = sw.Body("b", hull=given)
-        assert body.hull == wanted
+    for specified in (plain, floating, meshio):
+        body = sw.Body("b", hull=specified)
+        assert body.hull == requested
         assert body.mass == "displacement"
 
 

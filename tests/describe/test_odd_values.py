@@ -125,12 +125,12 @@ def test_odd_value_is_taken_or_told(cls):
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", sw.SwelltreeWarning)
-                    made = cls(**{**needed, field.name: value})
+                    built = cls(**{**needed, field.name: value})
             except sw.SwelltreeError as error:
                 message = str(error)
                 assert "\n" not in message
                 assert len(message) < 330
             else:
                 # what is taken is in its stored form: making it anew changes nothing
-                assert made.replace() == made
-                assert hash(made.replace()) == hash(made)
+                assert built.replace() == built
+                assert hash(built.replace()) == hash(built)

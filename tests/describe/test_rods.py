@@ -7,8 +7,8 @@ import swelltree as sw
 
 
 def rod(**changes):
-    given = {"name": "spar", "A": (1, 2, -20), "B": (1, 2, 5), "diameter": 2.0}
-    return sw.Rod(**(given | {"mass_per_length": 2000.0} | changes))
+    specified = {"name": "spar", "A": (1, 2, -20), "B": (1, 2, 5), "diameter": 2.0}
+    return sw.Rod(**(specified | {"mass_per_length": 2000.0} | changes))
 
 
 def test_rod_becomes_a_body_a_joint_and_a_member():

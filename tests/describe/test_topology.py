@@ -74,10 +74,10 @@ def test_cut_joints_leave_a_tree_of_all_bodies(n, data):
     assert not in_tree & set(found.cut_joints)
     assert len(found.tree_joint) == n
     # a cut joint never has fewer freedoms than a tree joint of its loop
-    freedoms = {joint.name: joint.layout().n_dof for joint in joints}
+    dofs = {joint.name: joint.layout().n_dof for joint in joints}
     for cut, loop in found.loops:
         if not any(joint.name == cut and joint.layout().rows_only for joint in joints):
-            assert all(freedoms[name] <= freedoms[cut] for name in loop)
+            assert all(dofs[name] <= dofs[cut] for name in loop)
 
 
 def test_bodies_are_numbered_depth_first_as_described():

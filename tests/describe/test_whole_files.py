@@ -8,13 +8,13 @@ import sys
 import pytest
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.describe.files.atomic import clean_up, whole, write_whole
+from swelltree.describe.files.atomic import clean_up, replacing, write_atomic
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from swelltree.describe.files.atomic import whole
-with whole(Path(sys.argv[1]) / "run.nc") as temporary:
+from swelltree.describe.files.atomic import replacing
+with replacing(Path(sys.argv[1]) / "run.nc") as temporary:
     temporary.write_bytes(b"half")
     os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -30,7 +30,7 @@ def killed_while_writing(folder):
 def test_what_a_killed_process_left_is_gone_after_the_next_write(tmp_path):
     left = killed_while_writing(tmp_path)
     assert left.suffix == ".tmp"
-    write_whole(tmp_path / "run.nc", b"whole")
+    write_atomic(tmp_path / "run.nc", b"whole")
     assert [file.name for file in tmp_path.iterdir()] == ["run.nc"]
 
 
@@ -49,10 +49,10 @@ def test_files_of_living_processes_and_of_others_are_left_alone(tmp_path):
 
 
 def test_a_failure_in_the_block_keeps_the_old_file_and_leaves_nothing(tmp_path):
-    path = write_whole(tmp_path / "case.toml", "old")
+    path = write_atomic(tmp_path / "case.toml", "old")
 
     def stopped():
-        with whole(path) as temporary:
+        with replacing(path) as temporary:
             temporary.write_bytes(b"half")
             raise KeyboardInterrupt
 
@@ -73,5 +73,5 @@ def test_a_failure_in_the_block_keeps_the_old_file_and_leaves_nothing(tmp_path):
 )
 def test_names_that_cannot_be_written_are_told(tmp_path, name, sentence):
     with pytest.raises(SwelltreeError, match=sentence):
-        write_whole(tmp_path / name, "text")
+        write_atomic(tmp_path / name, "text")
     assert list(tmp_path.iterdir()) == []

@@ -125,11 +125,11 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("told", BAD)
-def test_mistake_is_told_in_a_sentence(told):
+@pytest.mark.parametrize("reported", BAD)
+def test_mistake_is_told_in_a_sentence(reported):
     with pytest.raises(sw.SwelltreeError) as error:
-        BAD[told]()
-    assert told in str(error.value)
+        BAD[reported]()
+    assert reported in str(error.value)
     assert "\n" not in str(error.value)
 
 

@@ -62,8 +62,8 @@ def imports_of_the_house():
             if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test):
                 continue
             if isinstance(child, ast.ImportFrom) and (child.module or "").startswith("swelltree"):
-                whole = [f"{child.module}.{alias.name}" for alias in child.names]
-                for module in (w if w in trees else child.module for w in whole):
+                full = [f"{child.module}.{alias.name}" for alias in child.names]
+                for module in (w if w in trees else child.module for w in full):
                     inside.append((name, module)) if in_function else top[name].add(module)
             visit(name, child, in_function or isinstance(child, ast.FunctionDef | ast.Lambda))
 

@@ -14,11 +14,11 @@ def test_ready_systems_compile_with_their_data_and_state_their_source(name):
     device = getattr(sw.gallery, name)()
     data = device.hydro
     assert {body.name for body in device.system.bodies} >= set(map(str, data["body"].values))
-    whole = sw.read_hydro(device.file, check=False)
-    assert not [f for f in sw.hydro_report(whole) if f.severity == "error"]
+    full = sw.read_hydro(device.file, check=False)
+    assert not [f for f in sw.hydro_report(full) if f.severity == "error"]
     assert device.source
     model = device.model(radiation="none")
-    assert model.freedoms > 0
+    assert model.dofs > 0
 
 
 def test_description_of_the_gallery_can_stand_in_a_case_file(tmp_path):

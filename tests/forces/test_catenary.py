@@ -8,7 +8,7 @@ import pytest
 from swelltree.jit.backend import jax, jnp
 from swelltree.mooring.catenary.catenary import Sections, span
 from swelltree.mooring.catenary.catenary_ends import Bed, Pieces, ends
-from swelltree.mooring.catenary.catenary_solve import LEAST, end_force
+from swelltree.mooring.catenary.catenary_solve import MIN_HORIZONTAL, end_force
 from swelltree.mooring.catenary.catenary_stiffness import inside
 from swelltree.mooring.catenary.junctions import end_stiffness
 
@@ -55,7 +55,7 @@ def test_any_line_of_three_sections_finds_its_ends(on_bed, friction):
     sections, x, z = random_lines(3, 2000, on_bed)
     flat, brake = 0.0 * x, friction + 0.0 * x
     found = end_force(sections, x, z, flat, brake)
-    H = np.maximum(found.H, LEAST * sections.size)
+    H = np.maximum(found.H, MIN_HORIZONTAL * sections.size)
     here = span(sections, H, found.V, flat, brake)
     length = sections.total_length
     assert np.abs(here.z - z).max() < 1e-9 * length.max()
@@ -210,9 +210,9 @@ def test_second_derivatives_are_exact():
     b, h = jnp.array([205.0, 20.0, -2.0]), 1e-4
     stiffness = jax.jit(jax.jacfwd(pull))
     step = jnp.array([h, 0.0, 0.0])
-    wanted = (stiffness(b + step) - stiffness(b - step)) / (2 * h)
+    requested = (stiffness(b + step) - stiffness(b - step)) / (2 * h)
     found = jax.jit(jax.jacfwd(jax.jacfwd(pull)))(b)[:, :, 0]
-    assert np.asarray(found) == pytest.approx(np.asarray(wanted), rel=1e-5, abs=1e-4)
+    assert np.asarray(found) == pytest.approx(np.asarray(requested), rel=1e-5, abs=1e-4)
 
 
 TABLE = np.array([[0.0, 0.0], [0.02, 1e5], [0.03, 4e5], [0.06, 6e5], [0.07, 1.5e6]])
@@ -291,8 +291,8 @@ def test_stretch_table_is_followed_along_the_line(bed):
     for name, (up, down) in {"H": by_H, "V": by_V}.items():
         for end in ("x", "z"):
             rate = (getattr(up, end) - getattr(down, end)) / (2 * e * H)
-            given = getattr(here, f"{end}_{name}")
-            assert np.abs((given - rate) * H).max() < 2e-3 * L
+            specified = getattr(here, f"{end}_{name}")
+            assert np.abs((specified - rate) * H).max() < 2e-3 * L
 
 
 def test_energy_of_a_line_with_a_stretch_table_has_its_forces_as_gradient():

@@ -5,7 +5,7 @@ import pytest
 
 import swelltree as sw
 from swelltree.jit.backend import jax, jnp
-from swelltree.model.effect import Now
+from swelltree.model.effect import Instant
 from swelltree.model.internal_state import AT_REST
 from swelltree.mooring.catenary.equilibrium_shapes import static_network, static_shape
 from swelltree.mooring.catenary.lines import QuasiStaticLines
@@ -19,14 +19,14 @@ WAY = {"model": "quasi_static"}
 
 def moored(*lines, junctions=(), **more):
     body = sw.Body("buoy", mass=1e5, inertia=(1e6, 1e6, 1e6))
-    given = {"water": sw.Water(depth=50.0)} | more
+    specified = {"water": sw.Water(depth=50.0)} | more
     joints = [sw.Weld("held", sw.WORLD, body)]
-    return sw.System("moored", [body], joints, lines=lines, junctions=junctions, **given)
+    return sw.System("moored", [body], joints, lines=lines, junctions=junctions, **specified)
 
 
 def bow(**changes):
-    given = {"A": (-200, 0, -50), "B": sw.Point("buoy", (0, 0, 0)), "rest_length": 215.0} | WAY
-    return sw.Line("bow", **(given | {"type": CHAIN} | changes))
+    specified = {"A": (-200, 0, -50), "B": sw.Point("buoy", (0, 0, 0)), "rest_length": 215.0} | WAY
+    return sw.Line("bow", **(specified | {"type": CHAIN} | changes))
 
 
 def loads(system, place=(0.0, 0.0, 0.0), v=None):
@@ -35,7 +35,7 @@ def loads(system, place=(0.0, 0.0, 0.0), v=None):
     v = np.zeros((1, 6)) if v is None else np.array([v])
     motion = Motion(pose, v, joint_frames(model, pose), np.zeros(0), np.zeros(0))
     group = model.effect(QuasiStaticLines)
-    return group.loads(model, Now(np.zeros(()), motion, AT_REST))
+    return group.loads(model, Instant(np.zeros(()), motion, AT_REST))
 
 
 def test_line_reports_its_tensions_and_touchdown():
@@ -72,10 +72,10 @@ def test_line_cut_by_a_junction_is_the_same_line():
     knot = sw.Junction("knot", (-60, 5, -30))
     low = bow(rest_length=150.0, B=knot)
     high = sw.Line("high", knot, sw.Point("buoy", (0, 0, 0)), 65.0, CHAIN, **WAY)
-    whole, cut = loads(moored(bow())), loads(moored(low, high, junctions=[knot]))
-    assert cut.wrench == pytest.approx(whole.wrench, rel=1e-8)
-    assert cut.potential.sum() == pytest.approx(whole.potential.sum(), rel=1e-9)
-    tension = whole.channels["fairlead_tension"][0]
+    full, cut = loads(moored(bow())), loads(moored(low, high, junctions=[knot]))
+    assert cut.wrench == pytest.approx(full.wrench, rel=1e-8)
+    assert cut.potential.sum() == pytest.approx(full.potential.sum(), rel=1e-9)
+    tension = full.channels["fairlead_tension"][0]
     assert cut.channels["fairlead_tension"][1] == pytest.approx(tension, rel=1e-8)
 
 
@@ -99,7 +99,7 @@ def test_junction_follows_its_equations_under_differentiation():
     def pull(p):
         pose = Pose(p[None], jnp.eye(3)[None])
         motion = Motion(pose, jnp.zeros((1, 6)), joint_frames(model, pose), p[:0], p[:0])
-        return group.loads(model, Now(jnp.zeros(()), motion, AT_REST)).wrench[0, :3]
+        return group.loads(model, Instant(jnp.zeros(()), motion, AT_REST)).wrench[0, :3]
 
     K = np.asarray(jax.jit(jax.jacfwd(pull))(jnp.zeros(3)))
     h, differences = 1e-4, []
@@ -202,7 +202,7 @@ def test_a_line_between_bodies_over_a_bed_has_derivatives_where_it_is_traced_onc
     def pull(group, p):
         pose = Pose(p.reshape(2, 3), jnp.stack([jnp.eye(3)] * 2))
         motion = Motion(pose, jnp.zeros((2, 6)), joint_frames(model, pose), p[:0], p[:0])
-        return group.loads(model, Now(jnp.zeros(()), motion, AT_REST)).wrench
+        return group.loads(model, Instant(jnp.zeros(()), motion, AT_REST)).wrench
 
     p = np.array([0.0, 0.0, -1.0, 61.0, 2.0, -3.0])
     points = Points(pull)

@@ -365,10 +365,10 @@ def test_hulls_without_common_symmetry_are_solved_whole():
         hull = sw.Box(2.0, 1.0, 1.0, 0.5, panel_size=panel_size)
         return to_capytaine(wetted_panels(sw.Body("b", 1.0, (1, 1, 1), hull=hull, **place)), "b")
 
-    whole = mesh()
-    assert common_plane([whole]) == "xOz"
-    assert folded(whole, "xOz").faces_areas.sum() == pytest.approx(5.0)
-    assert common_plane([whole, mesh(position=(3.0, 0.0, 0.0))]) == "xOz"
-    assert common_plane([whole, mesh(position=(3.0, 0.1, 0.0))]) is None
+    full = mesh()
+    assert common_plane([full]) == "xOz"
+    assert folded(full, "xOz").faces_areas.sum() == pytest.approx(5.0)
+    assert common_plane([full, mesh(position=(3.0, 0.0, 0.0))]) == "xOz"
+    assert common_plane([full, mesh(position=(3.0, 0.1, 0.0))]) is None
     assert common_plane([mesh(rotation_deg=(0.0, 0.0, 20.0))]) is None
     assert common_plane([mesh(0.34)]) == "yOz"

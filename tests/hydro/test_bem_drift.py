@@ -13,8 +13,8 @@ DEPTH, RADIUS = 3.0, 1.0
 
 
 def buoy(panel_size=0.3, position=(0.7, -0.4, 0.0), **hull):
-    given = {"radius": RADIUS, "height": 1.2, "draft": 1.0} | hull
-    return sw.Body("buoy", position=position, hull=sw.Cylinder(panel_size=panel_size, **given))
+    specified = {"radius": RADIUS, "height": 1.2, "draft": 1.0} | hull
+    return sw.Body("buoy", position=position, hull=sw.Cylinder(panel_size=panel_size, **specified))
 
 
 def system(body, depth=np.inf):
@@ -141,7 +141,7 @@ def test_drift_of_two_bodies_is_their_sum(tmp_path):
     one = sw.Body("one", hull=hull)
     ring = sw.Axisymmetric([(1.6, -1.0), (1.6, 0.5)], bore=1.0, panel_size=0.4)
     two = sw.Body("two", hull=ring)
-    whole = sw.Body("whole", hull=sw.Cylinder(1.6, 1.0, 1.5, panel_size=0.4))
+    full = sw.Body("whole", hull=sw.Cylinder(1.6, 1.0, 1.5, panel_size=0.4))
     together = sw.System("both", (one, two), (sw.Weld("a", sw.WORLD, one), sw.Weld("b", one, two)))
     still = xr.Dataset(
         {"rao": (("omega", "wave_direction", "body", "dof"), np.zeros((1, 1, 2, 6), complex))},
@@ -149,7 +149,7 @@ def test_drift_of_two_bodies_is_their_sum(tmp_path):
     )
     data = sw.run_bem(together, [2.6], [0.4], drift=still)
     total = data["mean_drift_total"]
-    single = sw.run_bem(system(whole), [2.6], [0.4], drift="fixed")["mean_drift"].sel(omega=2.6)
+    single = sw.run_bem(system(full), [2.6], [0.4], drift="fixed")["mean_drift"].sel(omega=2.6)
     assert total.values[0, 0, :2] == pytest.approx(single.values[0, :2], rel=0.05)
     again = sw.read_hydro(sw.write_hydro(data, tmp_path / "two.nc"), check=False)
     assert again["mean_drift_total"].values == pytest.approx(total.values)

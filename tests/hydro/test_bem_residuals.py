@@ -104,13 +104,13 @@ def test_chosen_degrees_of_freedom_are_those_of_the_whole_run():
     joints = [sw.Free(f"f{b.name}", sw.WORLD.at(*b.position), b) for b in bodies]
     system = sw.System("s", tuple(bodies), tuple(joints))
     some = sw.run_bem(system, [0.9, 1.6], [0.4], dofs=["Pitch", "Heave"], cache=False)
-    whole = sw.run_bem(system, [0.9, 1.6], [0.4], cache=False)
+    full = sw.run_bem(system, [0.9, 1.6], [0.4], cache=False)
     labels = ["a__Heave", "a__Pitch", "b__Heave", "b__Pitch"]
     assert some["influenced_dof"].values.tolist() == labels
     for name in ("added_mass", "radiation_damping", "hydrostatic_stiffness", "inertia_matrix"):
-        both = whole[name].sel(influenced_dof=labels, radiating_dof=labels).values
+        both = full[name].sel(influenced_dof=labels, radiating_dof=labels).values
         assert some[name].values == pytest.approx(both, abs=1e-6 * np.abs(both).max()), name
-    force = whole["excitation_force"].sel(influenced_dof=labels).values
+    force = full["excitation_force"].sel(influenced_dof=labels).values
     assert np.abs(some["excitation_force"].values - force).max() < 1e-6 * np.abs(force).max()
     with pytest.warns(sw.SwelltreeWarning, match=r"no 'a__Surge', .* in which the joints let"):
         sw.compile(system, some, radiation="none")

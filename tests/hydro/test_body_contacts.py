@@ -188,8 +188,8 @@ def test_the_derivative_by_dissipation_is_a_difference_of_runs():
     model = sw.compile(ball(0.5, -5.0, 0.0, dissipation=0.1))
 
     def speed(value):
-        given = model.with_values({"floor.dissipation": value})
-        run = sw.simulate(given, times=np.arange(1, 11) * 0.01, rtol=1e-9, atol=1e-12)
+        specified = model.with_values({"floor.dissipation": value})
+        run = sw.simulate(specified, times=np.arange(1, 11) * 0.01, rtol=1e-9, atol=1e-12)
         return run["velocity"][-1, 0, 2]
 
     slope = float(jax.jit(jax.jacfwd(speed))(0.1))

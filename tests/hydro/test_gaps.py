@@ -19,7 +19,7 @@ from made_hydro import heaving_float
 from swelltree.describe.errors import SwelltreeError
 from swelltree.hydro.data.dataset import complete
 from swelltree.hydro.data.frames import shift
-from swelltree.hydro.data.gaps import mend_gaps
+from swelltree.hydro.data.gaps import fill_gaps
 from swelltree.hydro.data.write import write_hydro
 from swelltree.hydro.readers.read import read_hydro
 
@@ -123,11 +123,13 @@ def test_listing_reads_like_the_numeric_files(tmp_path):
         np.testing.assert_allclose(found[name].values, data[name].values, atol=1e-7 * top)
 
 
-@pytest.mark.parametrize("given", [{"rho": 0.0}, {"g": -9.81}, {"depth": -5.0}, {"depth": np.nan}])
-def test_water_that_cannot_be_is_refused(tmp_path, given):
+@pytest.mark.parametrize(
+    "specified", [{"rho": 0.0}, {"g": -9.81}, {"depth": -5.0}, {"depth": np.nan}]
+)
+def test_water_that_cannot_be_is_refused(tmp_path, specified):
     path = write_wamit(made_up(), tmp_path)
-    with pytest.raises(SwelltreeError, match=f"read_hydro: {next(iter(given))} .* is not"):
-        read_hydro(path, **(WATER | given))
+    with pytest.raises(SwelltreeError, match=f"read_hydro: {next(iter(specified))} .* is not"):
+        read_hydro(path, **(WATER | specified))
 
 
 @pytest.mark.parametrize("name", ["added_mass", "excitation_force", "wave_direction"])
@@ -148,23 +150,23 @@ def test_nan_in_binary_files_is_named(tmp_path, ending, name):
 
 
 def test_gaps_are_interpolated_or_dropped_only_when_asked_for(tmp_path):
-    whole = heaving_float()
-    data = whole.copy(deep=True)
+    full = heaving_float()
+    data = full.copy(deep=True)
     data["excitation_force"].values[7, 0, 0] = np.nan
     data["added_mass"].values[9] = np.nan
     with pytest.raises(SwelltreeError, match=r"gaps='interpolate' or gaps='drop'"):
-        mend_gaps(data, "error")
-    mended = mend_gaps(data, "interpolate")
-    assert "excitation_force is interpolated at 1 frequencies" in mended.attrs["notes"]
+        fill_gaps(data, "error")
+    repaired = fill_gaps(data, "interpolate")
+    assert "excitation_force is interpolated at 1 frequencies" in repaired.attrs["notes"]
     for name in ("added_mass", "excitation_force"):
-        error = np.abs(mended[name].values - whole[name].values).max()
+        error = np.abs(repaired[name].values - full[name].values).max()
         # half the second difference of a smooth curve on this grid
-        assert 0 < error < 0.02 * np.abs(whole[name].values).max()
-    dropped = mend_gaps(data, "drop")
-    assert dropped.sizes["omega"] == whole.sizes["omega"] - 2
+        assert 0 < error < 0.02 * np.abs(full[name].values).max()
+    dropped = fill_gaps(data, "drop")
+    assert dropped.sizes["omega"] == full.sizes["omega"] - 2
     assert "2 frequencies are left out" in dropped.attrs["notes"]
     with pytest.raises(SwelltreeError, match=r"gaps 'fill' is not known"):
-        mend_gaps(data, "fill")
+        fill_gaps(data, "fill")
 
 
 @pytest.mark.parametrize("name", ["excitation_force", "added_mass", "radiation_damping"])
@@ -310,9 +312,9 @@ SECOND = {
 @pytest.mark.parametrize("what", ["one value", "all of one pair of waves"])
 def test_holes_in_second_order_data_are_named_and_mended_only_when_asked_for(name, what):
     kind, axes = SECOND[name]
-    whole = shift(drift_data(headings=(0.3, 0.9), second=(kind,)), 40.0, -9.0)
-    whole = own_headings(whole) if name == "mean_drift_own_headings" else whole
-    data = whole.copy(deep=True)
+    full = shift(drift_data(headings=(0.3, 0.9), second=(kind,)), 40.0, -9.0)
+    full = own_headings(full) if name == "mean_drift_own_headings" else full
+    data = full.copy(deep=True)
     place = dict(zip(axes, (11, 14), strict=False))
     if what == "one value":
         place |= {"influenced_dof": 4, data[name].dims[-2]: 1}
@@ -320,16 +322,16 @@ def test_holes_in_second_order_data_are_named_and_mended_only_when_asked_for(nam
     where = r"at omega = 0\.85( and 1)? rad/s"
     sentence = rf"hydro data: {name} of box__\w+ {where}.*, heading \S+ deg is missing"
     with pytest.raises(SwelltreeError, match=sentence):
-        mend_gaps(data, "error")
-    mended = mend_gaps(data, "interpolate")
-    assert f"{name} is interpolated at 1 frequencies" in mended.attrs["notes"]
-    top = np.abs(whole[name]).max()
-    error = np.abs(mended[name] - whole[name]).max()
+        fill_gaps(data, "error")
+    repaired = fill_gaps(data, "interpolate")
+    assert f"{name} is interpolated at 1 frequencies" in repaired.attrs["notes"]
+    top = np.abs(full[name]).max()
+    error = np.abs(repaired[name] - full[name]).max()
     assert 0 < error < 0.05 * top  # the curve between neighbours 0.05 rad/s to either side
-    np.testing.assert_array_equal(mended[name].where(~data[name].isnull()), data[name])
-    dropped = mend_gaps(data, "drop")
+    np.testing.assert_array_equal(repaired[name].where(~data[name].isnull()), data[name])
+    dropped = fill_gaps(data, "drop")
     for axis in axes:
-        assert dropped.sizes[axis] == whole.sizes[axis] - 1
+        assert dropped.sizes[axis] == full.sizes[axis] - 1
     sw.compile(box_of_drift(), dropped, radiation="none")
     with pytest.raises(SwelltreeError, match=rf"{name} of .* is missing"):
         sw.compile(box_of_drift(), data, radiation="none")
@@ -351,7 +353,7 @@ def test_second_order_data_of_part_of_the_band_have_no_gaps():
         values[..., 3] = np.nan
         data[name] = (data[name].dims, values)
     data["mean_drift"].values[:3] = np.nan
-    assert mend_gaps(data, "error") is data
+    assert fill_gaps(data, "error") is data
 
 
 def test_a_row_missing_in_second_order_files_is_named(tmp_path):

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 import swelltree as sw
 from made_hydro import vessel
 from swelltree.describe.bodies.hull_panels import hull_panels
-from swelltree.describe.bodies.meshes import against_neighbours, holes, mended
+from swelltree.describe.bodies.meshes import against_neighbours, holes, repaired
 from swelltree.describe.bodies.panels import Panels, join
 from swelltree.describe.errors import SwelltreeError, SwelltreeWarning
 from swelltree.hydro.bem.meshes import check_apart, checked_panels, standing
@@ -121,31 +121,31 @@ def test_rounded_vertices_and_panels_of_other_sizes_are_no_holes(hull):
 
 def test_nonlinear_hulls_are_looked_at_likewise():
     """Two panels missing on opposite sides have no net area."""
-    whole = hull_panels(sw.Box(8, 4, 2, 1, panel_size=1.0))
-    middle = whole.vertices[whole.faces].mean(axis=1)
+    full = hull_panels(sw.Box(8, 4, 2, 1, panel_size=1.0))
+    middle = full.vertices[full.faces].mean(axis=1)
     sides = [np.argmin(np.abs(middle - [0.5, y, 0.3]).sum(axis=1)) for y in (-2.0, 2.0)]
-    turned = whole.faces.copy()
+    turned = full.faces.copy()
     turned[sides[0]] = turned[sides[0]][::-1]
 
     def compiled(faces):
-        hull = sw.Mesh(whole.vertices, faces)
+        hull = sw.Mesh(full.vertices, faces)
         body = sw.Body("b", "displacement", (1e5,) * 3, hull=hull)
         return sw.compile(sw.System("s", [body], [sw.Free("f", sw.WORLD, body)]), nonlinear=True)
 
-    compiled(whole.faces)
+    compiled(full.faces)
     with pytest.raises(SwelltreeError, match=r"2 holes, the largest of .* m\^2 near"):
-        compiled(np.delete(whole.faces, sides, axis=0))
+        compiled(np.delete(full.faces, sides, axis=0))
     with pytest.warns(SwelltreeWarning, match=r"normals of 1 of its .* against their neighbours'"):
         mended_hull = compiled(turned)
-    assert mended_hull.bodies.mass == pytest.approx(compiled(whole.faces).bodies.mass)
+    assert mended_hull.bodies.mass == pytest.approx(compiled(full.faces).bodies.mass)
 
 
 @pytest.mark.parametrize("what", ["inward", "single", "twice", "all"])
 def test_hydrostatics_of_a_mesh_that_is_mended_are_those_of_the_hull(what):
     """Displacement and stiffness go with the panels that were turned or taken once."""
     pytest.importorskip("capytaine")
-    whole = hull_panels(sw.Box(8, 4, 2, 1, panel_size=1.0))
-    rng, faces = np.random.default_rng(4), whole.faces.copy()
+    full = hull_panels(sw.Box(8, 4, 2, 1, panel_size=1.0))
+    rng, faces = np.random.default_rng(4), full.faces.copy()
     if what in ("inward", "all"):
         faces = faces[:, ::-1]
     if what in ("single", "all"):
@@ -155,11 +155,11 @@ def test_hydrostatics_of_a_mesh_that_is_mended_are_those_of_the_hull(what):
         faces = np.vstack([faces, faces[:7]])
 
     def data(faces):
-        body = sw.Body("b", "displacement", (1e5,) * 3, hull=sw.Mesh(whole.vertices, faces))
+        body = sw.Body("b", "displacement", (1e5,) * 3, hull=sw.Mesh(full.vertices, faces))
         system = sw.System("s", [body], [sw.Free("f", sw.WORLD, body)])
         return sw.run_bem(system, [0.9], [0.0], lid=False, cache=False)
 
-    good = data(whole.faces)
+    good = data(full.faces)
     with pytest.warns(SwelltreeWarning, match="turned|taken once"):
         found = data(faces)
     for name in ("displaced_volume", "hydrostatic_stiffness", "added_mass", "inertia_matrix"):
@@ -175,9 +175,9 @@ def test_an_open_hull_with_a_deep_keel_is_not_taken_for_inward():
     disc = hull_panels(sw.Cylinder(10.0, 0.1, 0.3, panel_size=2.0))
     column = hull_panels(sw.Cylinder(0.3, 59.0, 59.0, offset=(0, 0, -0.5), panel_size=1.0))
     both = join([disc, column]).immersed()
-    assert not mended(both)[1]
+    assert not repaired(both)[1]
     inward = Panels(both.vertices, both.faces[:, ::-1])
-    assert mended(inward)[1] == ("the normals of its panels point inwards; they were turned.",)
+    assert repaired(inward)[1] == ("the normals of its panels point inwards; they were turned.",)
 
 
 def test_panels_that_come_twice_are_taken_once():
@@ -212,8 +212,8 @@ def test_open_and_huge_meshes_are_refused(what):
 
 def test_bodies_that_overlap_or_coincide_are_refused_and_neighbours_are_not():
     one = wet(place=(0, 0, 0), yaw=0.0)
-    beside = wet(place=(0.0, 4.0, 0.0), yaw=0.0)
-    check_apart({"a": one, "b": beside})
+    adjacent = wet(place=(0.0, 4.0, 0.0), yaw=0.0)
+    check_apart({"a": one, "b": adjacent})
     inside = wet(sw.Box(2, 1, 1, 0.5, panel_size=0.5), place=(1, 0, 0), yaw=0.3)
     for other in (one, wet(place=(6.0, 2.0, 0.0), yaw=0.4), inside):
         with pytest.raises(SwelltreeError, match="bodies 'a' and 'b' overlap"):

@@ -289,9 +289,9 @@ def test_undecayed_damping_is_noted(boxes):
 )
 def test_mistakes_are_told(change, message):
     A, B, A_inf, _ = known()
-    given = {"omega": OMEGA, "A": A, "B": B, "A_inf": A_inf} | change
+    specified = {"omega": OMEGA, "A": A, "B": B, "A_inf": A_inf} | change
     with pytest.raises(SwelltreeError, match=message):
-        fit_radiation(**given)
+        fit_radiation(**specified)
 
 
 # --- data of other codes -------------------------------------------------------------------------

@@ -208,9 +208,9 @@ def test_oswec_nan_rows_are_reported_and_dropped():
     assert nan.numbers["count"] == 3
     assert nan.numbers["highest"] == pytest.approx(0.12)
     assert "error [nan]" in data.attrs["findings"]
-    whole = complete(data)
-    assert whole.sizes["omega"] == 497
-    assert not np.isnan(whole.added_mass.values).any()
+    entire = complete(data)
+    assert entire.sizes["omega"] == 497
+    assert not np.isnan(entire.added_mass.values).any()
     A = entry(data, "added_mass", 0.8, "oswec_flap__Pitch")
     assert pytest.approx(6.719e6, rel=1e-3) == A
     assert entry(data, "radiation_damping", 0.8, "oswec_flap__Surge") == pytest.approx(
@@ -240,8 +240,10 @@ def test_five_segments_are_thirty_freedoms():
     assert data.sizes["wave_direction"] == 13
     assert "reference_point" in {f.code for f in hydro_report(data)}
     point = {"segment_1": (18.0, 0.0, -0.2551)}
-    told = read_hydro(refdata("bem_5sa", "5sa_capytaine.nc"), rotation_center=point, check=False)
-    np.testing.assert_allclose(told.rotation_center.values[0], point["segment_1"])
+    reported = read_hydro(
+        refdata("bem_5sa", "5sa_capytaine.nc"), rotation_center=point, check=False
+    )
+    np.testing.assert_allclose(reported.rotation_center.values[0], point["segment_1"])
 
 
 def test_wrong_stiffness_and_volume_of_nemoh_rm3_are_found():

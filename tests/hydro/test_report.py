@@ -216,5 +216,7 @@ def test_welded_body_is_said_to_be_held_not_to_lack_damping(radiation):
     device = sw.gallery.sphere()
     (ball,) = device.system.bodies
     held = device.system.replace(joints=(sw.Weld("w", sw.WORLD.at(0, 0, -2), ball),))
-    told = [x for x in sw.compile(held, device.hydro, radiation=radiation).report if "memory" in x]
-    assert told == ["radiation: the joints hold all bodies of the data, so there is no memory."]
+    reported = [
+        x for x in sw.compile(held, device.hydro, radiation=radiation).report if "memory" in x
+    ]
+    assert reported == ["radiation: the joints hold all bodies of the data, so there is no memory."]

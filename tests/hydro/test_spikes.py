@@ -104,8 +104,8 @@ def test_an_added_mass_at_infinity_that_is_a_little_off_does_not_ring():
     """
     A, B, A_inf, model = known()
     heavy = A_inf + 300.0 * np.eye(2)
-    given = A - A_inf + heavy
-    fit = fit_radiation(OMEGA, given, B, 1.0004 * heavy, error=0.01, causal=False, cache=False)
+    specified = A - A_inf + heavy
+    fit = fit_radiation(OMEGA, specified, B, 1.0004 * heavy, error=0.01, causal=False, cache=False)
     step, (a, b, c) = 0.1, model.state_space()
     exact = np.array([c @ expm(a * step * k) @ b for k in range(200)])
     gap = np.linalg.norm(fit.kernel(step * np.arange(200)) - exact) / np.linalg.norm(exact)
@@ -206,8 +206,8 @@ def with_resonance(seed):
 
 def test_resonances_as_narrow_as_the_grid_stay():
     """Water between two hulls. Nine in ten; beside another narrow peak no parabola holds."""
-    kept = [not jumps(OMEGA, *with_resonance(seed)).any() for seed in range(20)]
-    assert sum(kept) >= 18
+    stored = [not jumps(OMEGA, *with_resonance(seed)).any() for seed in range(20)]
+    assert sum(stored) >= 18
 
 
 def test_the_water_between_two_barges_is_not_taken_for_a_spike():

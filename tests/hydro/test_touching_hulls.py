@@ -20,11 +20,11 @@ def test_solid_and_waterplane_of_a_ring_are_those_of_its_panels():
     ring = sw.Axisymmetric(
         [(4.1, -2.7), (7.3, -1.4), (6.2, 1.9)], bore=2.6, offset=(1.3, -0.7, 0.2), panel_size=0.25
     )
-    whole, panels = hull_solid(ring), hull_panels(ring, true_sections=True)
+    full, panels = hull_solid(ring), hull_panels(ring, true_sections=True)
     other = solid_of_panels(panels)
-    assert whole.volume == pytest.approx(other.volume, rel=1e-9)
-    assert whole.centroid == pytest.approx(other.centroid, abs=1e-9)
-    assert np.diag(whole.moments) == pytest.approx(np.diag(other.moments), rel=3e-3)
+    assert full.volume == pytest.approx(other.volume, rel=1e-9)
+    assert full.centroid == pytest.approx(other.centroid, abs=1e-9)
+    assert np.diag(full.moments) == pytest.approx(np.diag(other.moments), rel=3e-3)
     wet, other = hull_immersed(ring), immersed_of_panels(panels.immersed())
     assert wet.volume == pytest.approx(other.volume, rel=1e-9)
     assert wet.area == pytest.approx(other.area, rel=1e-9)
@@ -48,8 +48,8 @@ def test_bodies_that_touch_together_are_the_whole():
     post = sw.Body("post", hull=sw.Cylinder(2.0, 3.0, 4.0, panel_size=size), position=place)
     hull = sw.Axisymmetric([(4.0, -3.0), (4.0, 1.0)], bore=2.0, panel_size=size)
     ring = sw.Body("ring", hull=hull, position=place)
-    whole = sw.Body("whole", hull=sw.Cylinder(4.0, 3.0, 4.0, panel_size=size), position=place)
-    parts, one = _data(post, ring), _data(whole)
+    full = sw.Body("whole", hull=sw.Cylinder(4.0, 3.0, 4.0, panel_size=size), position=place)
+    parts, one = _data(post, ring), _data(full)
     assert "lies against another body" in parts.attrs["notes"]
     for name in ("added_mass", "radiation_damping"):
         both, single = (x[name].sel(omega=OMEGA).values for x in (parts, one))
@@ -68,10 +68,10 @@ def test_post_on_a_wider_disc_is_the_stepped_column(size):
     place, post = (3.0, -2.0, 0.0), sw.Cylinder(2.0, 3.0, 4.0, panel_size=0.75)
     disc = sw.Axisymmetric([(4.0, -5.0), (4.0, -3.0)], panel_size=size)
     step = [(4.0, -5.0), (4.0, -3.0), (2.0, -3.0), (2.0, 1.0)]
-    whole = sw.Axisymmetric(step, panel_size=0.75)
+    full = sw.Axisymmetric(step, panel_size=0.75)
     upper = sw.Body("upper", hull=post, position=place)
     lower = sw.Body("lower", 1e5, hull=disc, position=place, com=(0.0, 0.0, -4.0))
-    parts, one = _data(upper, lower), _data(sw.Body("whole", 2e5, hull=whole, position=place))
+    parts, one = _data(upper, lower), _data(sw.Body("whole", 2e5, hull=full, position=place))
     both, single = (x["added_mass"].sel(omega=OMEGA).values for x in (parts, one))
     both = both.reshape(len(OMEGA), 2, 6, 2, 6).sum(axis=(1, 3))
     for k in (0, 1, 2):
@@ -96,9 +96,9 @@ def test_bodies_that_touch_along_a_line_keep_all_their_surface():
     notes = []
     wet = wet_panels(panels, notes)
     assert not notes
-    for name, whole in panels.items():
-        assert wet[name].areas.sum() == pytest.approx(whole.areas.sum(), rel=1e-3)
-        assert len(wet[name].faces) > len(whole.faces)  # those on the line are divided
+    for name, full in panels.items():
+        assert wet[name].areas.sum() == pytest.approx(full.areas.sum(), rel=1e-3)
+        assert len(wet[name].faces) > len(full.faces)  # those on the line are divided
 
 
 def test_what_two_bodies_leave_out_is_the_same_face():

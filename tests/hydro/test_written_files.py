@@ -133,10 +133,10 @@ def test_mean_drift_is_written_and_read(tmp_path, ending):
     drift[(data["omega"].values == 0.0) | np.isinf(data["omega"].values)] = 0.0
     data["mean_drift"] = (("omega", "wave_direction", "influenced_dof"), drift)
     found = read_hydro(write_hydro(data, tmp_path / f"data{ending}"))
-    kept = np.isin(data["omega"].values, found["omega"].values)  # BEMIO has no omega = 0
+    stored = np.isin(data["omega"].values, found["omega"].values)  # BEMIO has no omega = 0
     same = found["mean_drift"].transpose(*data["mean_drift"].dims).values
-    assert kept.sum() > 2
-    np.testing.assert_allclose(same, drift[kept], rtol=1e-12, atol=1e-12)
+    assert stored.sum() > 2
+    np.testing.assert_allclose(same, drift[stored], rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("ending", [".nc", ".h5"])

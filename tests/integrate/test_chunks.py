@@ -48,13 +48,13 @@ def equal(a, b):
 
 @pytest.mark.parametrize("method", ["tsit5", "rk4"])
 def test_chunks_and_padding_do_not_change_the_run(method):
-    whole = run_chunks(stepper(method), FIRST, TIMES, chunk=41)
+    complete = run_chunks(stepper(method), FIRST, TIMES, chunk=41)
     cut = run_chunks(stepper(method), FIRST, TIMES, chunk=16)
-    assert whole.code is Code.SUCCESS
+    assert complete.code is Code.SUCCESS
     assert len(cut.parts) == 3
-    assert equal(whole.outputs, cut.outputs)
+    assert equal(complete.outputs, cut.outputs)
     assert np.array_equal(cut.outputs["time"], TIMES)
-    assert equal(whole.carry._replace(n_outputs=0), cut.carry._replace(n_outputs=0))
+    assert equal(complete.carry._replace(n_outputs=0), cut.carry._replace(n_outputs=0))
 
 
 @pytest.mark.parametrize("method", ["tsit5", "rk4"])
@@ -85,20 +85,20 @@ def test_a_resumed_run_equals_the_uninterrupted_one_bit_for_bit(tmp_path, method
 
 
 def test_outputs_may_stay_on_disk(tmp_path):
-    kept = run_chunks(stepper(), FIRST, TIMES, chunk=16)
+    stored = run_chunks(stepper(), FIRST, TIMES, chunk=16)
     run = run_chunks(stepper(), FIRST, TIMES, chunk=16, checkpoint=tmp_path, keep=False)
     assert all(isinstance(part, Path) for part in run.parts)
-    assert equal(run.outputs, kept.outputs)
+    assert equal(run.outputs, stored.outputs)
 
 
 def test_a_long_run_writes_its_outputs_as_it_goes(monkeypatch, tmp_path):
-    kept = run_chunks(stepper(), FIRST, TIMES, chunk=16)
-    assert not any(isinstance(part, Path) for part in kept.parts)
+    stored = run_chunks(stepper(), FIRST, TIMES, chunk=16)
+    assert not any(isinstance(part, Path) for part in stored.parts)
     monkeypatch.setattr(chunks, "LARGE", 100)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     long = run_chunks(stepper(), FIRST, TIMES, chunk=16)
     assert all(isinstance(part, Path) for part in long.parts)
-    assert equal(long.outputs, kept.outputs)
+    assert equal(long.outputs, stored.outputs)
     (folder,) = tmp_path.iterdir()
     assert len(list(folder.iterdir())) == 3
     del long
@@ -107,7 +107,7 @@ def test_a_long_run_writes_its_outputs_as_it_goes(monkeypatch, tmp_path):
 
 
 def test_a_full_disk_for_temporary_files_does_not_end_a_run(monkeypatch, tmp_path):
-    kept = run_chunks(stepper(), FIRST, TIMES, chunk=16)
+    stored = run_chunks(stepper(), FIRST, TIMES, chunk=16)
     monkeypatch.setattr(chunks, "LARGE", 100)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     write = chunks.files.write
@@ -120,18 +120,18 @@ def test_a_full_disk_for_temporary_files_does_not_end_a_run(monkeypatch, tmp_pat
     monkeypatch.setattr(chunks.files, "write", full)
     run = run_chunks(stepper(), FIRST, TIMES, chunk=16)
     assert [isinstance(part, Path) for part in run.parts] == [True, False, False]
-    assert equal(run.outputs, kept.outputs)
+    assert equal(run.outputs, stored.outputs)
     with pytest.raises(SwelltreeError, match="no space left"):
         run_chunks(stepper(), FIRST, TIMES, chunk=16, checkpoint=tmp_path / "own")
 
 
 def test_rows_of_chunks_are_gathered_in_order():
     rng = np.random.default_rng(0)
-    whole = {"a": rng.random((10, 2, 3)), "b": np.arange(10)}
-    parts = [{name: x[i:j] for name, x in whole.items()} for i, j in ((0, 4), (4, 8), (8, 10))]
+    complete = {"a": rng.random((10, 2, 3)), "b": np.arange(10)}
+    parts = [{name: x[i:j] for name, x in complete.items()} for i, j in ((0, 4), (4, 8), (8, 10))]
     found = gathered(iter(parts), 10)
-    assert all(np.array_equal(found[name], x) for name, x in whole.items())
-    assert {x.dtype for x in found.values()} == {x.dtype for x in whole.values()}
+    assert all(np.array_equal(found[name], x) for name, x in complete.items())
+    assert {x.dtype for x in found.values()} == {x.dtype for x in complete.values()}
 
 
 def saved_run(folder):
@@ -193,9 +193,9 @@ def test_a_checkpoint_of_another_model_is_refused(tmp_path):
 def rewritten(file, **members):
     """An archive with other members, by name and bytes; those of one byte are packed zeros."""
     with zipfile.ZipFile(file) as old:
-        kept = {info.filename: old.read(info) for info in old.infolist()}
+        stored = {info.filename: old.read(info) for info in old.infolist()}
     with zipfile.ZipFile(file, "w") as new:
-        for name, content in (kept | members).items():
+        for name, content in (stored | members).items():
             new.writestr(name, content)
 
 
@@ -234,9 +234,9 @@ def test_a_packed_member_is_not_unpacked(tmp_path):
     saved_run(tmp_path)
     file = tmp_path / "chunk_000000.npz"
     with zipfile.ZipFile(file) as old:
-        kept = {info.filename: old.read(info) for info in old.infolist()}
+        stored = {info.filename: old.read(info) for info in old.infolist()}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as new:
-        for name, content in kept.items():
+        for name, content in stored.items():
             new.writestr(name, content)
     with pytest.raises(SwelltreeError, match="the file is damaged or cut short"):
         resume(tmp_path)
@@ -257,12 +257,12 @@ def test_a_thousand_mutated_checkpoints_are_told_or_equal(tmp_path):
     saved_run(tmp_path)
     right = resume(tmp_path).outputs
     file = tmp_path / "chunk_000000.npz"
-    whole, rng = file.read_bytes(), np.random.default_rng(36)
-    told = 0
+    complete, rng = file.read_bytes(), np.random.default_rng(36)
+    reported = 0
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # nothing of numpy's leaks
         for _ in range(1000):
-            content = bytearray(whole)
+            content = bytearray(complete)
             for _ in range(int(rng.integers(1, 4))):
                 content[int(rng.integers(len(content)))] = int(rng.integers(256))
             if rng.random() < 0.2:
@@ -271,11 +271,11 @@ def test_a_thousand_mutated_checkpoints_are_told_or_equal(tmp_path):
             try:
                 found = resume(tmp_path).outputs
             except SwelltreeError as error:
-                told += str(file) in str(error)
+                reported += str(file) in str(error)
             else:
                 assert equal(found, right)
-            file.write_bytes(whole)
-    assert told > 500
+            file.write_bytes(complete)
+    assert reported > 500
 
 
 def test_an_earlier_run_is_not_overwritten_by_mistake(tmp_path):

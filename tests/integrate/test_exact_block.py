@@ -77,16 +77,18 @@ def test_matrices_of_blocks_are_kept_as_diagonals_and_mean_the_same():
     modal = np.diag([-1.0, -1.0, -0.2, -0.2, -3.0])
     modal[0, 1], modal[1, 0], modal[2, 3], modal[3, 2] = 2.0, -2.0, 5.0, -5.0
     turn = np.linalg.qr(RNG.normal(size=(5, 5)))[0]
-    kept, full = exact_stages(modal, 0.4), exact_stages(turn @ modal @ turn.T, 0.4)
-    assert kept.banded
+    stored, full = exact_stages(modal, 0.4), exact_stages(turn @ modal @ turn.T, 0.4)
+    assert stored.banded
     assert not full.banded
     x = RNG.normal(size=5)
     for i in range(5):
-        wanted = full.times(full.decay[i], turn @ x)
-        assert turn @ kept.times(kept.decay[i], x) == pytest.approx(wanted, abs=1e-13)
+        requested = full.times(full.decay[i], turn @ x)
+        assert turn @ stored.times(stored.decay[i], x) == pytest.approx(requested, abs=1e-13)
         for j in range(4):
-            wanted = full.times(full.weights[i, j], turn @ x)
-            assert turn @ kept.times(kept.weights[i, j], x) == pytest.approx(wanted, abs=1e-13)
+            requested = full.times(full.weights[i, j], turn @ x)
+            assert turn @ stored.times(stored.weights[i, j], x) == pytest.approx(
+                requested, abs=1e-13
+            )
 
 
 def test_without_a_linear_part_the_stages_are_those_of_rk4():
@@ -107,7 +109,7 @@ def test_a_step_of_a_velocity_that_is_linear_is_its_two_halves():
     v = RNG.normal(size=(2, 2))
     middle = 0.5 * (v[0] + v[1])
     Phi, G0, G1 = first_order_hold(A, B, 0.6)
-    whole = Phi @ Z0 + G0 @ v[0] + G1 @ v[1]
+    complete = Phi @ Z0 + G0 @ v[0] + G1 @ v[1]
     Phi, G0, G1 = first_order_hold(A, B, 0.3)
     half = Phi @ Z0 + G0 @ v[0] + G1 @ middle
-    assert Phi @ half + G0 @ middle + G1 @ v[1] == pytest.approx(whole, rel=1e-11)
+    assert Phi @ half + G0 @ middle + G1 @ v[1] == pytest.approx(complete, rel=1e-11)

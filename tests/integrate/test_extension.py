@@ -192,7 +192,7 @@ def test_chunks_that_end_within_a_step_change_no_bit(method, tmp_path):
     def driven(chunk, **more):
         return run_chunks(advance, start(0.0, FIRST), times, chunk=chunk, progress=False, **more)
 
-    whole = driven(101)
+    full = driven(101)
     parts = driven(7, checkpoint=tmp_path, key="k")
     ends = [float(np.load(file)["carry_0"]) for file in sorted(tmp_path.glob("*.npz"))]
     assert any(t > times[min(7 * k + 6, 100)] for k, t in enumerate(ends))
@@ -200,9 +200,9 @@ def test_chunks_that_end_within_a_step_change_no_bit(method, tmp_path):
         file.unlink()
     again = driven(7, checkpoint=tmp_path, key="k", resume=True)
     for other in (parts, again):
-        for a, b in zip(whole.outputs, other.outputs, strict=True):
+        for a, b in zip(full.outputs, other.outputs, strict=True):
             assert np.array_equal(a, b)
-        for a, b in zip(whole.carry.y, other.carry.y, strict=True):
+        for a, b in zip(full.carry.y, other.carry.y, strict=True):
             assert np.array_equal(a, b)
 
 

@@ -63,7 +63,7 @@ def laws(tmp_path, monkeypatch):
     ],
 )
 def test_an_edited_law_or_a_module_that_it_imports_gives_another_key(laws, changed):
-    made = {
+    built = {
         "function": lambda module: module.law,
         "import inside": lambda module: module.late,
         "object": lambda module: module.Law(4.0),
@@ -71,11 +71,11 @@ def test_an_edited_law_or_a_module_that_it_imports_gives_another_key(laws, chang
         "partial": lambda module: functools.partial(module.law, 0.0),
         "closure": lambda module: lambda t, y: module.law(t, y) + 1.0,
     }
-    keys = {name: run_key(make(laws())) for name, make in made.items()}
-    assert keys == {name: run_key(make(laws())) for name, make in made.items()}
-    assert len(set(keys.values())) == len(made)
-    after = {name: run_key(make(laws(**changed))) for name, make in made.items()}
-    assert not any(after[name] == keys[name] for name in made)
+    keys = {name: run_key(make(laws())) for name, make in built.items()}
+    assert keys == {name: run_key(make(laws())) for name, make in built.items()}
+    assert len(set(keys.values())) == len(built)
+    after = {name: run_key(make(laws(**changed))) for name, make in built.items()}
+    assert not any(after[name] == keys[name] for name in built)
 
 
 def test_what_a_law_is_bound_to_gives_another_key(laws):

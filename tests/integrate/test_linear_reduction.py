@@ -55,10 +55,10 @@ def test_drifting_and_decaying_parts_sum_to_the_whole():
     system = with_drift()
     parts = split_unrestrained(*system)
     both = response(*parts.unrestrained, OMEGA) + response(*parts.decaying, OMEGA)
-    whole = response(*system, OMEGA)
+    complete = response(*system, OMEGA)
     # rounding of a Schur form is some 1e-16 of the matrix, here 4e4 when balanced; the free mass,
     # whose response is 1 / omega^2, shows it 1e4 times larger at the lowest frequency: some 1e-7
-    assert np.abs(both - whole).max() < 1e-6 * np.abs(whole).max()
+    assert np.abs(both - complete).max() < 1e-6 * np.abs(complete).max()
     assert parts.poles.size == 3
     assert np.sort(parts.poles.real)[-1] == pytest.approx(0.05, rel=1e-6)
     assert np.linalg.eigvals(parts.decaying[0]).real.max() < -0.01

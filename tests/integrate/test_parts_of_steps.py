@@ -27,8 +27,8 @@ def test_parts_of_a_step_are_steps():
     plain = Problem(rate)
     shared = Problem(rate, in_step=lambda args, t, y, h: args)
     fine, _ = run(plain, 0.05)
-    whole, carry = run(shared, 0.35, parts=7)
-    np.testing.assert_allclose(whole, fine, rtol=1e-7)
+    full, carry = run(shared, 0.35, parts=7)
+    np.testing.assert_allclose(full, fine, rtol=1e-7)
     assert int(carry.n_rate) == 4 * 7 * int(carry.n_accepted)
 
 

@@ -114,9 +114,9 @@ def test_keeping_the_last_rate_changes_nothing_when_settle_is_idle():
     for changes in (True, False):
         problem = Problem(oscillator, settle=idle, settle_changes_rate=changes)
         results.append(compiled(problem)(1.0, Options(), start(0.0, AT_REST), times))
-    (again, out_again), (kept, out_kept) = results
+    (again, out_again), (stored, out_kept) = results
     assert np.allclose(out_again["q"], out_kept["q"], rtol=0, atol=1e-14)
-    assert int(again.n_rate) == int(kept.n_rate) + int(kept.n_accepted) - 1
+    assert int(again.n_rate) == int(stored.n_rate) + int(stored.n_accepted) - 1
 
 
 def test_settle_keeps_a_point_on_its_circle():

@@ -196,9 +196,9 @@ def test_runs_by_machine_code_are_those_by_xla(name, monkeypatch):
     problem, args, y, times = cases[name]
     monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
     program, options = compiled(problem, "stiff"), Options(rtol=1e-7, atol=1e-9)
-    given = args, options, start(0.0, y), times
-    assert program.engine(*given) == "LLVM"
-    (ours, found), (theirs, right) = program(*given), program.by_xla(*given)
+    specified = args, options, start(0.0, y), times
+    assert program.engine(*specified) == "LLVM"
+    (ours, found), (theirs, right) = program(*specified), program.by_xla(*specified)
     assert int(ours.n_accepted) == int(theirs.n_accepted)
     for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(right), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)

@@ -125,8 +125,8 @@ def test_lines_of_openfast_lie_on_the_ground_of_their_anchors(name):
     with pytest.warns(sw.SwelltreeWarning, match="does not give the depth"):
         file = sw.read_moordyn(refdata(OPENFAST + name))
     assert file.water.depth == PUBLIC[name]
-    (told,) = {line.A for line in file.lines if line.id == "1"}
-    assert next(p for p in file.points if p.id == told).position[2] == -PUBLIC[name]
+    (reported,) = {line.A for line in file.lines if line.id == "1"}
+    assert next(p for p in file.points if p.id == reported).position[2] == -PUBLIC[name]
 
 
 GROUND = sw.LineType("rope", diameter=0.1, mass_per_length=20.0, EA=1e7)

@@ -17,7 +17,7 @@ def value(text, name="x"):
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "requested"),
     [
         ("x = [1 -2];", [[1, -2]]),
         ("x = [1 - 2];", [[-1]]),
@@ -66,11 +66,11 @@ def value(text, name="x"):
         ("clear all; close all; clc\nx = 4; fprintf('%d', x);", [[4]]),
     ],
 )
-def test_scripts_say_what_matlab_says(text, wanted):
-    if wanted is None:
+def test_scripts_say_what_matlab_says(text, requested):
+    if requested is None:
         assert Script(text).unread
     else:
-        assert value(text) == wanted
+        assert value(text) == requested
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_reading_goes_on_after_what_cannot_be_read():
 def test_objects_keep_the_line_of_every_field():
     script = Script("body(1) = bodyClass('a.h5');\nbody(1).mass = 3;\n\nbody(1).mass = 4;")
     (body,) = script.objects("body").values()
-    assert (body.made_by, body.arguments, body.line) == ("bodyClass", ("a.h5",), 1)
+    assert (body.created_by, body.arguments, body.line) == ("bodyClass", ("a.h5",), 1)
     assert body.fields["mass"].item() == 4
     assert body.lines["mass"] == 4
 

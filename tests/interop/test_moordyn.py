@@ -241,9 +241,9 @@ ROW_GRID = "--- Bathymetry ---\nnGridX 2\nnGridY 3\n-10 10\n0 50 60\n5 51 61\n9 
 )
 def test_what_is_wrong_in_files_beside_is_named_with_its_line(tmp_path, text, old, new, sentence):
     (tmp_path / "beside.dat").write_text(text.replace(old, new, 1))
-    given = {"EA": "beside.dat"} if text is ROPE else {"more": "beside.dat SeafloorFile"}
+    specified = {"EA": "beside.dat"} if text is ROPE else {"more": "beside.dat SeafloorFile"}
     with pytest.raises(sw.SwelltreeError, match=sentence):
-        sw.read_moordyn(written(tmp_path, **given))
+        sw.read_moordyn(written(tmp_path, **specified))
 
 
 def test_failures_release_lines(tmp_path):
@@ -406,8 +406,8 @@ def test_files_that_are_none(tmp_path):
 )
 def test_what_cannot_be_written_is_told(tmp_path, kind, sentence):
     bodies, joints, _ = carriers()
-    made = sw.LineType(**({"name": "r", "diameter": 0.1, "mass_per_length": 8, "EA": 1e8} | kind))
-    line = sw.Line("l", (-90, 0, -50), bodies[0].at(), 130.0, made, axial="inextensible")
+    built = sw.LineType(**({"name": "r", "diameter": 0.1, "mass_per_length": 8, "EA": 1e8} | kind))
+    line = sw.Line("l", (-90, 0, -50), bodies[0].at(), 130.0, built, axial="inextensible")
     system = sw.System("s", bodies, joints, lines=[line], water=sw.Water(depth=50))
     with pytest.raises(sw.SwelltreeError, match=sentence):
         sw.write_moordyn(system, tmp_path / "out.txt")

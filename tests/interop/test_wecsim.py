@@ -97,11 +97,11 @@ def test_all_public_cases_come_whole_or_with_a_list(tmp_path, devices):
             hydro=devices[device] if device else None,
             out=tmp_path,
         )
-        wanted = known(LEFT, case) or ()
-        told = [str(item) for item in found.left]
-        assert len(told) == len(wanted), (case, told)
-        for part in wanted:
-            assert any(part in text for text in told), (case, part, told)
+        requested = known(LEFT, case) or ()
+        reported = [str(item) for item in found.left]
+        assert len(reported) == len(requested), (case, reported)
+        for part in requested:
+            assert any(part in text for text in reported), (case, part, reported)
         # each with file and line: of the script, or of the XML of the model
         for item in found.left:
             assert re.match(r"wecSimInputFile\.m:\d+$|\w+\.slx, \w+\.xml:\d+, block ", item.place)
@@ -173,7 +173,7 @@ def test_a_table_of_conditions_sets_what_its_header_names(tmp_path):
     rows = np.array([[1.0, 6.0, 10.0], [2.0, 6.0, 10.0], [2.0, 7.0, 30.0]])
     savemat(folder / "mcr.mat", {"mcr": {"header": header, "cases": rows}}, do_compression=True)
     found = sw.read_wecsim(folder)
-    assert found.is_whole
+    assert found.is_complete
     first, second = (sw.loads(text) for text in found.texts.values())
     assert [(s.sea.height, s.sea.period) for s in first.studies] == [(1, 6), (2, 6)]
     assert [(s.sea.height, s.sea.period) for s in second.studies] == [(2, 7)]
@@ -233,7 +233,7 @@ def test_mooring_matrix_counts_from_where_the_body_begins(tmp_path):
     }
     lines = [["1r", "2l"], ["2r", "3r", "4l"]]
     found = sw.read_wecsim(write_case(tmp_path, script, blocks, lines))
-    assert found.is_whole, found.left
+    assert found.is_complete, found.left
     (mooring,) = found.case.system.moorings
     turn = 0.4 * axis / np.linalg.norm(axis)
     start = np.concatenate([d, turn])
@@ -303,7 +303,7 @@ def test_bodies_begin_where_wecsim_puts_them(tmp_path, seed):
     }
     folder = write_case(tmp_path, script, blocks, [["1r", "2l"], ["2r", "3r", "4l"], ["4r", "5r"]])
     found = sw.read_wecsim(folder)
-    assert found.is_whole, found.left
+    assert found.is_complete, found.left
     system = found.case.system
     assert dict(system.joint("c").position) == {"Pitch": pytest.approx(angle)}
     assert dict(system.joint("p_slider").position) == {"Heave": pytest.approx(slide)}
@@ -370,7 +370,7 @@ def test_a_fixed_constraint_without_a_body_is_the_frame_it_is_fixed_to(tmp_path)
     blocks = PENDULUM_BLOCKS | {4: ("Constraints/Fixed", "constraint", "constraint(1)")}
     lines = [["1r", "4l"], ["4r", "2r"], ["2l", "3r"]]
     found = sw.read_wecsim(write_case(tmp_path, script, blocks, lines))
-    assert found.is_whole
+    assert found.is_complete
     (hinge,) = found.case.system.joints
     assert (hinge.base.body, hinge.follower.body) == ("part1", "world")
 
@@ -395,7 +395,7 @@ def test_a_cable_pulls_and_never_pushes(tmp_path):
     script += dry_body(2)
     lines = [["1r", "2l", "5l"], ["2r", "3r"], ["5r", "4r"]]
     found = sw.read_wecsim(write_case(tmp_path, script, blocks, lines))
-    assert found.is_whole, found.left
+    assert found.is_complete, found.left
     (rope,) = found.case.system.forces
     assert rope.tension_only
     assert rope.rest_length == pytest.approx(3.0 - 2e4 / 1e5)
@@ -448,7 +448,7 @@ def test_older_words_mean_the_same(tmp_path):
         for name, script in (("new", new), ("old", old))
     ]
     assert found[0].text == found[1].text
-    assert found[0].is_whole
+    assert found[0].is_complete
     assert found[0].case.studies[0].sea.ramp == 7.0
 
 
@@ -459,8 +459,8 @@ def test_fields_that_nobody_reads_are_told_with_their_line(tmp_path):
         script.read_text() + "body(1).QTFs = 1;\nx = load('y');\nsimu.mode = 'normal';\n"
     )
     count = len(script.read_text().splitlines())
-    told = [str(item) for item in sw.read_wecsim(folder).left]
-    assert told == [
+    reported = [str(item) for item in sw.read_wecsim(folder).left]
+    assert reported == [
         f"wecSimInputFile.m:{count - 1}: not read: 'load' is not known here.",
         f"wecSimInputFile.m:{count - 2}: body(1).QTFs is not translated and left out.",
     ]
@@ -480,7 +480,7 @@ def test_a_recorded_sea_is_kept_beside_the_case(tmp_path):
     t = np.arange(0.0, 5.0, 0.1)
     savemat(folder / "eta.mat", {"eta": np.stack([t, np.sin(t)], axis=1)})
     found = sw.read_wecsim(folder)
-    assert found.is_whole, found.left
+    assert found.is_complete, found.left
     written = found.write()
     assert {path.name for path in written} == {"model.toml", "model_eta.txt"}
     (study,) = sw.load(folder / "model.toml").studies

@@ -31,7 +31,7 @@ OTHER = ROOT.replace("root", "toor")
 XML = system_xml(PENDULUM_BLOCKS, PENDULUM_LINES)
 
 
-def whole(found):
+def full(found):
     """Nothing is wrong with what was read: the text is a case, or data are missing."""
     if not any(item.missing for item in found.left):
         _ = found.case
@@ -46,7 +46,7 @@ def damaged(folder, seeds, damage, name):
     for seed in seeds:
         path.write_bytes(content)
         damage(path, seed)
-        came = outcome(lambda: sw.read_wecsim(folder), whole)
+        came = outcome(lambda: sw.read_wecsim(folder), full)
         if came not in ("data", "sentence"):
             odd[seed] = came
     return odd
@@ -67,7 +67,7 @@ def test_damaged_xml_gives_a_case_or_a_sentence(tmp_path):
         part.write_text(XML)
         (damage_text if seed % 2 else damage_bytes)(part, seed)
         write_slx(folder / "model.slx", {ROOT: part.read_bytes()})
-        came = outcome(lambda: sw.read_wecsim(folder), whole)
+        came = outcome(lambda: sw.read_wecsim(folder), full)
         if came not in ("data", "sentence"):
             odd[seed] = came
     assert odd == {}
@@ -293,5 +293,5 @@ def _packed_zeros():
     import zlib
 
     packer = zlib.compressobj(9)
-    made = b"".join(packer.compress(bytes(2**20)) for _ in range(260)) + packer.flush()
-    return len(made).to_bytes(4, "little") + made
+    built = b"".join(packer.compress(bytes(2**20)) for _ in range(260)) + packer.flush()
+    return len(built).to_bytes(4, "little") + built

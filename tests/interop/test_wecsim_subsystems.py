@@ -29,7 +29,7 @@ FLAT = (
 
 def text_of(folder):
     found = sw.read_wecsim(folder)
-    assert found.is_whole, found.left
+    assert found.is_complete, found.left
     return found.text
 
 
@@ -86,8 +86,8 @@ def test_ports_of_a_rim_count_by_their_numbers_on_each_side(tmp_path, numbers, j
     )
     top = subsystem(7, "device", inner) + joins("1#rconn:1", "7#rconn:1")
     found = sw.read_wecsim(write_case(tmp_path, script, {1: GROUND}, [], top))
-    (made,) = found.case.system.joints
-    assert (made.type, made.base.body, made.follower.body) == (joint, "world", "part1")
+    (built,) = found.case.system.joints
+    assert (built.type, built.base.body, built.follower.body) == (joint, "world", "part1")
     (left,) = (x for x in found.left if "joined to nothing" in x.sentence)
     assert "block 'device/" in left.place
 
@@ -131,9 +131,9 @@ def test_variants_are_told_and_not_opened(tmp_path):
     folder = write_case(
         tmp_path, SCRIPT, {1: GROUND, 2: HINGE, 3: ONE}, [["1r", "2l"], ["2r", "3r"]], top
     )
-    told = [str(item) for item in sw.read_wecsim(folder).left]
-    assert any("block 'which': holds 2 blocks of WEC-Sim in variants" in text for text in told)
-    assert any("body(2) has no block" in text for text in told)
+    reported = [str(item) for item in sw.read_wecsim(folder).left]
+    assert any("block 'which': holds 2 blocks of WEC-Sim in variants" in text for text in reported)
+    assert any("body(2) has no block" in text for text in reported)
 
 
 @pytest.mark.parametrize(
@@ -186,13 +186,13 @@ def test_a_public_model_in_a_subsystem_joins_the_same(tmp_path):
     )
     top = f"<System>{block}{subsystem(901, 'device', 'system_901')}"
     top += joins(f"{ground.sid}#rconn:1", "901#lconn:1") + "</System>"
-    made = write_slx(
+    built = write_slx(
         tmp_path / "RM3.slx",
         {"simulink/systems/system_root.xml": top, "simulink/systems/system_901.xml": inside},
     )
     script = refdata("wecsim_inputs", "wecsim/examples/RM3/wecSimInputFile.m")
     (tmp_path / script.name).write_bytes(script.read_bytes())
-    assert len(read_diagram(made).blocks) == len(flat.blocks) + 1  # the port of the rim
+    assert len(read_diagram(built).blocks) == len(flat.blocks) + 1  # the port of the rim
     text = sw.read_wecsim(tmp_path).text
     write_slx(tmp_path / "RM3.slx", {"simulink/systems/system_root.xml": root_of_model(path)})
     assert sw.read_wecsim(tmp_path).text == text

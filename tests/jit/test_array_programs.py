@@ -107,18 +107,18 @@ def test_program_gives_what_jax_gives(name):
 
 @pytest.mark.parametrize("name", ["elements", "shapes", "sums", "products", "places"])
 def test_derivatives_of_a_sum_of_everything(name):
-    def total(given, x):
+    def total(specified, x):
         parts = [y for y in jax.tree.leaves(FUNCTIONS[name](x.reshape(5, 3))) if y.dtype == float]
         waves = [jnp.sin(y) * jnp.arange(1.0, y.size + 1).reshape(y.shape) for y in parts]
-        return given * sum(y.sum() for y in waves)
+        return specified * sum(y.sum() for y in waves)
 
-    given, xs = np.array(1.3), (X + 0.1 * RNG.standard_normal((4, 1, 1))).reshape(4, 15)
+    specified, xs = np.array(1.3), (X + 0.1 * RNG.standard_normal((4, 1, 1))).reshape(4, 15)
     points = Points(total, many=True)
-    slope = jax.jit(jax.vmap(jax.jacfwd(total, 1), (None, 0)))(given, xs)
-    assert_same(points.jacobians(given, xs)[1], slope, 1e-11)
+    slope = jax.jit(jax.vmap(jax.jacfwd(total, 1), (None, 0)))(specified, xs)
+    assert_same(points.jacobians(specified, xs)[1], slope, 1e-11)
     assert points.engine == "LLVM"
-    bends = jax.jit(jax.vmap(jax.hessian(total, 1), (None, 0)))(given, xs)
-    assert_same(points.second(given, xs, weight=np.ones(4)), bends, 1e-10)
+    nonlinearity = jax.jit(jax.vmap(jax.hessian(total, 1), (None, 0)))(specified, xs)
+    assert_same(points.second(specified, xs, weight=np.ones(4)), nonlinearity, 1e-10)
     assert points.engine == "LLVM"
 
 

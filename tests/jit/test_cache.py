@@ -27,16 +27,16 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def compiled(monkeypatch):
     """How often LLVM was asked to compile."""
-    asked = []
+    requested = []
     machine = native._machine
 
     def counted(optimise):
         if optimise:
-            asked.append(optimise)
+            requested.append(optimise)
         return machine(optimise)
 
     monkeypatch.setattr(native, "_machine", counted)
-    return asked
+    return requested
 
 
 def value():

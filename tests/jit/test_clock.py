@@ -16,17 +16,17 @@ def counted(fixed, longest, state, times):
     """Steps to each time: how many, how many are the fixed one, and a sine of time."""
 
     def step(now, target):
-        t, (steps, whole, x) = now
+        t, (steps, full, x) = now
         h, lands = control.landing_step(target - t, longest * control.ROUNDING)
         same = jnp.abs(h - fixed["step"]) < 1e-9 * fixed["step"]
         at = jnp.floor(t / fixed["step"] + 0.5)  # a place on a grid
         x = x + jnp.sin(fixed["speed"] * t) * x * h + 0.0 * fixed["grid"][at.astype(int) % 7]
-        return jnp.where(lands, target, t + h), (steps + 1.0, whole + same, x)
+        return jnp.where(lands, target, t + h), (steps + 1.0, full + same, x)
 
     def to(now, target):
         now = jax.lax.while_loop(lambda now: now[0] < target, lambda now: step(now, target), now)
-        steps, whole, x = now[1]
-        return now, (steps, whole, x, x * jnp.cos(fixed["speed"] * target))
+        steps, full, x = now[1]
+        return now, (steps, full, x, x * jnp.cos(fixed["speed"] * target))
 
     (_, state), found = jax.lax.scan(to, (times[0], state), times[1:])
     return state, found
@@ -40,9 +40,9 @@ def test_steps_are_counted_alike_whatever_floats_have(short):
     times = 10_800.2 + BETWEEN * np.arange(41)
     state = (np.zeros(count), np.zeros(count), x)
     cases = Cases(fixed, np.array(STEP), state, count)
-    _, (steps, whole, grown, turned) = ThreadsHere(counted, short).run(cases, [times])
+    _, (steps, full, grown, turned) = ThreadsHere(counted, short).run(cases, [times])
     np.testing.assert_array_equal(steps[:, -1], 120.0)
-    np.testing.assert_array_equal(whole[:, -1], 120.0)
+    np.testing.assert_array_equal(full[:, -1], 120.0)
     t = 10_800.2 + STEP * np.arange(120)
     right = x[:, None] * np.cumprod(1.0 + STEP * np.sin(SPEED * t))[2::3]
     near = 1e-5 if short else 1e-9

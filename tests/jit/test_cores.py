@@ -17,13 +17,15 @@ def test_a_job_that_was_given_one_core_uses_one_thread():
         "from swelltree.jit.cores import cores, threads\nprint(cores(), threads())"
     )
     free = {name: x for name, x in os.environ.items() if name != "OMP_NUM_THREADS"}
-    told = subprocess.run(
+    reported = subprocess.run(
         [sys.executable, "-c", code], env=free, check=True, capture_output=True, text=True
     )
-    assert told.stdout.split() == ["1", "1"]
+    assert reported.stdout.split() == ["1", "1"]
 
 
-@pytest.mark.parametrize(("asked", "allowed"), [("3", 3), (" 2 ", 2), ("0", None), ("many", None)])
-def test_threads_are_those_that_the_environment_allows(monkeypatch, asked, allowed):
-    monkeypatch.setenv("OMP_NUM_THREADS", asked)
+@pytest.mark.parametrize(
+    ("requested", "allowed"), [("3", 3), (" 2 ", 2), ("0", None), ("many", None)]
+)
+def test_threads_are_those_that_the_environment_allows(monkeypatch, requested, allowed):
+    monkeypatch.setenv("OMP_NUM_THREADS", requested)
     assert threads() == (cores() if allowed is None else allowed)

@@ -37,9 +37,9 @@ def test_it_is_shown_where_wanted_and_once(capsys):
         pass  # what is captured is no terminal
     with shown("a bar"), doing("under it", True):
         pass
-    beside = threading.Thread(target=lambda: doing("beside", True).__enter__())
-    beside.start()
-    beside.join()
+    adjacent = threading.Thread(target=lambda: doing("beside", True).__enter__())
+    adjacent.start()
+    adjacent.join()
     said = capsys.readouterr().err
     assert "compiling the run" in said
     assert all(words not in said for words in ("something", "again", "under", "beside"))

@@ -47,8 +47,8 @@ def program(names, length, axis, one, total):
             return r, (r[0] * r[1], k + 1)
 
         found, (both, count) = one(lambda r: body(r, 1), rows, axis=axis)
-        sums, (more, whole) = total(body, rows if axis == 0 else rows.T, index)
-        return found * sums + both[:, None], more, whole + count.sum(), found
+        sums, (more, full) = total(body, rows if axis == 0 else rows.T, index)
+        return found * sums + both[:, None], more, full + count.sum(), found
 
     return run
 
@@ -111,9 +111,9 @@ def test_points_differentiate_through_rows():
     """Jacobians and second derivatives taken while the program is written."""
     rows = np.linspace(-1.0, 1.0, 30)
 
-    def run(given, t, w):
-        total = each_sum(lambda r: jnp.sin(r * w[0] + t) * w, given)
-        return (total + each(lambda r: w[1] * jnp.cos(r * w), given[:3])[1],)
+    def run(specified, t, w):
+        total = each_sum(lambda r: jnp.sin(r * w[0] + t) * w, specified)
+        return (total + each(lambda r: w[1] * jnp.cos(r * w), specified[:3])[1],)
 
     t, w = np.array([0.2, 0.7]), np.array([[0.3, -0.4], [1.1, 0.6]])
     points = Points(run, many=True)

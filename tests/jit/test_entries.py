@@ -32,14 +32,14 @@ def ours(monkeypatch):
 @pytest.fixture
 def traced(monkeypatch):
     """How often a program was flattened."""
-    asked, count = [], programs.count_numbers
+    requested, count = [], programs.count_numbers
 
     def counted(jaxpr, *more):
-        asked.append(1)
+        requested.append(1)
         return count(jaxpr, *more)
 
     monkeypatch.setattr(programs, "count_numbers", counted)
-    return asked
+    return requested
 
 
 def scaled(gain):

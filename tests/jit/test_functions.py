@@ -121,8 +121,8 @@ def arguments(name, rng, n=20_000):
 def test_function_is_within_two_units_in_the_last_place(name):
     a, b = arguments(name, np.random.default_rng(0))
     exact = np.longdouble(1.0)
-    given = (a, b) if name in EXACT else (exact * a, exact * b)
-    right = np.longdouble(REFERENCE[name](*(given if name in OF_TWO else given[:1])))
+    specified = (a, b) if name in EXACT else (exact * a, exact * b)
+    right = np.longdouble(REFERENCE[name](*(specified if name in OF_TWO else specified[:1])))
     unit = np.spacing(np.abs(right.astype(float)))
     error = np.abs((applied(name, a, b) - right) / unit)
     assert np.isfinite(error).all()
@@ -133,9 +133,9 @@ def all_over(name, rng, n=20_000):
     """Floats of any bits, denormal ones, those around one and where exponentials end."""
     bits = rng.integers(0, 2**63, n).view(np.float64)
     denormal = rng.integers(1, 2**52, n // 10).view(np.float64)
-    beside = 1.0 - signed(rng, -17, -1, n // 10)
+    adjacent = 1.0 - signed(rng, -17, -1, n // 10)
     ends = np.concatenate([rng.uniform(700, 750, n // 10), rng.uniform(1020, 1080, n // 10)])
-    a = np.concatenate([bits[np.isfinite(bits)], denormal, beside, ends])
+    a = np.concatenate([bits[np.isfinite(bits)], denormal, adjacent, ends])
     a *= rng.choice([-1.0, 1.0], a.size)
     if name == "pow":  # powers from the smallest to the largest number
         a = np.abs(a)
@@ -151,9 +151,9 @@ def test_function_keeps_two_units_over_all_floats(name):
     """Where the value is denormal a unit is the smallest number; what overflows is infinite."""
     a, b = all_over(name, np.random.default_rng(1))
     exact = np.longdouble(1.0)
-    given = (a, b) if name in EXACT else (exact * a, exact * b)
+    specified = (a, b) if name in EXACT else (exact * a, exact * b)
     with np.errstate(all="ignore"):
-        right = np.longdouble(REFERENCE[name](*(given if name in OF_TWO else given[:1])))
+        right = np.longdouble(REFERENCE[name](*(specified if name in OF_TWO else specified[:1])))
         rounded, found = right.astype(float), applied(name, a, b)
         error = np.abs((found - right) / np.spacing(np.abs(rounded)))
     np.testing.assert_array_equal(np.isnan(found), np.isnan(rounded))

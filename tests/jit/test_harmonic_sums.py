@@ -19,7 +19,7 @@ from swelltree.jit.ensemble.waves.harmonic_sums import (
 CASES, COUNT, N, HIGHEST, POINTS = 35, 17, 12, 2.4, 90
 
 
-def made(short=False, columns=None):
+def built(short=False, columns=None):
     """Waves of general kind, loads on the fine grid and what they should be."""
     rng = np.random.default_rng(3)
     omega = rng.uniform(0.2, HIGHEST, (CASES, COUNT))
@@ -61,7 +61,7 @@ def made(short=False, columns=None):
 
 @pytest.mark.parametrize(("short", "near"), [(False, 1e-6), (True, 1e-6)])
 def test_loads_and_rates_are_the_sums_of_the_waves(short, near):
-    found, right = made(short)
+    found, right = built(short)
     for one, other in zip(found, right, strict=True):
         np.testing.assert_allclose(one, other, rtol=0, atol=near * np.abs(other).max())
 
@@ -69,7 +69,7 @@ def test_loads_and_rates_are_the_sums_of_the_waves(short, near):
 @pytest.mark.parametrize("columns", [(1,), (0, 3), (0, 2, 3, 4, 7, 8, 11)])
 def test_loads_that_are_not_read_are_not_made(columns):
     """One, few, and more than a thread has."""
-    found, right = made(columns=columns)
+    found, right = built(columns=columns)
     rest = [d for d in range(N) if d not in columns]
     for one, other in zip(found, right, strict=True):
         near = 1e-6 * np.abs(other).max()

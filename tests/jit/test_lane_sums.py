@@ -70,10 +70,10 @@ def test_loads_in_lanes_that_are_not_read_are_not_made(columns):
             LaneSums(waves, cases, LONGEST, some).fill(begin, rows, 0, points * n)
             found.append(rows.reshape(2, points, n, 4).copy())
     rest = [d for d in range(n) if d not in columns]
-    for whole, some in zip(found[:2], found[2:], strict=True):
-        size = np.nanmax(np.abs(whole))
+    for complete, some in zip(found[:2], found[2:], strict=True):
+        size = np.nanmax(np.abs(complete))
         np.testing.assert_allclose(
-            some[:, :, columns], whole[:, :, columns], rtol=0, atol=1e-11 * size
+            some[:, :, columns], complete[:, :, columns], rtol=0, atol=1e-11 * size
         )
         assert np.isnan(some[:, :, rest]).all()
 

@@ -8,7 +8,7 @@ from swelltree.jit.backend import jax, jnp
 from swelltree.jit.ensemble.cuda import ptx_of
 from swelltree.jit.ensemble.gpu_runs import GpuProgram
 from swelltree.jit.ensemble.lane_runs import LaneProgram
-from swelltree.jit.ensemble.programs import Cases, Own
+from swelltree.jit.ensemble.programs import Cases, PerCase
 from threads_here import ThreadsHere
 
 ALL = ELEMENTWISE | ARRAYS | UNTIL
@@ -40,10 +40,10 @@ def test_lanes_have_the_values_of_single_cases(name):
         return 0.9 * x, jax.tree.map(lambda a: a[None], first)
 
     program = LaneProgram(both, width=4)
-    given = Cases((shared, Own(list(own))), np.array(0.7), x, 7)
+    specified = Cases((shared, PerCase(list(own))), np.array(0.7), x, 7)
     times = [np.array([0.1]), np.array([0.4])]
-    assert program.refusal(given, times[0]) == ""
-    state, ours = program.run(given, times)
+    assert program.unsupported_reason(specified, times[0]) == ""
+    state, ours = program.run(specified, times)
     rows = []  # not compiled: XLA 0.10.2 reads a window that it has overwritten ("new window")
     for k in range(7):
         y, found = jnp.asarray(x[k]), []
@@ -65,14 +65,14 @@ def test_threads_have_the_values_of_single_cases(name):
         first = function(x + 0.0), function(shared), function(x * s + own * t[0])
         return 0.9 * x, jax.tree.map(lambda a: a[None], first)
 
-    given, times = Cases((shared, Own(list(own))), np.array(0.7), x, 5), np.array([0.1])
-    ours = ThreadsHere(both).run(given, [times])
+    specified, times = Cases((shared, PerCase(list(own))), np.array(0.7), x, 5), np.array([0.1])
+    ours = ThreadsHere(both).run(specified, [times])
     rows = [
         both((jnp.asarray(shared), jnp.asarray(own[k])), 0.7, jnp.asarray(x[k]), times)
         for k in range(5)
     ]
     equal(ours, jax.tree.map(lambda *rows: np.stack(rows), *rows))
-    ptx = ptx_of(GpuProgram(both).needed(given, times).text)
+    ptx = ptx_of(GpuProgram(both).needed(specified, times).text)
     assert ".visible .entry run(" in ptx
 
 
@@ -85,7 +85,7 @@ def test_one_program_serves_any_number_of_cases_and_any_numbers():
 
     program = LaneProgram(step, width=4)
     for count in (1, 4, 9):
-        given = Cases(np.array(1.5 + count), np.array(0.2), cases(count), count)
-        state, _ = program.run(given, [np.array(0.1)])
+        specified = Cases(np.array(1.5 + count), np.array(0.2), cases(count), count)
+        state, _ = program.run(specified, [np.array(0.1)])
         np.testing.assert_allclose(state, cases(count) * (1.5 + count) + 0.2, rtol=1e-14)
     assert len(traced) == 1

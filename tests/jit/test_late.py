@@ -31,27 +31,27 @@ def test_a_module_is_imported_when_something_of_it_is_asked_for(slow_module):
 
 
 def test_what_is_to_follow_an_import_follows_it_once(slow_module):
-    asked = []
-    after_import(slow_module, lambda: asked.append(sys.modules[slow_module].value))
-    assert asked == []
+    requested = []
+    after_import(slow_module, lambda: requested.append(sys.modules[slow_module].value))
+    assert requested == []
     __import__(slow_module)
-    assert asked == [3]
+    assert requested == [3]
     sys.modules.pop(slow_module)
     __import__(slow_module)
-    assert asked == [3]
-    after_import(slow_module, lambda: asked.append("at once"))
-    assert asked == [3, "at once"]
+    assert requested == [3]
+    after_import(slow_module, lambda: requested.append("at once"))
+    assert requested == [3, "at once"]
 
 
 def test_asking_for_a_module_without_importing_it_loses_nothing(slow_module):
     """As packages do that look whether another is installed."""
-    asked = []
-    after_import(slow_module, lambda: asked.append(1))
+    requested = []
+    after_import(slow_module, lambda: requested.append(1))
     for _ in range(2):
         assert importlib.util.find_spec(slow_module) is not None
-    assert asked == []
+    assert requested == []
     __import__(slow_module)
-    assert asked == [1]
+    assert requested == [1]
 
 
 USERS = """

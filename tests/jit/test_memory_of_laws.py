@@ -10,12 +10,12 @@ from swelltree.jit import backend
 
 
 def test_traces_are_let_go_after_many_programs(monkeypatch):
-    monkeypatch.setattr(backend, "MADE", ["program"] * (backend.MANY_PROGRAMS + 1))
-    backend.make_room()
-    assert backend.MADE == []
-    backend.MADE.append("program")
-    backend.make_room()
-    assert backend.MADE == ["program"]
+    monkeypatch.setattr(backend, "NEW_PROGRAMS", ["program"] * (backend.MANY_PROGRAMS + 1))
+    backend.trim_cache()
+    assert backend.NEW_PROGRAMS == []
+    backend.NEW_PROGRAMS.append("program")
+    backend.trim_cache()
+    assert backend.NEW_PROGRAMS == ["program"]
 
 
 @pytest.mark.slow

@@ -65,12 +65,12 @@ def compare(function, fixed, *others, second=True):
     assert points.engine == "LLVM"
 
 
-def bent(given, t, w):
+def bent(specified, t, w):
     """Most kinds of operations; zeros and ones in A."""
-    y = given["A"] @ w[:3]
+    y = specified["A"] @ w[:3]
     turn = jnp.stack([jnp.cos(y[0]), jnp.sin(y[0])])
     far = jnp.sqrt(1.0 + (y**2).sum())
-    drag = -given["k"] * w[1] * jnp.abs(w[1])
+    drag = -specified["k"] * w[1] * jnp.abs(w[1])
     chosen = jnp.where(w[0] > 0.2, jnp.tanh(w[0]) / far, jnp.exp(-(w[0] ** 2)))
     best = jnp.argmax(jnp.stack([w[0], w[1], 0.1 * t]))
     pick = jnp.where(best == 0, w[0] ** 3, jnp.where(best == 1, jnp.arctan2(w[1], far), w[2]))
@@ -89,7 +89,7 @@ def test_rule_has_the_derivatives_of_jax(name):
         pytest.skip("JAX has no derivative of it")
     t, w = nodes()
     compare(
-        lambda given, t, w: given * function(w + 0.0 * t),
+        lambda specified, t, w: specified * function(w + 0.0 * t),
         np.array(1.3),
         t,
         w,
@@ -101,7 +101,10 @@ def test_rule_has_the_derivatives_of_jax(name):
 def test_open_loop_has_the_derivatives_of_jax(name):
     _, w = nodes()
     compare(
-        lambda given, w: jax.tree.leaves(UNTIL[name](w))[0] * given, np.array(1.3), w, second=False
+        lambda specified, w: jax.tree.leaves(UNTIL[name](w))[0] * specified,
+        np.array(1.3),
+        w,
+        second=False,
     )
 
 
@@ -115,10 +118,10 @@ def test_random_chains_have_the_derivatives_of_jax(names, x):
         return
     w = (np.array(x) + BESIDE * np.arange(4))[None]
 
-    def chain(given, w):
+    def chain(specified, w):
         y = w
         for name in names:
-            y = 0.5 * jnp.tanh(ELEMENTWISE[name](y)) + 0.3 * given * w[::-1] + 0.17
+            y = 0.5 * jnp.tanh(ELEMENTWISE[name](y)) + 0.3 * specified * w[::-1] + 0.17
         return y
 
     compare(chain, np.array(1.1), w, second=False)
@@ -144,7 +147,7 @@ def test_one_value_may_have_two_derivatives():
 
     sine.defjvp(lambda x, dx: (sine(*x), 0.0 * dx[0]))
 
-    def function(given, w):
+    def function(specified, w):
         stopped = jax.lax.stop_gradient(w)
         return (
             jnp.concatenate([w * stopped, same(w) * w, -stopped, -w, same(same(w))]),
@@ -165,9 +168,9 @@ def test_matrix_kept_whole_has_its_derivatives():
 
 
 def test_factors_and_solutions_have_their_derivatives():
-    def function(given, w):
+    def function(specified, w):
         solved = jax.scipy.linalg.cho_solve(jax.scipy.linalg.cho_factor(spd(w), lower=True), w)
-        return given * solved, jnp.linalg.norm(spd(w) @ w)
+        return specified * solved, jnp.linalg.norm(spd(w) @ w)
 
     compare(function, np.array(0.7), nodes()[1] + BESIDE)
 
@@ -213,9 +216,11 @@ def test_inside_a_transformation_it_is_the_function_itself():
 
 
 def test_every_point_leaves_a_loop_in_its_own_time():
-    def halved(given, x):
+    def halved(specified, x):
         return jax.lax.while_loop(
-            lambda s: jnp.abs(s[1]).max() > 0.5 * given, lambda s: (s[0] + 1, 0.5 * s[1]), (0, x)
+            lambda s: jnp.abs(s[1]).max() > 0.5 * specified,
+            lambda s: (s[0] + 1, 0.5 * s[1]),
+            (0, x),
         )
 
     x = np.exp(nodes()[1])
@@ -229,17 +234,17 @@ def test_every_point_leaves_a_loop_in_its_own_time():
 def test_several_arguments_may_be_fixed_or_all():
     program = point_program(lambda a, b, x: a * x + b, fixed=2)
     assert program(np.array(2.0), np.array(3.0), np.array(4.0)) == pytest.approx(11.0)
-    whole = point_program(lambda a, b: (a @ b, a.shape[0] + 0 * a.astype(int)), fixed=2)
-    value, counts = whole(np.arange(3.0), np.ones(3))
+    full = point_program(lambda a, b: (a @ b, a.shape[0] + 0 * a.astype(int)), fixed=2)
+    value, counts = full(np.arange(3.0), np.ones(3))
     assert value == pytest.approx(3.0)
     assert counts.dtype == np.int64
     assert list(counts) == [3, 3, 3]
 
 
 def test_nothing_beside_a_number_stays_nothing():
-    def function(given, x):
+    def function(specified, x):
         none = jnp.zeros((0, 4)) * x[0]
-        return jnp.concatenate([none, jnp.broadcast_to(x[1], (0, 4))]), x[:0], given * x
+        return jnp.concatenate([none, jnp.broadcast_to(x[1], (0, 4))]), x[:0], specified * x
 
     _, w = nodes()
     compare(function, np.array(2.0), w)

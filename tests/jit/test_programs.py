@@ -9,8 +9,8 @@ from made_programs import ARRAYS, BESIDE, ELEMENTWISE, UNTIL, spd
 from swelltree.jit import program as programs
 from swelltree.jit import trees
 from swelltree.jit.backend import jax, jnp
-from swelltree.jit.flatten import Flattening
-from swelltree.jit.program import ASKED, Program, Writing
+from swelltree.jit.flatten import Lowering
+from swelltree.jit.program import XLA_REQUESTED, KernelBuilder, Program
 
 
 def numbers(seed):
@@ -158,7 +158,7 @@ def test_engine_is_machine_code_unless_another_is_asked_for(monkeypatch):
         monkeypatch.setenv("SWELLTREE_ENGINE", chosen)
         assert program.engine(x) == "LLVM"
     monkeypatch.setenv("SWELLTREE_ENGINE", "xla")
-    assert program.engine(x) == f"XLA: {ASKED}"
+    assert program.engine(x) == f"XLA: {XLA_REQUESTED}"
     monkeypatch.setenv("SWELLTREE_ENGINE", "vulkan")
     assert "neither 'llvm' nor 'xla'" in program.engine(x)
     monkeypatch.delenv("SWELLTREE_ENGINE")
@@ -181,7 +181,7 @@ def test_programs_made_before_jax_came_serve_on(monkeypatch):
     for other in (0.0, 3.0):  # the same pattern of zeros, and one that the first one serves
         after = program({"a": np.array([[2.0, other], [4.0, 5.0]])}, x)
     assert np.array_equal(before["y"], after["y"])
-    assert len({id(made) for made in program.programs.values()}) == 1
+    assert len({id(built) for built in program.programs.values()}) == 1
 
 
 BLOCKS = {
@@ -250,14 +250,14 @@ def test_blocks_keep_programs_small():
         factor = jax.scipy.linalg.cho_factor(M, lower=True)
         return jax.scipy.linalg.cho_solve(factor, (C * z[:, None]).sum(0)), (C * x[None, :]).sum(1)
 
-    writing = Writing()
+    writing = KernelBuilder()
     values = C, rng.standard_normal(150), K[0]
     inputs = [
         writing.argument(w, x, w == "fixed")
         for w, x in zip(("fixed", "in", "in"), values, strict=True)
     ]
     closed = jax.make_jaxpr(rate)(*values)
-    Flattening(writing.graph).run(closed.jaxpr, closed.consts, inputs)
+    Lowering(writing.graph).run(closed.jaxpr, closed.consts, inputs)
     # numbers that are read, written and made: 45,000 multiplications, were they written out
     assert len(writing.graph.ops) < 9_000
     close(Program(rate)(*values), jax.jit(rate)(*values))

@@ -96,9 +96,9 @@ def pick(rng, table):
 def program(seed):
     """A random program of four numbers, a given number and a time."""
 
-    def run(given, t, w):
+    def run(specified, t, w):
         rng = np.random.default_rng(seed)
-        values = [w[0], w[1], w[2], w[3], given * w[1], jnp.sin(t)]
+        values = [w[0], w[1], w[2], w[3], specified * w[1], jnp.sin(t)]
         truths = [w[0] > 0.2, w[1] < t]
 
         def some(of):
@@ -125,8 +125,8 @@ def program(seed):
 def one_of_each(table, arguments):
     """A program of every entry of a table by itself."""
 
-    def run(given, t, w):
-        found = [jnp.astype(f(*arguments(given, t, w)), float) for f in table.values()]
+    def run(specified, t, w):
+        found = [jnp.astype(f(*arguments(specified, t, w)), float) for f in table.values()]
         return jnp.stack(found), w[:1]
 
     return run
@@ -152,22 +152,22 @@ def close(found, expected):
 def compare(run, seed):
     """Values, Jacobians and second derivatives; what ran them."""
     t, w = nodes(seed)
-    given = np.array(0.37)
+    specified = np.array(0.37)
     values = jax.vmap(run, (None, 0, 0))
     jacobians = jax.vmap(jax.jacfwd(run, 2), (None, 0, 0))
-    right = jax.jit(values)(given, t, w), jax.jit(jacobians)(given, t, w)
+    right = jax.jit(values)(specified, t, w), jax.jit(jacobians)(specified, t, w)
     points = Points(run, many=True)
-    close(points.values(given, t, w), right[0])
+    close(points.values(specified, t, w), right[0])
     engine = points.engine
-    for a, b in zip(points.jacobians(given, t, w), right, strict=True):
+    for a, b in zip(points.jacobians(specified, t, w), right, strict=True):
         close(a, b)
     assert points.engine == engine
     weight = tuple(np.random.default_rng(seed).standard_normal(x.shape) for x in right[0])
 
     def total(t, w, weight):
-        return sum((a * b).sum() for a, b in zip(weight, run(given, t, w), strict=True))
+        return sum((a * b).sum() for a, b in zip(weight, run(specified, t, w), strict=True))
 
-    second = points.second(given, t, w, weight=weight)
+    second = points.second(specified, t, w, weight=weight)
     close([second], [jax.jit(jax.vmap(jax.hessian(total, 1)))(t, w, weight)])
     return engine
 
@@ -185,7 +185,7 @@ def test_many_random_programs_are_those_of_jax(seed):
 
 @pytest.mark.parametrize("name", FLOATS)
 def test_every_function_is_that_of_jax(name):
-    run = one_of_each({name: FLOATS[name]}, lambda given, t, w: (w[0] + given * w[1],))
+    run = one_of_each({name: FLOATS[name]}, lambda specified, t, w: (w[0] + specified * w[1],))
     engine = compare(run, 3)
     assert engine == "LLVM" or name in ("single", "complex", "erf")
 
@@ -194,7 +194,7 @@ def test_every_function_is_that_of_jax(name):
     "table", [PAIRS, TESTS, JOINED, COUNTED], ids=lambda table: next(iter(table))
 )
 def test_every_pair_is_that_of_jax(table):
-    def arguments(given, t, w):
+    def arguments(specified, t, w):
         if table in (JOINED, COUNTED):
             return w[0] > w[1], jnp.abs(w[2]) > 0.4 * t
         return w[0], w[1]

@@ -141,10 +141,10 @@ def sweep_and_back(a, q, m, k):
         return carry, carry * s[:, None]
 
     start = jnp.zeros((*q.shape[:1], 3, 3)) + 0.1, q[:, 0], jnp.ones(q.shape[0])
-    (Z, v, s), kept = jax.lax.scan(ahead, start, first)
-    last, ways = jax.lax.scan(back, v, kept, reverse=True)
-    rows = jnp.swapaxes(ways, 0, 1) * m[:, :, None] + jnp.swapaxes(kept[0], 0, 1)
-    return {"Z": Z, "s": s, "last": last, "rows": rows, "kept": kept[1], "sum": rows.sum((0, 1))}
+    (Z, v, s), stored = jax.lax.scan(ahead, start, first)
+    last, ways = jax.lax.scan(back, v, stored, reverse=True)
+    rows = jnp.swapaxes(ways, 0, 1) * m[:, :, None] + jnp.swapaxes(stored[0], 0, 1)
+    return {"Z": Z, "s": s, "last": last, "rows": rows, "kept": stored[1], "sum": rows.sum((0, 1))}
 
 
 @pytest.mark.parametrize("lines", [2, 3, 5, 8, 9])

@@ -7,7 +7,7 @@ from device_here import as_ptx
 from swelltree.jit.ensemble.lane_runs import LaneSeries
 from swelltree.jit.ensemble.rows import in_first_half
 from swelltree.jit.ensemble.summaries import (
-    Wanted,
+    Requested,
     damage_text,
     extremes_text,
     peaks_of_cells,
@@ -41,7 +41,7 @@ def kept_of(x, chunk=100):
     width = len(x)
     shares = np.where(np.arange(SAMPLES) < FIRST, 0.0, 1.0 / (SAMPLES - FIRST))
     series = LaneSeries(
-        [(7, (chunk, ENTRIES), float)], SAMPLES // chunk, width, Wanted(shares, MOST, WHOLE)
+        [(7, (chunk, ENTRIES), float)], SAMPLES // chunk, width, Requested(shares, MOST, WHOLE)
     )
     series.memory[0][:] = x.transpose(2, 1, 0).reshape(-1, width)
     return series.of_channel(0)
@@ -50,38 +50,38 @@ def kept_of(x, chunk=100):
 @pytest.mark.parametrize("width", [8, 4])
 def test_statistics_peaks_and_damage_in_lanes_are_those_of_the_samples(width):
     x = samples(width)
-    found, whole = kept_of(x), x[..., FIRST:]
-    right = of_samples(whole, np.ones(SAMPLES - FIRST))[..., [0, 1, 3, 4, 5]]
+    found, full = kept_of(x), x[..., FIRST:]
+    right = of_samples(full, np.ones(SAMPLES - FIRST))[..., [0, 1, 3, 4, 5]]
     np.testing.assert_allclose(found.statistics[..., :5], right, rtol=1e-12, atol=1e-12)
     assert found.peaks is not None
     assert found.damage is not None
     for which, sign in enumerate((1.0, -1.0)):
         np.testing.assert_array_equal(
-            found.peaks[:, :, which], sign * largest_peaks(sign * whole, MOST)
+            found.peaks[:, :, which], sign * largest_peaks(sign * full, MOST)
         )
     length = 0.5 * (SAMPLES - FIRST - 1)
-    told = equivalent_of_damage(found.damage, EXPONENTS, length)
-    np.testing.assert_allclose(told, damage_equivalent(whole, EXPONENTS, length), rtol=1e-12)
+    reported = equivalent_of_damage(found.damage, EXPONENTS, length)
+    np.testing.assert_allclose(reported, damage_equivalent(full, EXPONENTS, length), rtol=1e-12)
 
 
 def test_gaps_in_samples_mean_what_they_do_in_single_runs():
     """Left out of statistics, no peaks, no damage; both were those of the other samples."""
     x = samples(4)
     x[1, 0, 100:120], x[0, 4, FIRST], x[0, 4, 400:430], x[3, 2] = np.nan, np.nan, np.nan, np.nan
-    found, whole = kept_of(x), x[..., FIRST:]
-    right = of_samples(whole, np.ones(SAMPLES - FIRST))[..., [0, 1, 3, 4, 5]]
+    found, full = kept_of(x), x[..., FIRST:]
+    right = of_samples(full, np.ones(SAMPLES - FIRST))[..., [0, 1, 3, 4, 5]]
     np.testing.assert_allclose(found.statistics[..., :5], right, rtol=1e-12, atol=1e-12)
-    np.testing.assert_array_equal(found.statistics[..., 6], np.isnan(whole).sum(-1))
+    np.testing.assert_array_equal(found.statistics[..., 6], np.isnan(full).sum(-1))
     x[2, 1, 300], x[2, 3, 200] = np.inf, -np.inf
-    found, whole = kept_of(x), x[..., FIRST:]
+    found, full = kept_of(x), x[..., FIRST:]
     assert found.peaks is not None
     assert found.damage is not None
-    np.testing.assert_array_equal(found.peaks[:, :, 0], largest_peaks(whole, MOST))
-    np.testing.assert_array_equal(found.peaks[:, :, 1], -largest_peaks(-whole, MOST))
-    told = equivalent_of_damage(found.damage, EXPONENTS, 100.0)
-    np.testing.assert_allclose(told, damage_equivalent(whole, EXPONENTS, 100.0), rtol=1e-12)
+    np.testing.assert_array_equal(found.peaks[:, :, 0], largest_peaks(full, MOST))
+    np.testing.assert_array_equal(found.peaks[:, :, 1], -largest_peaks(-full, MOST))
+    reported = equivalent_of_damage(found.damage, EXPONENTS, 100.0)
+    np.testing.assert_allclose(reported, damage_equivalent(full, EXPONENTS, 100.0), rtol=1e-12)
     for place in ((1, 0), (0, 4), (2, 1), (2, 3)):
-        assert np.isnan(told[place]).all()
+        assert np.isnan(reported[place]).all()
         assert np.isnan(found.peaks[place]).all()
 
 
@@ -100,9 +100,9 @@ def test_peaks_and_damage_of_short_floats_are_those_of_the_rounded_samples():
     largest = largest_peaks(x[..., FIRST:], MOST)
     np.testing.assert_array_equal(peaks_of_cells(peaks)[:, :, 0], largest)
     damage = by(damage_text(WHOLE, True, True, side), 1 + len(WHOLE))
-    told = equivalent_of_damage(damage, EXPONENTS, 100.0)
+    reported = equivalent_of_damage(damage, EXPONENTS, 100.0)
     right = damage_equivalent(x[..., FIRST:], EXPONENTS, 100.0)
-    np.testing.assert_allclose(told, right, rtol=1e-12)
+    np.testing.assert_allclose(reported, right, rtol=1e-12)
 
 
 @pytest.mark.parametrize("short", [False, True])

@@ -35,14 +35,14 @@ class Propeller(sw.Effect):
 
     name: str
     body: str
-    asked: float
+    requested: float
     lag: float
 
     def internal_start(self):
         return np.zeros(1)
 
     def internal_rate(self, model, now):
-        return (self.asked - now.states(self)) / self.lag
+        return (self.requested - now.states(self)) / self.lag
 
     def loads(self, model, now):
         thrust = jnp.concatenate([jnp.asarray(now.states(self)), jnp.zeros(2)])
@@ -86,7 +86,7 @@ class ChoosingRate(Propeller):
 
     name: str
     body: str
-    asked: float
+    requested: float
     lag: float
 
     def internal_rate(self, model, now):

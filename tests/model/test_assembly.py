@@ -105,14 +105,14 @@ def test_positions_that_do_not_fit_a_loop_are_refused_with_the_names_of_the_join
 
 
 @pytest.mark.parametrize("cut", ["a", "b", "c", "d"])
-@pytest.mark.parametrize("given", ["a", "b", "c", "d"])
-def test_given_values_are_honoured_wherever_the_loop_is_cut(given, cut):
-    system = with_values(four_bar(), **{given: {"position": 0.2, "velocity": 0.7}})
+@pytest.mark.parametrize("specified", ["a", "b", "c", "d"])
+def test_given_values_are_honoured_wherever_the_loop_is_cut(specified, cut):
+    system = with_values(four_bar(), **{specified: {"position": 0.2, "velocity": 0.7}})
     joints = tuple(j.replace(cut=j.name == cut) for j in system.joints)
     model = sw.compile(system.replace(joints=joints))
     assert model.layout.joints[-1] == cut
     motion = start_motion(model)
-    k = list(model.layout.dof_labels).index(f"{given}__Pitch")
+    k = list(model.layout.dof_labels).index(f"{specified}__Pitch")
     assert motion.coordinate[k] == pytest.approx(0.2, abs=1e-11)
     assert motion.rate[k] == pytest.approx(0.7, abs=1e-9)
 
@@ -257,7 +257,7 @@ def test_a_body_welded_to_the_world_twice_stands_still():
     block = bar("block")
     joints = [sw.Weld(f"w{x}", sw.WORLD.at(x), block.at(x)) for x in (0, 1)]
     model = sw.compile(sw.System("s", [block], joints))
-    assert model.freedoms == 0
+    assert model.dofs == 0
     assert any("joint 'w1' adds nothing that 'w0' do not" in text for text in model.report)
     run = sw.simulate(model, duration=1.0, output_step=0.5)
     assert run.attrs["result"] == "success"

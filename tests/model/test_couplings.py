@@ -125,7 +125,7 @@ def test_differential_adds_the_turns_of_its_shafts():
         water=sw.Water(g=0.0),
     )
     model = sw.compile(system)
-    assert model.freedoms == 2
+    assert model.dofs == 2
     run = sw.simulate(model, duration=2.0, output_step=0.5, rtol=1e-9)
     # multiplier: 2 c'' = l'' + r'', c'' = (T + 2 f)/Ic, l'' = -f/Il, r'' = -f/Ir
     f = -2.0 * 3.0 / 0.3 / (4.0 / 0.3 + 1.0 / 0.5 + 1.0 / 1.1)

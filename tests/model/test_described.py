@@ -24,9 +24,9 @@ def test_models_that_look_different_share_their_programs():
 
 
 def test_the_drawing_travels_and_the_description_stays():
-    made = model(1.0, lambda t: t).described
-    again = pickle.loads(pickle.dumps(made))
-    assert again.drawing == made.drawing
+    built = model(1.0, lambda t: t).described
+    again = pickle.loads(pickle.dumps(built))
+    assert again.drawing == built.drawing
     assert again.system is None
     assert json.loads(again.drawing)["bodies"][0]["name"] == "b"
     assert Described().drawing == ""

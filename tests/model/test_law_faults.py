@@ -105,8 +105,8 @@ def test_a_plain_law_on_a_compiled_model():
         return [-4.0 * y[1]] if y[0] > 0.1 else [-y[1]]
 
     pair = [sw.controlled(model, "pto", smooth), sw.controlled(model, "pto", branched, plain=True)]
-    given = {"duration": 0.5, "output_step": 0.1, "solver": "rk4", "step": 0.01}
-    runs = [sw.simulate(m, **given).joint_coordinate for m in pair]
+    specified = {"duration": 0.5, "output_step": 0.1, "solver": "rk4", "step": 0.01}
+    runs = [sw.simulate(m, **specified).joint_coordinate for m in pair]
     np.testing.assert_allclose(runs[0], runs[1], atol=1e-12)
     with pytest.raises(SwelltreeError, match=r"controller 'pto': law 'late_nan' .* gives \[nan\]"):
         sw.simulate(sw.controlled(model, "pto", late_nan, plain=True), duration=1.0)
@@ -167,8 +167,8 @@ def test_a_law_without_a_number_at_a_state_of_a_failed_step_is_named(
     message = run.attrs["message"]
     first = law.__code__.co_firstlineno
     assert f"law '{law.__name__}' (test_law_faults.py, line {first + 3}) gives [" in message
-    told = re.search(r" at t = ([0-9.]+) s with y = \[(.*)\]", message)
-    time, y = (float(x) for x in told.groups())
+    reported = re.search(r" at t = ([0-9.]+) s with y = \[(.*)\]", message)
+    time, y = (float(x) for x in reported.groups())
     assert time == pytest.approx(float(re.search(r"at t = ([0-9.]+) s", message)[1]), abs=0.05)
     assert y == pytest.approx(last, abs=0.1)
     assert y <= last
@@ -206,9 +206,9 @@ def test_the_force_of_a_pto_is_measured(place):
     pto = sw.LinearPto("pto", stiffness=3.0, damping=0.7, **PLACES[place])
     model = sw.compile(pendulum(lambda t, y: 0.5 * y, ("pto.force",), ptos=[pto]))
     run = sw.simulate(model, duration=1.0, output_step=0.1)
-    given = run.joint_force_control.sel(joint_element="motor").values
-    np.testing.assert_allclose(given, 0.5 * run.pto_force.sel(pto="pto").values, atol=1e-9)
-    assert np.abs(given).max() > 0.1
+    specified = run.joint_force_control.sel(joint_element="motor").values
+    np.testing.assert_allclose(specified, 0.5 * run.pto_force.sel(pto="pto").values, atol=1e-9)
+    assert np.abs(specified).max() > 0.1
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -243,8 +243,8 @@ def test_the_force_of_a_pto_that_another_controller_drives_is_the_whole():
     stroke = run.pto_stroke.sel(pto="pto2").values
     np.testing.assert_allclose(force["pto2"], 0.5 * force["pto1"] - 4.0 * stroke, atol=1e-9)
     np.testing.assert_allclose(force["pto3"], 0.5 * force["pto2"], atol=1e-9)
-    given = run.joint_force_control.sel(joint_element="motor").values
-    np.testing.assert_allclose(given, 2.0 * force["pto3"], atol=1e-9)
+    specified = run.joint_force_control.sel(joint_element="motor").values
+    np.testing.assert_allclose(specified, 2.0 * force["pto3"], atol=1e-9)
     assert np.abs(force["pto3"]).max() > 0.1
 
 

@@ -64,13 +64,13 @@ def test_a_changed_number_makes_no_new_program(name):
     for _ in range(2):  # two threads compile: what one of them lost in the first turn is there now
         study(name)
     defaults = dict(zip(CHANGES, floats.__defaults__, strict=True))
-    made = {}
+    built = {}
     for change in CHANGES:
         PROGRAMS.clear()
         study(name, **{change: 1.03 * defaults[change]})
         if PROGRAMS:
-            made[change] = list(PROGRAMS)
-    assert not made
+            built[change] = list(PROGRAMS)
+    assert not built
 
 
 @pytest.mark.parametrize("change", [{"amplitude": 0.21}, {"omega": 1.13}, {"phase": 0.4}])
@@ -134,19 +134,19 @@ def test_other_water_current_and_members_make_no_new_program(name):
     system = standing()
     for _ in range(2):
         standing_study(name, system, HEADED)
-    made = {}
+    built = {}
     for path in (*FLOW, *LEG, *MOORING):
         changed = with_numbers(system, {path: another(system, path)})
         PROGRAMS.clear()
         standing_study(name, changed, HEADED)
         if PROGRAMS:
-            made[path] = list(PROGRAMS)
+            built[path] = list(PROGRAMS)
     for key in HEADED:
         PROGRAMS.clear()
         standing_study(name, system, HEADED | {key: 1.04 * HEADED[key]})
         if PROGRAMS:
-            made[key] = list(PROGRAMS)
-    assert not made
+            built[key] = list(PROGRAMS)
+    assert not built
 
 
 def another(system, path):
@@ -201,11 +201,11 @@ def test_numbers_of_rich_systems_make_no_new_program(name, make, paths):
 
     for _ in range(2):
         study(system)
-    made = {}
+    built = {}
     for path in paths:
         changed = with_numbers(system, {path: another(system, path)})
         PROGRAMS.clear()
         study(changed)
         if PROGRAMS:
-            made[path] = list(PROGRAMS)
-    assert not made
+            built[path] = list(PROGRAMS)
+    assert not built

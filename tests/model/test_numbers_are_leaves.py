@@ -70,7 +70,7 @@ def test_every_number_is_a_leaf(name):
 def test_grids_of_the_excitation_have_one_size_for_all_seeds(spectrum):
     """The last bin of a sea is wide: seeds whose highest frequency differs share their programs."""
     from made_hydro import MASS, heaving_float
-    from swelltree.hydro.linear.in_sea import in_waves
+    from swelltree.hydro.linear.in_sea import apply_sea
 
     body = sw.Body("float", mass=MASS, inertia=(1e6,) * 3)
     system = sw.System(
@@ -80,6 +80,6 @@ def test_grids_of_the_excitation_have_one_size_for_all_seeds(spectrum):
     found = set()
     for seed in range(12):
         sea = sw.IrregularSea(spectrum, seed=seed, components=15, omega_max=5.5)
-        tree, sizes = outside(in_waves(model, sw.realise(sea, model.water), 25.0))
+        tree, sizes = outside(apply_sea(model, sw.realise(sea, model.water), 25.0))
         found.add((tree, tuple(sizes)))
     assert len(found) == 1

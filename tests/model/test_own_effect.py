@@ -29,8 +29,8 @@ def floating(*forces, ptos=(), **more):
 
 
 def tether(**more):
-    given = {"body": "b", "stiffness": K, "damping": C, "point": POINT, "place": PLACE} | more
-    return sw.OwnEffect("t", Tether, given)
+    specified = {"body": "b", "stiffness": K, "damping": C, "point": POINT, "place": PLACE} | more
+    return sw.OwnEffect("t", Tether, specified)
 
 
 @pytest.mark.parametrize("formulation", ["path_matrix", "lagrange", "composite_body"])
@@ -99,7 +99,7 @@ def test_two_step_scheme_takes_it_beside_dynamic_lines():
 
 def test_internal_states_follow_their_rates():
     model = sw.compile(
-        floating(sw.OwnEffect("p", Propeller, {"body": "b", "asked": 50.0, "lag": 0.7}))
+        floating(sw.OwnEffect("p", Propeller, {"body": "b", "requested": 50.0, "lag": 0.7}))
     )
     run = sw.simulate(model, duration=2.0, rtol=1e-9, atol=1e-9, progress=False)
     expected = 50.0 * (1.0 - np.exp(-run.time.values / 0.7))
@@ -171,7 +171,7 @@ MISTAKES = {
     ),
     "if in a rate": (
         lambda: sw.compile(
-            floating(sw.OwnEffect("t", ChoosingRate, {"body": "b", "asked": 1.0, "lag": 2.0}))
+            floating(sw.OwnEffect("t", ChoosingRate, {"body": "b", "requested": 1.0, "lag": 2.0}))
         ),
         r"law 'ChoosingRate.internal_rate' \(own_effects.py, line \d+\) .* jnp.where",
     ),

@@ -8,7 +8,7 @@ import pytest
 
 import swelltree as sw
 from swelltree.jit.backend import jax, jnp
-from swelltree.model.effect import Now
+from swelltree.model.effect import Instant
 from swelltree.model.internal_state import AT_REST, internal_at_rest
 from swelltree.multibody.formulations import formulation
 from swelltree.pto.actuators.actuators import Stops, stop_forces
@@ -66,15 +66,15 @@ def test_limits_hold_and_are_told(run):
     force, rate = own["pto_force"].values, own["pto_rate"].values
     assert np.abs(force).max() <= 8e4 * (1 + 1e-12)
     assert np.abs(force * rate).max() <= 4e4 * (1 + 1e-12)
-    beyond = own["pto_limited"].values > 0.5
+    excess = own["pto_limited"].values > 0.5
     free = np.abs(2e5 * rate) < np.minimum(8e4, 4e4 / np.abs(rate).clip(1e-9))
-    assert beyond.any()
-    assert np.array_equal(beyond, ~free)
+    assert excess.any()
+    assert np.array_equal(excess, ~free)
     relieved = run.sel(pto="relieved")
     assert np.abs(relieved["pto_force"].values).max() <= 1.8e5 * (1 + 1e-12)
-    beyond = relieved["pto_limited"].values > 0.5
-    assert np.array_equal(beyond, 0.02 * relieved["pto_pressure"].values > 1.8e5)
-    assert 0 < beyond.sum() < len(beyond)
+    excess = relieved["pto_limited"].values > 0.5
+    assert np.array_equal(excess, 0.02 * relieved["pto_pressure"].values > 1.8e5)
+    assert 0 < excess.sum() < len(excess)
     assert not run["pto_limited"].sel(pto="coulomb").values.any()
 
 
@@ -201,7 +201,7 @@ def test_stroke_between_points_makes_a_pair_without_net_wrench():
     how = formulation("path_matrix")
     found = jax.jit(lambda state: how.kinematics(model, jnp.zeros(()), state).motion)
     motion = jax.tree.map(np.asarray, found(how.start(model)))
-    loads = group.loads(model, Now(np.zeros(()), motion, internal_at_rest(model)))
+    loads = group.loads(model, Instant(np.zeros(()), motion, internal_at_rest(model)))
     force, moment = loads.wrench[:, :3], loads.wrench[:, 3:]
     about_origin = moment + np.cross(motion.pose.p, force)
     assert np.abs(force).max() > 10.0
@@ -209,10 +209,10 @@ def test_stroke_between_points_makes_a_pair_without_net_wrench():
     assert np.abs(about_origin.sum(0)).max() < 1e-9 * np.abs(force).max()
     # power of the pair is force times rate
     power = float((loads.wrench * motion.v).sum())
-    booked = float((loads.channels["pto_force"] * loads.channels["pto_rate"]).sum())
-    assert power == pytest.approx(booked, rel=1e-9)
+    with_energy_terms = float((loads.channels["pto_force"] * loads.channels["pto_rate"]).sum())
+    assert power == pytest.approx(with_energy_terms, rel=1e-9)
     # studies that know no internal states see the machine as at its start
-    again = group.loads(model, Now(np.zeros(()), motion, AT_REST))
+    again = group.loads(model, Instant(np.zeros(()), motion, AT_REST))
     assert np.allclose(again.wrench, loads.wrench)
 
 
@@ -332,9 +332,9 @@ def test_a_cylinder_and_a_clutch_only_reduce_their_own_force(spring):
         np.full(1, 1e5),
         spring=np.array([spring]),
     )
-    for wanted in (-3e5, -2e4, 2e4, 3e5):
-        own, whole = (f(np.array([wanted]))[0] for f in (inputs.reduced, inputs.limited))
-        assert abs(whole + spring) <= 1e5 * (1 + 1e-12)
-        assert own * wanted >= 0.0
-        assert abs(own) <= abs(wanted)
+    for requested in (-3e5, -2e4, 2e4, 3e5):
+        own, complete = (f(np.array([requested]))[0] for f in (inputs.reduced, inputs.limited))
+        assert abs(complete + spring) <= 1e5 * (1 + 1e-12)
+        assert own * requested >= 0.0
+        assert abs(own) <= abs(requested)
         assert abs(own + spring) <= max(1e5, abs(spring)) * (1 + 1e-12)

@@ -93,7 +93,7 @@ def run(system, formulation="path_matrix", **more):
 )
 def test_further_joints_on_the_axis_of_a_hinge_take_no_freedom(further, direction, afloat):
     model = sw.compile(flap(DIRECTIONS[direction], *further, afloat=afloat))
-    assert model.freedoms == (7 if afloat else 1)
+    assert model.dofs == (7 if afloat else 1)
     assert model.redundant
     named = [text for text in model.report if "adds nothing that 'bearing' do not" in text]
     assert len(named) == len(further)
@@ -122,7 +122,7 @@ def test_redundant_joints_change_nothing_in_the_two_step_scheme(formulation):
 def test_a_tool_welded_at_two_places_moves_as_welded_at_one():
     one, two = tool((0.8, 0.1, -0.3)), tool((0.8, 0.1, -0.3), (0.9, 0.4, -0.35))
     model = sw.compile(two)
-    assert model.freedoms == 1
+    assert model.dofs == 1
     assert any("joint 'weld1' adds nothing" in text for text in model.report)
     gap = run(one)["position"] - run(two)["position"]
     assert float(abs(gap).max()) < 1e-7
@@ -130,7 +130,7 @@ def test_a_tool_welded_at_two_places_moves_as_welded_at_one():
 
 def test_which_equation_of_three_cranks_is_too_many_is_not_decided_at_the_start():
     model = sw.compile(three_cranks())
-    assert model.freedoms == 1
+    assert model.dofs == 1
     assert model.surplus == 1
 
 

@@ -99,11 +99,11 @@ def test_every_run_begins_with_the_declared_state(model):
 
 
 def test_a_run_goes_on_between_two_samples(model, tmp_path):
-    whole = sw.simulate(model, duration=5.0, output_step=0.1)
+    full = sw.simulate(model, duration=5.0, output_step=0.1)
     first = sw.simulate(model, duration=2.1, output_step=0.1, checkpoint=tmp_path / "kept")
     rest = sw.simulate(model, duration=2.9, output_step=0.1, start=first)
     np.testing.assert_allclose(
-        rest.joint_coordinate.values[-1], whole.joint_coordinate.values[-1], atol=1e-9
+        rest.joint_coordinate.values[-1], full.joint_coordinate.values[-1], atol=1e-9
     )
 
 

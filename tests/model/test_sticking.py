@@ -143,11 +143,11 @@ def test_stuck_hinge_of_a_moving_arm_is_a_weld():
         return sw.System("arm", [a, b], [first, hinge], forces=[brake])
 
     how = {"duration": 2.0, "output_step": 0.1, "rtol": 1e-10, "atol": 1e-12}
-    whole = sw.simulate(sw.compile(arm("weld")), **how)
+    full = sw.simulate(sw.compile(arm("weld")), **how)
     model = sw.compile(arm("brake"))
     for formulation in ("path_matrix", "lagrange", "partition"):
         run = sw.simulate(model, formulation=formulation, **how)
-        assert np.abs(run["position"].values - whole["position"].values).max() < 1e-7
+        assert np.abs(run["position"].values - full["position"].values).max() < 1e-7
         assert np.abs(run["energy_residual"].values).max() < 1e-7
 
 

@@ -44,21 +44,21 @@ def accelerations(system, how, seed=0):
     y = start_phase(model, how)
     kin = how.kinematics(model, 0.0, y.state)
     rng = np.random.default_rng(seed)
-    wanted = rng.normal(size=15)
+    requested = rng.normal(size=15)
     rows = node_rows(model, names)
     ship = 6 * model.layout.bodies.index("ship")
     load = 6 * model.layout.bodies.index("load")
     rows = np.concatenate([rows, ship + np.arange(3, 6), load + np.arange(3, 6)])
-    wanted = np.concatenate([wanted, rng.normal(size=6)])
-    s = np.linalg.lstsq(np.asarray(kin.P)[rows], wanted, rcond=None)[0]
+    requested = np.concatenate([requested, rng.normal(size=6)])
+    s = np.linalg.lstsq(np.asarray(kin.P)[rows], requested, rcond=None)[0]
     if how.name == "lagrange":
         # the nodes turn too: velocities of all bodies from the chain
         tree = formulation("path_matrix")
         P = np.asarray(tree.kinematics(model, 0.0, tree.start(model)).P)
-        s = P @ np.linalg.lstsq(P[rows], wanted, rcond=None)[0]
+        s = P @ np.linalg.lstsq(P[rows], requested, rcond=None)[0]
     state = State(y.state.q, s, y.state.chart)
     kin, _, a = solve_motion(model, how, 0.0, state, y.internal)
-    assert np.abs(np.asarray(kin.motion.v).reshape(-1)[rows] - wanted).max() < 1e-10
+    assert np.abs(np.asarray(kin.motion.v).reshape(-1)[rows] - requested).max() < 1e-10
     return np.asarray(a.v_dot).reshape(-1)[rows]
 
 
@@ -189,9 +189,9 @@ def test_slings_from_a_spreader_share_the_load():
     pull = still.fairlead_tension.sel(line=["sling0", "sling1"]).values
     upright = 2.5 / 2.5495097568
     assert pull == pytest.approx(100 * 9.81 / 2 / upright, rel=0.02)
-    whole = (100 + 20 + 2 * 2.5495 + 4.0) * 9.81
+    complete = (100 + 20 + 2 * 2.5495 + 4.0) * 9.81
     # the end tension holds the half element at A too
-    assert float(still.anchor_tension.sel(line="hoist")) == pytest.approx(whole, rel=1e-6)
+    assert float(still.anchor_tension.sel(line="hoist")) == pytest.approx(complete, rel=1e-6)
 
 
 @pytest.mark.slow

@@ -19,9 +19,9 @@ def test_drag_of_a_current_is_told_in_newtons():
     current = sw.UniformCurrent(0.9, beta=np.pi / 2)
     system = hung((0, 0, -60.0), (0.1, 0, -1.0), 58.5, current=current)
     push = 0.5 * 1025.0 * 1.2 * 0.12 * 0.9**2 * 58.5
-    with pytest.warns(sw.SwelltreeWarning, match="line 'l': the current pushes it by") as told:
+    with pytest.warns(sw.SwelltreeWarning, match="line 'l': the current pushes it by") as reported:
         sw.compile(system)
-    (text,) = (str(w.message) for w in told if "current pushes" in str(w.message))
+    (text,) = (str(w.message) for w in reported if "current pushes" in str(w.message))
     assert float(text.split("by ")[1].split(" N")[0]) == pytest.approx(push, rel=0.01)
     assert "Give model='dynamic'" in text
 
@@ -45,10 +45,10 @@ def test_a_line_in_still_water_is_not_warned_of():
         current=sw.UniformCurrent(1),
     )
     for system in (still, without):
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as reported:
             warnings.simplefilter("always")
             sw.compile(system)
-        assert not [w for w in told if "line 'l'" in str(w.message)]
+        assert not [w for w in reported if "line 'l'" in str(w.message)]
 
 
 def on_a_line(**more):

@@ -23,8 +23,8 @@ def rotation(rng):
 
 
 def rod(**changes):
-    given = {"name": "rod", "A": (0, 0, -30), "B": (0, 0, -20), "diameter": 1.5}
-    return sw.Rod(**(given | {"mass_per_length": 900.0, "segments": 4} | changes))
+    specified = {"name": "rod", "A": (0, 0, -30), "B": (0, 0, -20), "diameter": 1.5}
+    return sw.Rod(**(specified | {"mass_per_length": 900.0, "segments": 4} | changes))
 
 
 def model_of(one, **more):

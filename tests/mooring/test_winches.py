@@ -40,8 +40,8 @@ def one(x):
     return np.array([float(x)])
 
 
-def told(made, t, tension=0.0, heave=0.0, stroke=0.0):
-    return demand(made, np.asarray(t), np.zeros(()), one(tension), one(heave), one(stroke))[0][0]
+def reported(built, t, tension=0.0, heave=0.0, stroke=0.0):
+    return demand(built, np.asarray(t), np.zeros(()), one(tension), one(heave), one(stroke))[0][0]
 
 
 def test_operations_add_to_the_set_speed_and_the_brake_ends_both():
@@ -50,55 +50,55 @@ def test_operations_add_to_the_set_speed_and_the_brake_ends_both():
         sw.Stage("brake", "w", duration=5),
         sw.Stage("haul_in", "w", duration=4, length=4),
     ]
-    made = winches(stages, speed=0.25, drum=90)
+    built = winches(stages, speed=0.25, drum=90)
     times = [0.0, 1.0, 2.0, 5.0, 11.0, 11.9, 12.0, 15.0, 17.0, 20.0, 21.5]
     speeds = [0.25, 0.25, 0.75, 1.25, 0.75, 0.3, 0.0, 0.0, -0.75, -0.75, 0.25]
-    assert [told(made, t) for t in times] == pytest.approx(speeds)
+    assert [reported(built, t) for t in times] == pytest.approx(speeds)
 
 
 def test_constant_tension_pays_out_above_its_band_and_hauls_in_below():
     control = sw.ConstantTension(1e4, gain=1e-4, band=1e3)
-    made = winches(control=control, drum=90, max_speed=0.5)
+    built = winches(control=control, drum=90, max_speed=0.5)
     tensions = [1e4, 1.09e4, 1.2e4, 0.7e4, 1e6]
-    assert [told(made, 0.0, T) for T in tensions] == pytest.approx([0, 0, 0.1, -0.2, 0.5])
+    assert [reported(built, 0.0, T) for T in tensions] == pytest.approx([0, 0, 0.1, -0.2, 0.5])
 
 
 def test_heave_compensation_keeps_within_its_stroke():
-    made = winches(control=sw.HeaveCompensation(gain=0.9, stroke=2.0), drum=90)
-    assert told(made, 0.0, heave=1.0) == pytest.approx(0.9)
-    assert told(made, 0.0, heave=1.0, stroke=1.0) == pytest.approx(0.0)
-    assert told(made, 0.0, heave=-1.0, stroke=-0.9) == pytest.approx(-0.2)
+    built = winches(control=sw.HeaveCompensation(gain=0.9, stroke=2.0), drum=90)
+    assert reported(built, 0.0, heave=1.0) == pytest.approx(0.9)
+    assert reported(built, 0.0, heave=1.0, stroke=1.0) == pytest.approx(0.0)
+    assert reported(built, 0.0, heave=-1.0, stroke=-0.9) == pytest.approx(-0.2)
 
 
 def test_winch_slows_down_and_stands_at_the_end_of_its_drum_and_its_shortest_length():
-    made = winches(speed=1.0, drum=30, min_length=5)
+    built = winches(speed=1.0, drum=30, min_length=5)
     lengths = np.array([20.0, 29.75, 30.0, 31.0])
-    speeds = [within_stops(made, one(1.0), one(x))[0] for x in lengths]
+    speeds = [within_stops(built, one(1.0), one(x))[0] for x in lengths]
     assert speeds == pytest.approx([1.0, 0.5, 0.0, 0.0])
-    assert within_stops(made, one(-1.0), one(5.25))[0] == pytest.approx(-0.5)
-    state = winch_start(made)
+    assert within_stops(built, one(-1.0), one(5.25))[0] == pytest.approx(-0.5)
+    state = winch_start(built)
     for _ in range(2000):
-        state = after_step(made, np.zeros(()), 0.02, state, (one(0), one(0)), one(0), one(9))
+        state = after_step(built, np.zeros(()), 0.02, state, (one(0), one(0)), one(0), one(9))
     assert 29.999 < state.length[0] <= 30.0
-    assert at_stop(made, np.zeros(()), state, one(0))[0] == 1.0
+    assert at_stop(built, np.zeros(()), state, one(0))[0] == 1.0
 
 
 def test_fixed_steps_follow_the_rates():
     control = sw.HeaveCompensation(gain=0.8, time_constant=0.7)
-    made = winches(control=control, drum=90, time_constant=0.4)
+    built = winches(control=control, drum=90, time_constant=0.4)
 
     def tip(t):
         return one(np.sin(1.3 * t))
 
     h, n = 0.01, 500
-    fixed = smooth = winch_start(made)
+    fixed = smooth = winch_start(built)
     for k in range(n):
         t = k * h
         around = (tip(t - 0.5 * h), tip(t + 0.5 * h))
-        fixed = after_step(made, np.asarray(t), h, fixed, around, one(0), one(9))
+        fixed = after_step(built, np.asarray(t), h, fixed, around, one(0), one(9))
 
         def slope(t, s):
-            return rates(made, np.asarray(t), s, tip(t), one(0))[1]
+            return rates(built, np.asarray(t), s, tip(t), one(0))[1]
 
         def moved(s, d, by):
             names = ("length", "speed", "heave", "stroke", "compensated")
@@ -110,11 +110,11 @@ def test_fixed_steps_follow_the_rates():
     assert fixed.heave[0] == pytest.approx(smooth.heave[0], abs=1e-2)
 
 
-def paid_out(made, until, corners):
+def paid_out(built, until, corners):
     """Rope that the set speed and the stages give, piece by piece between all corners."""
     edges = np.unique(np.concatenate([[0.0, until], corners]))
     middles = 0.5 * (edges[1:] + edges[:-1])
-    return sum(np.diff(edges) * [told(made, t) for t in middles])
+    return sum(np.diff(edges) * [reported(built, t) for t in middles])
 
 
 def test_overlapping_operations_pay_out_what_each_of_them_says():
@@ -126,34 +126,34 @@ def test_overlapping_operations_pay_out_what_each_of_them_says():
             action = "pay_out" if rng.random() < 0.7 else "haul_in"
             first = {"start": rng.uniform(0.0, 8.0), "ramp": ramp if rng.random() < 0.7 else 0.0}
             rows.append([sw.Stage(action, "w", length=3.0, duration=duration, **first)])
-        made = winches(rows[0], more=rows[1:], drum=90)
-        wanted = sum(stage.rope for (stage,) in rows)
-        assert paid_out(made, 30.0, made.speed[0].time) == pytest.approx(wanted, abs=1e-9)
+        built = winches(rows[0], more=rows[1:], drum=90)
+        requested = sum(stage.rope for (stage,) in rows)
+        assert paid_out(built, 30.0, built.speed[0].time) == pytest.approx(requested, abs=1e-9)
         # the order in which operations are given does not matter
         other = winches(rows[2], more=[rows[3], rows[0], rows[1]], drum=90)
         for t in rng.uniform(0.0, 25.0, 20):
-            assert told(made, t) == pytest.approx(told(other, t), abs=1e-12)
+            assert reported(built, t) == pytest.approx(reported(other, t), abs=1e-12)
 
 
 def test_a_brake_without_duration_ends_with_the_next_stage():
     brake = [sw.Stage("brake", "w", start=2.0)]
     run = [sw.Stage("pay_out", "w", length=4, duration=4.0, start=6.0)]
-    for made in (
+    for built in (
         winches([*brake, *run], speed=0.5, drum=90),
         winches(run, [brake], speed=0.5, drum=90),
     ):
-        assert [told(made, t) for t in (1.0, 3.0, 5.9, 7.0, 11.0)] == [0.5, 0.0, 0.0, 1.5, 0.5]
+        assert [reported(built, t) for t in (1.0, 3.0, 5.9, 7.0, 11.0)] == [0.5, 0.0, 0.0, 1.5, 0.5]
     last = winches(brake, speed=0.5, drum=90)
-    assert [told(last, t) for t in (1.0, 1e6)] == [0.5, 0.0]
+    assert [reported(last, t) for t in (1.0, 1e6)] == [0.5, 0.0]
 
 
 def test_hold_stops_the_set_speed_and_leaves_control():
     control = sw.ConstantTension(1e4, gain=1e-4)
     stages = [sw.Stage("hold", "w", start=2.0, duration=3.0), sw.Stage("hold", "w", start=8.0)]
-    made = winches(stages, speed=0.5, drum=90, control=control)
+    built = winches(stages, speed=0.5, drum=90, control=control)
     times = (1.0, 2.0, 4.9, 5.0, 9.0)
-    assert [told(made, t, tension=1e4) for t in times] == [0.5, 0.0, 0.0, 0.5, 0.0]
-    assert told(made, 3.0, tension=1.2e4) == pytest.approx(0.2)
+    assert [reported(built, t, tension=1e4) for t in times] == [0.5, 0.0, 0.0, 0.5, 0.0]
+    assert reported(built, 3.0, tension=1.2e4) == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize("ramp", [0.0, 0.013, 1.1])
@@ -166,11 +166,11 @@ def test_fixed_steps_pay_out_the_whole_length_however_short_the_ramp(ramp):
     table = sw.Table([0.0, 0.77, 0.78, 16.0], [0.0, 0.0, 0.2, 0.2], interpolation="linear")
     for h in (0.25, 0.11):
         for speed, own in ((0.0, 0.0), (table, 0.2 * (16.0 - 0.775 - 2.03))):
-            made = winches(stages, speed=speed, drum=90)
-            state = winch_start(made)
+            built = winches(stages, speed=speed, drum=90)
+            state = winch_start(built)
             for k in range(round(16.0 / h)):
                 t = np.asarray((k + 0.5) * h)
-                state = after_step(made, t, h, state, (one(0), one(0)), one(0), one(9))
+                state = after_step(built, t, h, state, (one(0), one(0)), one(0), one(9))
             left = 0.2 * (16.0 - h * round(16.0 / h)) if own else 0.0
             assert state.length[0] == pytest.approx(20.0 + 5.2 + own - left, abs=1e-9)
 
@@ -185,16 +185,16 @@ def test_stroke_is_what_compensation_did_whatever_held_it_back(lag, limit):
     ]
     control = sw.HeaveCompensation(gain=1.0, stroke=2.2)
     fields = {"drum": 90, "time_constant": lag, "control": control}
-    made = winches(stages, max_speed=limit, **fields)
+    built = winches(stages, max_speed=limit, **fields)
     alone = winches(stages, max_speed=limit, **{**fields, "control": None}, speed=0.0)
     h = 0.03
-    fixed, smooth, plain = winch_start(made), winch_start(made), winch_start(alone)
+    fixed, smooth, plain = winch_start(built), winch_start(built), winch_start(alone)
     for k in range(600):
         t = np.asarray((k + 0.5) * h)
         tip = one(1.4 * np.cos(0.9 * t))
-        fixed = after_step(made, t, h, fixed, (tip, tip), one(0), one(9))
+        fixed = after_step(built, t, h, fixed, (tip, tip), one(0), one(9))
         plain = after_step(alone, t, h, plain, (tip, tip), one(0), one(9))
-        rate = rates(made, t, smooth, tip, one(0))[1]
+        rate = rates(built, t, smooth, tip, one(0))[1]
         names = ("length", "speed", "heave", "stroke", "compensated")
         smooth = WinchState(*(getattr(smooth, n) + h * getattr(rate, n) for n in names))
         assert abs(fixed.stroke[0]) <= 1.1 + 1e-9
@@ -225,14 +225,14 @@ def test_compensation_measures_the_junction_at_end_A(model):
         junctions=[block],
         winches=[sw.Winch("w", lines[1], control=control, drum=30)],
     )
-    made = sw.compile(system)
-    N = made.layout.n_bodies
+    built = sw.compile(system)
+    N = built.layout.n_bodies
     if model == "dynamic":
         pose = Pose(np.zeros((N, 3)), np.tile(np.eye(3), (N, 1, 1)))
         velocity = np.array([[0.3, 0.2, 0.7]])
-        assert tip_velocity(made, pose, np.zeros((N, 6)), velocity) == pytest.approx([0.7])
+        assert tip_velocity(built, pose, np.zeros((N, 6)), velocity) == pytest.approx([0.7])
     else:
-        group = made.effect(Cables)
+        group = built.effect(Cables)
         node = group.drums.winches.tip_body[0]
         assert node == group.drums.reels[0].nodes[0]
         assert node < N

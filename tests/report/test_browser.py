@@ -62,8 +62,8 @@ def page(browser, run, tmp_path_factory):
     path = write_report(run, tmp_path_factory.mktemp("report") / "report.html")
     page = browser.new_page(viewport={"width": 1100, "height": 800})
     page.set_default_timeout(60_000)
-    page.asked, page.wrong = [], []
-    page.on("request", lambda request: page.asked.append(request.url))
+    page.requested, page.wrong = [], []
+    page.on("request", lambda request: page.requested.append(request.url))
     page.on("pageerror", lambda error: page.wrong.append(str(error)))
     page.on("dialog", lambda dialog: page.wrong.append(dialog.message))
     page.goto(f"file://{path}#paused")
@@ -85,8 +85,8 @@ def at(page, t):
 
 def test_it_opens_from_a_file_without_asking_for_anything(page):
     assert page.wrong == []
-    assert [url for url in page.asked if not url.startswith(("file:", "blob:", "data:"))] == []
-    assert len(page.asked) == 1
+    assert [url for url in page.requested if not url.startswith(("file:", "blob:", "data:"))] == []
+    assert len(page.requested) == 1
 
 
 def test_the_picture_is_not_blank(page):
@@ -307,11 +307,11 @@ def test_labels_of_eleven_bodies_do_not_meet(browser, many, width):
             assert apart_x or one["top"] >= other["bottom"] or other["top"] >= one["bottom"]
     # what is chosen keeps its label
     names = [f"body {k}" for k in range(1, 12)]
-    unseen = next(name for name in names if name not in [text for text, _ in labels])
-    page.evaluate("name => swelltree.set({ selected: { kind: 'body', name } })", unseen)
+    aliased = next(name for name in names if name not in [text for text, _ in labels])
+    page.evaluate("name => swelltree.set({ selected: { kind: 'body', name } })", aliased)
     page.evaluate("swelltree.draw()")
-    (chosen,) = [text for text, _ in page.evaluate(shown) if text == unseen]
-    assert chosen == unseen
+    (chosen,) = [text for text, _ in page.evaluate(shown) if text == aliased]
+    assert chosen == aliased
     page.close()
 
 

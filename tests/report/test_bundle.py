@@ -24,8 +24,8 @@ def test_notices_of_the_libraries_are_in_the_bundle():
 def test_the_lock_file_names_no_addresses_and_every_version():
     lock = json.loads((WEB / "package-lock.json").read_text())
     assert "resolved" not in json.dumps(lock)
-    wanted = json.loads((WEB / "package.json").read_text())
-    for name, version in (wanted["dependencies"] | wanted["devDependencies"]).items():
+    requested = json.loads((WEB / "package.json").read_text())
+    for name, version in (requested["dependencies"] | requested["devDependencies"]).items():
         package = lock["packages"][f"node_modules/{name}"]
         assert package["version"] == version
         assert package["integrity"].startswith("sha512-")
@@ -46,10 +46,10 @@ def test_the_bundle_is_built_from_its_sources(tmp_path):
             pytest.skip("skipped: the packages of the viewer cannot be fetched")
         if found.returncode:
             pytest.skip("skipped: the packages of the viewer cannot be fetched")
-    made = tmp_path / "made"
-    made.mkdir()
-    subprocess.run(["node", "build.js", str(made)], cwd=work, check=True, timeout=60)
+    built = tmp_path / "made"
+    built.mkdir()
+    subprocess.run(["node", "build.js", str(built)], cwd=work, check=True, timeout=60)
     for name in BUILT:
-        assert (made / name).read_bytes() == (WEB / name).read_bytes(), (
+        assert (built / name).read_bytes() == (WEB / name).read_bytes(), (
             f"{name} is older than its sources: run `npm ci && npm run build` in {WEB.name}/"
         )

@@ -221,49 +221,53 @@ def test_a_moved_slider_changes_the_motion_at_once_and_compiles_nothing(model):
     run = sw.stepper(model, SEA, solver="rk4", step=0.05, keep=10)
     names = [f"{DAMPING}=0:1e6", "sea.spectrum.Hs=0:4", "sea.seed", "forces.pto=-1e5:1e5"]
     sliders = chosen_sliders(run, names)
-    told = []
+    reported = []
     running = Running(
         run,
         sliders,
         frames_of(run, "pto_control.pto"),
-        told.append,
+        reported.append,
     )
     running.start()
     try:
-        until(lambda: len(told) > 5)
+        until(lambda: len(reported) > 5)
         running.ask({"set": {DAMPING: 3e4, "sea.seed": 5}})  # what is compiled once is compiled now
-        until(lambda: told[-1]["values"][DAMPING] == 3e4)
-        until(lambda: len(told) > 15)
+        until(lambda: reported[-1]["values"][DAMPING] == 3e4)
+        until(lambda: len(reported) > 15)
         with compilations() as found:
             for k in range(8):
                 force = 1e4 * (k + 1)
                 values = {DAMPING: 1e5 + k, "sea.spectrum.Hs": 1 + 0.25 * k, "sea.seed": k}
                 running.ask({"set": values | {"forces.pto": force}})
-                until(lambda force=force: told[-1]["rows"] and told[-1]["rows"][-1][1] == force)
+                until(
+                    lambda force=force: (
+                        reported[-1]["rows"] and reported[-1]["rows"][-1][1] == force
+                    )
+                )
         assert found == []
-        assert "steepness" in told[-1]["message"]  # a warning is told to the page
-        assert told[-1]["values"] == {
+        assert "steepness" in reported[-1]["message"]  # a warning is told to the page
+        assert reported[-1]["values"] == {
             DAMPING: 1e5 + 7,
             "sea.spectrum.Hs": 2.75,
             "sea.seed": 7,
             "forces.pto": 8e4,
         }
-        assert "waves" in told[-1] or any("waves" in x for x in told)
+        assert "waves" in reported[-1] or any("waves" in x for x in reported)
     finally:
         running.stop()
     assert run["pto_control.pto"] == 8e4
-    assert json.dumps(told[-1], allow_nan=False)
+    assert json.dumps(reported[-1], allow_nan=False)
 
 
 def test_pausing_speed_and_bad_wishes(model):
     run = sw.stepper(model, SEA, solver="rk4", step=0.05, keep=10)
-    told = []
-    running = Running(run, chosen_sliders(run, [DAMPING]), frames_of(run), told.append)
+    reported = []
+    running = Running(run, chosen_sliders(run, [DAMPING]), frames_of(run), reported.append)
     running.start()
     try:
         until(lambda: run.time > 0.3)
         running.ask({"pause": True})
-        until(lambda: told[-1]["paused"])
+        until(lambda: reported[-1]["paused"])
         held = run.time
         time.sleep(0.3)
         assert run.time == held
@@ -274,10 +278,10 @@ def test_pausing_speed_and_bad_wishes(model):
             ({"set": {DAMPING: "x"}}, "is not a number"),
         ):
             running.ask(wish)
-            until(lambda sentence=sentence: sentence in told[-1]["message"])
+            until(lambda sentence=sentence: sentence in reported[-1]["message"])
         running.ask({"pause": False, "speed": 20.0})
         until(lambda: run.time > held + 5.0)
-        assert told[-1]["message"] == ""
+        assert reported[-1]["message"] == ""
         running.ask({"reset": True})
         until(lambda: run.time < held + 5.0)
         assert running.alive
@@ -316,8 +320,8 @@ HOSTILE = [
 def test_hostile_messages_are_answered_or_ignored_and_the_run_goes_on(model):
     """Each was sent by a page; three of them ended the view, one held it for 20 s."""
     run = sw.stepper(model, SEA, solver="rk4", step=0.05, keep=10)
-    told = []
-    running = Running(run, chosen_sliders(run, [DAMPING]), frames_of(run), told.append)
+    reported = []
+    running = Running(run, chosen_sliders(run, [DAMPING]), frames_of(run), reported.append)
     server = Server("page", running.ask)
     running.start()
     try:
@@ -325,7 +329,7 @@ def test_hostile_messages_are_answered_or_ignored_and_the_run_goes_on(model):
             for text in HOSTILE:
                 page.send(text)
             page.send('{"pause": true}')
-            until(lambda: told and told[-1]["paused"])
+            until(lambda: reported and reported[-1]["paused"])
         assert running.alive
         assert 0.001 <= running.speed <= 1000.0
         assert all(abs(x) < 1e9 for x in running.values.values())
@@ -351,8 +355,8 @@ def mutated(rng):
 def test_thousands_of_mutated_messages_do_not_end_a_view(model):
     rng = random.Random(36)
     run = sw.stepper(model, SEA, solver="rk4", step=0.05, keep=10)
-    told = []
-    running = Running(run, chosen_sliders(run, [DAMPING]), frames_of(run), told.append)
+    reported = []
+    running = Running(run, chosen_sliders(run, [DAMPING]), frames_of(run), reported.append)
     running.start()
     server = Server("page", running.ask)
     try:
@@ -360,11 +364,11 @@ def test_thousands_of_mutated_messages_do_not_end_a_view(model):
             with SocketOfAPage(server) as page:
                 for _ in range(50):
                     page.send(mutated(rng))
-                count = len(told)
+                count = len(reported)
                 page.send('{"speed": 1}')
-            until(lambda count=count: len(told) > count)
+            until(lambda count=count: len(reported) > count)
             assert running.alive
-            assert json.dumps(told[-1], allow_nan=False)
+            assert json.dumps(reported[-1], allow_nan=False)
     finally:
         running.stop()
         server.close()
@@ -372,13 +376,13 @@ def test_thousands_of_mutated_messages_do_not_end_a_view(model):
 
 def test_a_failing_step_pauses_the_run_and_says_why(model, monkeypatch):
     run = sw.stepper(model, SEA, solver="rk4", step=0.05, keep=10)
-    told = []
-    running = Running(run, chosen_sliders(run, [DAMPING]), frames_of(run), told.append)
+    reported = []
+    running = Running(run, chosen_sliders(run, [DAMPING]), frames_of(run), reported.append)
     monkeypatch.setattr(run, "step", lambda *_: 1 / 0)  # not of the view beside it
     running.start()
     try:
-        until(lambda: told and told[-1]["paused"])
-        assert "ZeroDivisionError" in told[-1]["message"]
+        until(lambda: reported and reported[-1]["paused"])
+        assert "ZeroDivisionError" in reported[-1]["message"]
         assert running.alive
     finally:
         running.stop()
@@ -603,8 +607,10 @@ def test_the_page_shows_the_run_and_its_sliders_move_it(page, view):
     page.get_by_role("button", name="Pause").click()
     waits(page, f"{LAST}.paused")
     # drawn by the next picture, however long a busy machine takes for it
-    told = f"{LAST}.bodies.slice(0, 3)"
-    waits(page, f"{told}.every((x, k) => Math.abs(x - swelltree.body('bob').position[k]) < 1e-5)")
+    reported = f"{LAST}.bodies.slice(0, 3)"
+    waits(
+        page, f"{reported}.every((x, k) => Math.abs(x - swelltree.body('bob').position[k]) < 1e-5)"
+    )
     page.get_by_role("button", name="Go on").click()
     # a slider that is moved by hand reaches the run
     slider = page.locator(f"[data-slider='{DAMPING}']")

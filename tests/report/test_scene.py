@@ -79,8 +79,8 @@ def test_long_runs_are_thinned_out():
     run = made_run(duration=100.0)
     blocks = Blocks()
     found = scene(run, blocks, samples=2000)
-    kept = run.isel(time=slice(None, None, 11))
-    assert found["time"]["count"] == kept.sizes["time"]
+    stored = run.isel(time=slice(None, None, 11))
+    assert found["time"]["count"] == stored.sizes["time"]
     assert found["time"]["step"] == pytest.approx(1.1)
 
 
@@ -129,9 +129,9 @@ def test_catenaries_have_tension_at_their_nodes_and_lie_at_the_depth():
     assert tension.reshape(middle.shape) == pytest.approx(middle, rel=1e-3)
     state = read_block(found["state"], blocks.texts[found["state"]["block"]]).round()
     low = run["line_position"].values[..., 2] <= -49.99
-    wanted = low[..., 1:] & low[..., :-1]
-    assert wanted.any()
-    assert ((state.reshape(wanted.shape) == 2) == wanted).all()
+    requested = low[..., 1:] & low[..., :-1]
+    assert requested.any()
+    assert ((state.reshape(requested.shape) == 2) == requested).all()
 
 
 def test_catenaries_beside_dynamic_lines_show_their_tension_and_lie_at_the_depth():
@@ -146,9 +146,9 @@ def test_catenaries_beside_dynamic_lines_show_their_tension_and_lie_at_the_depth
     found = scene(mixed, blocks)["lines"]
     state = read_block(found["state"], blocks.texts[found["state"]["block"]]).round()
     low = run["line_position"].values[:, 0, :, 2] <= -49.99
-    wanted = low[:, 1:] & low[:, :-1]
-    assert wanted.any()
-    assert ((state.reshape(-1, 2, wanted.shape[1])[:, 0] == 2) == wanted).all()
+    requested = low[:, 1:] & low[:, :-1]
+    assert requested.any()
+    assert ((state.reshape(-1, 2, requested.shape[1])[:, 0] == 2) == requested).all()
     page = channels(mixed, Blocks())
     (plot,) = [p for p in page["plots"] if p["title"] == "Maximum tension along the line"]
     assert [series["label"] for series in plot["series"]] == [str(x) for x in run["line"].values]

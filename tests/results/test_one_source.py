@@ -33,8 +33,8 @@ def test_the_mean_power_is_one_number_and_names_its_window():
     run = buoy_run()
     mean = mean_power(run)
     # the ramp makes a difference that the three places would show
-    whole = float(np.trapezoid(run["absorbed_power"].values[:, 0], run["time"].values) / 40.0)
-    assert abs(whole / mean - 1.0) > 0.1
+    full = float(np.trapezoid(run["absorbed_power"].values[:, 0], run["time"].values) / 40.0)
+    assert abs(full / mean - 1.0) > 0.1
     words = terminal(run)
     row = next(line for line in words.splitlines() if re.match(r"\W*pto\s.*%", line))
     assert float(re.findall(r"[\d.]+(?:e[+-]\d+)?", row)[0]) == pytest.approx(mean, rel=1e-4)

@@ -50,8 +50,8 @@ def test_the_ramp_of_the_sea_does_not_count_and_gaps_neither():
     assert found["x"].attrs["units"] == "m"
     assert found.attrs["statistics_from"] == 20.0
     data["x"][500] = 0.0
-    whole = sw.statistics(data, start=0.0)
-    assert float(whole["x"].sel(statistic="max")) == 1000.0
+    full = sw.statistics(data, start=0.0)
+    assert float(full["x"].sel(statistic="max")) == 1000.0
     assert list(sw.statistics(data["x"], start=20.0)["statistic"].values) == list(NAMES)
 
 
@@ -78,9 +78,9 @@ def as_position(t, angles, **about):
 
 def test_one_variable_leaves_out_the_ramp_that_the_whole_result_leaves_out():
     run = buoy_run()
-    whole, one = sw.statistics(run), sw.statistics(run["elevation"])
-    assert one.attrs["statistics_from"] == whole.attrs["statistics_from"] == 12.0
-    np.testing.assert_array_equal(whole["elevation"], one)
+    full, one = sw.statistics(run), sw.statistics(run["elevation"])
+    assert one.attrs["statistics_from"] == full.attrs["statistics_from"] == 12.0
+    np.testing.assert_array_equal(full["elevation"], one)
     # a sine of amplitude 1/2 over seven periods
     assert float(one.sel(statistic="std")) == pytest.approx(0.5 / np.sqrt(2), rel=1e-3)
     some = sw.statistics(run["elevation"].isel(time=slice(5, None, 2)))
@@ -108,10 +108,10 @@ def test_samples_of_one_period_have_equal_weights_however_they_lie():
 def test_a_gap_is_no_crossing():
     t = np.arange(0.0, 60.0, 0.1)
     values = np.sin(2 * np.pi * t / 10.0) - 0.5
-    whole = of_samples(values, time_weights(t))[5]
+    full = of_samples(values, time_weights(t))[5]
     holes = values.copy()
     holes[[30, 77, 78, 260, 400, 401, 402]] = np.nan
-    assert of_samples(holes, time_weights(t))[5] == whole
+    assert of_samples(holes, time_weights(t))[5] == full
     # a gap over a crossing hides none, one below the mean makes none
     below = np.where(np.arange(len(t)) % 7 == 3, np.nan, -1.0 - 1e-3 * t)
     assert of_samples(below, time_weights(t))[5] == 0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from swelltree.hydro.data.cache import kept_folder
+from swelltree.hydro.data.cache import store_folder
 from swelltree.jit import backend as engine
 from swelltree.jit.backend import jax, jnp
 
@@ -33,7 +33,7 @@ def test_a_user_without_a_home_has_no_cache(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(Path, "home", none)
     assert engine.cache_folder() is None
-    assert kept_folder("bem") is None
+    assert store_folder("bem") is None
 
 
 def compiled_by_xla(folder):
@@ -76,14 +76,14 @@ with on_first_choice():
 
 
 @pytest.mark.parametrize(
-    ("asked", "platforms", "place"),
+    ("requested", "platforms", "place"),
     [
         ("nothing", "", "cpu"),
         ("chosen", "", "another"),
         ("platforms", "another,cpu", "another"),
     ],
 )
-def test_xla_runs_on_the_cpu_unless_another_device_was_asked_for(asked, platforms, place):
+def test_xla_runs_on_the_cpu_unless_another_device_was_asked_for(requested, platforms, place):
     """Where JAX prefers another device, as it does with a graphics processor."""
     environment = os.environ | {
         "SWELLTREE_CACHE_DIR": "off",
@@ -91,10 +91,10 @@ def test_xla_runs_on_the_cpu_unless_another_device_was_asked_for(asked, platform
         "PYTHONPATH": str(Path(engine.__file__).parents[2]),
     }
     environment.pop("JAX_DEFAULT_DEVICE", None)
-    command = [sys.executable, "-c", ANOTHER, asked]
-    told = subprocess.run(command, check=True, env=environment, capture_output=True, text=True)
+    command = [sys.executable, "-c", ANOTHER, requested]
+    reported = subprocess.run(command, check=True, env=environment, capture_output=True, text=True)
     # large matrices go where JAX would put them
-    assert told.stdout.split("\n")[-2] == str([[place], ["another"]])
+    assert reported.stdout.split("\n")[-2] == str([[place], ["another"]])
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="no permissions of this kind")
@@ -125,20 +125,20 @@ def test_compiled_programs_are_let_go_when_there_are_many():
     programs = [jax.jit(lambda x, k=k: jax.numpy.sin(x) ** k) for k in range(2, 12)]
     values = [program(1.0) for program in programs]
     full = mapped()
-    engine.MADE.clear()  # programs of the tests before
-    engine.make_room(most=10**9)
+    engine.NEW_PROGRAMS.clear()  # programs of the tests before
+    engine.trim_cache(most=10**9)
     assert mapped() >= full - 2  # enough room: nothing happens
-    engine.make_room(most=0)
+    engine.trim_cache(most=0)
     assert mapped() < full
     assert [program(1.0) for program in programs] == values
 
 
-@pytest.mark.parametrize(("given", "kept"), [(None, "false"), ("true", "true")])
-def test_memory_of_a_graphics_processor_is_left_to_batches_and_other_processes(given, kept):
+@pytest.mark.parametrize(("specified", "stored"), [(None, "false"), ("true", "true")])
+def test_memory_of_a_graphics_processor_is_left_to_batches_and_other_processes(specified, stored):
     environment = {k: x for k, x in os.environ.items() if k != "XLA_PYTHON_CLIENT_PREALLOCATE"}
-    environment |= {} if given is None else {"XLA_PYTHON_CLIENT_PREALLOCATE": given}
+    environment |= {} if specified is None else {"XLA_PYTHON_CLIENT_PREALLOCATE": specified}
     code = "import os, swelltree.jit.backend as b\nb.jax.devices()\n"
     code += "print(os.environ['XLA_PYTHON_CLIENT_PREALLOCATE'])"
     command = [sys.executable, "-c", code]
-    told = subprocess.run(command, check=True, env=environment, capture_output=True, text=True)
-    assert told.stdout.split() == [kept]
+    reported = subprocess.run(command, check=True, env=environment, capture_output=True, text=True)
+    assert reported.stdout.split() == [stored]

@@ -53,8 +53,8 @@ def test_a_default_sea_takes_the_band_of_the_data_and_says_what_is_left_out():
     assert 1e-3 < outside < 0.05
     with pytest.warns(sw.SwelltreeWarning, match="is left out. Give omega_max=2 ") as heard:
         sw.simulate(model(2.0), sea, duration=5.0)
-    told = re.search(r"rad/s: ([\d.]+) % of the energy", str(heard[0].message))
-    assert float(told[1]) == pytest.approx(100 * outside, rel=0.1)
+    reported = re.search(r"rad/s: ([\d.]+) % of the energy", str(heard[0].message))
+    assert float(reported[1]) == pytest.approx(100 * outside, rel=0.1)
     with pytest.raises(sw.SwelltreeError, match=r"most at .* give omega_max=1 for the sea"):
         sw.simulate(model(1.0), sea, duration=5.0)
 

@@ -164,9 +164,9 @@ def test_only_freedoms_that_the_joints_leave_are_spoken_of():
     # the one that moves is told, and once
     data.radiation_damping.values[:, 4, 4] = 2.0 * data.radiation_damping.values[:, 4, 4].max()
     own = sw.compile(sw.System("flap", [body], [hinge], water=WATER), data, fit={"error": 0.5})
-    told = [f.sentence for f in sw.check_physics(own, trial=False) if f.code == "kernel"]
-    assert len(told) == 1
-    assert "Pitch" in told[0]
+    reported = [f.sentence for f in sw.check_physics(own, trial=False) if f.code == "kernel"]
+    assert len(reported) == 1
+    assert "Pitch" in reported[0]
 
 
 @pytest.mark.slow
@@ -237,5 +237,5 @@ def test_a_moored_crane_barge_has_the_rest_that_equilibrium_finds(theory):
     rest = sw.equilibrium(own)["position"].sel(body="vessel", dof="Heave")
     found = sw.check_physics(own, trial=False)
     assert not {"no equilibrium", "unstable"} & {finding.code for finding in found}
-    told = [f for f in found if f.code == "rest" and "'vessel'" in f.sentence]
-    assert [f.numbers["rise"] for f in told] == pytest.approx([float(rest)], abs=2e-3)
+    reported = [f for f in found if f.code == "rest" and "'vessel'" in f.sentence]
+    assert [f.numbers["rise"] for f in reported] == pytest.approx([float(rest)], abs=2e-3)

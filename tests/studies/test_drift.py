@@ -7,7 +7,7 @@ import swelltree as sw
 from made_drift import ADDED, MASS, OMEGA, RHO, drift_data, mean_drift, newman_pairs
 from swelltree.hydro.drift.loads import drift_loads
 from swelltree.hydro.drift.spectrum import slow_force_spectrum
-from swelltree.hydro.linear.in_sea import in_waves
+from swelltree.hydro.linear.in_sea import apply_sea
 from swelltree.waves.spectra import density
 
 WATER = sw.Water(rho=RHO)
@@ -61,7 +61,7 @@ def test_mean_force_in_an_irregular_sea_is_that_of_the_data(drift):
         WATER,
     )
     duration = float(sea.repeat_period)
-    loaded = in_waves(model(drift, ("mean", "newman")), sea, duration).hydro.drift
+    loaded = apply_sea(model(drift, ("mean", "newman")), sea, duration).hydro.drift
     t = np.linspace(0.0, duration, 20001)[:-1]
     found = np.mean([loaded.acting(x, np.zeros((1, 2)), None)[0, 0] for x in t])
     exact = (sea.amplitude**2 * mean_drift(sea.omega)[:, 0]).sum()

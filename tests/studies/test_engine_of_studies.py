@@ -5,7 +5,7 @@ import pytest
 
 import swelltree as sw
 from swelltree.jit.points import Points
-from swelltree.jit.program import ASKED
+from swelltree.jit.program import XLA_REQUESTED
 from swelltree.jit.trace_cache import note, noted
 from swelltree.studies.engines import engine_of_study
 
@@ -54,7 +54,7 @@ def test_study_leaves_nothing_to_xla(engines, name, study):
 def test_study_tells_why_it_ran_by_xla(monkeypatch, study):
     monkeypatch.setenv("SWELLTREE_ENGINE", "xla")
     found = STUDIES[study](sw.gallery.sphere().model())
-    assert found.attrs["engine"] == f"XLA: {ASKED}"
+    assert found.attrs["engine"] == f"XLA: {XLA_REQUESTED}"
 
 
 @pytest.mark.filterwarnings("ignore::swelltree.SwelltreeWarning")
@@ -88,22 +88,22 @@ def test_engine_is_told_before_a_study(monkeypatch, study):
     assert engine_of_study(model, study) == "LLVM"
     if study.type in ("simulate", "modes"):  # the others would wait for XLA
         monkeypatch.setenv("SWELLTREE_ENGINE", "xla")
-        assert engine_of_study(model, study) == f"XLA: {ASKED}"
+        assert engine_of_study(model, study) == f"XLA: {XLA_REQUESTED}"
 
 
 def test_what_runs_apart_does_not_count_around_it():
-    with noted() as whole:
+    with noted() as full:
         with noted() as part:
             note("LLVM")
         with noted(apart=True) as replay:
             note("XLA: a law")
         assert (part.engine, replay.engine) == ("LLVM", "XLA: a law")
-    assert whole.engine == "LLVM"
-    with noted() as whole:
-        assert whole.engine == ""
+    assert full.engine == "LLVM"
+    with noted() as full:
+        assert full.engine == ""
         note("LLVM")
         note("XLA: a law")
-    assert whole.engine == "XLA: a law"
+    assert full.engine == "XLA: a law"
 
 
 @pytest.mark.slow  # XLA compiles for a minute

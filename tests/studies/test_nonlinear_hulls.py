@@ -7,7 +7,7 @@ import swelltree as sw
 from swelltree.hydro.bem.hydrostatics import hydrostatics
 from swelltree.hydro.froude_krylov.build import linear_froude_krylov
 from swelltree.hydro.froude_krylov.hulls import Hulls
-from swelltree.hydro.linear.in_sea import in_waves
+from swelltree.hydro.linear.in_sea import apply_sea
 from swelltree.model.solved import total_loads
 from swelltree.multibody.formulations import State, formulation
 from swelltree.multibody.kinematics import Pose
@@ -93,7 +93,7 @@ CENTRE = {"com": (0.0, 0.0, -1.0), "position": (4.0, 2.0, 0.0)}
 def wrenches(model, wave, times, moves):
     """Wrench of all forces at some times, with the body moved a little from its start."""
     how = formulation("path_matrix")
-    model = in_waves(model, realise(wave, model.water), 20.0)
+    model = apply_sea(model, realise(wave, model.water), 20.0)
     out = []
     for t, move in zip(times, moves, strict=True):
         q = np.array(model.start.q)

@@ -103,10 +103,10 @@ def test_a_case_file_runs_an_optimal_control_and_modes():
     added_mass = "infinite"
     """
     best, swing = sw.loads(text).studies
-    given = best.arguments()
-    assert given["force_max"] == {"damper": 1e5}
-    assert tuple(given["stroke_max"]) == (-1.0, 2.0)
-    assert list(given["pto"]) == ["damper"]
+    specified = best.arguments()
+    assert specified["force_max"] == {"damper": 1e5}
+    assert tuple(specified["stroke_max"]) == (-1.0, 2.0)
+    assert list(specified["pto"]) == ["damper"]
     assert swing.arguments()["added_mass"] == "infinite"
     again = sw.loads(sw.Case(sw.loads(text).system, (best, swing)).to_toml()).studies
     assert again[0].arguments()["force_max"] == {"damper": 1e5}
@@ -156,9 +156,9 @@ def test_a_case_file_runs_an_operability(tmp_path, monkeypatch):
     code = "def speeds(run):\n    return {'top_speed': float(abs(run.velocity[:, 0, 2]).max())}\n"
     (tmp_path / "own_numbers.py").write_text(code)
     monkeypatch.syspath_prepend(tmp_path)
-    told = CliRunner().invoke(app, ["run", str(case), "--out", str(tmp_path), "--report"])
-    assert told.exit_code == 0, told.output
-    assert "1 of 2 cases are operable" in told.output
+    reported = CliRunner().invoke(app, ["run", str(case), "--out", str(tmp_path), "--report"])
+    assert reported.exit_code == 0, reported.output
+    assert "1 of 2 cases are operable" in reported.output
     written = sw.load_result(tmp_path / "weather.nc")
     shown = (tmp_path / "weather.html").read_text()
     assert "1 of 2 cases are operable. Limits: position ball Heave &lt;= 0.7;" in shown
@@ -169,16 +169,16 @@ def test_a_case_file_runs_an_operability(tmp_path, monkeypatch):
     study = loaded.study("weather")
     assert sw.loads(sw.Case(loaded.system, (study,)).to_toml()).studies == (study,)
     model = sw.compile_case(loaded)
-    given = study.arguments()
-    table = sw.operability(model, **given)
+    specified = study.arguments()
+    table = sw.operability(model, **specified)
     numbers = ["position ball Heave", "shake", "top_speed", "utilisation"]
     for name in numbers:
         assert table[name].values == pytest.approx(written[name].values, rel=1e-12)
     assert table["state"].values.tolist() == ["operable", "inoperable"]
     assert table.attrs["swelltree_version"]
-    wave = given["simulate"].pop("sea")
+    wave = specified["simulate"].pop("sea")
     wave = wave.replace(spectrum=wave.spectrum.replace(Hs=1.5))
-    run = sw.simulate(model, wave, **given["simulate"])
+    run = sw.simulate(model, wave, **specified["simulate"])
     heave = run["position"].sel(body="ball", dof="Heave")
     assert float(table[numbers[0]][1]) == pytest.approx(float(abs(heave[run.time >= 2.0]).max()))
     assert float(table["shake"][1]) == pytest.approx(
@@ -193,11 +193,11 @@ def test_cases_that_fail_are_told_by_the_command_and_its_page(tmp_path, monkeypa
     code = "def speeds(run):\n    return {'top_speed': float('nan')}\n"
     (tmp_path / "gappy_numbers.py").write_text(code)
     monkeypatch.syspath_prepend(tmp_path)
-    told = CliRunner().invoke(app, ["run", str(case), "--out", str(tmp_path), "--report"])
-    assert told.exit_code == 1
-    assert "0 of 2 cases are operable" in told.output
+    reported = CliRunner().invoke(app, ["run", str(case), "--out", str(tmp_path), "--report"])
+    assert reported.exit_code == 1
+    assert "0 of 2 cases are operable" in reported.output
     sentence = "2 of 2 cases have no result and are neither operable nor inoperable"
-    assert f"! {sentence}" in " ".join(told.output.split())
+    assert f"! {sentence}" in " ".join(reported.output.split())
     assert sentence in (tmp_path / "weather.html").read_text()
 
 

@@ -8,7 +8,7 @@ import pytest
 import swelltree as sw
 from made_hydro import MASS, heaving_float
 from swelltree.hydro.linear.hydro import wave_loads
-from swelltree.hydro.linear.in_sea import in_waves
+from swelltree.hydro.linear.in_sea import apply_sea
 
 
 def floating():
@@ -81,7 +81,7 @@ def test_many_seeds_at_once_are_the_single_runs():
 
 def test_a_traced_sea_outside_the_data_gives_no_numbers():
     model = floating()
-    waves = jax.jit(lambda T: in_waves(model, sw.realise(sea([1.0, T, 0.0]), model.water), 5.0))(
+    waves = jax.jit(lambda T: apply_sea(model, sw.realise(sea([1.0, T, 0.0]), model.water), 5.0))(
         0.4
     )
     assert np.isnan(waves.hydro.waves.force).all()
@@ -90,7 +90,7 @@ def test_a_traced_sea_outside_the_data_gives_no_numbers():
 def test_what_does_not_know_traced_seas_says_so():
     model = floating()
     with pytest.raises(sw.SwelltreeError, match="excitation='convolution' does not know seas"):
-        jax.jit(lambda T: in_waves(model, sw.realise(sea([1.0, T, 0.0]), model.water), 5.0,
+        jax.jit(lambda T: apply_sea(model, sw.realise(sea([1.0, T, 0.0]), model.water), 5.0,
                                    "convolution"))(5.0)  # fmt: skip
     for study in (sw.steady_state, sw.response):
         with pytest.raises(sw.SwelltreeError, match="cannot be differentiated"):

@@ -28,7 +28,7 @@ print("JAX" if "jax" in sys.modules else "no JAX")
 """
 
 
-def told(script, *words):
+def reported(script, *words):
     how = {"capture_output": True, "text": True, "timeout": 500}
     done = subprocess.run([sys.executable, "-c", script, *map(str, words)], **how)
     assert done.returncode == 0, done.stderr
@@ -41,7 +41,9 @@ def told(script, *words):
 )
 def test_second_process_imports_no_jax_and_gives_the_same_numbers(tmp_path, monkeypatch, names):
     monkeypatch.setenv("SWELLTREE_CACHE_DIR", str(tmp_path / "cache"))
-    first, second, third = (told(RUNS, how, tmp_path, *names) for how in ("alone", "alone", "with"))
+    first, second, third = (
+        reported(RUNS, how, tmp_path, *names) for how in ("alone", "alone", "with")
+    )
     assert (first[-1], second[-1], third[-1]) == ("JAX", "no JAX", "JAX")
     assert first[:-1] == second[:-1] == third[:-1]
 
@@ -74,7 +76,7 @@ def test_second_run_of_a_case_file_imports_no_jax(tmp_path, monkeypatch):
     monkeypatch.setenv("SWELLTREE_CACHE_DIR", str(tmp_path / "cache"))
     case = tmp_path / "case.toml"
     case.write_text(PENDULUM)
-    first, second = (told(CASE, case, tmp_path / "out") for _ in range(2))
+    first, second = (reported(CASE, case, tmp_path / "out") for _ in range(2))
     assert (first[-1], second[-1]) == ("JAX", "no JAX")
     assert first[:-1] == second[:-1]
     assert "swing" in first[0]
@@ -182,12 +184,14 @@ print("JAX" if "jax" in sys.modules else "no JAX")
 
 
 @pytest.mark.parametrize(
-    "wanted",
+    "requested",
     [["latch", "extremes", "hoist", "by hand, fixed"], pytest.param([], marks=pytest.mark.slow)],
 )
-def test_studies_are_found_without_jax(tmp_path, monkeypatch, wanted):
+def test_studies_are_found_without_jax(tmp_path, monkeypatch, requested):
     """Implicit steps, steps by hand, two-step scheme, rest, linear, periodic, control, checks."""
     monkeypatch.setenv("SWELLTREE_CACHE_DIR", str(tmp_path))
-    first, second, third = (told(STUDIES, how, *wanted) for how in ("alone", "alone", "with"))
+    first, second, third = (
+        reported(STUDIES, how, *requested) for how in ("alone", "alone", "with")
+    )
     assert (first[-1], second[-1], third[-1]) == ("JAX", "no JAX", "JAX")
     assert first[:-1] == second[:-1] == third[:-1]

@@ -150,8 +150,8 @@ def test_the_error_of_a_short_series_is_told():
         # an estimate by averaged slopes; three times either way
         assert error / 3 < found.attrs["estimated_error"] < 3 * error
         assert found.attrs["newton_error"] < 1e-9
-        told = "give more harmonics" in found.attrs["report"]
-        assert told == (found.attrs["truncation_error"] > 0.01 * np.abs(best).max())
+        reported = "give more harmonics" in found.attrs["report"]
+        assert reported == (found.attrs["truncation_error"] > 0.01 * np.abs(best).max())
 
 
 def test_what_cannot_be_solved_is_said(linear):

@@ -231,9 +231,9 @@ def test_modes_at_their_own_frequencies_are_all_there_once():
     shapes = (found.shape_real + 1j * found.shape_imag).values.reshape(found.sizes["mode"], -1)
     assert len(shapes) == 8
     unit = shapes / np.linalg.norm(shapes, axis=1)[:, None]
-    alike = np.abs(unit.conj() @ unit.T) ** 2 - np.eye(8)
+    identical = np.abs(unit.conj() @ unit.T) ** 2 - np.eye(8)
     # four heaving and bending modes lie within 4 % of one period: none is another one again
-    assert alike.max() < 0.9
+    assert identical.max() < 0.9
     assert (np.diff(found.natural_frequency) >= 0).all()
 
 

@@ -30,8 +30,14 @@ MOST = {
 def _annotations(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            given = node.args
-            every = (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg)
+            specified = node.args
+            every = (
+                *specified.posonlyargs,
+                *specified.args,
+                *specified.kwonlyargs,
+                specified.vararg,
+                specified.kwarg,
+            )
             yield from (arg.annotation for arg in every if arg is not None and arg.annotation)
             yield from [node.returns] if node.returns is not None else []
         elif isinstance(node, ast.AnnAssign):

@@ -94,9 +94,9 @@ def test_a_wrong_pto_is_noticed(monkeypatch):
 
 @pytest.mark.slow
 def test_missing_coupling_is_noticed(monkeypatch):
-    whole = hydro_devices.rm3
+    full = hydro_devices.rm3
     monkeypatch.setattr(
-        hydro_devices, "rm3", lambda folder, **options: whole(folder, coupling=False, **options)
+        hydro_devices, "rm3", lambda folder, **options: full(folder, coupling=False, **options)
     )
     checks = {check.quantity: check for check in rm3_decay(refdata("ts_rm3_decay"))}
     assert not checks["spar beside SEA-Stack"].ok

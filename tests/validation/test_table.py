@@ -24,7 +24,7 @@ GOOD = Check("period", 2.001, 0.01, "s", "reading of the figure", reference=2.0)
 BAD = Check("closure", 2e-3, 1e-8, "m", "projected")
 
 
-def made(*checks: Check, name: str = "made_up", needs: str | None = None) -> Case:
+def built(*checks: Check, name: str = "made_up", needs: str | None = None) -> Case:
     return Case("joints", name, "nowhere", needs, lambda *_: list(checks))
 
 
@@ -36,7 +36,7 @@ def shown(only: str | None, *cases: Case, folder: Path = Path("nowhere")) -> tup
 
 
 def test_checks_within_their_tolerance_pass_and_the_last_line_counts_them():
-    code, lines = shown(None, made(GOOD, Check("error", 1e-9, 1e-8, "m")))
+    code, lines = shown(None, built(GOOD, Check("error", 1e-9, 1e-8, "m")))
     assert code == 0
     assert lines[-1] == "validate: 2 passed, 0 failed, 0 skipped"
     text = "\n".join(lines)
@@ -45,7 +45,7 @@ def test_checks_within_their_tolerance_pass_and_the_last_line_counts_them():
 
 
 def test_one_failure_gives_exit_code_1():
-    code, lines = shown(None, made(GOOD, BAD))
+    code, lines = shown(None, built(GOOD, BAD))
     assert code == 1
     assert lines[-1] == "validate: 1 passed, 1 failed, 0 skipped"
     assert "FAIL" in "\n".join(lines)
@@ -60,14 +60,14 @@ def test_a_case_that_breaks_fails_and_says_why():
     def broken() -> list[Check]:
         raise SwelltreeError("time stepping stopped at t = 31.2 s.")
 
-    code, lines = shown(None, Case("joints", "broken", "nowhere", None, broken), made(GOOD))
+    code, lines = shown(None, Case("joints", "broken", "nowhere", None, broken), built(GOOD))
     assert code == 1
     assert "time stepping stopped at t = 31.2 s." in "\n".join(lines)
     assert lines[-1] == "validate: 1 passed, 1 failed, 0 skipped"
 
 
 def test_a_case_without_its_reference_data_is_skipped(tmp_path):
-    code, lines = shown(None, made(BAD, needs="far_away"), folder=tmp_path)
+    code, lines = shown(None, built(BAD, needs="far_away"), folder=tmp_path)
     assert code == 0
     assert NO_DATA == "skipped: no reference data"
     assert NO_DATA in "\n".join(lines)
@@ -83,7 +83,7 @@ def test_a_case_gets_the_folder_of_its_reference_data(tmp_path):
 
 
 def test_only_picks_a_case_or_a_group():
-    cases = (made(GOOD, name="first"), made(BAD, name="second"))
+    cases = (built(GOOD, name="first"), built(BAD, name="second"))
     assert shown("first", *cases)[0] == 0
     assert shown("second", *cases)[0] == 1
     assert shown("joints", *cases)[1][-1] == "validate: 1 passed, 1 failed, 0 skipped"
@@ -91,7 +91,7 @@ def test_only_picks_a_case_or_a_group():
 
 @pytest.mark.parametrize("group", [group for group in GROUPS if group != "joints"])
 def test_an_empty_group_says_so(group):
-    code, lines = shown(group, made(GOOD))
+    code, lines = shown(group, built(GOOD))
     assert code == 0
     assert lines == [
         f"group '{group}' has no cases yet.",
@@ -101,7 +101,7 @@ def test_an_empty_group_says_so(group):
 
 def test_the_table_is_kept_as_markdown_with_one_section_for_each_group(tmp_path):
     wave = Case("hydro", "wave", "a book", None, lambda: [Check("|RAO|", 1.0, 0.1, reference=1.0)])
-    cases = (made(GOOD, BAD), wave, made(GOOD, name="second", needs="far_away"))
+    cases = (built(GOOD, BAD), wave, built(GOOD, name="second", needs="far_away"))
     run_cases(None, cases, tmp_path, Console(file=io.StringIO()), write=tmp_path / "table.md")
     text = (tmp_path / "table.md").read_text()
     assert text.startswith("`swelltree validate: 2 passed, 1 failed, 1 skipped`")

@@ -167,8 +167,8 @@ def test_ramp_grows_from_zero_to_one_without_a_corner():
     assert sw.elevation(waves, 0.0) == 0
     assert sw.elevation(waves, 4 * np.pi) == pytest.approx(2.0)
     motion = sw.kinematics(waves, 2.5, 0.0, 0.0, -1.0, sw.Water())
-    whole = sw.kinematics(dataclasses.replace(waves, ramp=0.0), 2.5, 0.0, 0.0, -1.0, sw.Water())
-    assert motion.velocity == pytest.approx(whole.velocity * ramp(2.5, 10.0))
+    full = sw.kinematics(dataclasses.replace(waves, ramp=0.0), 2.5, 0.0, 0.0, -1.0, sw.Water())
+    assert motion.velocity == pytest.approx(full.velocity * ramp(2.5, 10.0))
 
 
 @pytest.mark.parametrize("depth", [15.0, math.inf])

@@ -60,10 +60,10 @@ def test_a_sea_too_wide_for_an_expansion_is_summed_directly():
     waves = realise(SEAS["irregular"], sw.Water())
     assert isinstance(local.local_waves(waves, 200.0, sw.Water()), Components)
     many = realise(sw.SeaOf([SEAS["regular"].replace(beta=0.1 * i) for i in range(30)]), sw.Water())
-    kept = local.local_waves(many, 10.0, sw.Water())
-    assert isinstance(kept, Components)
+    stored = local.local_waves(many, 10.0, sw.Water())
+    assert isinstance(stored, Components)
     x, y, z = points(10.0, np.inf)
-    eta, head = surface_head(kept, 3.0, CENTRES, x, y, z, sw.Water())
+    eta, head = surface_head(stored, 3.0, CENTRES, x, y, z, sw.Water())
     np.testing.assert_allclose(eta, airy.elevation(many, 3.0, x, y))
     assert head.shape == eta.shape
 

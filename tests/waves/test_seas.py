@@ -148,11 +148,11 @@ def test_rayleigh_amplitudes_keep_the_energy_on_average():
 
 
 def test_band_given_by_the_user_leaves_the_rest_out():
-    whole = sw.Jonswap(2.0, 8.0)
+    full = sw.Jonswap(2.0, 8.0)
     with pytest.warns(sw.SwelltreeWarning, match=r"band from 0.7 to 1.2 rad/s holds .* % of the"):
-        waves = sw.components(sw.IrregularSea(whole, omega_min=0.7, omega_max=1.2), WATER)
+        waves = sw.components(sw.IrregularSea(full, omega_min=0.7, omega_max=1.2), WATER)
     omega = np.linspace(0.7, 1.2, 20_001)
-    m0 = np.trapezoid(spectra.density(whole, omega), omega)
+    m0 = np.trapezoid(spectra.density(full, omega), omega)
     assert waves.moment(0) == pytest.approx(m0, rel=1e-4)
     assert waves.omega.min() >= 0.7
     assert waves.omega.max() <= 1.2

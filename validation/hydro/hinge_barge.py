@@ -11,7 +11,7 @@ from swelltree.compiler.compile import compile as compile_system
 from swelltree.describe import JointForce, QuadraticDrag, RegularWave, System
 from swelltree.gallery.hinge_barge import NAMES, TESTED, hinge_barge, viscous_losses
 from swelltree.gallery.tank import tank
-from swelltree.hydro.linear.in_sea import in_waves
+from swelltree.hydro.linear.in_sea import apply_sea
 from swelltree.jit.arrays import Array
 from swelltree.model.model import Model
 from swelltree.studies.linear.rao import rao
@@ -205,7 +205,7 @@ def rough_reference(omega: float, steps: int = 512, periods: int = 110) -> np.nd
     model, period = rough_model(), 2 * np.pi / omega
     step = period / steps
     wave = realised(model, RegularWave(amplitude=WAVE, omega=omega, ramp=4 * period), 0)
-    model = in_waves(model, wave, periods * period, step=step / 2)
+    model = apply_sea(model, wave, periods * period, step=step / 2)
     times = period / 64 * np.arange(64 * periods + 1)
     there = run(model, times=times, solver="rk4", step=step)
     return there["joint_coordinate"].values[-65:-1]

@@ -21,7 +21,7 @@ from swelltree.describe import (
     System,
     Water,
 )
-from swelltree.hydro.linear.in_sea import in_waves
+from swelltree.hydro.linear.in_sea import apply_sea
 from swelltree.hydro.readers.read import read_hydro
 from swelltree.model.model import Model
 from swelltree.model.solved import total_loads
@@ -100,7 +100,7 @@ def froude_krylov() -> list[Check]:
     checks = []
     for name, beta in (("head", 0.0), ("oblique", 0.7)):
         wave = RegularWave(0.01, omega=omega, beta=beta)
-        model = in_waves(floats, realise(wave, floats.water), 10.0)
+        model = apply_sea(floats, realise(wave, floats.water), 10.0)
         t = 2.0 * np.pi / omega * np.arange(16) / 16
         force = np.array([hull_force(model, time) for time in t])
         F = 2.0 * (force * np.exp(1j * omega * t)[:, None]).mean(0) / 0.01

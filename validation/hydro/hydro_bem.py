@@ -55,8 +55,8 @@ def sphere(folder: Path) -> list[Check]:
 
     wamit = read_hydro(folder / "wecsim_wamit" / "sphere.out", rho=1000.0)
     known = wamit["omega"].values
-    wanted = np.linspace(0.3, 3.0, FEW)
-    rows = np.unique([int(np.argmin(np.abs(known - w))) for w in wanted])
+    requested = np.linspace(0.3, 3.0, FEW)
+    rows = np.unique([int(np.argmin(np.abs(known - w))) for w in requested])
     water = Water(1000.0, 9.81, 50.0)
     data = _run(Sphere(5.0, panel_size=0.45), (0, 0, -2), water, known[rows])
     body = str(wamit["body"].values[0])
@@ -122,26 +122,26 @@ def cylinder(folder: Path) -> list[Check]:
     """Upright cylinder R = 5 m, draft 10 m in deep water on the given mesh, 0.3 to 2 rad/s."""
     tables = read_aquaplus(folder / "Cw.tec")
     omega = tables["11"][:, 0]
-    wanted = np.linspace(0.3, 2.0, FEW)
-    rows = np.unique([int(np.argmin(np.abs(omega - w))) for w in wanted])
+    requested = np.linspace(0.3, 2.0, FEW)
+    rows = np.unique([int(np.argmin(np.abs(omega - w))) for w in requested])
     rows = rows[np.argsort(omega[rows])]
     water = Water(1000.0)
     mesh = MeshFile(str(folder / "Cylinder.dat"), file_format="nemoh")
-    alike = _run(mesh, (0, 0, -7.5), water, omega[rows], method="indirect", lid=False)
+    identical = _run(mesh, (0, 0, -7.5), water, omega[rows], method="indirect", lid=False)
     hull = Cylinder(5.0, 10.0, 10.0, panel_size=1.2)
     ours = _run(hull, (0, 0, -7.5), water, omega[rows], refine="extrapolate")
     checks = []
     for pair, dof in {"11": "Surge", "33": "Heave"}.items():
         for name, short, column in (("added_mass", "A", 2), ("radiation_damping", "B", 1)):
-            theirs, whole = tables[pair][rows, column], np.abs(tables[pair][:, column]).max()
-            off = np.abs(_entry(alike, name, dof, dof) - theirs)
+            theirs, complete = tables[pair][rows, column], np.abs(tables[pair][:, column]).max()
+            off = np.abs(_entry(identical, name, dof, dof) - theirs)
             limit, why = 2.0, "same mesh and method; two codes differ by 0.3 to 1.8 %"
             if short + pair == "B33":
                 # up to 2.7 % of its largest apart, and by more of itself where it is nearly zero
-                off, limit = off / whole, 4.0
+                off, limit = off / complete, 4.0
                 why = "of the largest value: a small difference of large pressures"
             else:
-                matters = np.abs(theirs) > 0.02 * whole
+                matters = np.abs(theirs) > 0.02 * complete
                 off = off[matters] / np.abs(theirs[matters])
             checks.append(Check(f"{short}{pair}, their mesh", 100 * off.max(), limit, "%", why))
             value, limit = _entry(ours, name, dof, dof), 4.0
@@ -150,10 +150,10 @@ def cylinder(folder: Path) -> list[Check]:
                 limit, why = 5.0, "of the largest value; theirs is 3 % below the series"
                 exact = [cylinder_heave(w, 5.0, 10.0, 120.0, 9.81) for w in omega[rows][3:]]
                 series = 1000.0 * omega[rows][3:] * np.imag(exact)
-                off = 100 * np.abs(value[3:] - series).max() / whole
+                off = 100 * np.abs(value[3:] - series).max() / complete
                 reason = "of the largest value, from 1 rad/s (120 m are deep): panels, sharp edge"
                 checks.append(Check("B33, our hull to Yeung (1981)", off, 2.5, "%", reason))
-            off = np.abs(value - theirs).max() / whole
+            off = np.abs(value - theirs).max() / complete
             checks.append(Check(f"{short}{pair}, our hull", 100 * off, limit, "%", why))
     return checks
 

@@ -94,9 +94,9 @@ def forces(
 @case("hydro", "oc3_spar", source="OpenFAST HydroDyn", needs="hydrodyn_oc3_spar")
 def oc3_spar(folder: Path) -> list[Check]:
     """Radiation and hydrostatic force under prescribed motion for 60 s."""
-    whole = columns(folder / "driver.out.gz")
-    target = {name: column[::4] for name, column in whole.items()}
-    model = spar(folder, whole)
+    full = columns(folder / "driver.out.gz")
+    target = {name: column[::4] for name, column in full.items()}
+    model = spar(folder, full)
     result = run(model, times=target["Time"], rtol=1e-6, atol=1e-8)
     radiation, static = forces(result, model, target)
     simple = "five times the error of a simple trapezoidal convolution"

@@ -171,9 +171,9 @@ def read_oswec(folder: Path) -> list[Check]:
     from swelltree.hydro.data.frames import move_reference
 
     data = read_hydro(folder / "capytaine" / "oswec_hydrodynamics.nc", gaps="keep")
-    whole = complete(data)
-    lost = data.sizes["omega"] - whole.sizes["omega"]
-    hinged = move_reference(whole, {"oswec_flap": (0.0, 0.0, -8.9)})
+    full = complete(data)
+    lost = data.sizes["omega"] - full.sizes["omega"]
+    hinged = move_reference(full, {"oswec_flap": (0.0, 0.0, -8.9)})
     omega = hinged["omega"].values
     A, B = (
         float(np.interp(0.325, omega, hinged[name].values[:, 4, 4]))

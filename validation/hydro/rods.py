@@ -44,8 +44,8 @@ def rod_alone(path: Path) -> System:
 
 def run(system: System, duration: float, **more: Any) -> xr.Dataset:
     """A simulation without a progress bar, tight."""
-    given = {"rtol": 1e-9, "atol": 1e-10, "progress": False} | more
-    return simulate(compile_system(system), duration=duration, **given)
+    specified = {"rtol": 1e-9, "atol": 1e-10, "progress": False} | more
+    return simulate(compile_system(system), duration=duration, **specified)
 
 
 @case("lines", "moordyn_rods", source="MoorDyn-F baselines", needs="moor_moordyn_f")

@@ -26,7 +26,7 @@ from swelltree.describe import (
     Weld,
 )
 from swelltree.describe.errors import SwelltreeWarning
-from swelltree.model.effect import Now
+from swelltree.model.effect import Instant
 from swelltree.model.internal_state import AT_REST
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Motion, Pose, joint_frames
@@ -59,7 +59,7 @@ def held_wrench(
     v = np.zeros((1, 6)) if v is None else v.reshape(1, 6)
     motion = Motion(pose, v, joint_frames(model, pose), np.zeros(0), np.zeros(0))
     model = model.replace(sea=replace(model.sea, waves=waves, stretching=stretching))
-    now = Now(np.asarray(t), motion, AT_REST)
+    now = Instant(np.asarray(t), motion, AT_REST)
     return np.sum([g.loads(model, now).wrench[0] for g in model.effects], axis=0)
 
 

@@ -178,8 +178,8 @@ def floater_cable_payload() -> list[Check]:
         ours = AMPLITUDE * surge
         checks.append(Check(f"{words}: surge by rao", ours, 0.001, "m", "two digits known", about))
         steady = steady_state(model, wave, harmonics=5)
-        whole = steady["position_harmonics"].sel(body="float", dof="Surge").isel(harmonic=1)
-        off = abs(abs(complex(whole)) - ours)
+        full = steady["position_harmonics"].sel(body="float", dof="Surge").isel(harmonic=1)
+        off = abs(abs(complex(full)) - ours)
         why = "finite swing of the cable" if with_cable else "a linear system"
         limit = 6e-4 if with_cable else 1e-7
         checks.append(Check(f"{words}: steady_state and rao", off, limit, "m", why))
@@ -191,7 +191,7 @@ def cable_block_and_plain() -> list[Check]:
     """Accelerations of ten elements in motion: three joints at a time, one at a time."""
     ours = []
     rng = np.random.default_rng(4)
-    wanted = rng.normal(size=30)
+    requested = rng.normal(size=30)
     for form in ("block", "plain"):
         end = Junction("end", (3.0, 2.0, 14.0))
         kind = LineType("rope", diameter=0.0332, mass_per_length=100.0, EA=EA, BA=100.0)
@@ -204,7 +204,7 @@ def cable_block_and_plain() -> list[Check]:
         how = formulation("composite_body")
         y = start_phase(model, how)
         P = np.asarray(how.kinematics(model, np.zeros(()), y.state).P)[rows]
-        state = State(y.state.q, np.linalg.solve(P, wanted), y.state.chart)
+        state = State(y.state.q, np.linalg.solve(P, requested), y.state.chart)
         solved = solve_motion(model, how, np.zeros(()), state, y.internal)[2]
         ours.append(np.asarray(solved.v_dot).reshape(-1)[rows])
     off = float(np.abs(ours[0] - ours[1]).max() / np.abs(ours[0]).max())

@@ -136,8 +136,8 @@ def classic_catenaries() -> list[Check]:
         ours, _ = line.solved()
         H, V = float(ours.H[0]), float(ours.down_B[0])
         # from a start that is off by more than the tolerance
-        wanted = root_of(line, H * (1.0 + 1e-4), V * (1.0 + 1e-4))
-        error = float(np.abs(np.array([H, V]) / wanted - 1.0).max())
+        requested = root_of(line, H * (1.0 + 1e-4), V * (1.0 + 1e-4))
+        error = float(np.abs(np.array([H, V]) / requested - 1.0).max())
         checks.append(Check(f"{name}: force at B", error, 1e-8, "", "rounding of the reference"))
     return checks
 
@@ -160,9 +160,9 @@ def moorpy_catenaries(folder: Path) -> list[Check]:
             max(row["CB"], 0.0),
         )
         ours, lying = line.solved()
-        wanted = [row["fAH_N"], row["fAV_N"], row["fBH_N"], row["fBV_N"]]
+        requested = [row["fAH_N"], row["fAV_N"], row["fBH_N"], row["fBV_N"]]
         force = [*ours.force_A[0, [0, 2]], *ours.force_B[0, [0, 2]]]
-        error = np.abs(np.subtract(force, wanted)).max() / abs(row["fBV_N"])
+        error = np.abs(np.subtract(force, requested)).max() / abs(row["fBV_N"])
         name = f"case {row['case']:g}"
         why = "to which the origin solves"
         checks.append(Check(f"{name}: forces", float(error), 1e-4, "", why))

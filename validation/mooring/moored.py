@@ -319,8 +319,8 @@ def tension_rao() -> list[Check]:
     turn = np.exp(2j * np.pi / T * last.time.values)[:, None]
     checks = []
     for name in ("fairlead_tension", "anchor_tension"):
-        wanted = 2.0 * (last[name].values * turn).mean(0) / a
-        error = np.abs(found[f"{name}_rao"].values[0, 0] / wanted - 1.0).max()
+        requested = 2.0 * (last[name].values * turn).mean(0) / a
+        error = np.abs(found[f"{name}_rao"].values[0, 0] / requested - 1.0).max()
         why = "harmonic linearisation of drag, and second order in the amplitude"
         checks.append(Check(name.replace("_", " "), float(error), 5e-3, "", why))
     return checks
@@ -336,8 +336,8 @@ def taut_modes() -> list[Check]:
     T = float(found.line_tension.mean())
     checks = []
     for k in (1, 2, 3):
-        wanted = 2.0 * n / span * np.sqrt(1.02 * T / mass) * np.sin(0.5 * k * np.pi / n)
+        requested = 2.0 * n / span * np.sqrt(1.02 * T / mass) * np.sin(0.5 * k * np.pi / n)
         # one across and one within the plane of its weight; in that the first feels the sag
-        ratio = float(np.abs(found.natural_frequency.values / wanted - 1.0).min())
+        ratio = float(np.abs(found.natural_frequency.values / requested - 1.0).min())
         checks.append(Check(f"mode {k}", ratio, 1e-3, "", "sag of 1/300 of the span"))
     return checks

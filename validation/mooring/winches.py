@@ -126,11 +126,11 @@ def _lowered(length: float, speed: float, axial: str) -> list[Check]:
     run = simulate(hoist(stages, axial=axial), duration=duration, output_step=h, step=h)
     work = float(np.ptp(run.winch_work.values))
     left = budget(run, h)
-    booked = left + run.winch_lost_energy.values[:-1, 0]
+    with_energy_terms = left + run.winch_lost_energy.values[:-1, 0]
     mass = 4.0 * run.winch_length.values[:, 0]
     rope = run.winch_rope_momentum.values
     slip = np.abs(run.winch_lost_momentum.values).max() / np.abs(rope).max()
-    wanted = 2.0 * np.floor(length / 2.5)  # segments of 2.5 m
+    requested = 2.0 * np.floor(length / 2.5)  # segments of 2.5 m
     name = f"{axial}: "
     return [
         Check(
@@ -140,7 +140,7 @@ def _lowered(length: float, speed: float, axial: str) -> list[Check]:
             "",
             "rounding",
         ),
-        Check(name + "splits and merges", run.attrs["events"], 0.0, "", "", reference=wanted),
+        Check(name + "splits and merges", run.attrs["events"], 0.0, "", "", reference=requested),
         Check(
             name + "jump of the tension", jumps(run, "winch_tension"), 1e-3, "", "weight of a node"
         ),
@@ -160,7 +160,7 @@ def _lowered(length: float, speed: float, axial: str) -> list[Check]:
         ),
         Check(
             name + "the same with splits and merges accounted for",
-            float(np.abs(booked - booked[0]).max()) / work,
+            float(np.abs(with_energy_terms - with_energy_terms[0]).max()) / work,
             1e-5,
             "",
             "h^2 of the ringing",

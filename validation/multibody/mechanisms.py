@@ -58,8 +58,8 @@ def gear_train() -> System:
 @case("joints", "gear", source="closed form: reflected inertia I1 + (I2 + m r^2) / n^2")
 def gear(formulations: tuple[str, ...] = ("path_matrix", "lagrange")) -> list[Check]:
     """A motor accelerates two wheels and a rack through a gear and a pinion."""
-    beyond = INERTIA[1] + RACK * RADIUS**2
-    alpha = TORQUE / (INERTIA[0] + beyond / RATIO**2)
+    excess = INERTIA[1] + RACK * RADIUS**2
+    alpha = TORQUE / (INERTIA[0] + excess / RATIO**2)
     model, checks = gear_train(), []
     for how in formulations:
         result = run(model, 3.0, 0.1, formulation=how, rtol=1e-10, atol=1e-12)
@@ -67,7 +67,7 @@ def gear(formulations: tuple[str, ...] = ("path_matrix", "lagrange")) -> list[Ch
         angle = result["joint_coordinate"].sel(coordinate="input__Pitch").values
         off = float(np.abs(angle - 12.0 * t - 0.5 * alpha * t**2).max())
         force = result["coupling_force"].sel(coupling_term="gear: output__Pitch").values
-        wrong = float(np.abs(force + beyond * alpha / RATIO).max())
+        wrong = float(np.abs(force + excess * alpha / RATIO).max())
         steps = "rtol 1e-10, some seven turns"
         checks.append(Check(f"{how}: angle of the input", off, 1e-8, "rad", steps))
         # fast turning discs: multipliers are differences of larger terms

@@ -26,7 +26,7 @@ from validation.table import Check, case
 
 
 @case("pto", "pto_books", source="conservation of energy and oil")
-def books() -> list[Check]:
+def energy_terms() -> list[Check]:
     """Ten kinds of PTO in a regular wave: all energy is accounted for."""
     result = run(bank(machines()), 40.0, 0.05, rtol=1e-8, atol=1e-10)
     checks = [

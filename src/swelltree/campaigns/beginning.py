@@ -26,7 +26,7 @@ OURS = ("state", "message", "case_id", "seconds", "occurrence", "Hm0", "Te", "J"
 
 
 @contextmanager
-def made_folder(folder: Path) -> Iterator[Path]:
+def created_folder(folder: Path) -> Iterator[Path]:
     """A folder, made with those above it; empty ones that were made are taken back at the end."""
     new = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
@@ -45,7 +45,7 @@ def made_folder(folder: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def each_told_once() -> Iterator[set[str]]:
+def report_each_once() -> Iterator[set[str]]:
     """Emit each warning of the block once, at its end; yields the set of messages."""
     sentences: set[str] = set()
     with warnings.catch_warnings(record=True) as caught:
@@ -53,8 +53,8 @@ def each_told_once() -> Iterator[set[str]]:
         try:
             yield sentences
         finally:
-            told = {(one.category, str(one.message)): one for one in caught}
-    for one in told.values():
+            reported = {(one.category, str(one.message)): one for one in caught}
+    for one in reported.values():
         if issubclass(one.category, SwelltreeWarning):
             sentences.add(str(one.message))
             warn_user(str(one.message), one.category)
@@ -72,9 +72,9 @@ def check_vary(vary: object, name: str) -> None:
     rows = None if isinstance(vary, Vary) else row_of(vary)
     wrong = vary if rows is None else next((x for x in rows if not isinstance(x, Vary)), None)
     if wrong is not None:
-        given = shown(wrong) if isinstance(wrong, str) else type(wrong).__name__
+        specified = shown(wrong) if isinstance(wrong, str) else type(wrong).__name__
         raise SwelltreeError(
-            f"campaign '{name}': vary is {given}, not a list of what varies. Give e.g. "
+            f"campaign '{name}': vary is {specified}, not a list of what varies. Give e.g. "
             "[Values('Hs', [1.0, 2.0]), Seeds(6)]."
         )
 
@@ -101,8 +101,8 @@ def check_numbers(name: str, *, seconds: NamedValues, counts: NamedValues) -> No
     for word, (value, least) in counts.items():
         if value is None:
             continue
-        is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        if not is_whole or value < least:
+        is_complete = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if not is_complete or value < least:
             raise SwelltreeError(
                 f"campaign '{name}': {word} {value} is not a whole number of at least {least}. "
                 f"Give {least} or more."
@@ -137,7 +137,7 @@ def own_text() -> str:
     return hashed(versions()[1])
 
 
-def tell_version(folder: Path, about: NamedValues) -> None:
+def check_version(folder: Path, about: NamedValues) -> None:
     """Warn where a store was begun with another version.
 
     Args:

@@ -13,10 +13,10 @@ from swelltree.campaigns.beginning import (
     check_dims,
     check_numbers,
     check_vary,
+    check_version,
     code,
-    each_told_once,
-    made_folder,
-    tell_version,
+    created_folder,
+    report_each_once,
 )
 from swelltree.campaigns.cases import CaseTable, case_id, case_table, check_table, sea_states
 from swelltree.campaigns.drive import Driver, Lanes, worth_retrying
@@ -30,7 +30,7 @@ from swelltree.campaigns.vary import Vary
 from swelltree.describe.casefile.studies import STARTS
 from swelltree.describe.environment.seas import Sea
 from swelltree.describe.errors import SwelltreeError, listed, suggest, warn_user
-from swelltree.describe.files.paths import given_path
+from swelltree.describe.files.paths import user_path
 from swelltree.describe.values import NamedValues
 from swelltree.jit.cores import cores
 from swelltree.model.model import Model
@@ -118,7 +118,7 @@ class Campaign:
                 "leave both."
             )
         check_reductions(self.reduce, f"campaign '{self.name}'")
-        with each_told_once():
+        with report_each_once():
             check_table(self.table, self.sea, self.model)
 
     @property
@@ -130,11 +130,11 @@ class Campaign:
     def key(self) -> str:
         """Hash of all that the numbers of a case depend on, besides those that vary."""
         numbers = self.duration, self.output_step, self.step, self.tolerance
-        kept = tuple(self.channels or ()), tuple(self.reduce)
+        stored = tuple(self.channels or ()), tuple(self.reduce)
         words = self.formulation, self.start, self.precision
-        return campaign_key(self.model, self.sea, numbers, kept, words)
+        return campaign_key(self.model, self.sea, numbers, stored, words)
 
-    def cannot_be_made(self) -> dict[str, str]:
+    def build_failure(self) -> dict[str, str]:
         """Why cases have no result before a step is taken, by what they are.
 
         Tried are cases that together hold every value of every column, as many as are quickly
@@ -178,7 +178,7 @@ class Campaign:
                 anybody who reaches it: for networks of one's own.
         """
         check_numbers(self.name, seconds={}, counts={"workers": (workers, 0)})
-        store, table = Store(given_path(folder, "store")), self.table
+        store, table = Store(user_path(folder, "store")), self.table
         if store.exists and not (resume or retry_failed):
             raise SwelltreeError(
                 f"'{folder}' already holds a campaign. Continue it with --resume, or name another "
@@ -196,8 +196,8 @@ class Campaign:
             )
         if scheduler is not None:
             scheduler_security(scheduler, certificate, insecure)
-        with made_folder(store.folder), DriverLock(store.folder):
-            with each_told_once() as told:
+        with created_folder(store.folder), DriverLock(store.folder):
+            with report_each_once() as reported:
                 processes = 0 if workers == 0 else None if scheduler else workers or cores()
                 planned, lanes = self._stored_plan(store, table, processes)
                 blank = blank_block(planned, tuple(self.reduce))
@@ -206,7 +206,7 @@ class Campaign:
             where: NamedValues = {"workers": workers, "scheduler": scheduler}
             where |= {"certificate": certificate, "insecure": insecure}
             how = (retry_failed, where, progress)
-            self._drive(store, table, planned, lanes, blank, told, *how)
+            self._drive(store, table, planned, lanes, blank, reported, *how)
         result = open_campaign(folder)
         failed = int(result.attrs["cases_failed"])
         if failed:
@@ -251,12 +251,12 @@ class Campaign:
             table: the cases.
             processes: with a core each; 0: this one with all; None: not known.
         """
-        given: NamedValues = {"step": self.step, "lanes": self.lanes, "device": self.device}
+        specified: NamedValues = {"step": self.step, "lanes": self.lanes, "device": self.device}
         block = 0
         attrs: NamedValues = {}
         if store.exists:
             about = store.about()
-            differs = "" if table.is_told_by(about) else "the table of cases"
+            differs = "" if table.is_reported_by(about) else "the table of cases"
             if about["key"] != self.key:
                 differs = "the model, the sea or an option"
             if differs:
@@ -266,7 +266,7 @@ class Campaign:
                     "or take the change back."
                 )
             attrs = about["attrs"]
-            tell_version(store.folder, about)
+            check_version(store.folder, about)
             block, device = int(about["lanes"]), attrs.get("device", "cpu")
             if self.device not in ("auto", device):
                 warn_user(
@@ -275,7 +275,7 @@ class Campaign:
                 )
             # what is left of a store of a GPU may have to fit elsewhere
             lanes = None if device == "gpu" else block
-            given = {"step": attrs.get("step"), "lanes": lanes, "device": device}
+            specified = {"step": attrs.get("step"), "lanes": lanes, "device": device}
         cases = [table.case(k, self.sea) for k in table.extremes(8)]
         planned = plan_batch(
             self.model,
@@ -287,11 +287,11 @@ class Campaign:
             formulation=self.formulation,
             start=self.start,
             count=len(table),
-            precision=self.precision if given["device"] == "gpu" else "float64",
-            **given,
+            precision=self.precision if specified["device"] == "gpu" else "float64",
+            **specified,
         )
         plan = planned.plan
-        if self.lanes is None and given["lanes"] is None:
+        if self.lanes is None and specified["lanes"] is None:
             by_cores = cases_per_block(len(table), processes)
             most = by_cores if plan.device == "cpu" else BLOCK_OF_GPU
             planned = planned._replace(plan=replace(plan, lanes=min(plan.lanes, most)))
@@ -309,7 +309,7 @@ class Campaign:
             "key": self.key,
             "code": code(),
             "lanes": lanes,
-            **table.told(),
+            **table.reported(),
             "sea": sea_states(table, self.sea, model.water, g),
             "attrs": attrs,
         }
@@ -321,7 +321,7 @@ class Campaign:
         planned: BatchPlan,
         lanes: int,
         blank: xr.Dataset,
-        told: set[str],
+        reported: set[str],
         retry_failed: bool,
         where: NamedValues,
         progress: bool,
@@ -349,12 +349,12 @@ class Campaign:
                 for lane in worth_retrying(entry):
                     yield Job(block, lane, (table.case(block * lanes + lane, self.sea),))
 
-        kept = [case for k, entry in there.items() if k not in again for case in entry["cases"]]
-        failed = sum(case["state"] == "failed" for case in kept)
+        stored = [case for k, entry in there.items() if k not in again for case in entry["cases"]]
+        failed = sum(case["state"] == "failed" for case in stored)
         empty = {str(name): x.values[0].astype(float) for name, x in blank.data_vars.items()}
-        with Progress(self.name, count, len(kept), failed, progress) as bar:
-            driver = Driver(store, lanes, empty, ids, self.retries, bar.tell)
-            driver.warned |= told
+        with Progress(self.name, count, len(stored), failed, progress) as bar:
+            driver = Driver(store, lanes, empty, ids, self.retries, bar.notify)
+            driver.warned |= reported
             driver.open |= {block: Lanes.of_store(store, entry) for block, entry in again.items()}
             pool = open_pool(
                 planned,

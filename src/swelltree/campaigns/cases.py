@@ -30,7 +30,7 @@ from swelltree.waves.sea import RealisedSea, realise
 
 # --- The table of a campaign: its cases in order, their columns, and names made of their content
 
-WHOLE = ("seed",)  # columns of whole numbers
+INTEGER_COLUMNS = ("seed",)  # columns of whole numbers
 MOST_EXACT = 2**53  # whole numbers below it are exact as floats
 
 
@@ -66,7 +66,7 @@ class CaseTable:
     def row(self, k: int) -> dict[str, float | int]:
         """Numbers of one case by name."""
         return {
-            name: int(values[k]) if name in WHOLE else float(values[k])
+            name: int(values[k]) if name in INTEGER_COLUMNS else float(values[k])
             for name, values in self.columns.items()
         }
 
@@ -102,7 +102,7 @@ class CaseTable:
         """Names of the cases: sixteen digits of a hash of the base and of their numbers."""
         return [case_id(base, self.row(k)) for k in range(len(self))]
 
-    def told(self) -> NamedValues:
+    def reported(self) -> NamedValues:
         """All of it, as a store keeps it."""
         return {
             "cases": len(self),
@@ -112,9 +112,9 @@ class CaseTable:
             "occurrence": None if self.occurrence is None else self.occurrence.tolist(),
         }
 
-    def is_told_by(self, about: NamedValues) -> bool:
+    def is_reported_by(self, about: NamedValues) -> bool:
         """Whether a store keeps this table."""
-        return all(about.get(name) == value for name, value in self.told().items())
+        return all(about.get(name) == value for name, value in self.reported().items())
 
     def by_dims(self) -> np.ndarray:
         """Number of the case at each place of the grid, -1 where there is none."""
@@ -188,7 +188,7 @@ def check_table(table: CaseTable, sea: Sea | None, model: Model) -> None:
         sea: of the base.
         model: of the base.
     """
-    for name in WHOLE:
+    for name in INTEGER_COLUMNS:
         values = table.columns.get(name, np.zeros(0))
         parts = values[values != np.floor(values)]
         if len(parts):
@@ -206,9 +206,9 @@ def check_table(table: CaseTable, sea: Sea | None, model: Model) -> None:
             model.value(name)
             continue
         # whole numbers are all alike: the outermost are tried
-        tried = [values.min(), values.max()] if name in WHOLE else np.unique(values)
+        tried = [values.min(), values.max()] if name in INTEGER_COLUMNS else np.unique(values)
         for value in tried:
-            in_sea(sea, base | {name: int(value) if name in WHOLE else float(value)})
+            in_sea(sea, base | {name: int(value) if name in INTEGER_COLUMNS else float(value)})
 
 
 # --- What the sea states of a campaign are, in the words of IEC TS 62600-100

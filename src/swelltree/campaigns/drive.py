@@ -18,7 +18,7 @@ from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.describe.values import NamedValues
 
 MOST_RETRIED = 3  # times that a case which failed is run again
-Tell = Callable[[int, int], None]  # cases finished now, of them failed
+Notify = Callable[[int, int], None]  # cases finished now, of them failed
 
 
 class Lanes:
@@ -58,7 +58,7 @@ class Lanes:
         self.log[job.first] = {"state": "failed", "message": message, "attempts": job.attempt}
 
     @property
-    def is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether every case is there."""
         return len(self.log) == self.count
 
@@ -98,10 +98,10 @@ class Driver:
         blank: dict[str, np.ndarray],
         ids: Callable[[int], str],
         retries: int,
-        tell: Tell,
+        notify: Notify,
     ) -> None:
         self.store, self.lanes = store, lanes
-        self.blank, self.ids, self.retries, self.tell = blank, ids, retries, tell
+        self.blank, self.ids, self.retries, self.notify = blank, ids, retries, notify
         self.open: dict[int, Lanes] = {}
         self.again: deque[Job] = deque()
         self.warned: set[str] = set()
@@ -145,7 +145,7 @@ class Driver:
             lanes.fail(job, sentence(done.error))
         else:
             self.again.append(job._replace(attempt=job.attempt + 1))
-        if lanes.is_whole:
+        if lanes.is_complete:
             self.write(job.block, self.open.pop(job.block))
 
     def warn(self, texts: Iterable[str]) -> None:
@@ -162,7 +162,7 @@ class Driver:
         for lane, often in lanes.retried.items():
             cases[lane]["retried"] = often
         self.store.write(block, first, lanes.stacked(self.blank), cases)
-        self.tell(lanes.count, sum(case["state"] == "failed" for case in cases))
+        self.notify(lanes.count, sum(case["state"] == "failed" for case in cases))
 
 
 def worth_retrying(entry: NamedValues) -> list[int]:

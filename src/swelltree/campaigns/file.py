@@ -10,10 +10,10 @@ from swelltree.campaigns.vary import VARY_TYPES, Vary
 from swelltree.describe.casefile.schema import class_schema
 from swelltree.describe.casefile.studies import SimulateStudy
 from swelltree.describe.casefile.toml import line_of, parse_toml, read_toml_file
-from swelltree.describe.casefile.user_code import use_code_beside
+from swelltree.describe.casefile.user_code import use_adjacent_code
 from swelltree.describe.environment.seas import Sea
 from swelltree.describe.errors import SwelltreeError, listed, shown, suggest
-from swelltree.describe.files.paths import given_path
+from swelltree.describe.files.paths import user_path
 from swelltree.describe.values import NamedValues
 from swelltree.jit.arrays import Tree
 
@@ -33,17 +33,17 @@ def load_campaign(path: str | Path) -> Campaign:
     }
     options_here |= {"tolerance": spec.tolerance, "retries": spec.retries}
     options_here |= {"device": spec.device, "precision": spec.precision}
-    given = options | {
+    specified = options | {
         name: value for name, value in options_here.items() if value not in (None, ())
     }
-    if "duration" not in given:
+    if "duration" not in specified:
         raise spec.fail("there is no duration. Give it, or a study of the base that has one.")
-    return Campaign(model, vary, sea, name=spec.name, text=text, **given)
+    return Campaign(model, vary, sea, name=spec.name, text=text, **specified)
 
 
 def read_campaign(path: Path) -> tuple[CampaignTable, list[Vary], str]:
     """What a campaign file says, without compiling anything."""
-    path = given_path(path, "campaign file")
+    path = user_path(path, "campaign file")
     try:
         text = read_toml_file(path)
     except (OSError, UnicodeDecodeError) as error:
@@ -101,7 +101,7 @@ def _base(spec: CampaignTable, path: Path) -> tuple[Tree, Sea | None, NamedValue
             f"study '{spec.study}' is not a simulate study of '{file}'."
             f"{suggest(spec.study, studies)} It has {listed(studies) or 'none'}."
         )
-    use_code_beside(case, file)
+    use_adjacent_code(case, file)
     model = compile_case(case)
     if spec.study is None:
         return model, None, {}

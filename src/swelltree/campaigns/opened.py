@@ -13,7 +13,7 @@ import numpy as np
 
 from swelltree.campaigns.store import PARTS, RESULTS, Store, sum_of
 from swelltree.describe.errors import SwelltreeError, warn_user
-from swelltree.describe.files.paths import given_path
+from swelltree.describe.files.paths import user_path
 from swelltree.describe.values import NamedValues
 from swelltree.jit.arrays import Tree
 
@@ -62,7 +62,7 @@ def open_cases(folder: str | Path) -> xr.Dataset:
     """The same with one dimension, case, in the order of the table."""
     import xarray as xr
 
-    store = Store(given_path(folder, "campaign"))
+    store = Store(user_path(folder, "campaign"))
     about = store.about()
     count, lanes = int(about["cases"]), int(about["lanes"])
     blocks = -(-count // lanes)
@@ -79,9 +79,9 @@ def open_cases(folder: str | Path) -> xr.Dataset:
             "--resume, which makes it again."
         ) from None
     data = data.assign_coords(texts)
-    whole = np.repeat([block in entries for block in range(blocks)], lanes)[:count]
+    complete = np.repeat([block in entries for block in range(blocks)], lanes)[:count]
     log = [case for block in range(blocks) for case in _log(entries, block, lanes, count)]
-    known = xr.DataArray(whole, dims="case")
+    known = xr.DataArray(complete, dims="case")
     data = data.map(lambda x: x.where(known).assign_attrs(x.attrs) if "case" in x.dims else x)
     columns = {
         name: ("case", np.array(values), _about(name)) for name, values in about["columns"].items()
@@ -145,11 +145,11 @@ def checked_chunks(store: Store, parts: NamedValues, entries: dict[int, Tree]) -
             if block is not None and block not in entries:
                 return None  # begun, not finished
             content = await super().get(key, prototype, byte_range)
-            kept = parts.get(key) if block is None else entries[block]["chunks"].get(name)
-            if kept is None or byte_range is not None:
+            stored = parts.get(key) if block is None else entries[block]["chunks"].get(name)
+            if stored is None or byte_range is not None:
                 return content
             found = None if content is None else content.to_bytes()
-            if found is not None and sum_of(found) == kept:
+            if found is not None and sum_of(found) == stored:
                 return content
             where = "the labels" if block is None else f"block {block}"
             raise SwelltreeError(

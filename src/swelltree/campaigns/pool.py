@@ -162,7 +162,7 @@ class Cluster(Pool):
         security = temporary_security()
         # no modules from the current folder; taken back at the end, as Dask does not
         own = {SAFE_PATH: "1", **one_thread()}
-        self._ending.enter_context(kept_environment(own))
+        self._ending.enter_context(saved_environment(own))
         # Dask puts this folder in front of the path of each process
         scratch = self._ending.enter_context(TemporaryDirectory(prefix="swelltree-"))
         settings: NamedValues = {
@@ -237,7 +237,7 @@ class Cluster(Pool):
         while self._scheduler is not None and not self._ended.has_ready():
             if self._ended.is_empty() or self._client.status != "running":
                 raise self._gone()
-            self._tell_whether_left()
+            self._warn_if_left()
             with self._ended.thread_condition:  # notified when a job ends
                 if not self._ended.has_ready():
                     self._ended.thread_condition.wait(timeout=LOOKED)
@@ -260,7 +260,7 @@ class Cluster(Pool):
         future.release()
         return Done(job, block, None)
 
-    def _tell_whether_left(self) -> None:
+    def _warn_if_left(self) -> None:
         """Say once that no process is left, and once that there are some again."""
         self._count_workers()
         if (self._workers == 0) == self._left:
@@ -294,7 +294,7 @@ class Cluster(Pool):
 
 
 @contextmanager
-def kept_environment(changes: dict[str, str]) -> Iterator[None]:
+def saved_environment(changes: dict[str, str]) -> Iterator[None]:
     """Environment variables for processes that are started now, taken back at the end."""
     before = {name: os.environ.get(name) for name in changes}
     os.environ.update(changes)

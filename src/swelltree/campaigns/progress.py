@@ -23,7 +23,7 @@ class Progress:
     """
 
     def __init__(
-        self, name: str, count: int, done: int, failed: int = 0, wanted: bool = True
+        self, name: str, count: int, done: int, failed: int = 0, requested: bool = True
     ) -> None:
         from rich.console import Console
         from rich.progress import (
@@ -36,7 +36,7 @@ class Progress:
         from rich.progress import Progress as Bar
 
         self._console = Console(
-            stderr=True, quiet=not wanted, soft_wrap=True, highlight=False, markup=False
+            stderr=True, quiet=not requested, soft_wrap=True, highlight=False, markup=False
         )
         self._bar = Bar(
             TextColumn("{task.description}", markup=False),
@@ -47,12 +47,12 @@ class Progress:
             TextColumn("left"),
             TimeRemainingColumn(),
             console=self._console,
-            disable=not wanted or not self._console.is_terminal,
+            disable=not requested or not self._console.is_terminal,
         )
         self._task = self._bar.add_task(name, total=count, completed=done, failed="")
         self._lines = Lines(name, count, done, failed)
 
-    def tell(self, finished: int, failed: int) -> None:
+    def notify(self, finished: int, failed: int) -> None:
         """More cases are finished, of which some failed."""
         line = self._lines.after(finished, failed, time.monotonic())
         text = f", {self._lines.failed} failed" if self._lines.failed else ""
@@ -107,19 +107,21 @@ class Lines:
         self._told = now
         spent = max(now - self.begin, 1e-9)
         rate = (self.done - self.before) / spent
-        told = f"{self.name}: {self.done}/{self.count} cases, {self.failed} failed, {rate:.3g}/s, "
+        reported = (
+            f"{self.name}: {self.done}/{self.count} cases, {self.failed} failed, {rate:.3g}/s, "
+        )
         if ends:
-            return told + f"done in {duration(spent)}"
-        return told + f"{duration((self.count - self.done) / rate)} left"
+            return reported + f"done in {duration(spent)}"
+        return reported + f"{duration((self.count - self.done) / rate)} left"
 
 
 def duration(seconds: float) -> str:
     """A time for people: 4 s, 3:05 min, 2:10 h, 3.4 days."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60}:{whole % 60:02d} min"
-    if whole < 48 * 3600:
-        return f"{whole // 3600}:{whole % 3600 // 60:02d} h"
+    full = round(seconds)
+    if full < 60:
+        return f"{full} s"
+    if full < 3600:
+        return f"{full // 60}:{full % 60:02d} min"
+    if full < 48 * 3600:
+        return f"{full // 3600}:{full % 3600 // 60:02d} h"
     return f"{seconds / 86400:.1f} days"

@@ -14,11 +14,11 @@ from pathlib import Path
 
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.files.atomic import unwritable
-from swelltree.describe.files.paths import given_path
+from swelltree.describe.files.paths import user_path
 from swelltree.jit.arrays import Tree
 
 ROLES = ("client", "scheduler", "worker")
-LARGEST = 1_000_000  # bytes of a certificate file
+MAX_FILE_BYTES = 1_000_000  # bytes of a certificate file
 
 
 def temporary_security() -> Tree:
@@ -40,9 +40,9 @@ def write_certificate(path: str | Path) -> Path:
     Args:
         path: of a file that is not there yet.
     """
-    path = given_path(path, "certificate")
-    made = temporary_security()
-    text = made.tls_client_key + made.tls_client_cert
+    path = user_path(path, "certificate")
+    built = temporary_security()
+    text = built.tls_client_key + built.tls_client_cert
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
@@ -64,12 +64,12 @@ def read_certificate(path: str | Path) -> Tree:
     """
     import distributed
 
-    path = given_path(path, "certificate")
+    path = user_path(path, "certificate")
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         with os.fdopen(handle, "rb") as file:
             status = os.fstat(file.fileno())
-            text = file.read(LARGEST) if stat.S_ISREG(status.st_mode) else b""
+            text = file.read(MAX_FILE_BYTES) if stat.S_ISREG(status.st_mode) else b""
     except OSError as error:
         raise SwelltreeError(
             f"certificate '{path}' cannot be read: {error.strerror}. Make one with `swelltree "

@@ -30,7 +30,7 @@ import numpy as np
 
 from swelltree.campaigns.beginning import code
 from swelltree.describe.errors import SwelltreeError, listed
-from swelltree.describe.files.atomic import is_full, unwritable, write_whole
+from swelltree.describe.files.atomic import is_full, unwritable, write_atomic
 from swelltree.describe.files.paths import plain_bytes, plain_text
 from swelltree.describe.values import NamedValues
 from swelltree.jit.arrays import Tree
@@ -48,7 +48,16 @@ if TYPE_CHECKING:
 ABOUT, RESULTS, INDEX = "campaign.json", "results.zarr", "index"
 LAYOUT = 1  # of the store
 STATES = ("done", "failed")  # of a case that was run
-KEPT = ("name", "key", "cases", "lanes", "dims", "columns", "place", "attrs")  # of ABOUT, at least
+REQUIRED_KEYS = (
+    "name",
+    "key",
+    "cases",
+    "lanes",
+    "dims",
+    "columns",
+    "place",
+    "attrs",
+)  # of ABOUT, at least
 SUM = "checksum"  # of the other entries of a JSON file; files of earlier versions have none
 PARTS = "parts"  # of ABOUT: size and checksum of each file that describes arrays or labels them
 
@@ -76,7 +85,7 @@ class Store:
         try:
             about = json.loads(plain_text(path))
             there = about if isinstance(about, dict) else {}
-            lost = [name for name in ("layout", *KEPT) if name not in there]
+            lost = [name for name in ("layout", *REQUIRED_KEYS) if name not in there]
             if lost:
                 raise ValueError(f"it has no {listed(lost)}")
             if not _is_sound(about):
@@ -125,12 +134,12 @@ class Store:
         old = self.about() if self.exists else {"layout": LAYOUT, **about}
         if not self.exists or old.get(PARTS) != parts:
             text = json.dumps(signed(old | {PARTS: parts}), indent=1)
-            write_whole(self.folder / ABOUT, text)
+            write_atomic(self.folder / ABOUT, text)
 
     def _make_arrays(self, template: xr.Dataset, cases: int, lanes: int) -> None:
         import dask.array as da
 
-        whole = template.isel(case=0, drop=True)
+        complete = template.isel(case=0, drop=True)
         data = {}
         for name, x in template.data_vars.items():
             assert x.dims[0] == "case", f"{name} does not begin with the cases"
@@ -142,7 +151,7 @@ class Store:
         for path in (fresh, target):
             if path.is_file():  # in the place of a folder of ours
                 path.unlink()
-        blank = whole.drop_vars(list(whole.data_vars)).assign(data)
+        blank = complete.drop_vars(list(complete.data_vars)).assign(data)
         # texts of any length, which the format has a name for
         texts = {n: x.astype(object) for n, x in blank.coords.items() if x.dtype.kind == "U"}
         blank = blank.assign_coords(texts)
@@ -213,7 +222,7 @@ class Store:
         except OSError as error:
             raise self._unwritable(self.folder / RESULTS, error) from None
         entry = {"block": block, "first": first, "code": code(), "chunks": sums, "cases": cases}
-        write_whole(self._index(block), json.dumps(signed(entry)))
+        write_atomic(self._index(block), json.dumps(signed(entry)))
 
     def _unwritable(self, path: Path, error: OSError) -> SwelltreeError:
         if is_full(error):
@@ -245,7 +254,7 @@ class Store:
         """Whether there is an index of a block, whole or not."""
         return self._index(block).exists()
 
-    def is_whole(self, block: int, entry: NamedValues | None, *, thorough: bool = True) -> bool:
+    def is_complete(self, block: int, entry: NamedValues | None, *, thorough: bool = True) -> bool:
         """Whether a block's chunks are those that its index names.
 
         Args:
@@ -274,7 +283,7 @@ class Store:
         return {
             block: entry
             for block, entry in entries
-            if entry is not None and self.is_whole(block, entry, thorough=thorough)
+            if entry is not None and self.is_complete(block, entry, thorough=thorough)
         }
 
     def repair(self) -> str:
@@ -285,21 +294,21 @@ class Store:
         """Read all of it: how many blocks are whole, and a message for each damage."""
         about = self.about()
         found = []
-        for name, kept in about.get(PARTS, {}).items():
+        for name, stored in about.get(PARTS, {}).items():
             try:
-                is_kept = sum_of(plain_bytes(self.folder / RESULTS / name)) == kept
+                is_stored = sum_of(plain_bytes(self.folder / RESULTS / name)) == stored
             except OSError:
-                is_kept = False
-            if not is_kept:
+                is_stored = False
+            if not is_stored:
                 found.append(f"'{RESULTS}/{name}', labels of the results, is damaged")
         if found:
             return 0, found
         blocks = range(-(-int(about["cases"]) // int(about["lanes"])))
-        whole = self.entries(len(blocks))
+        complete = self.entries(len(blocks))
         for block in blocks:
-            if block not in whole and self.has_index(block):
+            if block not in complete and self.has_index(block):
                 found.append(f"block {block} is damaged")
-        return len(whole), found
+        return len(complete), found
 
 
 def need_packages() -> None:
@@ -491,4 +500,4 @@ def _sizes_of_memory(model: Model) -> list[object]:
     if hydro is None or hydro.memory is None:
         return []
     sizes = [np.shape(leaf) for leaf in leaves_of(hydro.memory)]
-    return [type(hydro.memory).__name__, hydro.memory.kept_step, *sizes]
+    return [type(hydro.memory).__name__, hydro.memory.required_step, *sizes]

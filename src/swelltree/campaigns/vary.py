@@ -56,10 +56,10 @@ def as_occurrence(value: object) -> object:
         raise ValueError(f"{shown(value)} is not a matrix. Give a row for each Hs.")
     if any(row_of(row) is None for row in rows):
         return as_numbers(value)
-    made = tuple(as_occurrence(row) for row in rows)
-    if len({_shape(row) for row in made}) > 1:
+    built = tuple(as_occurrence(row) for row in rows)
+    if len({_shape(row) for row in built}) > 1:
         raise ValueError("has rows of different lengths. Give as many numbers in each.")
-    return made
+    return built
 
 
 def _shape(value: object) -> tuple[int, ...]:
@@ -197,10 +197,10 @@ class ScatterDiagram(Vary):
         if self.beta_deg:
             self.check_rising("beta_deg", self.beta_deg)
         shape = (len(self.Hs), len(self.Tp), *((len(self.beta_deg),) if self.beta_deg else ()))
-        given = _shape(self.occurrence)
-        if given != shape:
+        specified = _shape(self.occurrence)
+        if specified != shape:
             raise self.fail(
-                f"occurrence has {' x '.join(map(str, given))} entries. Give "
+                f"occurrence has {' x '.join(map(str, specified))} entries. Give "
                 f"{' x '.join(map(str, shape))}: a row for each Hs, in it a number for each Tp"
                 + (", and for each heading." if self.beta_deg else ".")
             )

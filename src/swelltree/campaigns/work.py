@@ -55,7 +55,7 @@ def packed(planned: BatchPlan, names: tuple[str, ...]) -> bytes:
     import cloudpickle
 
     described = planned.plan.model.described
-    parts = planned, names, described.given, described.again
+    parts = planned, names, described.specified, described.again
     return pickle.dumps((own_text(), cloudpickle.dumps(parts)))
 
 
@@ -71,14 +71,14 @@ def unpacked(content: bytes) -> tuple[BatchPlan, tuple[str, ...]]:
             "there and continue with --resume."
         )
     try:
-        planned, names, given, again = pickle.loads(parts)
+        planned, names, specified, again = pickle.loads(parts)
     except Exception as error:
         raise UnfitProcess(
             f"process {here()} cannot read the model ({type(error).__name__}: {error}). Install "
             "there what its laws import, and continue with --resume."
         ) from None
     model = planned.plan.model
-    described = model.described.knowing(given, again)
+    described = model.described.knowing(specified, again)
     plan = replace(planned.plan, model=model.replace(described=described))
     return planned._replace(plan=plan), names
 
@@ -109,7 +109,9 @@ def run_here(
             reduced_block(planned, cases[k : k + lanes], names, (first + k) % lanes)
             for k in range(0, len(cases), lanes)
         ]
-    told = dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, SwelltreeWarning))
+    reported = dict.fromkeys(
+        str(w.message) for w in caught if issubclass(w.category, SwelltreeWarning)
+    )
     for one in caught:
         if not issubclass(one.category, SwelltreeWarning):
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
@@ -119,7 +121,7 @@ def run_here(
         if name != "message"
     }
     messages = [str(text) for part in parts for text in part["message"].values]
-    return Block(values, messages, time.perf_counter() - begin, where, tuple(told))
+    return Block(values, messages, time.perf_counter() - begin, where, tuple(reported))
 
 
 def runnable_here(planned: BatchPlan, case: BatchCase) -> BatchPlan:

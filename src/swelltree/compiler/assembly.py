@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from swelltree.compiler.initial_conditions import Given, at_odds, given
+from swelltree.compiler.initial_conditions import InitialValue, at_odds, specified
 from swelltree.describe.errors import SwelltreeError
 from swelltree.model.checks.rank import smallest_step, term_size
 from swelltree.model.model import Model
@@ -92,7 +92,7 @@ class Closure:
 
 # --- Initial assembly: coordinates and velocities made consistent with loops and drives
 
-KEPT = 1e-6  # m, rad: a given value that moves by less was given with that many digits
+ROUNDING = 1e-6  # m, rad: a given value that moves by less was given with that many digits
 
 
 def assemble(
@@ -105,9 +105,9 @@ def assemble(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
     """Consistent q, s and angles, and messages about what was moved."""
     layout = model.layout
-    places, rates = given(model, joints, "position"), given(model, joints, "velocity")
+    places, rates = specified(model, joints, "position"), specified(model, joints, "velocity")
     s = np.zeros(layout.n_tree)
-    for k in np.flatnonzero(rates.is_given):
+    for k in np.flatnonzero(rates.is_specified):
         s[k] = joints[layout.dofs[k].joint].initial_velocity()[layout.dofs[k].label]
     report: list[str] = []
     if layout.cut_rows:
@@ -149,8 +149,8 @@ def with_constants(
     if couplings is None or not np.isnan(couplings.constant).any():
         return model, q, angles, []
     layout, unknown = model.layout, np.isnan(couplings.constant)
-    kept = tuple(r for r in layout.rows if not (isinstance(r, Coupled) and unknown[r.i]))
-    without = model.replace(layout=replace(layout, rows=kept))
+    stored = tuple(r for r in layout.rows if not (isinstance(r, Coupled) and unknown[r.i]))
+    without = model.replace(layout=replace(layout, rows=stored))
     bare = [joint.replace(velocity={}) for joint in joints]
     q, _, angles, report = assemble(without, bare, q, angles, drives, attitudes)
     coordinate = dof_coordinates(model, joint_frames(model, forward(model, q)), angles)
@@ -170,7 +170,7 @@ def _with(drives: Drives, value: np.ndarray, rate: np.ndarray) -> Drives:
 
 def _closed(
     model: Model,
-    places: Given,
+    places: InitialValue,
     attitudes: dict[int, np.ndarray],
     start: np.ndarray,
     angles: np.ndarray,
@@ -181,28 +181,28 @@ def _closed(
     asked = _with(drives, places.values, 0.0 * places.values)
     closure = Closure(model, asked, angles, places.rows, attitudes)
     driven = [r.i for r in layout.cut_rows if r.prescribed and r.i < layout.n_tree]
-    is_given = places.is_given.copy()
-    is_given[driven] = True
-    q, left = closure.close(start.copy(), ~is_given)
+    is_specified = places.is_specified.copy()
+    is_specified[driven] = True
+    q, left = closure.close(start.copy(), ~is_specified)
     if left < 1e-9:
         return q
     # without what was given: does the loop close at all, and how far from it?
     bare = Closure(model, drives, angles)
-    q, left = bare.close(start.copy(), np.ones_like(is_given))
+    q, left = bare.close(start.copy(), np.ones_like(is_specified))
     if left > 1e-9:
         raise SwelltreeError(_cannot_close(model, bare, start, q, left))
     rows, size, J = closure.at(q)
     gap = -rows.residual / size
-    where = np.flatnonzero(places.is_given & (layout.dof_position >= 0))
+    where = np.flatnonzero(places.is_specified & (layout.dof_position >= 0))
     apart = (start - q)[layout.dof_position[where]]
     first = len(layout.cut_rows)
-    if max(np.abs(apart).max(initial=0.0), np.abs(gap[first:]).max(initial=0.0)) < KEPT:
+    if max(np.abs(apart).max(initial=0.0), np.abs(gap[first:]).max(initial=0.0)) < ROUNDING:
         return q
     A = np.concatenate([J, np.eye(layout.n_tree)[where]])
-    number = {i: n for n, i in enumerate(np.flatnonzero(places.is_given))}
+    number = {i: n for n, i in enumerate(np.flatnonzero(places.is_specified))}
     names = [places.names[number[k]] for k in where]
     names = [*places.names[len(number) :], *names]
-    result = at_odds(A, np.concatenate([gap, apart]), 0.1 * KEPT)
+    result = at_odds(A, np.concatenate([gap, apart]), 0.1 * ROUNDING)
     wrong = [names[i - first] for i in result if i >= first]
     raise SwelltreeError(
         f"the initial positions of joints {', '.join(wrong or names)} do not fit together: the "
@@ -221,7 +221,7 @@ def spinning(model: Model, q: np.ndarray, s: np.ndarray) -> np.ndarray:
     return s
 
 
-def _spins(model: Model, q: np.ndarray, rates: Given) -> np.ndarray:
+def _spins(model: Model, q: np.ndarray, rates: InitialValue) -> np.ndarray:
     """Given rates of cut joints, those of free rotations as angular velocities in base axes."""
     result = rates.values.copy()
     frames = joint_frames(model, forward(model, q))
@@ -229,7 +229,7 @@ def _spins(model: Model, q: np.ndarray, rates: Given) -> np.ndarray:
         rows = [i for i, row in enumerate(rates.rows) if row.of_rates and row.joint == j]
         axes = [rates.rows[i].i for i in rows]
         euler = matrix_to_euler(frames.base_R[j].T @ frames.follower_R[j])
-        if len(rows) < 3 and np.abs(euler).max() > KEPT:
+        if len(rows) < 3 and np.abs(euler).max() > ROUNDING:
             raise SwelltreeError(
                 f"joint '{model.layout.joints[j]}': the rates of some of Roll, Pitch, Yaw are "
                 "given where it is turned. Give all three, or none."
@@ -270,7 +270,7 @@ def _moved(model: Model, before: np.ndarray, after: np.ndarray) -> list[str]:
     out = []
     for k, dof in enumerate(layout.dofs[: layout.n_tree]):
         i = layout.dof_position[k]
-        if i >= 0 and abs(after[i] - before[i]) > KEPT:
+        if i >= 0 and abs(after[i] - before[i]) > ROUNDING:
             unit = "rad" if dof.turns else "m"
             out.append(
                 f"joint '{layout.joints[dof.joint]}': {dof.label} was moved from {before[i]:.6g} "
@@ -280,22 +280,22 @@ def _moved(model: Model, before: np.ndarray, after: np.ndarray) -> list[str]:
 
 
 def _consistent_velocity(
-    model: Model, closure: Closure, q: np.ndarray, s: np.ndarray, rates: Given
+    model: Model, closure: Closure, q: np.ndarray, s: np.ndarray, rates: InitialValue
 ) -> np.ndarray:
     """Velocities that satisfy the rows, the user's kept; the others are as small as may be."""
     layout = model.layout
     rows, size, J = closure.at(q)
     asked = rows.velocity_rhs / size
-    free = ~rates.is_given
-    wanted = s.copy()
+    free = ~rates.is_specified
+    requested = s.copy()
     s[free] += smallest_step(J[:, free], asked - J @ s)
     if np.abs(J @ s - asked).max(initial=0.0) < 1e-9 * max(1.0, np.abs(s).max(initial=0.0)):
         return s
-    is_given = np.flatnonzero(rates.is_given)
-    A = np.concatenate([J, np.eye(layout.n_tree)[is_given]])
-    result = at_odds(A, np.concatenate([asked, wanted[is_given]]), 1e-9)
+    is_specified = np.flatnonzero(rates.is_specified)
+    A = np.concatenate([J, np.eye(layout.n_tree)[is_specified]])
+    result = at_odds(A, np.concatenate([asked, requested[is_specified]]), 1e-9)
     first = len(layout.cut_rows)
-    names = [*rates.names[len(is_given) :], *rates.names[: len(is_given)]]
+    names = [*rates.names[len(is_specified) :], *rates.names[: len(is_specified)]]
     wrong = [names[i - first] for i in result if i >= first]
     driven = [r for r in layout.cut_rows if r.prescribed]
     wrong += [f"'{layout.joints[row.joint]}' (prescribed)" for row in driven]

@@ -19,13 +19,13 @@ from swelltree.forces.applied import applied_forces
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import is_tracer, jax, jnp
 from swelltree.jit.trees import leaves_of
-from swelltree.model.effect import Now
+from swelltree.model.effect import Instant
 from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.model import Model
-from swelltree.model.signals import UserFunction, bends
+from swelltree.model.signals import UserFunction, nonlinearity
 from swelltree.model.start_motion import start_motion
 from swelltree.multibody.tree import PointMotion, point_motion
-from swelltree.pto.controllers.controllers import Controllers, PlainLaw, asked_of
+from swelltree.pto.controllers.controllers import Controllers, PlainLaw, requested_from
 
 SAMPLES = 20_000  # of a function over a run, at most
 PER_GAP = 40  # samples of a function between two samples of a run
@@ -48,7 +48,7 @@ def corner_times(model: Model) -> Array:
     return np.unique(np.concatenate([np.zeros(0), *(np.ravel(x) for x in result)]))
 
 
-def noticed_times(model: Model, times: np.ndarray) -> np.ndarray:
+def detected_breakpoints(model: Model, times: np.ndarray) -> np.ndarray:
     """Times at which functions in a model bend or jump, as far as samples show [s].
 
     Functions of the motion too are asked at the motion of the start. Jumps are enclosed until
@@ -68,7 +68,7 @@ def noticed_times(model: Model, times: np.ndarray) -> np.ndarray:
     for function in functions:
         values = sampled(function, at)
         for k in np.flatnonzero(np.isfinite(values).all(0) & (np.ptp(values, axis=0) > 0.0)):
-            result.append(at[bends(at, values[:, k])])
+            result.append(at[nonlinearity(at, values[:, k])])
             result.append(jumps(lambda t, k=k, f=function: sampled(f, t)[:, k], at, values[:, k]))
         result.append(pulses(function, at, values))
     return np.unique(np.concatenate(result))
@@ -114,16 +114,18 @@ def functions_of_time(model: Model) -> list[Callable[[Array], Array]]:
     if not applied and not laws:
         return result
     motion = start_motion(model)
-    now = Now(np.zeros(()), motion, internal_at_rest(model))
+    now = Instant(np.zeros(()), motion, internal_at_rest(model))
     for element in applied:
         assert element.function is not None
         at_point = point_motion(motion, np.array([element.body]), element.point[None])
         point = PointMotion(*(jnp.asarray(x[0]) for x in vars(at_point).values()))
         result.append(
-            lambda t, f=element.function, given=point: jnp.stack(jnp.broadcast_arrays(*f(t, given)))
+            lambda t, f=element.function, specified=point: jnp.stack(
+                jnp.broadcast_arrays(*f(t, specified))
+            )
         )
     for controller in laws:
-        y = jnp.asarray(asked_of(model, now, controller, jnp.asarray(controller.start)))
+        y = jnp.asarray(requested_from(model, now, controller, jnp.asarray(controller.start)))
         result.append(lambda t, law=controller.law, y=y: law(t, y))
     return result
 

@@ -67,7 +67,7 @@ def refuse_pointless_rods(model: Model, joints: list[Joint], q: np.ndarray) -> N
             )
 
 
-def whole_turns(model: Model, q: np.ndarray, angles: np.ndarray) -> list[str]:
+def full_turns(model: Model, q: np.ndarray, angles: np.ndarray) -> list[str]:
     """Messages about cut threads whose nuts are whole turns from where their angles say."""
     layout = model.layout
     frames = joint_frames(model, forward(model, q))
@@ -134,7 +134,7 @@ WANDER = 0.05  # m, rad: how far from the start the rank is looked at
 class Redundancy(NamedTuple):
     """What the rows of loops and drives are worth."""
 
-    kept: tuple[Row, ...]  # rows that say something somewhere
+    stored: tuple[Row, ...]  # rows that say something somewhere
     surplus: int  # how many of them follow from the others, which ones depending on the place
     report: list[str]  # names of the joints
 
@@ -156,10 +156,10 @@ def find_redundancy(model: Model, q: np.ndarray, closure: Closure, loops: dict) 
     if margin[0] < SINGULAR and max(margin) > 10.0 * margin[0]:
         raise SwelltreeError(_singular(model, closure, here, jacobians, loops))
     speaks = np.max([np.linalg.norm(J, axis=1) for J in jacobians], axis=0) > RANK
-    kept = tuple(row for row, says in zip(rows, speaks, strict=True) if says)
+    stored = tuple(row for row, says in zip(rows, speaks, strict=True) if says)
     needed = independent(here)
     dropped = [row for i, row in enumerate(rows) if i not in needed]
-    return Redundancy(kept, len(kept) - rank, _name_redundant(model, dropped, loops))
+    return Redundancy(stored, len(stored) - rank, _name_redundant(model, dropped, loops))
 
 
 def _nearby(model: Model, closure: Closure, q: np.ndarray, here: np.ndarray) -> list[np.ndarray]:
@@ -235,7 +235,7 @@ def _kind(model: Model, j: int) -> str:
 # --- Notes on the tables in a system: their interpolation, and where a spline overshoots
 
 PER_PIECE = 20  # points that a piece is looked at
-BEYOND = 0.1  # of the range of the values: overshoot that gives a warning
+SWING_FRACTION = 0.1  # of the range of the values: overshoot that gives a warning
 
 
 def table_notes(system: System) -> list[str]:
@@ -268,7 +268,7 @@ def _sentence(label: str, field: str, table: Table) -> str:
     signal = compile_signal(table)
     drawn = np.array([float(signal(t)) for t in at])
     low, high = value.min(), value.max()
-    if max(low - drawn.min(), drawn.max() - high) <= BEYOND * (high - low):
+    if max(low - drawn.min(), drawn.max() - high) <= SWING_FRACTION * (high - low):
         return f"{said}."
     others = "'monotone'" if field == "motion" else "'monotone' or 'linear'"
     said = (
@@ -300,8 +300,8 @@ def unfelt_notes(system: System, model: Model) -> list[str]:
     }
     notes = []
     for name, cure in CURE.items():
-        given = getattr(system, name)
-        still = given is None or getattr(given, "speed", 1.0) == 0.0
+        specified = getattr(system, name)
+        still = specified is None or getattr(specified, "speed", 1.0) == 0.0
         if still or felt[name]:
             continue
         notes.append(

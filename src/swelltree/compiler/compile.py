@@ -13,18 +13,18 @@ from swelltree.compiler.checks import (
     Redundancy,
     check_mass,
     find_redundancy,
+    full_turns,
     refuse_pointless_rods,
     refuse_turned_over,
     table_notes,
     unfelt_notes,
-    whole_turns,
 )
 from swelltree.compiler.elements import build_effects, build_sensors
-from swelltree.compiler.initial_conditions import asked_attitudes, described_start, joined
+from swelltree.compiler.initial_conditions import initial_conditions, joined, requested_attitudes
 from swelltree.describe import System
 from swelltree.describe.errors import SwelltreeError, shown
 from swelltree.describe.joints.joint import Joint
-from swelltree.describe.values import NamedValues, tell_units
+from swelltree.describe.values import NamedValues, warn_suspicious_units
 from swelltree.forces.own_effect import check_own_effects
 from swelltree.hydro.data.gaps import check_usable
 from swelltree.hydro.data.report import warnings_about
@@ -51,7 +51,7 @@ from swelltree.jit.entries import users_code
 from swelltree.model.checks.afloat import floating_sets, mass_against_displacement
 from swelltree.model.checks.lines_alone import with_a_body
 from swelltree.model.currents import compile_current, compile_wind
-from swelltree.model.effect import Now
+from swelltree.model.effect import Instant
 from swelltree.model.internal_state import internal_at_rest, present
 from swelltree.model.model import Model, Start
 from swelltree.model.sea import Sea
@@ -138,7 +138,7 @@ def compile(
     The model's `report` says which loops were cut, what assembly moved and
     which constraints are redundant.
     """
-    given, options = system, {key: value for key, value in locals().items() if key != "system"}
+    specified, options = system, {key: value for key, value in locals().items() if key != "system"}
     if not isinstance(system, System):
         raise SwelltreeError(
             f"compile: {shown(system)} is not a System. Give swelltree.System(name, bodies, "
@@ -149,18 +149,18 @@ def compile(
     refuse_carried_twice(system, {"nonlinear hull forces": hulls, "hydro data": with_data})
     system = with_mesh_displacement(system, hulls).resolved
     if hydro is not None or hulls:
-        tell_units(_largest_heading(hydro), float(system.water.rho), "compile")
-    whole, hydro, moved = _with_placed_data(system, hydro, added_mass)
+        warn_suspicious_units(_largest_heading(hydro), float(system.water.rho), "compile")
+    full, hydro, moved = _with_placed_data(system, hydro, added_mass)
     described = Described(
-        whole,
+        full,
         data=data_origin(hydro),
-        afloat=floating_sets(whole, (*hulls, *described_bodies(whole))),
-        given=given,
+        afloat=floating_sets(full, (*hulls, *described_bodies(full))),
+        specified=specified,
         again=partial(compile, **options),
     )
-    model, system, joints = _skeleton(whole, described, stretching)
+    model, system, joints = _skeleton(full, described, stretching)
     if added_mass is not None:
-        model = model.replace(added_mass=_added_mass(added_mass, model.layout, len(whole.bodies)))
+        model = model.replace(added_mass=_added_mass(added_mass, model.layout, len(full.bodies)))
     notes: list[str] = []
     if hulls:
         model = model.with_effect(build_hulls(system, model.layout, hulls))
@@ -205,10 +205,10 @@ def _with_placed_data(
 
 
 def _skeleton(
-    whole: System, described: Described, stretching: str
+    full: System, described: Described, stretching: str
 ) -> tuple[Model, System, list[Joint]]:
     """The model with the effects that elements describe, all it is made of, and its joints."""
-    system, chains = with_cables(with_mixed_junctions(whole))
+    system, chains = with_cables(with_mixed_junctions(full))
     names = tuple(body.name for body in system.bodies)
     system = with_a_body(system)
     joints = all_joints(system)
@@ -252,16 +252,19 @@ def _with_hydro(
 ) -> tuple[Model, list[str]]:
     """The model with linear hydrodynamics from data, and notes on these."""
     mean = _described_pose(system, model.layout)
-    loads, added, told_by_data = build_hydro(system, model, mean, hydro, how)
+    loads, added, covered_by_data = build_hydro(system, model, mean, hydro, how)
     # data are those of small motions: what the joints hold in these is not judged
     moves = moving_at(model, mean)
     labels = [f"{body}__{dof}" for body in model.layout.bodies for dof in DOFS]
     free = [label for label, there in zip(labels, moves, strict=True) if there]
-    told_by_data = [*warnings_about(hydro, "hydro data", ("frequencies",), free), *told_by_data]
+    covered_by_data = [
+        *warnings_about(hydro, "hydro data", ("frequencies",), free),
+        *covered_by_data,
+    ]
     model = model.with_effect(loads).replace(added_mass=added)
     if how.frame == "yaw":
         model = model.with_effect(FollowingFrame(mean, np.array(how.yaw_time)))
-    return model, [*told_by_data, *viscous_notes(system, wet_bodies(system, hydro))]
+    return model, [*covered_by_data, *viscous_notes(system, wet_bodies(system, hydro))]
 
 
 def _started(
@@ -276,11 +279,11 @@ def _started(
         )
         for joint in joints
     ]
-    q, angles = described_start(model, joints, poses)
+    q, angles = initial_conditions(model, joints, poses)
     now = drives_at(model.drives, np.zeros(()))
     drives = Drives(*(np.asarray(x) for x in (now.value, now.rate, now.acceleration)))
     refuse_pointless_rods(model, joints, q)
-    attitudes = asked_attitudes(model, joints, poses)
+    attitudes = requested_attitudes(model, joints, poses)
     model, q, angles, before = with_constants(model, joints, q, angles, drives, attitudes)
     layout = model.layout
     q, s, angles, moved = assemble(model, joints, q, angles, drives, attitudes)
@@ -290,17 +293,17 @@ def _started(
     result = Redundancy((), 0, [])
     if layout.cut_rows:
         result = find_redundancy(model, q, closure, loops)
-    dropped = set(layout.cut_rows) - set(result.kept)
+    dropped = set(layout.cut_rows) - set(result.stored)
     internal = internal_at_rest(model)
     free = check_mass(present(model, internal), q, closure)
     model = model.replace(start=Start(q, s, angles))
-    check_own_effects(model, Now(np.zeros(()), start_motion(model), internal))
+    check_own_effects(model, Instant(np.zeros(()), start_motion(model), internal))
     placed = frozenset(body.name for body in system.bodies if any(body.position))
     before = [*_cuts(system), *joined(model, joints, poses, placed), *before, *moved]
-    before += [*whole_turns(model, q, angles), *result.report]
+    before += [*full_turns(model, q, angles), *result.report]
     floating = [f.sentence for f in mass_against_displacement(model) if f.severity != "note"]
     model = model.replace(
-        cut_rows=result.kept,
+        cut_rows=result.stored,
         all_rows=tuple(row for row in layout.rows if row not in dropped),
         surplus=result.surplus,
         redundant=bool(result.report),

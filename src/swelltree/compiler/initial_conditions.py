@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 FAR = 0.01  # m: bodies that are described so far from their joints are a mistake
 
 
-def described_start(model: Model, joints: list, pose: list) -> tuple[np.ndarray, np.ndarray]:
+def initial_conditions(model: Model, joints: list, pose: list) -> tuple[np.ndarray, np.ndarray]:
     """Tree coordinates as described, the user's values put in; and the angles of all joints."""
     layout = model.layout
     q = np.zeros(layout.n_positions)
     angles = np.zeros(len(layout.angle_dofs))
     for j, joint in enumerate(joints):
-        given = joint.initial_position()
+        specified = joint.initial_position()
         frames = _described_frames(model, joint, j, pose)
         gap, R_rel = frames
-        turn = _described_angles(layout, j, R_rel) | given
+        turn = _described_angles(layout, j, R_rel) | specified
         for k, dof in enumerate(layout.dofs):
             if dof.joint != j:
                 continue
@@ -41,24 +41,24 @@ def described_start(model: Model, joints: list, pose: list) -> tuple[np.ndarray,
                 q[layout.dof_position[k]] = value
         for tree_joint, first in layout.quaternions:
             if tree_joint == j:
-                q[first : first + 4] = matrix_to_quat(_asked_attitude(joint, R_rel))
+                q[first : first + 4] = matrix_to_quat(_requested_attitude(joint, R_rel))
     return q, angles
 
 
-def _asked_attitude(joint: Joint, R_rel: np.ndarray) -> np.ndarray:
+def _requested_attitude(joint: Joint, R_rel: np.ndarray) -> np.ndarray:
     """Attitude of a ball or free joint; angles that are not given stay as described."""
-    given, labels = joint.initial_position(), ("Roll", "Pitch", "Yaw")
-    if not given.keys() & set(labels):
+    specified, labels = joint.initial_position(), ("Roll", "Pitch", "Yaw")
+    if not specified.keys() & set(labels):
         return R_rel
     euler = zip(labels, matrix_to_euler(R_rel), strict=True)
-    return euler_to_matrix(np.array([given.get(label, angle) for label, angle in euler]))
+    return euler_to_matrix(np.array([specified.get(label, angle) for label, angle in euler]))
 
 
-def asked_attitudes(model: Model, joints: list, pose: list) -> dict[int, np.ndarray]:
+def requested_attitudes(model: Model, joints: list, pose: list) -> dict[int, np.ndarray]:
     """The same of all cut joints that turn freely."""
     layout = model.layout
     return {
-        j: _asked_attitude(joints[j], _described_frames(model, joints[j], j, pose)[1])
+        j: _requested_attitude(joints[j], _described_frames(model, joints[j], j, pose)[1])
         for j in {d.joint for d in layout.dofs[layout.n_tree :] if d.free_turn}
     }
 
@@ -119,7 +119,7 @@ def joined(model: Model, joints: list, pose: list, placed: frozenset[str]) -> li
 # --- Initial values that the user gave, wherever they stand: in the tree, or where a loop is cut
 
 
-class Given(NamedTuple):
+class InitialValue(NamedTuple):
     """Values of one kind, positions or velocities.
 
     Args:
@@ -129,16 +129,16 @@ class Given(NamedTuple):
         names: of all that is given: tree coordinates first, then the rows.
     """
 
-    is_given: np.ndarray
+    is_specified: np.ndarray
     rows: tuple[Row, ...]
     values: np.ndarray
     names: tuple[str, ...]
 
 
-def given(model: Model, joints: list[Joint], field: str) -> Given:
+def specified(model: Model, joints: list[Joint], field: str) -> InitialValue:
     """What was given as "position" or "velocity"."""
     layout = model.layout
-    is_given = np.zeros(layout.n_tree, dtype=bool)
+    is_specified = np.zeros(layout.n_tree, dtype=bool)
     rows: list[Row] = []
     values: list[float] = []
     in_tree, cut = [], []
@@ -149,14 +149,14 @@ def given(model: Model, joints: list[Joint], field: str) -> Given:
         value = values_of_joint[dof.label]
         name = f"'{layout.joints[dof.joint]}' ({dof.label} {value:g})"
         if k < layout.n_tree:
-            is_given[k] = True
+            is_specified[k] = True
             in_tree.append(name)
             continue
         number = len(layout.drives) + len(rows)
         rows.append(_row(layout, k, number))
         values.append(value)
         cut.append(name)
-    return Given(is_given, tuple(rows), np.array(values), (*in_tree, *cut))
+    return InitialValue(is_specified, tuple(rows), np.array(values), (*in_tree, *cut))
 
 
 def _row(layout: Layout, k: int, number: int) -> Row:

@@ -14,10 +14,10 @@ from swelltree.model.model import Model
 
 WITHIN = 16  # parts of a step
 MISSED = 0.02  # of the range of a function: what a step may leave out of its mean
-MOST = 200  # steps that are divided; beyond this the step itself is wrong
+MAX_DIVIDED_STEPS = 200  # steps that are divided; beyond this the step itself is wrong
 
 
-def unseen_times(model: Model, times: np.ndarray, step: float) -> tuple[np.ndarray, int]:
+def aliased_times(model: Model, times: np.ndarray, step: float) -> tuple[np.ndarray, int]:
     """Times at which steps have to end besides their own [s], and in how many steps.
 
     Args:
@@ -40,7 +40,7 @@ def unseen_times(model: Model, times: np.ndarray, step: float) -> tuple[np.ndarr
             trapezoidal = rows[:, :-1].mean(1) + 0.5 * (rows[:, -1] - rows[:, 0]) / WITHIN
             off = np.abs(simpson - trapezoidal) > MISSED * np.ptp(rows)
             divided |= off
-            if divided.sum() > MOST:
+            if divided.sum() > MAX_DIVIDED_STEPS:
                 return np.zeros(0), int(divided.sum())
             if off.any():
                 one = lambda t, k=k, f=function: sampled(f, t)[:, k]  # noqa: E731

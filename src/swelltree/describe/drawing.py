@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 DRUM, BAR = 0.12, 0.04  # sides of a drum and of a boom, of the longest boom
-SMALL = 0.05  # of the largest side: thinner boxes are drawn thicker
+MIN_THICKNESS = 0.05  # of the largest side: thinner boxes are drawn thicker
 MOST_FACES = 6000  # of a shape; finer meshes are made coarser
 STEPS = 65535  # of a coordinate over the size of the shape
 
@@ -177,7 +177,7 @@ def shape(body: Body, size: float) -> Panels:
         except SwelltreeError:
             pass  # a mesh file that has gone must not stop a run that does not need it
     sides, axes = sides_from_inertia(body)
-    sides = np.maximum(sides, SMALL * (sides.max() or 2.0 * size))
+    sides = np.maximum(sides, MIN_THICKNESS * (sides.max() or 2.0 * size))
     panels = box(*sides)
     return Panels(
         panels.vertices @ axes.T + np.array(body.center_of_mass) - reference, panels.faces

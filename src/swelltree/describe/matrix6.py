@@ -43,16 +43,18 @@ def as_vector(value: object) -> object:
     return tuple(as_number(x) for x in rows)
 
 
-def _entries(value: object, wanted: str) -> dict[object, object] | tuple[object, ...]:
+def _entries(value: object, requested: str) -> dict[object, object] | tuple[object, ...]:
     """A mapping as a dict (pairs too), rows as a tuple."""
     if value is None:
         return ()
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, str | bytes) or not hasattr(value, "__len__"):
-        raise ValueError(f"{reprlib.repr(value)} is not a list. Give {{dof: value}} or {wanted}.")
+        raise ValueError(
+            f"{reprlib.repr(value)} is not a list. Give {{dof: value}} or {requested}."
+        )
     if getattr(value, "ndim", 1) == 0:
-        raise ValueError(f"{value!r} is one number. Give {{dof: value}} or {wanted}.")
+        raise ValueError(f"{value!r} is one number. Give {{dof: value}} or {requested}.")
     rows = row_of(value) or ()
     pairs = [r for r in rows if isinstance(r, tuple) and len(r) == 2 and isinstance(r[0], str)]
     return dict(pairs) if rows and len(pairs) == len(rows) else rows

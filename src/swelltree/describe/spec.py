@@ -90,9 +90,9 @@ class Description:
     def table(self) -> NamedValues:
         """This item as a TOML table: plain values, defaults left out."""
         fields = {field.name: field.default for field in dataclasses.fields(self)}  # pyright: ignore
-        given = {name: getattr(self, name) for name in fields}
+        specified = {name: getattr(self, name) for name in fields}
         table = {
-            name: plain(value) for name, value in given.items() if differs(value, fields[name])
+            name: plain(value) for name, value in specified.items() if differs(value, fields[name])
         }
         if self.type:
             table = {
@@ -139,11 +139,11 @@ def parts_of(cls: type, example: str) -> BeforeValidator:
         rows = row_of(value)
         if rows is None:
             raise ValueError(f"{shown(value)} is not a list. Give {example} in brackets.")
-        made = tuple(within(cls, row) if isinstance(row, dict) else row for row in rows)
-        for row in made:
+        built = tuple(within(cls, row) if isinstance(row, dict) else row for row in rows)
+        for row in built:
             if not isinstance(row, cls):
                 raise ValueError(f"holds {shown(row)}. Give {example}.")
-        return made
+        return built
 
     return BeforeValidator(read)
 
@@ -158,8 +158,8 @@ class Readable:
 @dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
 def description(cls: type[T]) -> type[T]:
     """Make a class a frozen, checked description."""
-    made = pydantic_dataclass(frozen=True, config=CONFIG)(cls)
-    checked: Callable[..., None] = made.__init__
+    built = pydantic_dataclass(frozen=True, config=CONFIG)(cls)
+    checked: Callable[..., None] = built.__init__
 
     @functools.wraps(checked)
     def init(self: T, *args: object, **kwargs: object) -> None:
@@ -167,12 +167,12 @@ def description(cls: type[T]) -> type[T]:
             checked(self, *args, **kwargs)
         except ValidationError as error:
             name = kwargs.get("name", args[0] if args else None)
-            raise SwelltreeError(_sentence(made, name, error)) from None
+            raise SwelltreeError(_sentence(built, name, error)) from None
 
-    made.__init__ = init  # pyright: ignore[reportAttributeAccessIssue]
+    built.__init__ = init  # pyright: ignore[reportAttributeAccessIssue]
     # read only where somebody asks, in a notebook or in the docs
-    made.__signature__ = Readable()  # pyright: ignore[reportAttributeAccessIssue]
-    return cast(type[T], made)
+    built.__signature__ = Readable()  # pyright: ignore[reportAttributeAccessIssue]
+    return cast(type[T], built)
 
 
 def _label(cls: type, name: object) -> str:

@@ -168,11 +168,11 @@ class System(Description):
 
     def _add_rods(self) -> None:
         """Put what rods are made of into bodies, joints and forces, once."""
-        made = self.rod_parts
+        built = self.rod_parts
         for field, name in (("bodies", "body"), ("joints", "joint"), ("forces", "member")):
-            new = tuple(getattr(parts, name) for parts in made)
-            kept = tuple(item for item in getattr(self, field) if item not in new)
-            object.__setattr__(self, field, (*kept, *new))
+            new = tuple(getattr(parts, name) for parts in built)
+            stored = tuple(item for item in getattr(self, field) if item not in new)
+            object.__setattr__(self, field, (*stored, *new))
 
     @functools.cached_property
     def rod_parts(self) -> tuple[RodParts, ...]:
@@ -181,13 +181,13 @@ class System(Description):
             WORLD_NAME: (np.zeros(3), np.eye(3))
         }
         frames |= {body.name: (body.position, body.rotation_matrix) for body in self.bodies}
-        made: list[RodParts] = []
+        built: list[RodParts] = []
         for rod in self.rods:
             if rod.A.body not in frames:
                 raise rod.fail(_unknown("body", rod.A.body, list(frames)))
-            made.append(rod.parts(*frames[rod.A.body]))
-            frames[rod.name] = (made[-1].body.position, made[-1].body.rotation_matrix)
-        return tuple(made)
+            built.append(rod.parts(*frames[rod.A.body]))
+            frames[rod.name] = (built[-1].body.position, built[-1].body.rotation_matrix)
+        return tuple(built)
 
     def replace(self, **changes: object) -> Self:
         """A copy with some fields changed; a rod whose parts are changed becomes these parts."""
@@ -204,13 +204,15 @@ class System(Description):
             )
         elif self.rods:
             # the rods themselves are changed: drop the parts of the old ones
-            given = {f: changes.get(f, getattr(self, f)) for f in ("bodies", "joints", "forces")}
-            changes |= {f: self._without_rods(row_of(x) or ()) for f, x in given.items()}
+            specified = {
+                f: changes.get(f, getattr(self, f)) for f in ("bodies", "joints", "forces")
+            }
+            changes |= {f: self._without_rods(row_of(x) or ()) for f, x in specified.items()}
         return super().replace(**changes)
 
     def _without_rods(self, items: Iterable[object]) -> tuple[Description, ...]:
         """Items that are not part of a rod."""
-        parts = [part for made in self.rod_parts for part in made]
+        parts = [part for built in self.rod_parts for part in built]
         return tuple(x for x in items if isinstance(x, Description) and x not in parts)
 
     def table(self) -> NamedValues:
@@ -297,11 +299,11 @@ class System(Description):
     def to_toml(self, path: str | Path | None = None) -> str:
         """The system as case file text; with a path the file is written, whole or not at all."""
         from swelltree.describe.casefile.toml import to_text
-        from swelltree.describe.files.atomic import write_whole
+        from swelltree.describe.files.atomic import write_atomic
 
         text = to_text({"system": self.table()})
         if path is not None:
-            write_whole(Path(path), text)
+            write_atomic(Path(path), text)
         return text
 
     def _repr_html_(self) -> str:

@@ -120,10 +120,10 @@ def as_vector(value: object) -> tuple[float, ...]:
 
 def as_matrix(value: object) -> tuple[tuple[float, ...], ...]:
     """Three rows of three finite numbers."""
-    given = row_of(value)
-    if given is None:
+    specified = row_of(value)
+    if specified is None:
         raise ValueError(f"{shown(value)} is not a matrix. Give three rows of three numbers.")
-    rows = tuple(as_numbers(row) for row in given)
+    rows = tuple(as_numbers(row) for row in specified)
     if len(rows) != 3 or any(len(row) != 3 for row in rows):
         raise ValueError(
             f"has rows of {[len(row) for row in rows]} numbers. Give three rows of three."
@@ -324,7 +324,7 @@ LARGEST_ANGLE = 2.0 * math.pi + 1e-6  # rad: nobody gives a heading beyond a tur
 LIGHTEST = 100.0  # kg/m^3: no liquid is lighter
 
 
-def tell_units(heading: float, rho: float, who: str) -> None:
+def warn_suspicious_units(heading: float, rho: float, who: str) -> None:
     """Warn of headings that look like degrees and of a density that looks like t/m^3.
 
     Args:

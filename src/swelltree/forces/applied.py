@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.effect import Coordinate, Effect, LinearForm, Loads, Now
+from swelltree.model.effect import Coordinate, Effect, Instant, LinearForm, Loads
 from swelltree.model.model import Model
 from swelltree.model.signals import Constant
 from swelltree.multibody.tree import PointMotion, point_motion, spread
@@ -38,7 +38,7 @@ class AppliedForces(Effect):
 
     kind: ClassVar[str] = "applied"
 
-    def loads(self, model: Model, now: Now) -> Loads:
+    def loads(self, model: Model, now: Instant) -> Loads:
         elements, t = self.elements, now.t
         body = np.array([e.body for e in elements], dtype=int)
         xp = namespace(now.motion.pose.p)
@@ -65,10 +65,10 @@ class AppliedForces(Effect):
         power = dot(force, points.velocity) + dot(moment, points.angular_velocity)
         return Loads(wrench, 0.0 * power, power, {"force": force, "torque": moment})
 
-    def linear(self, model: Model, now: Now) -> LinearForm:
+    def linear(self, model: Model, now: Instant) -> LinearForm:
         return LinearForm(inputs={n: self._units(model, now, i) for i, n in enumerate(self.names)})
 
-    def _units(self, model: Model, now: Now, i: int) -> np.ndarray:
+    def _units(self, model: Model, now: Instant, i: int) -> np.ndarray:
         """Wrenches (6, 6N) of a unit force and torque along each axis of an element."""
         element, motion = self.elements[i], now.motion
         body = np.full(6, element.body)
@@ -82,7 +82,7 @@ class AppliedForces(Effect):
         ]
         return np.array(each, float).reshape(6, -1)
 
-    def bends(self, off_stops: frozenset[str] = frozenset()) -> str:
+    def nonlinearity(self, off_stops: frozenset[str] = frozenset()) -> str:
         for name, element in zip(self.names, self.elements, strict=True):
             steady = all(isinstance(signal, Constant) for signal in element.signals)
             if element.function is not None or not steady:

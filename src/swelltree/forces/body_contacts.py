@@ -21,7 +21,7 @@ import numpy as np
 
 from swelltree.describe.forces.body_contacts import SHAPES, BodyContact
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.effect import Coordinate, Effect, Loads, Now, Place
+from swelltree.model.effect import Coordinate, Effect, Instant, Loads, Place
 from swelltree.model.model import Model
 from swelltree.multibody.build_layout import local_point
 from swelltree.multibody.tree import point_motion, spread
@@ -55,10 +55,10 @@ class BodyContacts(Effect):
     names: tuple[str, ...]
 
     kind: ClassVar[str] = "body_contact"
-    is_sudden: ClassVar[bool] = True
+    is_impulsive: ClassVar[bool] = True
     stores_from_zero: ClassVar[bool] = True
 
-    def loads(self, model: Model, now: Now) -> Loads:
+    def loads(self, model: Model, now: Instant) -> Loads:
         motion, item = now.motion, np.array(self.item)
         body_a, body_b = np.array(self.body_a)[item], np.array(self.body_b)[item]
         a = point_motion(motion, body_a, self.point)
@@ -110,14 +110,14 @@ class BodyContacts(Effect):
         counts = np.ones((len(shapes), 3), bool)
         counts[is_round, 1] = False
         counts[is_sphere, 2] = False
-        beyond = xp.where(counts, along - size, -np.inf)
-        outside = xp.maximum(beyond, 0.0)
+        excess = xp.where(counts, along - size, -np.inf)
+        outside = xp.maximum(excess, 0.0)
         square = dot(outside, outside)
         is_outside = square > 0.0
         distance = xp.sqrt(xp.where(is_outside, square, 1.0))
-        face = (np.arange(3) == xp.argmax(beyond, 1)[:, None]).astype(float)
+        face = (np.arange(3) == xp.argmax(excess, 1)[:, None]).astype(float)
         share = xp.where(is_outside[:, None], outside / distance[:, None], face)
-        gap = xp.where(is_outside, distance, beyond.max(1))
+        gap = xp.where(is_outside, distance, excess.max(1))
         normal = (share[:, :, None] * directions).sum(1)
         up = np.array([0.0, 0.0, 1.0])
         return xp.where(is_plane, x[:, 2], gap), xp.where(is_plane[:, None], up, normal)

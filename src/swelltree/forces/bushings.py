@@ -22,7 +22,7 @@ import numpy as np
 from swelltree.describe.forces.elements import Bushing
 from swelltree.describe.matrix6 import dense
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.effect import Coordinate, Effect, Loads, Now, Place
+from swelltree.model.effect import Coordinate, Effect, Instant, Loads, Place
 from swelltree.model.model import Model
 from swelltree.multibody.build_layout import local_point, pose_of
 from swelltree.multibody.tree import point_motion, spread
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from swelltree.describe.bodies.body import Point
     from swelltree.multibody.layout import Layout
 
-SMALL = 1e-3  # rad^2: below this the factor c is taken by its series
+SERIES_LIMIT = 1e-3  # rad^2: below this the factor c is taken by its series
 
 
 @pytree("names", "body_a", "body_b")
@@ -54,7 +54,7 @@ class Bushings(Effect):
     kind: ClassVar[str] = "bushing"
     stores_from_zero: ClassVar[bool] = True
 
-    def loads(self, model: Model, now: Now) -> Loads:
+    def loads(self, model: Model, now: Instant) -> Loads:
         motion = now.motion
         body_a, body_b = np.array(self.body_a, dtype=int), np.array(self.body_b, dtype=int)
         a = point_motion(motion, body_a, self.point_a)
@@ -80,7 +80,7 @@ class Bushings(Effect):
         channels = {"wrench": each, "deformation": x}
         return Loads(wrench, 0.5 * dot(x, g), -dot(rate, lost), channels)
 
-    def bends(self, off_stops: frozenset[str] = frozenset()) -> str:
+    def nonlinearity(self, off_stops: frozenset[str] = frozenset()) -> str:
         return ""
 
     def numbers(self) -> dict[str, list[Place]]:
@@ -95,7 +95,7 @@ def _conjugate(turn: Array, g: Array) -> Array:
     """Moment of a derivative by the rotation vector."""
     xp = namespace(turn)
     square = dot(turn, turn)
-    is_small = square < SMALL
+    is_small = square < SERIES_LIMIT
     half = 0.5 * xp.sqrt(xp.where(is_small, 1.0, square))
     series = 1.0 / 12.0 + square / 720.0 + square**2 / 30240.0
     c = xp.where(is_small, series, (1.0 - half / xp.tan(half)) / xp.where(is_small, 1.0, square))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from swelltree.jit.arrays import namespace, pytree
-from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.effect import Effect, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.spatial.rotations import cross, dot, matvec
 
@@ -17,7 +17,7 @@ class Gravity(Effect):
     kind: ClassVar[str] = "gravity"
     names: tuple[str, ...] = ("gravity", "buoyancy")
 
-    def loads(self, model: Model, now: Now) -> Loads:
+    def loads(self, model: Model, now: Instant) -> Loads:
         bodies, pose = model.bodies, now.motion.pose
         xp = namespace(pose.p)
         com = matvec(pose.R, bodies.com)
@@ -29,5 +29,5 @@ class Gravity(Effect):
         stored = -dot(weight, pose.p + com).sum(), -dot(upthrust, pose.p + lift).sum()
         return Loads(wrench, xp.stack(stored), xp.zeros(2), {})
 
-    def bends(self, off_stops: frozenset[str] = frozenset()) -> str:
+    def nonlinearity(self, off_stops: frozenset[str] = frozenset()) -> str:
         return ""

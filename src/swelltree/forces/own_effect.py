@@ -24,7 +24,7 @@ from swelltree.describe.errors import SwelltreeError, listed, suggest
 from swelltree.describe.forces.own_effects import OwnEffect
 from swelltree.describe.forces.signals import resolve
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
-from swelltree.model.effect import Effect, Now
+from swelltree.model.effect import Effect, Instant
 from swelltree.model.model import Model
 from swelltree.multibody.tree import PointMotion, point_motion, spread
 from swelltree.pto.controllers.law_checks import TRACED, untraceable, where_of
@@ -67,10 +67,10 @@ def effect(cls: type[T]) -> type[T]:
 
 def build_own_effects(system: System) -> list[Effect]:
     """The users' own effects of a system."""
-    return [_made(item) for item in system.forces if isinstance(item, OwnEffect)]
+    return [_built(item) for item in system.forces if isinstance(item, OwnEffect)]
 
 
-def _made(item: OwnEffect) -> Effect:
+def _built(item: OwnEffect) -> Effect:
     cls: Tree = resolve(item.effect)
     if not (inspect.isclass(cls) and issubclass(cls, Effect) and dataclasses.is_dataclass(cls)):
         raise item.fail(
@@ -78,25 +78,25 @@ def _made(item: OwnEffect) -> Effect:
             "Write one."
         )
     fields = {field.name: field for field in dataclasses.fields(cls) if field.name != "name"}
-    given = dict(item.parameters)
-    for key in given:
+    specified = dict(item.parameters)
+    for key in specified:
         if key not in fields:
             raise item.fail(
                 f"effect '{cls.__name__}' has no field '{key}'.{suggest(key, fields)} "
                 f"It has {listed(fields) or 'none'}."
             )
     for key, field in fields.items():
-        if key not in given and field.default is dataclasses.MISSING:
+        if key not in specified and field.default is dataclasses.MISSING:
             raise item.fail(f"effect '{cls.__name__}' needs '{key}'. Give it in parameters.")
-        given.setdefault(key, field.default)
+        specified.setdefault(key, field.default)
     values = {
         key: value if isinstance(value, STATIC) else np.asarray(value, dtype=float)
-        for key, value in given.items()
+        for key, value in specified.items()
     }
     return cls(**{"name": item.name, **values})
 
 
-def check_own_effects(model: Model, now: Now) -> None:
+def check_own_effects(model: Model, now: Instant) -> None:
     """Ask every own effect once, at the start, and say what is wrong with its answer."""
     n = model.layout.n_bodies
     for each in model.effects:
@@ -124,17 +124,17 @@ def check_own_effects(model: Model, now: Now) -> None:
         _check_traceable(model, each, now, what)
 
 
-def _check_traceable(model: Model, each: Effect, now: Now, what: str) -> None:
+def _check_traceable(model: Model, each: Effect, now: Instant, what: str) -> None:
     """Trace an own effect once: what numpy lets pass, such as an if on a state, may not compile."""
     from swelltree.jit.backend import jax
 
-    asked = [(type(each).loads, lambda now: each.loads(model, now).wrench)]
+    requested = [(type(each).loads, lambda now: each.loads(model, now).wrench)]
     if type(each).internal_rate is not Effect.internal_rate:
-        asked.append((type(each).internal_rate, lambda now: each.internal_rate(model, now)))
-    for method, ask in asked:
+        requested.append((type(each).internal_rate, lambda now: each.internal_rate(model, now)))
+    for method, ask in requested:
         try:
             jax.eval_shape(
-                lambda t, motion, internal, ask=ask: ask(Now(t, motion, internal)),
+                lambda t, motion, internal, ask=ask: ask(Instant(t, motion, internal)),
                 now.t,
                 now.motion,
                 now.internal,
@@ -147,7 +147,7 @@ def _check_traceable(model: Model, each: Effect, now: Now, what: str) -> None:
 
 
 def body_point(
-    model: Model, now: Now, body: str, point: Array = (0.0, 0.0, 0.0)
+    model: Model, now: Instant, body: str, point: Array = (0.0, 0.0, 0.0)
 ) -> tuple[int, PointMotion]:
     """Number of a body and the motion of a point of it in world axes.
 
@@ -168,7 +168,7 @@ def body_point(
 
 def wrench_at(
     model: Model,
-    now: Now,
+    now: Instant,
     body: str,
     force: Array,
     torque: Array = None,

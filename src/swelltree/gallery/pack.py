@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # --- Hydrodynamic data as small files of the package
 
-KEPT = (
+STORED_VARIABLES = (
     "added_mass",
     "radiation_damping",
     "excitation_force",
@@ -53,7 +53,7 @@ def write(data: xr.Dataset, path: Path) -> None:
     """Write what a run needs, small: single precision, compressed, complex as (re, im)."""
     import xarray as xr
 
-    data = data[list(KEPT)]
+    data = data[list(STORED_VARIABLES)]
     for name in RESIDUALS:
         data[name] = data[name].round(4).astype("float32")
     force = data["excitation_force"]

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.describe.files.atomic import clean_up, whole
+from swelltree.describe.files.atomic import clean_up, replacing
 from swelltree.describe.files.paths import NOT_A_FILE, is_special
 from swelltree.jit.arrays import Tree
 from swelltree.jit.trees import flatten, leaves_of
@@ -79,7 +79,7 @@ def write(
     arrays = {f"carry_{i}": x for i, x in enumerate(leaves_of(carry))}
     arrays |= {f"outputs_{i}": x for i, x in enumerate(leaves_of(outputs))}
     try:
-        with whole(file) as temporary, temporary.open("wb") as stream:
+        with replacing(file) as temporary, temporary.open("wb") as stream:
             np.savez(stream, key=np.array(key), number=np.array(number), times=times, **arrays)
             stream.flush()
             os.fsync(stream.fileno())

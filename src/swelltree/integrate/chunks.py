@@ -34,7 +34,7 @@ from swelltree.jit.trees import leaves_of, mapped
 
 @contextmanager
 def progress_bar(
-    title: str, times: np.ndarray, wanted: bool | None
+    title: str, times: np.ndarray, requested: bool | None
 ) -> Iterator[Callable[[float], None]]:
     """Give a function ``show(t)`` that moves the bar to a simulated time.
 
@@ -43,9 +43,9 @@ def progress_bar(
         times: output times [s].
         wanted: True shows the bar, False does not, None shows it on a terminal.
     """
-    if wanted is None:
-        wanted = sys.stderr.isatty()
-    if not wanted or len(times) == 0:
+    if requested is None:
+        requested = sys.stderr.isatty()
+    if not requested or len(times) == 0:
         yield lambda t: None
         return
     from rich.console import Console
@@ -105,8 +105,8 @@ class ChunkedRun:
             here = min(left, rows)
             if here == 0:
                 return
-            whole = here == rows
-            yield part if whole else mapped(lambda x, n=here: x[:n], part)
+            full = here == rows
+            yield part if full else mapped(lambda x, n=here: x[:n], part)
             left -= here
 
     @property
@@ -128,17 +128,17 @@ def gathered(
         count: rows of all of them together.
         on_disk: write them to temporary files, and map these into memory at the end.
     """
-    whole: dict[str, _Rows] = {}
+    full: dict[str, _Rows] = {}
     first = 0
     for part in parts:
         here = 0
         for name, rows in part.items():
             here = len(rows)
-            if name not in whole:
-                whole[name] = _Rows((count, *rows.shape[1:]), rows.dtype, on_disk)
-            whole[name].put(first, rows)
+            if name not in full:
+                full[name] = _Rows((count, *rows.shape[1:]), rows.dtype, on_disk)
+            full[name].put(first, rows)
         first += here
-    return {name: rows.array() for name, rows in whole.items()}
+    return {name: rows.array() for name, rows in full.items()}
 
 
 class _Rows:
@@ -251,7 +251,7 @@ def run_chunks(
                 if known is None:
                     # copies, so that the device keeps nothing
                     new, outputs = mapped(np.array, advance(carry, piece))
-                    part = store.kept(number, new, outputs)
+                    part = store.stored(number, new, outputs)
                 else:
                     new, part = known
             except KeyboardInterrupt:
@@ -316,7 +316,7 @@ class _Store:
         new, outputs = self._both(path)
         return new, outputs if self._stays(outputs) else path
 
-    def kept(self, number: int, new: Tree, outputs: Tree) -> Tree:
+    def stored(self, number: int, new: Tree, outputs: Tree) -> Tree:
         """The outputs of a chunk that was computed, or the file that holds them."""
         self.like = outputs
         if self.folder is None and not self._stays(outputs):

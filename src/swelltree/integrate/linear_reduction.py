@@ -15,7 +15,7 @@ from swelltree.jit.arrays import Tree
 
 SLOW_DECAY = 1e-6  # of the fastest mode: what decays more slowly counts as not decaying
 SAME = 1e-6  # of its size: eigenvalues so near count as one
-SMALL = 1e-9  # of the scaled system: a direction that is not reached or not seen
+REL_TOL = 1e-9  # of the scaled system: a direction that is not reached or not seen
 
 
 @dataclass(frozen=True)
@@ -211,11 +211,11 @@ def reached(A: np.ndarray, B: np.ndarray, size: np.ndarray | None = None) -> np.
         W = np.linalg.qr(left[near].conj().T)[0].conj().T
         U, touch, _ = np.linalg.svd(W @ B)
         touch = np.append(touch, np.zeros(len(near)))[: len(near)]
-        silent = U.conj().T[touch < SMALL] @ W
+        silent = U.conj().T[touch < REL_TOL] @ W
         still += [np.real(silent), np.imag(silent)]
     silent = np.concatenate(still)
     length = np.linalg.norm(silent, axis=1)
-    silent = silent[length > SMALL] / length[length > SMALL, None]
+    silent = silent[length > REL_TOL] / length[length > REL_TOL, None]
     return null_space(silent, rcond=1e-6) if len(silent) else np.eye(n)
 
 
@@ -229,7 +229,7 @@ def _staircase(A: np.ndarray, B: np.ndarray) -> np.ndarray:
         for _ in range(2):
             new = new - basis @ (basis.T @ new)
         U, length, _ = np.linalg.svd(new, full_matrices=False)
-        new = U[:, length > SMALL]
+        new = U[:, length > REL_TOL]
         basis = np.hstack([basis, new])
         new = A @ new / size
     return basis[:, :n]

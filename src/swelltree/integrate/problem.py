@@ -130,7 +130,7 @@ class Carry(NamedTuple):
     code: Array  # solution.Code
     t_fail: Array  # time of failure [s], NaN while all is well
     crossing: Array  # a time behind the next event [s], infinite while none is known
-    beyond: Array  # values of the events there (k,)
+    excess: Array  # values of the events there (k,)
     n_events: Array
     extension: Extension  # of the last attempt
     sampled: Array  # time of the last output [s]
@@ -166,7 +166,7 @@ def start(t0: float, y0: Tree, *, first_step: float = 0.0, events: int = 0) -> C
         code=zero,
         t_fail=np.asarray(np.nan),
         crossing=np.asarray(np.inf),
-        beyond=np.zeros(events),
+        excess=np.zeros(events),
         n_events=zero,
         extension=blank_extension(y0),
         sampled=np.asarray(t0, float) if not is_jax(t0) else t0,

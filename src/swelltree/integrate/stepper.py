@@ -43,7 +43,7 @@ def run_key(*parts: object) -> str:
 
 
 @dataclass(frozen=True)
-class Keeping:
+class OutputOptions:
     """How a run is cut, shown and kept.
 
     Args:
@@ -96,7 +96,7 @@ class Stepper(ABC):
         """What computes a chunk of such output times, and why: see `Program.engine`."""
 
     @abstractmethod
-    def onward(self, task: Tree, state: Tree, times: np.ndarray) -> tuple[Stepper, Tree]:
+    def continue_from(self, task: Tree, state: Tree, times: np.ndarray) -> tuple[Stepper, Tree]:
         """Stepper and state that go on from the last sample to other output times.
 
         Args:
@@ -190,7 +190,7 @@ class Driven:
             yield {name: np.asarray(x)[:count] for name, x in channels.items()}
 
 
-def drive(stepper: Stepper, times: np.ndarray, keeping: Keeping) -> Driven:
+def drive(stepper: Stepper, times: np.ndarray, output_options: OutputOptions) -> Driven:
     """Step through all output times; what failed is in the code and the message.
 
     Args:
@@ -198,13 +198,13 @@ def drive(stepper: Stepper, times: np.ndarray, keeping: Keeping) -> Driven:
         times: output times [s].
         keeping: how the run is cut, shown and kept.
     """
-    width = min(keeping.chunk, len(times))
+    width = min(output_options.chunk, len(times))
     blank = stepper.blank(width)
     # the observation compiles while the stepper finds its start, compiles and runs
     warm = threading.Thread(target=stepper.observe, args=(np.full(width, np.nan), blank))
     warm.start()
     try:
-        with doing("finding the start of the run and compiling", keeping.progress):
+        with doing("finding the start of the run and compiling", output_options.progress):
             state = stepper.start()
         parts = *stepper.identity, state, times, width
         chunks = run_chunks(
@@ -212,10 +212,10 @@ def drive(stepper: Stepper, times: np.ndarray, keeping: Keeping) -> Driven:
             state,
             times,
             chunk=width,
-            progress=keeping.progress,
-            checkpoint=keeping.checkpoint,
-            resume=keeping.resume,
-            key="" if keeping.checkpoint is None else run_key(*parts),
+            progress=output_options.progress,
+            checkpoint=output_options.checkpoint,
+            resume=output_options.resume,
+            key="" if output_options.checkpoint is None else run_key(*parts),
             like=blank,
         )
     finally:

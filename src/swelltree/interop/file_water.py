@@ -11,14 +11,14 @@ from dataclasses import replace
 
 from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.describe.mooring.seabed import depth_under
-from swelltree.interop.moordyn.tables import PointRow, RodRow, Three
+from swelltree.interop.moordyn.tables import PointRow, PoseStencil, RodRow
 from swelltree.interop.mooring_file import MooringFile
 
 IN_THE_WORLD = ("fixed", "pinned", "coupled", "coupledpinned", "free")
 Fail = Callable[[str, PointRow | RodRow, str], SwelltreeError]
 
 
-def with_water(file: MooringFile, given: Mapping[str, float | None], fail: Fail) -> MooringFile:
+def with_water(file: MooringFile, specified: Mapping[str, float | None], fail: Fail) -> MooringFile:
     """The file with all numbers of its water; nothing of it lies under the ground.
 
     Args:
@@ -26,7 +26,7 @@ def with_water(file: MooringFile, given: Mapping[str, float | None], fail: Fail)
         given: depth, rho and g of the user, None where the file is to give them.
         fail: makes the error about a row of a section.
     """
-    changed = {word: value for word, value in given.items() if value is not None}
+    changed = {word: value for word, value in specified.items() if value is not None}
     for word, value in changed.items():
         if word in file.stated and value != getattr(file.water, word):
             raise SwelltreeError(
@@ -75,7 +75,7 @@ def _depth_of_anchors(file: MooringFile) -> float:
     return -low
 
 
-def _places(file: MooringFile) -> Iterator[tuple[str, PointRow | RodRow, Three]]:
+def _places(file: MooringFile) -> Iterator[tuple[str, PointRow | RodRow, PoseStencil]]:
     """Section, row and place of what is given in the world."""
     for point in file.points:
         if point.attachment in IN_THE_WORLD:

@@ -84,7 +84,7 @@ class MooringFile:
             lines, line_types, junctions, rods and seabed; bodies, joints, forces and moorings
             where the file has bodies that move by themselves; its current where it has one.
         """
-        fields = self._made(fairleads_on, model).fields()
+        fields = self._built(fairleads_on, model).fields()
         return fields if self.current is None else fields | {"current": self.current}
 
     def system(
@@ -118,7 +118,7 @@ class MooringFile:
             fields[key] = (*value, *fields[key]) if several else value
         return System(name, **fields)
 
-    def _made(self, fairleads_on: object, model: str | None) -> Parts:
+    def _built(self, fairleads_on: object, model: str | None) -> Parts:
         model = model or self.model
         if isinstance(fairleads_on, Mapping):
             return Parts(self, {str(k).lower(): v for k, v in fairleads_on.items()}, model)

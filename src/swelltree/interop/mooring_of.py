@@ -52,11 +52,11 @@ def mooring_of(system: System, free: Sequence[str] = ()) -> MooringFile:
     """
     if not system.lines and not system.rods:
         raise system.fail("has no lines and no rods to write.")
-    _tell_what_stays_behind(system)
+    _warn_omitted(system)
     return _Tables(system.resolved, tuple(free)).file()
 
 
-def _tell_what_stays_behind(system: System) -> None:
+def _warn_omitted(system: System) -> None:
     """Warn of what a MoorDyn file has no place for; the rest is written."""
     left = [
         f"{winch.label} is left out and line '{winch.line}' keeps the length it has as described"

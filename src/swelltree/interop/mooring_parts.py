@@ -39,8 +39,8 @@ from swelltree.interop.moordyn.tables import (
     LineRow,
     LoadRow,
     PointRow,
+    PoseStencil,
     RodRow,
-    Three,
     rod_end,
     three,
 )
@@ -108,7 +108,7 @@ class Frame:
             return Point(WORLD.name, _plain(world))
         return Point(self.body, _plain(self.rotation.T @ (world - self.position)))
 
-    def direction(self, world: np.ndarray) -> Three:
+    def direction(self, world: np.ndarray) -> PoseStencil:
         """A direction of the world in the axes of this body."""
         turned = world if self.body == WORLD.name else self.rotation.T @ world
         return _plain(turned / np.linalg.norm(turned))
@@ -117,7 +117,7 @@ class Frame:
 GROUND = Frame(WORLD.name, np.zeros(3), np.eye(3))
 
 
-def _plain(x: np.ndarray) -> Three:
+def _plain(x: np.ndarray) -> PoseStencil:
     """Coordinates without the dust of turning to and fro."""
     return three(np.round(x, 12) + 0.0)
 
@@ -142,16 +142,16 @@ class Parts:
     def fields(self) -> NamedValues:
         """Fields of `System` that are not empty."""
         bodies = [row for row in self.file.bodies if row.attachment in MOVING]
-        made: dict[str, list[Any]] = {
+        built: dict[str, list[Any]] = {
             "bodies": [],
             "joints": [],
             "forces": [],
             "moorings": [],
         }
         for row in bodies:
-            self._body(row, made)
+            self._body(row, built)
         for load in self.file.loads:
-            self._load(load, made)
+            self._load(load, built)
         lines = [self._line(rows) for rows in runs_of_lines(self.file)]
         used = {
             end.junction
@@ -164,7 +164,7 @@ class Parts:
         junctions = [junction for junction in junctions if junction.name in used]
         rods = [self._rod(row) for row in self.file.rods if row.segments > 0]
         all_fields = {
-            **made,
+            **built,
             "lines": lines,
             "line_types": list(self.file.line_types),
             "junctions": junctions,
@@ -227,11 +227,11 @@ class Parts:
 
     def _end(self, row: LineRow, text: str, far: bool) -> tuple[LineEnd, Array | None]:
         """A line end, and the direction of a clamp there."""
-        bends = any(t.name == row.type and t.EI > 0 for t in self.file.line_types)
+        nonlinearity = any(t.name == row.type and t.EI > 0 for t in self.file.line_types)
         rod = rod_end(text)
         if rod is not None:
             end, clamp = self._at_rod(row, *rod, far)
-            return end, clamp if bends else None
+            return end, clamp if nonlinearity else None
         point = self._points.get(text.removeprefix("P"))
         if point is None:
             raise self._fail(
@@ -239,10 +239,10 @@ class Parts:
             )
         if point.attachment == "free":
             return OnJunction(f"Point{point.id}"), None
-        given, carrier = self._carried(point.attachment, "points", point.line)
+        specified, carrier = self._carried(point.attachment, "points", point.line)
         if carrier is not GROUND and (point.mass or point.volume or point.drag_area):
             self._warn(f"point {point.id} is on a body; its mass, volume and drag are left out.")
-        world = given.position + given.rotation @ np.array(point.position)
+        world = specified.position + specified.rotation @ np.array(point.position)
         return carrier.at(world), None
 
     def _at_rod(
@@ -266,9 +266,9 @@ class Parts:
                 f"a rod without length that is '{rod.attachment}' cannot be read. Give it "
                 "segments and a length, or fix it.",
             )
-        given, carrier = self._carried(rod.attachment, "rods", rod.line)
-        world = given.position + given.rotation @ np.array(rod.a)
-        return carrier.at(world), carrier.direction(sign * (given.rotation @ np.array(rod.b)))
+        specified, carrier = self._carried(rod.attachment, "rods", rod.line)
+        world = specified.position + specified.rotation @ np.array(rod.a)
+        return carrier.at(world), carrier.direction(sign * (specified.rotation @ np.array(rod.b)))
 
     # what things become
 
@@ -282,9 +282,9 @@ class Parts:
                 )
         first, last = rows[0], rows[-1]
         (a, clamp_a), (b, clamp_b) = self._end(first, first.A, False), self._end(last, last.B, True)
-        made: NamedValues = {"type": first.type, "segments": first.segments}
+        built: NamedValues = {"type": first.type, "segments": first.segments}
         if len(rows) > 1:
-            made = {"sections": [Section(row.type, row.length, row.segments) for row in rows]}
+            built = {"sections": [Section(row.type, row.length, row.segments) for row in rows]}
         try:
             return Line(
                 "_".join(f"Line{row.id}" for row in rows),
@@ -294,7 +294,7 @@ class Parts:
                 model=self.model,
                 clamp_A=clamp_a,
                 clamp_B=clamp_b,
-                **made,
+                **built,
                 **self._release(first, last),
             )
         except SwelltreeError as error:
@@ -346,8 +346,8 @@ class Parts:
         kind = next((t for t in self.file.rod_types if t.id == row.type), None)
         if kind is None:
             raise self._fail("rods", row.line, f"rod type '{row.type}' is not in the file. Add it.")
-        given, carrier = self._carried(row.attachment, "rods", row.line)
-        ends = [given.position + given.rotation @ np.array(x) for x in (row.a, row.b)]
+        specified, carrier = self._carried(row.attachment, "rods", row.line)
+        ends = [specified.position + specified.rotation @ np.array(x) for x in (row.a, row.b)]
         attachment = "pinned" if row.attachment.endswith("pinned") else "fixed"
         if row.attachment == "free":
             attachment = "free"
@@ -368,7 +368,7 @@ class Parts:
         except SwelltreeError as error:
             raise self._fail("rods", row.line, str(error)) from None
 
-    def _body(self, row: BodyRow, made: dict[str, list[Any]]) -> None:
+    def _body(self, row: BodyRow, built: dict[str, list[Any]]) -> None:
         """A body of the file with its joint and drag; without inertia it only slides."""
         name, rho = f"Body{row.id}", self.file.water.rho
         added = {
@@ -388,18 +388,18 @@ class Parts:
             center_of_buoyancy=(0.0, 0.0, 0.0) if row.volume else None,
             added_mass=added,
         )
-        made["bodies"].append(body)
+        built["bodies"].append(body)
         turns = any(row.inertia) or any(self._turned_by(row))
         if row.attachment.endswith("pinned"):
-            made["joints"].append(Ball(f"{name}_pin", self._pin(row), body))
+            built["joints"].append(Ball(f"{name}_pin", self._pin(row), body))
         elif turns:
-            made["joints"].append(Free(f"{name}_free", WORLD, body))
+            built["joints"].append(Free(f"{name}_free", WORLD, body))
         else:
-            made["joints"].append(SubsetJoint(f"{name}_free", WORLD, body, dofs=SLIDES))
+            built["joints"].append(SubsetJoint(f"{name}_free", WORLD, body, dofs=SLIDES))
         dofs = (*SLIDES, "Roll", "Pitch", "Yaw")
         drag = {d: 0.5 * rho * c for d, c in zip(dofs, row.drag_area, strict=True) if c}
         if drag:
-            made["forces"].append(QuadraticDrag(f"{name}_drag", body, drag, relative_to="water"))
+            built["forces"].append(QuadraticDrag(f"{name}_drag", body, drag, relative_to="water"))
 
     def _pin(self, row: BodyRow) -> Point:
         """Where a pinned body hangs: in the world, or on what carries coupled things."""
@@ -413,8 +413,8 @@ class Parts:
         points = [any(p.position) for p in self.file.points if p.attachment == prefix]
         return [*points, *(rod.attachment.startswith(prefix) for rod in self.file.rods)]
 
-    def _load(self, row: LoadRow, made: dict[str, list[Any]]) -> None:
-        body = next((b for b in made["bodies"] if b.name.lower() == row.object), None)
+    def _load(self, row: LoadRow, built: dict[str, list[Any]]) -> None:
+        body = next((b for b in built["bodies"] if b.name.lower() == row.object), None)
         if body is None:
             raise self._fail(
                 "external loads",
@@ -429,7 +429,7 @@ class Parts:
                 f"Blin has {len(row.linear)} and Bquad {len(row.quadratic)} values between bars. "
                 "Give three of each for a body.",
             )
-        slides = any(j.name == f"{body.name}_free" and j.type == "subset" for j in made["joints"])
+        slides = any(j.name == f"{body.name}_free" and j.type == "subset" for j in built["joints"])
         even = len(set(row.quadratic)) == 1
         if any(row.quadratic) and row.axes == "G" and not slides and not even:
             raise self._fail(
@@ -448,13 +448,13 @@ class Parts:
         name = f"{body.name}_load{row.id}"
         if any(row.force):
             axes = "body" if row.axes == "L" else "world"
-            made["forces"].append(AppliedForce(name, body.at(), row.force, axes=axes))
+            built["forces"].append(AppliedForce(name, body.at(), row.force, axes=axes))
         if any(row.quadratic):
             drag = dict(zip(SLIDES, row.quadratic, strict=True))
-            made["forces"].append(QuadraticDrag(f"{name}_drag", body, drag, relative_to="ground"))
+            built["forces"].append(QuadraticDrag(f"{name}_drag", body, drag, relative_to="ground"))
         if any(row.linear):
             damping = dict(zip(SLIDES, row.linear, strict=True))
-            made["moorings"].append(LinearDamping(f"{name}_damping", body, damping))
+            built["moorings"].append(LinearDamping(f"{name}_damping", body, damping))
 
     def _warn(self, text: str) -> None:
         warn_user(f"{self.file.path.name}: {text}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from swelltree.describe.errors import SwelltreeError, error_in_file
-from swelltree.describe.files.numbers import to_number, to_whole
+from swelltree.describe.files.numbers import to_integer, to_number
 
 MOST_SEGMENTS = 100_000  # of one line or rod
 
@@ -87,7 +87,7 @@ class Place:
         value = self.number(row, index, what)
         if value != int(value) or value < 0:
             raise self.fail(row, f"{what} {value} is not a whole number. Give 0, 1, 2 ...")
-        return to_whole(value, what, lambda text: self.fail(row, text), 0, MOST_SEGMENTS)
+        return to_integer(value, what, lambda text: self.fail(row, text), 0, MOST_SEGMENTS)
 
     def word(self, row: TextRow, index: int, what: str) -> str:
         """A word, which must be there."""
@@ -134,17 +134,17 @@ def _section(name: str, rows: list[TextRow]) -> Section:
     if name not in WITHOUT_TITLES:
         titles = tuple(word.lower() for word in rows[0].words) if rows else ()
         rows = rows[2:]
-    kept = [TextRow(row.number, _uncommented(row.words)) for row in rows]
-    return Section(name, titles, tuple(row for row in kept if row.words))
+    stored = [TextRow(row.number, _uncommented(row.words)) for row in rows]
+    return Section(name, titles, tuple(row for row in stored if row.words))
 
 
 def _uncommented(words: tuple[str, ...]) -> tuple[str, ...]:
     """Words before a comment."""
-    kept: list[str] = []
+    stored: list[str] = []
     for word in words:
         head = re.split(r"[!#%]", word, maxsplit=1)[0]
         if head:
-            kept.append(head)
+            stored.append(head)
         if head != word:
             break
-    return tuple(kept)
+    return tuple(stored)

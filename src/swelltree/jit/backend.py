@@ -47,8 +47,8 @@ _ONE_KERNEL = "xla_cpu_small_while_loop_byte_threshold=1000000000000"
 def _ask_for_one_kernel() -> None:
     """Add the one-kernel option to XLA_FLAGS unless the user has set backend options."""
     flags = os.environ.get("XLA_FLAGS", "")
-    wanted = os.environ.get("SWELLTREE_ONE_KERNEL", "1") != "0"
-    if wanted and "xla_backend_extra_options" not in flags:
+    requested = os.environ.get("SWELLTREE_ONE_KERNEL", "1") != "0"
+    if requested and "xla_backend_extra_options" not in flags:
         os.environ["XLA_FLAGS"] = f"{flags} --xla_backend_extra_options={_ONE_KERNEL}".strip()
 
 
@@ -102,8 +102,8 @@ def _keep_compiled_programs() -> None:
 
 def _compute_on_the_cpu() -> None:
     """Leave a GPU, JAX's first choice, to those who ask for it."""
-    asked = (getattr(jax.config, name, None) for name in ("jax_default_device", "jax_platforms"))
-    if not any(asked):
+    required = (getattr(jax.config, name, None) for name in ("jax_default_device", "jax_platforms"))
+    if not any(required):
         jax.config.update("jax_default_device", OWN_CHOICE)
 
 
@@ -144,8 +144,8 @@ def jitted(function: Callable[..., R], **options: Any) -> Callable[..., R]:
         return jax.jit(function, **options)
 
     @functools.wraps(function)
-    def call(*args: object, **given: object) -> R:
-        return compiled()(*args, **given)
+    def call(*args: object, **specified: object) -> R:
+        return compiled()(*args, **specified)
 
     return call
 
@@ -157,8 +157,8 @@ def jaxpr_as_fun(closed: ClosedProgram) -> Callable[..., list[Array]]:
 
 def traced(function: Callable[..., Tree], *args: object) -> ClosedProgram:
     """The program of a function of arguments of such shapes."""
-    made: Any = jax.make_jaxpr(function)(*args)
-    return made
+    built: Any = jax.make_jaxpr(function)(*args)
+    return built
 
 
 def ravel_pytree(tree: Tree) -> tuple[Array, Callable[[Array], Tree]]:
@@ -178,10 +178,10 @@ __all__ = [
 ]
 
 
-MADE: list[str] = []  # programs made since traces were let go
+NEW_PROGRAMS: list[str] = []  # programs made since traces were let go
 
 
-def make_room(most: int = MANY_MAPS) -> None:
+def trim_cache(most: int = MANY_MAPS) -> None:
     """Let go of compiled programs before the system runs out of places to map them to.
 
     Linux lets a process map some 65 000 pieces of memory, and every compiled model takes
@@ -194,8 +194,8 @@ def make_room(most: int = MANY_MAPS) -> None:
     maps = Path("/proc/self/maps")
     if not is_imported("jax") or not maps.exists():
         return
-    if len(MADE) > MANY_PROGRAMS or maps.read_bytes().count(b"\n") > most:
-        MADE.clear()
+    if len(NEW_PROGRAMS) > MANY_PROGRAMS or maps.read_bytes().count(b"\n") > most:
+        NEW_PROGRAMS.clear()
         jax.clear_caches()
         gc.collect()
 

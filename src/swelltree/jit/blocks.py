@@ -128,13 +128,13 @@ def _summed(
     full: np.ndarray | None = None,
 ) -> Stored:
     """The sum of rows that lie somewhere, each times a number, in new memory."""
-    kept = [k for k, a in enumerate(weights) if graph.value(a) != 0.0] or [0]
-    homes = [home for k in kept for home in (rows[k][2], graph.home[weights[k]])]
+    retained = [k for k, a in enumerate(weights) if graph.value(a) != 0.0] or [0]
+    homes = [home for k in retained for home in (rows[k][2], graph.home[weights[k]])]
     home = max(homes, key=lambda region: region.depth)
     out = graph.room(count, "f8")
-    where = [rows[k][:2] for k in kept]
-    full = None if full is None else full[kept]
-    home.items.append(Combination(out, where, [weights[k] for k in kept], count, full))
+    where = [rows[k][:2] for k in retained]
+    full = None if full is None else full[retained]
+    home.items.append(Combination(out, where, [weights[k] for k in retained], count, full))
     return stored(out, 0, (count,), home)
 
 

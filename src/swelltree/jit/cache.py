@@ -23,9 +23,9 @@ from hashlib import sha256
 from pathlib import Path
 
 MARK = b"swelltree object 2\n"
-LARGEST = 64_000_000  # bytes of one entry
-MOST = 1_000_000_000  # bytes of all
-KEPT_FREE = 0.2  # of these, after some had to go
+MAX_ENTRY_BYTES = 64_000_000  # bytes of one entry
+MAX_BYTES = 1_000_000_000  # bytes of all
+FREED_FRACTION = 0.2  # of these, after some had to go
 DAY = 86_400.0  # s
 UNUSED = 90 * DAY  # s, after which an entry goes
 NEW = ".new-"  # how names of files begin that are being written
@@ -75,8 +75,8 @@ def private_bytes(path: Path, largest: int) -> bytes | None:
     try:
         with os.fdopen(os.open(path, flags), "rb") as file:
             status = os.fstat(file.fileno())
-            whole = stat.S_ISREG(status.st_mode) and status.st_size <= largest
-            if not (whole and _is_private(status)):
+            full = stat.S_ISREG(status.st_mode) and status.st_size <= largest
+            if not (full and _is_private(status)):
                 return None
             content = file.read(status.st_size)
         if time.time() - status.st_mtime > DAY:
@@ -88,7 +88,7 @@ def private_bytes(path: Path, largest: int) -> bytes | None:
 
 def read(folder: Path | None, name: str) -> bytes | None:
     """Code of an entry; None where there is none that can be trusted."""
-    content = None if folder is None else private_bytes(folder / name, LARGEST)
+    content = None if folder is None else private_bytes(folder / name, MAX_ENTRY_BYTES)
     if content is None:
         return None
     head = len(MARK) + 32
@@ -134,7 +134,7 @@ def clean_seldom(folder: Path, names: str = OBJECTS) -> None:
         clean(folder, names=names)
 
 
-def clean(folder: Path, most: int = MOST, names: str = OBJECTS) -> None:
+def clean(folder: Path, most: int = MAX_BYTES, names: str = OBJECTS) -> None:
     """Let entries go that nobody used for long, and the oldest of too many.
 
     Args:
@@ -159,7 +159,7 @@ def clean(folder: Path, most: int = MOST, names: str = OBJECTS) -> None:
     if total <= most:
         return
     for _, size, path in sorted(entries):
-        if total <= (1.0 - KEPT_FREE) * most:
+        if total <= (1.0 - FREED_FRACTION) * most:
             return
         with contextlib.suppress(OSError):
             os.unlink(path)

@@ -14,5 +14,5 @@ def cores() -> int:
 
 def threads() -> int:
     """Threads that this process may start: what OMP_NUM_THREADS allows, or one for each core."""
-    asked = os.environ.get("OMP_NUM_THREADS", "").strip()
-    return int(asked) if asked.isdigit() and int(asked) > 0 else cores()
+    requested = os.environ.get("OMP_NUM_THREADS", "").strip()
+    return int(requested) if requested.isdigit() and int(requested) > 0 else cores()

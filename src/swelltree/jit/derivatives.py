@@ -16,8 +16,8 @@ import numpy as np
 
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import jax, traced
-from swelltree.jit.flatten import INLINED, UNEXPECTED, Flattening
-from swelltree.jit.graph import FLOAT, TRUTH, Graph, NotFlattenedError, kind_of
+from swelltree.jit.flatten import INLINED, UNEXPECTED, Lowering
+from swelltree.jit.graph import FLOAT, TRUTH, Graph, UnsupportedOperationError, kind_of
 from swelltree.jit.traced_types import ClosedProgram, Equation, Variable, is_known
 from swelltree.jit.values import Stored, Value, places
 
@@ -44,7 +44,7 @@ SINGLE |= {
 SINGLE |= {"logistic", "clamp", "one_minus_square", "nextafter", "div"}
 
 
-class Differentiating(Flattening):
+class Differentiating(Lowering):
     """Programs written into one graph with their derivatives in some of its numbers.
 
     Args:
@@ -57,7 +57,7 @@ class Differentiating(Flattening):
         self, graph: Graph, table: Callable[[np.ndarray], Value] | None, unknown: Iterable[int]
     ) -> None:
         super().__init__(graph, table)
-        self.plain = Flattening(graph, table)
+        self.plain = Lowering(graph, table)
         self.partials: dict[int, Partials] = {a: {j: graph.one} for j, a in enumerate(unknown)}
         # derivatives of functions of single numbers, traced, and their values
         self.rules: dict[Hashable, ClosedProgram] = {}
@@ -82,7 +82,7 @@ class Differentiating(Flattening):
         self.has_custom = self.has_custom or name in OWN
         if name in MOVED:
             outs = super().one(eqn, values)
-            return outs if self._are_given(outs, values) else self._by_jax(eqn, values)
+            return outs if self._are_specified(outs, values) else self._by_jax(eqn, values)
         rule = RULES.get(name)
         if rule is not None:
             outs = super().one(eqn, values)
@@ -100,14 +100,14 @@ class Differentiating(Flattening):
             return False
         return not self.partials.keys().isdisjoint(places(self.graph, x).reshape(-1).tolist())
 
-    def _are_given(self, outs: list[Value], values: list[Value]) -> bool:
+    def _are_specified(self, outs: list[Value], values: list[Value]) -> bool:
         """Are all numbers those that were given, or loaded from where nothing moves?
 
         A number chosen among them is another one, known from before or not.
         """
         graph = self.graph
         still = [isinstance(x, Stored) and x.buffer.where != "work" for x in values]
-        given = {
+        specified = {
             a
             for x, fixed in zip(values, still, strict=True)
             if not fixed
@@ -118,7 +118,7 @@ class Differentiating(Flattening):
                 continue
             for a in places(graph, x).reshape(-1).tolist():
                 op = graph.ops[a]
-                if a in given or op[0] == "is" or (op[0] == "load" and op[1].where != "work"):
+                if a in specified or op[0] == "is" or (op[0] == "load" and op[1].where != "work"):
                     continue
                 return False
         return True
@@ -241,7 +241,9 @@ def _guarded(eqn: Equation, trace: Callable[[], Tree]) -> Tree:
     except (*UNEXPECTED, NotImplementedError) as error:
         what = f"{type(error).__name__}: {error}"
         name = eqn.primitive.name
-        raise NotFlattenedError(f"derivatives of the operation '{name}' ({what})") from error
+        raise UnsupportedOperationError(
+            f"derivatives of the operation '{name}' ({what})"
+        ) from error
 
 
 def _variables(eqn: Equation) -> dict[Variable, int]:
@@ -256,8 +258,8 @@ def _variables(eqn: Equation) -> dict[Variable, int]:
 def _alone(eqn: Equation) -> Callable[..., list[Array]]:
     """The equation as a function of its variables."""
     order = {var: k for k, var in enumerate(_variables(eqn))}
-    made = eqn.primitive.get_bind_params(eqn.params)
-    inner, params = made if isinstance(made, tuple) else ((), made)
+    built = eqn.primitive.get_bind_params(eqn.params)
+    inner, params = built if isinstance(built, tuple) else ((), built)
 
     def function(*x: Array) -> list[Array]:
         args = [var.val if is_known(var) else x[order[var]] for var in eqn.invars]
@@ -382,9 +384,9 @@ def _converted(
 def _total(flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]) -> None:
     graph, x = flat.graph, places(flat.graph, values[0])
     axes = [int(d) for d in eqn.params["axes"]]
-    kept = [d for d in range(x.ndim) if d not in axes]
+    stored = [d for d in range(x.ndim) if d not in axes]
     out = places(graph, outs[0]).reshape(-1).tolist()
-    rows = x.transpose([*kept, *axes]).reshape(len(out), -1).tolist()
+    rows = x.transpose([*stored, *axes]).reshape(len(out), -1).tolist()
     for a, row in zip(out, rows, strict=True):
         flat.put(a, flat.combined((graph.one, flat.of(b)) for b in row))
 

@@ -100,15 +100,15 @@ def _bound(
     ]
     body = jax.make_jaxpr(function)(*bodies)
     if body.consts:
-        given, inner = [jnp.asarray(x) for x in body.consts], body.jaxpr
-        count = len(given)
+        specified, inner = [jnp.asarray(x) for x in body.consts], body.jaxpr
+        count = len(specified)
 
-        def whole(*all_args: Array) -> list[Array]:
+        def full(*all_args: Array) -> list[Array]:
             return jaxpr_as_fun(ClosedJaxpr(inner, all_args[:count]))(*all_args[count:])
 
-        args, axes = [*given, *args], [None] * count + axes
-        shapes = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in given]
-        body = jax.make_jaxpr(whole)(*shapes, *bodies)
+        args, axes = [*specified, *args], [None] * count + axes
+        shapes = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in specified]
+        body = jax.make_jaxpr(full)(*shapes, *bodies)
     flags = tuple(summed(len(body.out_avals)))
     return each_p.bind(*args, jaxpr=body, axes=tuple(axes), length=length, summed=flags)
 
@@ -192,24 +192,26 @@ def _transpose(
     """Cotangents of what the operation is linear in: summed where all rows share it."""
     linear = [k for k, x in enumerate(args) if ad.is_undefined_primal(x)]
     known = [k for k in range(len(args)) if k not in linear]
-    wanted = [k for k, x in enumerate(cotangents) if not isinstance(x, ad.Zero)]
+    requested = [k for k, x in enumerate(cotangents) if not isinstance(x, ad.Zero)]
     n = len(known)
 
-    def back(*given: Array) -> Sequence[Array]:
+    def back(*specified: Array) -> Sequence[Array]:
         def forth(*varied: Array) -> list[Array]:
             there: list[Array] = [None] * len(args)
-            for k, x in zip((*known, *linear), (*given[:n], *varied), strict=True):
+            for k, x in zip((*known, *linear), (*specified[:n], *varied), strict=True):
                 there[k] = x
             found = jaxpr_as_fun(jaxpr)(*there)
-            return [found[k] for k in wanted]
+            return [found[k] for k in requested]
 
         of = [jaxpr.in_avals[k] for k in linear]
         shapes = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in of]
-        return jax.linear_transpose(forth, *shapes)(list(given[n:]))
+        return jax.linear_transpose(forth, *shapes)(list(specified[n:]))
 
-    given = [*(args[k] for k in known), *(cotangents[k] for k in wanted)]
-    of_given = [*(axes[k] for k in known), *(None if summed[k] else 0 for k in wanted)]
-    found = _bound(back, given, of_given, length, lambda _: [axes[k] is None for k in linear])
+    specified = [*(args[k] for k in known), *(cotangents[k] for k in requested)]
+    of_specified = [*(axes[k] for k in known), *(None if summed[k] else 0 for k in requested)]
+    found = _bound(
+        back, specified, of_specified, length, lambda _: [axes[k] is None for k in linear]
+    )
     result: list[Array] = [None] * len(args)
     for k, x in zip(linear, found, strict=True):
         axis = axes[k]

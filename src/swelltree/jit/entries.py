@@ -70,35 +70,35 @@ class Entry:
         if content is None:
             return None
         head, _, rest = content.partition(b"\n")
-        told = json.loads(head)
-        return str(told["refused"]) if "refused" in told else (told, rest)
+        reported = json.loads(head)
+        return str(reported["refused"]) if "refused" in reported else (reported, rest)
 
     def read(self) -> tuple[Layout, bytes] | str | None:
         """Layout and object code, a reason why there are none, or None: nothing is known."""
         found = self.content()
         if found is None or isinstance(found, str):
             return found
-        told, tables = found
-        code = cache.read(self.folder, told["code"])
+        reported, tables = found
+        code = cache.read(self.folder, reported["code"])
         if code is None:
             return None
-        turns = [(at, tuple(shape)) for at, shape in told["turns"]]
-        outs = [(at, tuple(shape), np.dtype(kind)) for at, shape, kind in told["outs"]]
+        turns = [(at, tuple(shape)) for at, shape in reported["turns"]]
+        outs = [(at, tuple(shape), np.dtype(kind)) for at, shape, kind in reported["outs"]]
         layout = Layout(
-            told["code"],
+            reported["code"],
             np.frombuffer(tables, dtype=np.float64),
             turns,
             outs,
-            told["size"],
-            told["work"],
-            told["names"],
-            told["steady"],
+            reported["size"],
+            reported["work"],
+            reported["names"],
+            reported["steady"],
         )
         return layout, code
 
     def write(self, layout: Layout) -> None:
         """Keep what was found by tracing."""
-        told = {
+        reported = {
             "code": layout.code,
             "turns": layout.turns,
             "outs": [(at, shape, dtype.name) for at, shape, dtype in layout.outs],
@@ -107,7 +107,7 @@ class Entry:
             "names": layout.names,
             "steady": layout.steady,
         }
-        head = json.dumps(told).encode() + b"\n"
+        head = json.dumps(reported).encode() + b"\n"
         cache.write(self.folder, self.name, head + layout.tables.tobytes())
 
     def refuse(self, reason: str) -> None:

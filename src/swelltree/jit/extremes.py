@@ -66,11 +66,11 @@ def with_step(known: Extremes, channels: dict[str, Array], step: Array) -> Extre
 def as_channels(known: Extremes) -> dict[str, Array]:
     """Channels `<name>_max`, `<name>_min` and `<name>_mean`."""
     xp = namespace(known.span, *known.latest.values())
-    whole = known.span > 0.0
-    span = xp.where(whole, known.span, 1.0)
+    full = known.span > 0.0
+    span = xp.where(full, known.span, 1.0)
     out = {}
     for name, latest in known.latest.items():
-        mean = xp.where(whole, known.integral[name] / span, latest)
+        mean = xp.where(full, known.integral[name] / span, latest)
         values = known.largest[name], known.smallest[name], mean
         out |= {f"{name}{suffix}": x for suffix, x in zip(SUFFIXES, values, strict=True)}
     return out

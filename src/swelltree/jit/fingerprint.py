@@ -38,8 +38,8 @@ def versions() -> list[str]:
 
 def installed_version(package: str) -> str:
     """Of an installed package; `importlib.metadata.version` would read all of `email` for it."""
-    told = importlib.metadata.distribution(package).read_text("METADATA") or ""
-    line = re.search(r"^Version: *(\S+)", told, re.MULTILINE)
+    reported = importlib.metadata.distribution(package).read_text("METADATA") or ""
+    line = re.search(r"^Version: *(\S+)", reported, re.MULTILINE)
     return importlib.metadata.version(package) if line is None else line[1]
 
 
@@ -126,13 +126,13 @@ class Contents:
             yield self.of(getattr(thing, "__wrapped__", None))
         else:
             try:
-                made = thing.__reduce_ex__(2)
+                built = thing.__reduce_ex__(2)
             except Exception:  # a thing without content of its own: a lock, a stream
                 self.unsure = True
-                made = str(getattr(thing, "__name__", ""))
+                built = str(getattr(thing, "__name__", ""))
             # how to make it, from what, and its state; then what a list or table of it holds
-            yield from [self.of(made)] if isinstance(made, str) else map(self.of, made[:3])
-            for more in [] if isinstance(made, str) else made[3:5]:
+            yield from [self.of(built)] if isinstance(built, str) else map(self.of, built[:3])
+            for more in [] if isinstance(built, str) else built[3:5]:
                 yield self.of(None if more is None else list(more))
 
     def _of_class(self, cls: type) -> Iterator[str]:

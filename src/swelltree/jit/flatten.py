@@ -13,7 +13,7 @@ from types import MappingProxyType
 import numpy as np
 
 from swelltree.jit.arrays import Tree
-from swelltree.jit.graph import Graph, NotFlattenedError, kind_of
+from swelltree.jit.graph import Graph, UnsupportedOperationError, kind_of
 from swelltree.jit.rows.loops import Axes, RowLoops, first_axes
 from swelltree.jit.traced_types import (
     ClosedProgram,
@@ -22,7 +22,7 @@ from swelltree.jit.traced_types import (
     Variable,
     is_known,
 )
-from swelltree.jit.values import LARGEST, Value, constants
+from swelltree.jit.values import MAX_ARRAY_SIZE, Value, constants
 
 NONE: Axes = MappingProxyType({})
 RULES: dict[str, Callable[..., Tree]] = {}
@@ -66,7 +66,7 @@ def _read_rules() -> None:
         importlib.import_module(f"swelltree.jit.rules.{name}")
 
 
-class Flattening:
+class Lowering:
     """Programs written into one graph.
 
     Args:
@@ -88,7 +88,7 @@ class Flattening:
     def known(self, value: object) -> Value:
         """A constant of the program."""
         value = np.asarray(value)
-        if value.size > LARGEST // 8 and self.table is not None:
+        if value.size > MAX_ARRAY_SIZE // 8 and self.table is not None:
             kind_of(value.dtype)
             return self.table(value)
         return constants(self.graph, value)
@@ -119,7 +119,7 @@ class Flattening:
         if name in INLINED:
             return self._inner(eqn, values)
         if name not in RULES:
-            raise NotFlattenedError(f"the operation '{name}'")
+            raise UnsupportedOperationError(f"the operation '{name}'")
         for var in (*eqn.invars, *eqn.outvars):
             kind_of(var.aval.dtype)
         try:
@@ -128,7 +128,9 @@ class Flattening:
                 outs = RULES[name](self, eqn, *values)
         except UNEXPECTED as error:  # another version of JAX describes it by other words
             what = f"{type(error).__name__}: {error}"
-            raise NotFlattenedError(f"the operation '{name}' as it is here ({what})") from error
+            raise UnsupportedOperationError(
+                f"the operation '{name}' as it is here ({what})"
+            ) from error
         return outs if isinstance(outs, list) else [outs]
 
     def _by_rows(self, eqn: Equation, values: list[Value]) -> Value:
@@ -143,7 +145,7 @@ class Flattening:
                 if hasattr(inner, "consts"):
                     return self.closed(inner, values)
                 return self.run(inner, (), values)
-        raise NotFlattenedError(f"the call '{eqn.primitive.name}'")
+        raise UnsupportedOperationError(f"the call '{eqn.primitive.name}'")
 
 
 def count_numbers(jaxpr: TracedProgram, named: Axes = NONE) -> int:
@@ -163,7 +165,7 @@ def count_numbers(jaxpr: TracedProgram, named: Axes = NONE) -> int:
         for var in (*eqn.invars, *eqn.outvars):
             kind_of(var.aval.dtype)
         if name not in RULES and name not in INLINED:
-            raise NotFlattenedError(f"the operation '{name}'")
+            raise UnsupportedOperationError(f"the operation '{name}'")
         inner = [eqn.params[word] for word in BODIES if eqn.params.get(word) is not None]
         if inner:
             count += sum(count_numbers(getattr(body, "jaxpr", body), named) for body in inner)
@@ -178,12 +180,14 @@ def count_numbers(jaxpr: TracedProgram, named: Axes = NONE) -> int:
 
 def needed(jaxpr: TracedProgram) -> list[Equation]:
     """Equations on which a result depends."""
-    wanted = {var for var in jaxpr.outvars if not hasattr(var, "val")}
-    kept = []
+    requested = {var for var in jaxpr.outvars if not hasattr(var, "val")}
+    stored = []
     for eqn in reversed(jaxpr.eqns):
         if eqn.effects:
-            raise NotFlattenedError(f"the operation '{eqn.primitive.name}', which has side effects")
-        if not wanted.isdisjoint(eqn.outvars):
-            kept.append(eqn)
-            wanted.update(var for var in eqn.invars if not hasattr(var, "val"))
-    return kept[::-1]
+            raise UnsupportedOperationError(
+                f"the operation '{eqn.primitive.name}', which has side effects"
+            )
+        if not requested.isdisjoint(eqn.outvars):
+            stored.append(eqn)
+            requested.update(var for var in eqn.invars if not hasattr(var, "val"))
+    return stored[::-1]

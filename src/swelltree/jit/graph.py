@@ -35,8 +35,8 @@ def _quotient(a: Array, b: Array) -> Array:
         return a / b
     if b == 0:
         return ~a.dtype.type(0)  # all bits, as XLA has it
-    whole = abs(int(a)) // abs(int(b))
-    return np.int64(whole if (a < 0) == (b < 0) else -whole).astype(a.dtype)
+    full = abs(int(a)) // abs(int(b))
+    return np.int64(full if (a < 0) == (b < 0) else -full).astype(a.dtype)
 
 
 def _remainder(a: Array, b: Array) -> Array:
@@ -134,12 +134,12 @@ def _converted(value: float, kind: str) -> float:
 FLOAT, SHORT, LONG, UNSIGNED, TRUTH = "f8", "i4", "i8", "u4", "b1"
 KINDS = {"float64": FLOAT, "int32": SHORT, "int64": LONG, "bool": TRUTH}
 KINDS |= {"uint32": UNSIGNED}
-MOST = 45_000  # expressions of one graph: XLA compiles larger programs sooner (measured)
+MAX_EXPRESSIONS = 45_000  # expressions of one graph: XLA compiles larger programs sooner (measured)
 COMPARISONS = {"lt", "le", "gt", "ge", "eq", "ne"}
 LEAVES = {"is", "load", "load_at", "row"}  # no arguments that are expressions only
 
 
-class NotFlattenedError(Exception):
+class UnsupportedOperationError(Exception):
     """Something that cannot be written as equations of single numbers, in words."""
 
 
@@ -180,7 +180,7 @@ class Graph:
         most: so many of them.
     """
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, most: int = MAX_EXPRESSIONS) -> None:
         self.most = most
         self.ops: list[tuple[Any, ...]] = []
         self.kinds: list[str] = []
@@ -239,7 +239,7 @@ class Graph:
         if number is None:
             number = len(self.ops)
             if number > self.most:
-                raise NotFlattenedError(f"more than {self.most} operations")
+                raise UnsupportedOperationError(f"more than {self.most} operations")
             self.known[key] = number
             self.ops.append(op)
             self.kinds.append(kind)
@@ -312,5 +312,5 @@ def kind_of(dtype: DType) -> str:
     except TypeError:  # a type of JAX's own, such as that of random keys
         name = str(dtype)
     if name not in KINDS:
-        raise NotFlattenedError(f"numbers of type {name}")
+        raise UnsupportedOperationError(f"numbers of type {name}")
     return KINDS[name]

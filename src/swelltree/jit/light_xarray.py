@@ -16,9 +16,9 @@ def leave_dask_out() -> None:
     """Let xarray take it that no array is one of dask, until `dask.array` is imported."""
     from xarray.namedarray import pycompat, utils
 
-    asked = getattr(utils, "is_dask_collection", None)
-    if asked is not None:  # imports `dask.base`, for arrays of numpy too
-        utils.is_dask_collection = lambda x: is_imported("dask") and asked(x)
+    requested = getattr(utils, "is_dask_collection", None)
+    if requested is not None:  # imports `dask.base`, for arrays of numpy too
+        utils.is_dask_collection = lambda x: is_imported("dask") and requested(x)
     known = getattr(pycompat, "_cached_duck_array_modules", None)
     if not isinstance(known, dict) or "dask" in known or is_imported("dask.array"):
         return

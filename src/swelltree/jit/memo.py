@@ -11,13 +11,13 @@ from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import is_tracer
 from swelltree.jit.trees import flatten
 
-SMALL = 64  # numbers: such arrays are compared, larger ones must be the same object
+MAX_COMPARED = 64  # numbers: such arrays are compared, larger ones must be the same object
 
 
 def _same(a: Array, b: Array) -> bool:
     if a is b:
         return True
-    if np.shape(a) != np.shape(b) or np.size(a) > SMALL:
+    if np.shape(a) != np.shape(b) or np.size(a) > MAX_COMPARED:
         return False
     return bool(np.array_equal(np.asarray(a), np.asarray(b)))
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from swelltree.jit import cache
 from swelltree.jit.backend import cache_folder
-from swelltree.jit.graph import NotFlattenedError
+from swelltree.jit.graph import UnsupportedOperationError
 
 if TYPE_CHECKING:
     import llvmlite.binding
@@ -71,7 +71,7 @@ def object_code(text: str, optimise: int = 2) -> bytes:
                 module = llvm().parse_assembly(text)
                 module.verify()
             except RuntimeError as error:
-                raise NotFlattenedError(f"what LLVM does not read ({error})") from error
+                raise UnsupportedOperationError(f"what LLVM does not read ({error})") from error
             code = _machine(optimise).emit_object(module)
         cache.write(folder, name, code)
     return code

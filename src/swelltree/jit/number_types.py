@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from swelltree.jit.graph import FLOAT, LONG, SHORT, TRUTH, UNSIGNED
 
-WHOLE = {SHORT: "i32", LONG: "i64", UNSIGNED: "i32", TRUTH: "i1"}
+INTEGER_TYPES = {SHORT: "i32", LONG: "i64", UNSIGNED: "i32", TRUTH: "i1"}
 NOT_NEGATIVE = {UNSIGNED, TRUTH}
 
 
@@ -38,7 +38,7 @@ class Types:
 
     def of(self, kind: str) -> str:
         """Type of numbers of a kind."""
-        return self.several(self.float if kind == FLOAT else WHOLE[kind])
+        return self.several(self.float if kind == FLOAT else INTEGER_TYPES[kind])
 
     def several(self, one: str) -> str:
         """So many of a type."""
@@ -59,7 +59,7 @@ class Types:
             value = float(value)
             one, text = self.float, literal(value if self.float == "double" else shorter(value))
         else:
-            one = WHOLE[kind]
+            one = INTEGER_TYPES[kind]
             text = ("true" if value else "false") if kind == TRUTH else str(int(value))
         return text if self.width == 1 else f"splat ({one} {text})"
 

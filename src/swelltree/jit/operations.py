@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from swelltree.jit.functions.body import function_name
 from swelltree.jit.functions.written import SHORT, WRITERS
-from swelltree.jit.graph import FLOAT, LONG, TRUTH, UNSIGNED, NotFlattenedError
+from swelltree.jit.graph import FLOAT, LONG, TRUTH, UNSIGNED, UnsupportedOperationError
 from swelltree.jit.number_types import NOT_NEGATIVE, SINGLE, Types
 
 FLAGS = "contract"
@@ -43,7 +43,7 @@ class Operations:
         if name == "finite":
             size = self._call("llvm.fabs", x)
             return self.line(f"fcmp olt {self.F} {size}, {self._is(float('inf'))}")
-        return self._of_float(name, x) if kind == FLOAT else self._of_whole(name, kind, x)
+        return self._of_float(name, x) if kind == FLOAT else self._of_integer(name, kind, x)
 
     def compared(self, name: str, of: str, x: str, y: str) -> str:
         """Is one less than the other, and so on?"""
@@ -67,7 +67,7 @@ class Operations:
         if name in INTRINSICS:
             return self._call(f"llvm.{INTRINSICS[name]}", x)
         if name not in WRITERS:
-            raise NotFlattenedError(f"the function '{name}'")
+            raise UnsupportedOperationError(f"the function '{name}'")
         return self._function(name, x)
 
     def _call(self, name: str, x: list[str]) -> str:
@@ -95,7 +95,7 @@ class Operations:
         """One of two numbers of a type."""
         return self.line(f"select {self.B} {flag}, {T} {x}, {T} {y}")
 
-    def _of_whole(self, name: str, kind: str, x: list[str]) -> str:
+    def _of_integer(self, name: str, kind: str, x: list[str]) -> str:
         T = self.types.of(kind)
         if name in ARITHMETIC or name in ("and", "or", "xor"):
             return self.line(f"{name} {T} {x[0]}, {x[1]}")
@@ -119,7 +119,7 @@ class Operations:
             low = self.chosen(below, T, self._is(-1, kind), self._is(0, kind))
             return self.chosen(above, T, self._is(1, kind), low)
         if name not in ("div", "rem"):
-            raise NotFlattenedError(f"the function '{name}' of whole numbers")
+            raise UnsupportedOperationError(f"the function '{name}' of whole numbers")
         if kind == UNSIGNED:
             return self._divided_unsigned(name, *x)
         return self._divided(name, kind, *x)

@@ -21,14 +21,14 @@ from swelltree.jit.backend import is_tracer, jax, jaxpr_as_fun, jnp
 from swelltree.jit.derivatives import Differentiating
 from swelltree.jit.entries import Entry, Layout, entry_of
 from swelltree.jit.fingerprint import hashed
-from swelltree.jit.flatten import Flattening, count_numbers, needed
-from swelltree.jit.graph import LONG, Buffer, Graph, NotFlattenedError, Region, kind_of
+from swelltree.jit.flatten import Lowering, count_numbers, needed
+from swelltree.jit.graph import LONG, Buffer, Graph, Region, UnsupportedOperationError, kind_of
 from swelltree.jit.native import Native, object_code, object_name
 from swelltree.jit.program import (
-    KEPT,
-    LARGEST,
+    CACHE_SIZE,
+    MAX_NUMBERS,
+    KernelBuilder,
     Key,
-    Writing,
     packed,
     patterns_of,
     switched_off,
@@ -47,7 +47,7 @@ from swelltree.jit.trace_cache import (
     write_outline,
 )
 from swelltree.jit.traced_types import ClosedProgram, DType, TracedProgram
-from swelltree.jit.trees import Form, flatten, leaves_of, mapped
+from swelltree.jit.trees import TreeDef, flatten, leaves_of, mapped
 from swelltree.jit.values import Value, places, stored
 
 VALUES, JACOBIANS, SECOND = "values", "jacobians", "second"
@@ -90,7 +90,7 @@ class Points:
     ) -> None:
         self.function, self.many, self.share = function, many, share
         self.traces: dict[Hashable, Traced] = {}
-        self.programs: dict[Hashable, Compiled | NotFlattenedError] = {}
+        self.programs: dict[Hashable, Compiled | UnsupportedOperationError] = {}
         # of the last fixed arguments
         self.patterns: dict[Hashable, tuple[list[Array], Key, np.ndarray]] = {}
         self.last: dict[str, Any] = {}  # what was found for the last arguments
@@ -106,8 +106,8 @@ class Points:
 
     def second(self, fixed: Tree, *others: Array, weight: Array) -> Tree:
         """Second derivatives (..., n, n) of the sum of all results times their weights."""
-        *given, unknowns = others
-        return self._run(SECOND, fixed, ((*given, weight), unknowns))
+        *specified, unknowns = others
+        return self._run(SECOND, fixed, ((*specified, weight), unknowns))
 
     def __call__(self, fixed: Tree, *others: Array) -> Tree:
         return self.values(fixed, *others)
@@ -129,10 +129,10 @@ class Points:
             return self.function
 
         def slope(fixed: Tree, others: Tree, unknowns: Tree) -> Tree:
-            *given, weight = others
+            *specified, weight = others
 
             def total(unknowns: Tree) -> Array:
-                outs = self._staged(fixed, *given, unknowns)
+                outs = self._staged(fixed, *specified, unknowns)
                 pairs = zip(jax.tree.leaves(weight), jax.tree.leaves(outs), strict=True)
                 return sum(jnp.sum(a * b) for a, b in pairs)
 
@@ -152,8 +152,8 @@ class Points:
         def one(fixed: Tree, *others: Array) -> Tree:
             if kind == VALUES:
                 return self.function(fixed, *others)
-            *given, unknowns = others
-            function = functools.partial(self._single(kind), fixed, *given)
+            *specified, unknowns = others
+            function = functools.partial(self._single(kind), fixed, *specified)
             if kind == SECOND:
                 return jax.jacfwd(function)(unknowns)
 
@@ -175,13 +175,13 @@ class Points:
         if self.reason != INSIDE:
             note(self.engine)
         if isinstance(program, str):
-            made = self.by_xla[kind](fixed, *others)
-            return made if program == INSIDE else mapped(np.asarray, made)
+            built = self.by_xla[kind](fixed, *others)
+            return built if program == INSIDE else mapped(np.asarray, built)
         leaves = [np.asarray(x) for x in leaves_of(others)]
         count = len(leaves[-1]) if self.many else 1
-        into = np.empty((count, sum(_size(x.shape) for x in traced.given)))
+        into = np.empty((count, sum(_size(x.shape) for x in traced.specified)))
         at = 0
-        for x, like in zip(leaves, traced.given, strict=True):
+        for x, like in zip(leaves, traced.specified, strict=True):
             size = _size(like.shape)
             x = x if x.dtype == np.float64 else x.astype(np.int64).view(np.float64)
             into[:, at : at + size] = x.reshape(count, size)
@@ -255,28 +255,28 @@ class Points:
     ) -> tuple[Any, Any, Any]:
         try:
             if kind != SECOND:
-                return self._made(kind, self._traced(kind, fixed, others, self.many), leaves)
+                return self._built(kind, self._traced(kind, fixed, others, self.many), leaves)
             try:
-                return self._made(kind, self._weighted(fixed, others), leaves)
+                return self._built(kind, self._weighted(fixed, others), leaves)
             except NotHereError:  # JAX takes the first derivatives of the whole
-                return self._made(kind, self._traced(kind, fixed, others, self.many), leaves)
-        except NotFlattenedError as error:
+                return self._built(kind, self._traced(kind, fixed, others, self.many), leaves)
+        except UnsupportedOperationError as error:
             return str(error), None, None
 
-    def _made(self, kind: str, traced: Traced, leaves: list[Array]) -> tuple[Any, Any, Any]:
+    def _built(self, kind: str, traced: Traced, leaves: list[Array]) -> tuple[Any, Any, Any]:
         """The program of a traced function; an error where there is none is remembered."""
         key, numbers = self._pattern(kind, leaves, traced)
         if key not in self.programs:
             _make_room(self.programs)
             self.programs[key] = self._known_or_compiled(kind, traced, leaves, key[-1])
         program = self.programs[key]
-        if isinstance(program, NotFlattenedError):
+        if isinstance(program, UnsupportedOperationError):
             raise program
         return program, traced, numbers
 
     def _known_or_compiled(
         self, kind: str, traced: Traced, leaves: list[Array], pattern: Key
-    ) -> Compiled | NotFlattenedError:
+    ) -> Compiled | UnsupportedOperationError:
         """The program from the disk, or made now; or why there is none."""
         entry = None
         if traced.entry is not None:
@@ -284,12 +284,12 @@ class Points:
             entry = Entry(name, traced.entry.folder)
         found = None if entry is None else entry.read()
         if isinstance(found, str):
-            return NotFlattenedError(found)
+            return UnsupportedOperationError(found)
         try:
             layout, code = self._written(kind, traced, leaves) if found is None else found
         except NotHereError as error:
             return error
-        except NotFlattenedError as error:
+        except UnsupportedOperationError as error:
             if entry is not None:
                 entry.refuse(str(error))
             return error
@@ -300,8 +300,8 @@ class Points:
 
     def _weighted(self, fixed: Tree, others: tuple[Array, ...]) -> Traced:
         """The function with weights of its results among its arguments."""
-        (*given, weight), unknowns = others
-        base = self._traced(VALUES, fixed, (*given, unknowns), self.many)
+        (*specified, weight), unknowns = others
+        base = self._traced(VALUES, fixed, (*specified, unknowns), self.many)
         key = (SECOND, base.number)
         if key not in self.traces:
             like = [
@@ -309,13 +309,13 @@ class Points:
                 for x in leaves_of(weight)
             ]
             _make_room(self.traces)
-            *inputs, last = base.given
-            given, slope = [*inputs, *like, last], Shaped(last.shape, np.dtype(float))
+            *inputs, last = base.specified
+            specified, slope = [*inputs, *like, last], Shaped(last.shape, np.dtype(float))
             entry = base.entry
             if entry is not None:
-                entry = Entry(hashed("weighted 1", entry.name, str(given)), entry.folder)
+                entry = Entry(hashed("weighted 1", entry.name, str(specified)), entry.folder)
             self.traces[key] = Traced(
-                lambda: base.closed, base.used, None, [slope], given, len(like), entry
+                lambda: base.closed, base.used, None, [slope], specified, len(like), entry
             )
         return self.traces[key]
 
@@ -342,7 +342,7 @@ class Points:
         return self.traces[key]
 
     def _outline(
-        self, kind: str, structure: Form, like: list[Shaped], skip: int
+        self, kind: str, structure: TreeDef, like: list[Shaped], skip: int
     ) -> tuple[ClosedProgram, Outline]:
         """The function traced, and its outline."""
         one = self._single(kind)
@@ -371,9 +371,9 @@ class Points:
     def _written(self, kind: str, traced: Traced, leaves: list[Array]) -> tuple[Layout, bytes]:
         """Memory and object code, by tracing."""
         count = count_numbers(traced.closed.jaxpr)
-        if count > LARGEST:
-            raise NotFlattenedError(f"{count} numbers, more than {LARGEST}")
-        writing = Writing()
+        if count > MAX_NUMBERS:
+            raise UnsupportedOperationError(f"{count} numbers, more than {MAX_NUMBERS}")
+        writing = KernelBuilder()
         graph = writing.graph
         fixed: list[Value] = [
             writing.argument("fixed", x, True) if u else stored(NOWHERE, 0, np.shape(x), graph.root)
@@ -386,8 +386,8 @@ class Points:
         with graph.inside() as region:
             i = int(places(graph, stored(counter, 0, (), region)))
             graph.state(Leave(graph.op("lt", i, end)))
-            given = self._given(graph, traced, i, region)
-            outs = self._flattened(kind, writing, traced, [*fixed, *given])
+            specified = self._specified(graph, traced, i, region)
+            outs = self._flattened(kind, writing, traced, [*fixed, *specified])
             where, size = _places_of(self._shapes(kind, traced))
             last = _stores(graph, i, outs, where, size)
             last.single.append((counter, 0, graph.op("add", i, graph.constant(1, LONG))))
@@ -401,12 +401,12 @@ class Points:
         name, code = object_name(text, optimise), object_code(text, optimise)
         return Layout(name, tables, turns, where, size, graph.work, None, steady), code
 
-    def _given(self, graph: Graph, traced: Traced, i: int, region: Region) -> list[np.ndarray]:
+    def _specified(self, graph: Graph, traced: Traced, i: int, region: Region) -> list[np.ndarray]:
         """Arrays of the other arguments at a point."""
-        row = sum(_size(x.shape) for x in traced.given)
+        row = sum(_size(x.shape) for x in traced.specified)
         first = graph.op("mul", i, graph.constant(row, LONG))
         at, out = 1, []
-        for x in traced.given:
+        for x in traced.specified:
             buffer = Buffer("in", at, _size(x.shape), kind_of(x.dtype))
             array = stored(buffer, 0, x.shape, region)
             numbers = [
@@ -417,12 +417,12 @@ class Points:
         return out
 
     def _flattened(
-        self, kind: str, writing: Writing, traced: Traced, inputs: list[Value]
+        self, kind: str, writing: KernelBuilder, traced: Traced, inputs: list[Value]
     ) -> list[np.ndarray]:
         """Results, and their derivatives behind them."""
         graph, closed = writing.graph, traced.closed
         if kind == VALUES:
-            flat = Flattening(graph, writing.table)
+            flat = Lowering(graph, writing.table)
             return [places(graph, x) for x in flat.run(closed.jaxpr, closed.consts, inputs)]
         unknown = inputs[-1].reshape(-1).tolist()
         flat = Differentiating(graph, writing.table, unknown)
@@ -445,7 +445,7 @@ class Points:
         values = [(tuple(x.shape), np.dtype(x.dtype)) for x in traced.avals]
         if kind == VALUES:
             return values
-        n = _size(traced.given[-1].shape)
+        n = _size(traced.specified[-1].shape)
         partials = [((*shape, n), np.dtype(float)) for shape, _ in values]
         return partials if kind == SECOND else values + partials
 
@@ -507,7 +507,7 @@ def _size(shape: tuple[int, ...]) -> int:
 
 
 def _make_room(known: dict[Hashable, Tree]) -> None:
-    while len(known) >= KEPT:
+    while len(known) >= CACHE_SIZE:
         known.pop(next(iter(known)))
 
 
@@ -517,6 +517,6 @@ def _same_objects(a: list[object], b: list[object]) -> bool:
 
 def _used(jaxpr: TracedProgram) -> list[bool]:
     """Which arguments a program needs."""
-    wanted = {var for var in jaxpr.outvars if not hasattr(var, "val")}
-    wanted |= {var for eqn in needed(jaxpr) for var in eqn.invars if not hasattr(var, "val")}
-    return [var in wanted for var in jaxpr.invars]
+    requested = {var for var in jaxpr.outvars if not hasattr(var, "val")}
+    requested |= {var for eqn in needed(jaxpr) for var in eqn.invars if not hasattr(var, "val")}
+    return [var in requested for var in jaxpr.invars]

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import MADE, is_tracer, jax
+from swelltree.jit.backend import NEW_PROGRAMS, is_tracer, jax
 from swelltree.jit.entries import Layout, entry_of, names_of
-from swelltree.jit.flatten import NONE, Flattening, count_numbers
-from swelltree.jit.graph import MOST, Buffer, Graph, NotFlattenedError, kind_of
+from swelltree.jit.flatten import NONE, Lowering, count_numbers
+from swelltree.jit.graph import MAX_EXPRESSIONS, Buffer, Graph, UnsupportedOperationError, kind_of
 from swelltree.jit.lazy_import import is_imported
 from swelltree.jit.native import Native, object_code, object_name
 from swelltree.jit.rows.loops import Axes
@@ -25,12 +25,14 @@ from swelltree.jit.rows.wide import text_of
 from swelltree.jit.statements import Stores
 from swelltree.jit.trace_cache import BY_LLVM, note
 from swelltree.jit.traced_types import DType, Shaped
-from swelltree.jit.trees import Form, flatten, in_words_of_jax, structure_of
+from swelltree.jit.trees import TreeDef, flatten, in_words_of_jax, structure_of
 from swelltree.jit.values import Stored, Value, stored, stores
 
-KEPT = 24  # programs of one function, for as many shapes and patterns
-LARGEST = 200_000  # numbers of a program before it is simplified; `graph.MOST` are left, at most
-BEYOND = 16  # places behind working memory that registers may read
+CACHE_SIZE = 24  # programs of one function, for as many shapes and patterns
+MAX_NUMBERS = (
+    200_000  # numbers of a program before it is simplified; `graph.MOST` are left, at most
+)
+READ_MARGIN = 16  # places behind working memory that registers may read
 LARGE = 10_000_000  # bytes of fixed numbers that are let go after a run
 PATTERNED = 20_000  # numbers of one array whose zeros and ones shape the program
 
@@ -48,7 +50,7 @@ class Compiled:
     outs: list[tuple[int, tuple[int, ...], DType]]  # place, shape and type of the results
     size: int  # numbers of all results
     work: int
-    tree: Form
+    tree: TreeDef
     last: tuple[np.ndarray | None, np.ndarray] = (None, np.zeros(0))
 
     def row(self, fixed: np.ndarray) -> np.ndarray:
@@ -80,7 +82,7 @@ class Fixed(NamedTuple):
 
     args: tuple[Tree, ...]
     leaves: list[Array]
-    tree: Form
+    tree: TreeDef
     key: Key
     numbers: np.ndarray
 
@@ -112,13 +114,13 @@ class Program:
         like: Callable[..., Tree] | None = None,
         rows: Callable[..., Axes] | None = None,
         options: Mapping[str, Any] | None = None,
-        most: int = MOST,
+        most: int = MAX_EXPRESSIONS,
         shaped: bool = True,
     ) -> None:
         self.function, self.fixed, self.refused, self.like = function, fixed, refused, like
         self.shaped = shaped
         self.rows, self.most, self.options = rows, most, options
-        self.programs: dict[tuple[Key, Form, Hashable], Compiled | str] = {}
+        self.programs: dict[tuple[Key, TreeDef, Hashable], Compiled | str] = {}
         self.last: Fixed | None = None
         self.with_jax = is_imported("jax")
 
@@ -168,15 +170,15 @@ class Program:
             program = self.programs.get(whole) or self._more_general(key, whole)
             if program is None:
                 check_kinds(leaves)
-        except NotFlattenedError as error:
+        except UnsupportedOperationError as error:
             return str(error), np.zeros(0), leaves
         if program is None:
-            while len(self.programs) >= KEPT:
+            while len(self.programs) >= CACHE_SIZE:
                 self.programs.pop(next(iter(self.programs)))
             program = self._known_or_compiled(args, fixed.leaves, leaves, key)
-            MADE.append("program")
+            NEW_PROGRAMS.append("program")
             self.programs[whole] = program
-        elif len(self.programs) > KEPT // 2:
+        elif len(self.programs) > CACHE_SIZE // 2:
             # what is used stays longest
             self.programs[whole] = self.programs.pop(whole)
         return program, numbers, leaves
@@ -190,7 +192,7 @@ class Program:
             renamed.floats = key.floats
             self.programs[renamed, in_words_of_jax(tree), kinds] = program
 
-    def _more_general(self, key: Key, whole: tuple[Key, Form, Hashable]) -> Compiled | None:
+    def _more_general(self, key: Key, whole: tuple[Key, TreeDef, Hashable]) -> Compiled | None:
         """A program that was made for other numbers, but takes nothing for granted but what holds.
 
         So the one of a run serves its start too, where the water is still.
@@ -241,7 +243,7 @@ class Program:
                 return compiled_of(layout, code, tree)
         try:
             layout, code, tree = self._written(args, fixed, leaves)
-        except NotFlattenedError as error:
+        except UnsupportedOperationError as error:
             if entry is not None:
                 entry.refuse(str(error))
             return str(error)
@@ -258,20 +260,20 @@ class Program:
 
     def _written(
         self, args: tuple[Tree, ...], fixed: list[Array], leaves: list[Array]
-    ) -> tuple[Layout, bytes, Form]:
+    ) -> tuple[Layout, bytes, TreeDef]:
         """Memory, object code and structure of the results, by tracing."""
         compiled: Any = self.by_xla
         traced = compiled.trace(*args)  # where it is refused, XLA goes on with the same
         closed = traced.jaxpr
         named = NONE if self.rows is None else self.rows(*args)
         count = count_numbers(closed.jaxpr, named)
-        largest = max(LARGEST, 3 * self.most // 2)
+        largest = max(MAX_NUMBERS, 3 * self.most // 2)
         if count > largest:
-            raise NotFlattenedError(f"{count} numbers, more than {largest}")
-        writing = Writing(self.most)
-        inputs = [writing.argument("fixed", x, self.shaped or _is_whole(x)) for x in fixed]
+            raise UnsupportedOperationError(f"{count} numbers, more than {largest}")
+        writing = KernelBuilder(self.most)
+        inputs = [writing.argument("fixed", x, self.shaped or _is_integer(x)) for x in fixed]
         inputs += [writing.argument("in", x, False) for x in leaves]
-        flat = Flattening(writing.graph, writing.table, named)
+        flat = Lowering(writing.graph, writing.table, named)
         outs = flat.run(closed.jaxpr, closed.consts, inputs)
         places = writing.results(outs, [var.aval for var in closed.jaxpr.outvars])
         turns = writing.turns()
@@ -283,7 +285,7 @@ class Program:
             turns,
             places,
             writing.numbers["out"],
-            writing.graph.work + BEYOND,
+            writing.graph.work + READ_MARGIN,
             names_of(tree),
         )
         return layout, code, tree
@@ -301,10 +303,10 @@ def check_kinds(arrays: list[Array]) -> None:
         kind_of(x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype)
 
 
-class Writing:
+class KernelBuilder:
     """The graph of one program with the memory of its arguments and results."""
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, most: int = MAX_EXPRESSIONS) -> None:
         self.graph = Graph(most)
         self.numbers = {"fixed": 0, "in": 0, "lanes": 0, "out": 0}
         self.tables: list[np.ndarray] = []
@@ -357,7 +359,7 @@ def _engine(program: Compiled | str) -> str:
     return f"XLA: {program}" if isinstance(program, str) else BY_LLVM
 
 
-def _is_whole(x: Array) -> bool:
+def _is_integer(x: Array) -> bool:
     """Are these whole numbers, which always shape a program?"""
     return np.asarray(x).dtype.kind != "f"
 
@@ -454,7 +456,7 @@ def _unpacked(row: np.ndarray, outs: list[tuple[int, tuple[int, ...], DType]]) -
     return arrays
 
 
-ASKED = "SWELLTREE_ENGINE=xla asks for it"
+XLA_REQUESTED = "SWELLTREE_ENGINE=xla asks for it"
 
 
 def switched_off() -> str:
@@ -462,4 +464,4 @@ def switched_off() -> str:
     chosen = os.environ.get("SWELLTREE_ENGINE", "").strip().lower()
     if chosen in ("", "llvm"):
         return ""
-    return ASKED if chosen == "xla" else "SWELLTREE_ENGINE is neither 'llvm' nor 'xla'"
+    return XLA_REQUESTED if chosen == "xla" else "SWELLTREE_ENGINE is neither 'llvm' nor 'xla'"

@@ -14,17 +14,30 @@ import numpy as np
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jax, traced
 from swelltree.jit.derivatives import Differentiating, Partials
-from swelltree.jit.graph import FLOAT, NotFlattenedError
+from swelltree.jit.graph import FLOAT, UnsupportedOperationError
 from swelltree.jit.statements import arguments
 from swelltree.jit.traced_types import ClosedProgram
 from swelltree.jit.values import Value, places
 
 FLAT = {"sign", "floor", "ceil", "round_even", "round_away", "same", "convert"}
-ALIKE = {"sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "exp2", "log"}
-ALIKE |= {"log1p", "expm1", "sqrt", "cbrt", "abs", "max", "min", "pow", "atan2"}
+SMOOTH_FUNCTIONS = {
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "exp",
+    "exp2",
+    "log",
+}
+SMOOTH_FUNCTIONS |= {"log1p", "expm1", "sqrt", "cbrt", "abs", "max", "min", "pow", "atan2"}
 
 
-class NotHereError(NotFlattenedError):
+class NotHereError(UnsupportedOperationError):
     """Second derivatives that must be taken otherwise."""
 
 
@@ -42,18 +55,18 @@ class Twice:
         self.partials: dict[int, Partials] = dict(flat.partials)
         self.rules: dict[Hashable, ClosedProgram] = {}
 
-    def of(self, wanted: list[int]) -> list[Partials]:
+    def of(self, requested: list[int]) -> list[Partials]:
         """Derivatives of some expressions."""
-        for a in self._beneath(wanted):
+        for a in self._beneath(requested):
             partials = self._one(a)
             if partials:
                 self.partials[a] = partials
-        return [self.partials.get(a, {}) for a in wanted]
+        return [self.partials.get(a, {}) for a in requested]
 
-    def _beneath(self, wanted: list[int]) -> list[int]:
+    def _beneath(self, requested: list[int]) -> list[int]:
         """Floats that they are made of and whose derivatives are not known, in order."""
         found: set[int] = set()
-        todo = list(wanted)
+        todo = list(requested)
         while todo:
             a = todo.pop()
             if a in found or a in self.partials or self.graph.kinds[a] != FLOAT:
@@ -91,7 +104,7 @@ class Twice:
                 for j in sorted(s[1].keys() | s[2].keys())
             }
             return {j: b for j, b in chosen.items() if b != zero}
-        if name not in ALIKE:
+        if name not in SMOOTH_FUNCTIONS:
             raise NotHereError(f"derivatives of '{name}'")
         return flat.combined([(self._partial(name, k, x), s[k]) for k in range(len(x)) if s[k]])
 

@@ -13,7 +13,7 @@ from swelltree.jit.entries import entry_of
 from swelltree.jit.trace_cache import Outline, Shaped, read_outline, write_outline
 from swelltree.jit.trees import flatten
 
-KEPT = 64  # functions and shapes of arguments
+CACHE_SIZE = 64  # functions and shapes of arguments
 _known: dict[Any, Tree] = {}
 
 
@@ -28,7 +28,7 @@ def shapes_of(function: Callable[..., Any], *args: Any) -> Tree:
     kinds = tuple((np.shape(x), np.asarray(x).dtype.name) for x in leaves)
     key = function, structure, kinds
     if key not in _known:
-        while len(_known) >= KEPT:
+        while len(_known) >= CACHE_SIZE:
             _known.pop(next(iter(_known)))
         _known[key] = _found(function, args, kinds)
     return _known[key]

@@ -92,7 +92,7 @@ class Rows(Loop):
     index: int
     count: int
     width: int
-    beyond: bool = False
+    excess: bool = False
 
 
 @dataclass

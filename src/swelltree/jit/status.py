@@ -11,17 +11,17 @@ _shown: list[str] = []  # what is on the terminal now
 
 
 @contextmanager
-def doing(words: str, wanted: bool | None = None) -> Iterator[None]:
+def doing(words: str, requested: bool | None = None) -> Iterator[None]:
     """Say what is done meanwhile, unless something is shown already.
 
     Args:
         words: for the user: "compiling the run".
         wanted: True shows it, False does not, None shows it on a terminal.
     """
-    if wanted is None:
-        wanted = sys.stderr.isatty()
-    beside = threading.current_thread() is not threading.main_thread()
-    if not wanted or beside or _shown:
+    if requested is None:
+        requested = sys.stderr.isatty()
+    adjacent = threading.current_thread() is not threading.main_thread()
+    if not requested or adjacent or _shown:
         yield
         return
     from rich.console import Console

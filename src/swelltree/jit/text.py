@@ -31,7 +31,7 @@ from swelltree.jit.statements import (
 WIDTHS = (8, 4, 2, 1)  # numbers in one register
 PART = 300  # lines of one block
 CHAINS = 4  # partial sums in parallel
-FEW = 8  # numbers that are copied individually
+UNROLL_LIMIT = 8  # numbers that are copied individually
 INVERSE = -(10**9)  # names of inverse numbers come before this one
 
 
@@ -49,7 +49,7 @@ class Writer:
         self.operations = Operations(self.line)
         self.on_several: dict[int, Operations] = {}
         self.count = 0
-        self.kept: dict[int, Buffer] = {}  # working memory of numbers used in deeper regions
+        self.stored: dict[int, Buffer] = {}  # working memory of numbers used in deeper regions
         self.live: set[int] = set()
         self.region = graph.root  # that is being written
         self.part = PART  # lines after which a new block begins
@@ -85,9 +85,9 @@ class Writer:
     def _used(self, a: int, region: Region) -> None:
         graph = self.graph
         self.uses[a] = self.uses.get(a, 0) + 1
-        if graph.ops[a][0] in ("is", "load") or graph.home[a] is region or a in self.kept:
+        if graph.ops[a][0] in ("is", "load") or graph.home[a] is region or a in self.stored:
             return
-        self.kept[a] = graph.room(1, graph.kinds[a])
+        self.stored[a] = graph.room(1, graph.kinds[a])
 
     def _defer(self, region: Region) -> None:
         """Products that are used once are written there: few registers, and one rounding less.
@@ -101,7 +101,7 @@ class Writer:
                     continue
                 pending -= (found := pending.intersection(arguments(ops[item])))
                 self.late |= found
-                once = self.uses.get(item) == 1 and item not in self.kept
+                once = self.uses.get(item) == 1 and item not in self.stored
                 if ops[item][0] == "mul" and once:
                     pending.add(item)
                 if ops[item][0] in ("mul", "add", "sub") and once:
@@ -221,8 +221,8 @@ class Writer:
         """One row after another."""
 
         def row(j: str) -> None:
-            if rows.index in self.kept:
-                self._store(LONG, j, self.address(self.kept[rows.index], 0))
+            if rows.index in self.stored:
+                self._store(LONG, j, self.address(self.stored[rows.index], 0))
             self._region(rows.body, {rows.index: j})
 
         self.counted(rows.count, row)
@@ -246,7 +246,7 @@ class Writer:
 
     def repeated(self, count: int, one: Callable[[str | None, int], None]) -> None:
         """Write `one` for each of some numbers: a few times, or once in a loop."""
-        if count <= FEW:
+        if count <= UNROLL_LIMIT:
             for k in range(count):
                 one(None, k)
             return
@@ -274,10 +274,10 @@ class Writer:
     def _load(self, kind: str, address: str) -> str:
         if kind == FLOAT:
             return self.line(f"load {self.float}, ptr {address}")
-        whole = self.line(f"load i64, ptr {address}")
+        full = self.line(f"load i64, ptr {address}")
         if kind == LONG:
-            return whole
-        return self.line(f"trunc i64 {whole} to {SINGLE.of(kind)}")
+            return full
+        return self.line(f"trunc i64 {full} to {SINGLE.of(kind)}")
 
     def _store(self, kind: str, name: str, address: str) -> None:
         if kind == FLOAT:
@@ -352,12 +352,12 @@ class Writer:
             address = self.address(item.out, at, index)
             self.lines.append(f"  store {vector} {total}, ptr {address}, align 8")
 
-        def whole(j: str | None, k: int) -> None:
+        def full(j: str | None, k: int) -> None:
             index = None if j is None else self.line(f"mul i64 {j}, {WIDTHS[0]}")
             some(WIDTHS[0], WIDTHS[0] * k, index)
 
         registers = item.count // WIDTHS[0]
-        self.repeated(registers, whole)
+        self.repeated(registers, full)
         at = WIDTHS[0] * registers
         while at < item.count:
             width = next(w for w in WIDTHS if w <= item.count - at)
@@ -401,7 +401,7 @@ class Writer:
             self._late_expressions(a, names)
             return names[a]
         else:
-            name = self._load(graph.kinds[a], self.address(self.kept[a], 0))
+            name = self._load(graph.kinds[a], self.address(self.stored[a], 0))
         names[a] = name
         return name
 
@@ -432,8 +432,8 @@ class Writer:
         else:
             args = [self.name(b, names) for b in op[1:]]
             names[a] = self._operation(self.operations, a, args, names)
-        if a in self.kept:
-            self._store(kind, names[a], self.address(self.kept[a], 0))
+        if a in self.stored:
+            self._store(kind, names[a], self.address(self.stored[a], 0))
 
     def _operation(
         self, operations: Operations, a: int, args: list[str], names: dict[int, str]

@@ -18,7 +18,7 @@ from swelltree.jit import cache
 from swelltree.jit.arrays import Tree, fields_of
 from swelltree.jit.entries import Entry
 from swelltree.jit.traced_types import ClosedProgram, DType
-from swelltree.jit.trees import Form, structure_of
+from swelltree.jit.trees import TreeDef, structure_of
 
 # --- What is known of a traced function: found on disk, where it is, without tracing it
 
@@ -49,9 +49,9 @@ class Traced:
 
     trace: Callable[[], ClosedProgram]
     used: list[bool]
-    tree: Form | None
+    tree: TreeDef | None
     avals: list[Shaped]
-    given: list[Shaped]
+    specified: list[Shaped]
     weights: int = 0
     entry: Entry | None = None
     number: int = field(default_factory=functools.partial(next, itertools.count()))
@@ -66,7 +66,7 @@ class Outline(NamedTuple):
     """What tracing gives besides the program itself; see `Traced`."""
 
     used: list[bool]
-    tree: Form
+    tree: TreeDef
     avals: list[Shaped]
 
 
@@ -75,10 +75,10 @@ def read_outline(entry: Entry) -> Outline | None:
     content = cache.read(entry.folder, entry.name)
     if content is None:
         return None
-    told = json.loads(content)
-    avals = [Shaped(tuple(shape), np.dtype(kind)) for shape, kind in told["avals"]]
-    example = _made(told["tree"])
-    return Outline(told["used"], structure_of(example), avals)
+    reported = json.loads(content)
+    avals = [Shaped(tuple(shape), np.dtype(kind)) for shape, kind in reported["avals"]]
+    example = _built(reported["tree"])
+    return Outline(reported["used"], structure_of(example), avals)
 
 
 def write_outline(entry: Entry, outline: Outline) -> bool:
@@ -87,8 +87,8 @@ def write_outline(entry: Entry, outline: Outline) -> bool:
     if words is None:
         return False
     avals = [(list(x.shape), np.dtype(x.dtype).name) for x in outline.avals]
-    told = {"used": outline.used, "tree": words, "avals": avals}
-    cache.write(entry.folder, entry.name, json.dumps(told).encode())
+    reported = {"used": outline.used, "tree": words, "avals": avals}
+    cache.write(entry.folder, entry.name, json.dumps(reported).encode())
     return True
 
 
@@ -116,12 +116,12 @@ def _words(tree: Tree) -> object:
     return None if any(part is None for part in parts) else [word, parts]
 
 
-def _made(words: Any) -> Tree:
+def _built(words: Any) -> Tree:
     """The tree of numbers that words describe."""
     if isinstance(words, int):
         return words
     word, parts = words
-    parts = [_made(part) for part in parts]
+    parts = [_built(part) for part in parts]
     if word == "none":
         return None
     if isinstance(word, list):

@@ -17,7 +17,7 @@ from swelltree.jit.lazy_import import is_imported
 
 
 @runtime_checkable
-class Form(Protocol):
+class TreeDef(Protocol):
     """What is left of a tree without its arrays, here or in JAX."""
 
     @property
@@ -50,14 +50,14 @@ class Structure(NamedTuple):
         leaves = list(leaves)
         if len(leaves) != self.num_leaves:
             raise ValueError(f"{len(leaves)} arrays for a tree of {self.num_leaves}")
-        return self._made(iter(leaves))
+        return self._built(iter(leaves))
 
-    def _made(self, leaves: Iterator[object]) -> Tree:
+    def _built(self, leaves: Iterator[object]) -> Tree:
         if self.kind is None:
             return next(leaves)
         if self.kind is type(None):
             return None
-        parts = [part._made(leaves) for part in self.parts]
+        parts = [part._built(leaves) for part in self.parts]
         if self.kind is dict:
             return dict(zip(self.about, parts, strict=True))
         if self.kind in (tuple, list):
@@ -73,7 +73,7 @@ _ARRAY = Structure(None, (), (), 1)
 _NONE = Structure(type(None), (), (), 0)
 
 
-def flatten(tree: Tree) -> tuple[list[Array], Form]:
+def flatten(tree: Tree) -> tuple[list[Array], TreeDef]:
     """Arrays of a tree as a flat list, and its structure."""
     if is_imported("jax"):
         return jax.tree.flatten(tree)
@@ -108,7 +108,7 @@ def _taken_apart(
     return Structure(kind, about, parts, len(leaves) - before)
 
 
-def in_words_of_jax(structure: Form) -> Form:
+def in_words_of_jax(structure: TreeDef) -> TreeDef:
     """The same structure as `flatten` gives it once JAX is imported."""
     if not isinstance(structure, Structure):
         return structure
@@ -124,7 +124,7 @@ def leaves_of(tree: Tree, is_leaf: Callable[[Tree], bool] | None = None) -> list
     return leaves
 
 
-def structure_of(tree: Tree) -> Form:
+def structure_of(tree: Tree) -> TreeDef:
     """Structure of a tree."""
     return flatten(tree)[1]
 

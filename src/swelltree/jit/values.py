@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from swelltree.jit.arrays import Array
-from swelltree.jit.graph import Buffer, Graph, NotFlattenedError, Region, kind_of
+from swelltree.jit.graph import Buffer, Graph, Region, UnsupportedOperationError, kind_of
 from swelltree.jit.statements import Stores
 
-LARGEST = 20_000  # numbers of one array that become expressions
-FEW = 24  # numbers that are stored individually where they could be in a loop
+MAX_ARRAY_SIZE = 20_000  # numbers of one array that become expressions
+UNROLL_LIMIT = 24  # numbers that are stored individually where they could be in a loop
 _versions = itertools.count()
 
 
@@ -128,7 +128,7 @@ class Product:
         return self.matrix.size
 
 
-class Kept(ABC):
+class Retained(ABC):
     """An array that is no row of memory, but can become one."""
 
     shape: tuple[int, ...]
@@ -144,7 +144,7 @@ class Kept(ABC):
 
 
 @dataclass(eq=False)
-class View(Kept):
+class View(Retained):
     """Numbers of a buffer in any order.
 
     Args:
@@ -202,7 +202,7 @@ class View(Kept):
         x = self.simplest()
         if isinstance(x, Stored):
             return x
-        if self.lay_out is not None and self.size > FEW:
+        if self.lay_out is not None and self.size > UNROLL_LIMIT:
             return self.lay_out(self)
         return in_memory(graph, self.places(graph), self.kind)
 
@@ -249,11 +249,11 @@ def places(graph: Graph, x: Value) -> np.ndarray:
     """Expressions of all numbers of an array."""
     if isinstance(x, np.ndarray):
         return x
-    if x.size > LARGEST:
-        raise NotFlattenedError(f"an array of {x.size} numbers")
+    if x.size > MAX_ARRAY_SIZE:
+        raise UnsupportedOperationError(f"an array of {x.size} numbers")
     if isinstance(x, View):
         return x.places(graph)
-    if isinstance(x, Kept):
+    if isinstance(x, Retained):
         x = x.memory(graph)
     if isinstance(x, Replaced):
         x = Updated(x.base, x.index, places(graph, x.new).reshape(-1))
@@ -293,8 +293,8 @@ def constants(graph: Graph, value: Array) -> np.ndarray:
     """Places of known numbers."""
     value = np.asarray(value)
     kind = kind_of(value.dtype)
-    if value.size > LARGEST:
-        raise NotFlattenedError(f"a constant of {value.size} numbers")
+    if value.size > MAX_ARRAY_SIZE:
+        raise UnsupportedOperationError(f"a constant of {value.size} numbers")
     flat = [graph.constant(v, kind) for v in value.reshape(-1).tolist()]
     return np.array(flat, dtype=int).reshape(value.shape)
 
@@ -315,7 +315,7 @@ def in_memory(graph: Graph, x: Value, kind: str) -> Stored:
     """The array in memory: where it is, or in new working memory from here on."""
     if isinstance(x, Stored):
         return x
-    if isinstance(x, Kept):
+    if isinstance(x, Retained):
         return x.memory(graph)
     flat = places(graph, x).reshape(-1)
     buffer = graph.room(flat.size, kind)
@@ -327,7 +327,7 @@ def in_memory(graph: Graph, x: Value, kind: str) -> Stored:
 
 def stores(graph: Graph, buffer: Buffer, x: Value, into: Stores, start: int = 0) -> None:
     """Let an array be stored at a place of a buffer."""
-    if isinstance(x, Kept) and x.size > FEW:
+    if isinstance(x, Retained) and x.size > UNROLL_LIMIT:
         x = x.memory(graph)
     if isinstance(x, Stored) and x.special is None:
         into.rows.append((buffer, start, x.buffer, x.start, x.size))

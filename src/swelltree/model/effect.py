@@ -40,7 +40,7 @@ class Loads:
     power: Array = None  # (e,) power of its non-conservative part, W; of all if not given
     channels: dict[str, Array] = field(default_factory=dict)  # its results, e.g. tension
 
-    def booked(self, v: Float[Array, "b 6"], terms: int) -> Loads:
+    def with_energy_terms(self, v: Float[Array, "b 6"], terms: int) -> Loads:
         """The same with all energy terms: what is not stored is power of the wrench, in the first.
 
         Args:
@@ -61,7 +61,7 @@ class Loads:
 
 
 @pytree()
-class Now:
+class Instant:
     """What a force may depend on."""
 
     t: Array  # s
@@ -84,7 +84,7 @@ class LinearElements:
 
     names: tuple[str, ...] = ()
     wrench: Float[np.ndarray, "e b6"] = field(default_factory=lambda: np.zeros((0, 0)))  # of unit F
-    whole: tuple[bool, ...] = ()  # the slope of its force is all of its law; not of stops and slack
+    full: tuple[bool, ...] = ()  # the slope of its force is all of its law; not of stops and slack
 
 
 @dataclass(frozen=True)
@@ -111,15 +111,19 @@ class Effect:
     feels_current: ClassVar[bool] = False  # its loads depend on the current
     feels_wind: ClassVar[bool] = False  # its loads depend on the wind
     adds_excitation: ClassVar[bool] = False  # wave forces that hydro data do not hold
-    moors: ClassVar[bool] = False  # its wrench at equilibrium belongs to the moorings
-    begins_at_rest: ClassVar[bool] = False  # runs start from equilibrium unless asked otherwise
+    is_mooring: ClassVar[bool] = False  # its wrench at equilibrium belongs to the moorings
+    starts_from_equilibrium: ClassVar[bool] = (
+        False  # runs start from equilibrium unless asked otherwise
+    )
     is_linear_hydro: ClassVar[bool] = False  # carries the hydro data of the model
     has_unknowns: ClassVar[bool] = False  # solved for beside the bodies, by the two-step scheme
-    turns_axes: ClassVar[bool] = False  # the axes of the hydro data follow its states
+    rotates_hydro_frame: ClassVar[bool] = False  # the axes of the hydro data follow its states
     has_added_mass: ClassVar[bool] = False  # solves for an added mass at every instant
-    settles: ClassVar[bool] = False  # its internal states at equilibrium depend on where bodies are
-    is_sudden: ClassVar[bool] = False  # acts on short stretches that long steps could pass over
-    turns_far: ClassVar[bool] = False  # fixed steps ask again for its `derivatives`
+    has_equilibrium_states: ClassVar[bool] = (
+        False  # its internal states at equilibrium depend on where bodies are
+    )
+    is_impulsive: ClassVar[bool] = False  # acts on short stretches that long steps could pass over
+    tangent_each_step: ClassVar[bool] = False  # fixed steps ask again for its `derivatives`
     switches_between_steps: ClassVar[bool] = False  # its events may wait for the end of a step
     stores_from_zero: ClassVar[bool] = False  # its stored energy is zero where it is unloaded
     units: ClassVar[dict[str, str]] = {}  # of channels that results show beside the known ones
@@ -127,7 +131,7 @@ class Effect:
     shows_all: ClassVar[bool] = False  # results show all its channels, with or without a unit
     names: tuple[str, ...]  # one for each term of the energy budget
 
-    def loads(self, model: Model, now: Now) -> Loads:
+    def loads(self, model: Model, now: Instant) -> Loads:
         """Wrenches, stored energies and powers."""
         raise NotImplementedError
 
@@ -141,7 +145,7 @@ class Effect:
         """What stands before the names of its channels."""
         return f"{self.kind}_"
 
-    def commands(self, model: Model, now: Now) -> Iterable[tuple[int, Array]]:
+    def commands(self, model: Model, now: Instant) -> Iterable[tuple[int, Array]]:
         """Forces u it asks of the actuators on strokes: their number and u of each."""
         return ()
 
@@ -152,7 +156,7 @@ class Effect:
         """The same effect, prepared for a realised sea."""
         return self
 
-    def with_room(self, model: Model) -> Effect:
+    def with_padding(self, model: Model) -> Effect:
         """The same effect in its sea, with sizes that other seas of the same kind have as well."""
         return self
 
@@ -187,7 +191,7 @@ class Effect:
         """About how many numbers it adds to every sample of a result, beside those of bodies."""
         return 0
 
-    def solved(self, model: Model, now: Now) -> Effect:
+    def solved(self, model: Model, now: Instant) -> Effect:
         """The same effect with what it solves for at an instant, before its loads are asked for."""
         return self
 
@@ -195,7 +199,7 @@ class Effect:
         """Added mass of all bodies (6N, 6N) where it `has_added_mass`, of the instant solved."""
         raise NotImplementedError
 
-    def accelerated(self, model: Model, motion: Motion, v_dot: Array) -> Loads:
+    def added_mass_reaction(self, model: Model, motion: Motion, v_dot: Array) -> Loads:
         """What its added mass does at known accelerations; channels add to those of `loads`."""
         raise NotImplementedError
 
@@ -228,7 +232,7 @@ class Effect:
         """The same effect with what holds for a step of length h; motion_at(dt) is ahead of it."""
         return self
 
-    def at_instant(self, model: Model, now: Now, moving: Array) -> Effect:
+    def at_instant(self, model: Model, now: Instant, moving: Array) -> Effect:
         """The same effect with what holds at the positions now, for the two-step scheme.
 
         Args:
@@ -238,7 +242,7 @@ class Effect:
         """
         return self
 
-    def internal_advanced(self, model: Model, now: Now, v_half: Array, h: Array) -> Array:
+    def internal_advanced(self, model: Model, now: Instant, v_half: Array, h: Array) -> Array:
         """Its internal states after a step of the two-step scheme, where it `has_added_mass`.
 
         Args:
@@ -249,7 +253,7 @@ class Effect:
         """
         raise NotImplementedError
 
-    def after_step(self, model: Model, now: Now) -> Array | None:
+    def after_step(self, model: Model, now: Instant) -> Array | None:
         """Its internal states after a step, where they are brought into order there."""
         return now.states(self)
 
@@ -270,7 +274,7 @@ class Effect:
         """Can its internal states lock DOFs of the tree (`present`)? Static."""
         return False
 
-    def derivatives(self, model: Model, now: Now) -> tuple[Array, Array]:
+    def derivatives(self, model: Model, now: Instant) -> tuple[Array, Array]:
         """Stiffness that pulls back and damping (6N, 6N) at an instant, where it `turns_far`."""
         raise NotImplementedError
 
@@ -278,7 +282,7 @@ class Effect:
         """The same effect without waves and radiation: what linear studies differentiate."""
         return self
 
-    def linear(self, model: Model, now: Now) -> LinearForm:
+    def linear(self, model: Model, now: Instant) -> LinearForm:
         """Its terms of a linear model beside the derivative of its loads, at equilibrium; numpy."""
         return LinearForm()
 
@@ -298,7 +302,7 @@ class Effect:
         """Equilibrium values of these states with the bodies at a pose; used if it `settles`."""
         return states
 
-    def internal_rate(self, model: Model, now: Now) -> Array:
+    def internal_rate(self, model: Model, now: Instant) -> Array:
         """Their rates."""
         raise NotImplementedError
 
@@ -306,7 +310,7 @@ class Effect:
         """Radiation memory before any motion, which has a propagator of its own; None: none."""
         return None
 
-    def radiation_rate(self, now: Now) -> Tree:
+    def radiation_rate(self, now: Instant) -> Tree:
         """Its rate."""
         raise NotImplementedError
 
@@ -315,11 +319,11 @@ class Effect:
         """Number of events it watches for; static."""
         return 0
 
-    def event_values(self, model: Model, now: Now) -> Array:
+    def event_values(self, model: Model, now: Instant) -> Array:
         """Values whose fall through zero is an event, (event_count,)."""
         raise NotImplementedError
 
-    def switched(self, model: Model, now: Now, hit: Array) -> Array:
+    def switched(self, model: Model, now: Instant, hit: Array) -> Array:
         """States of its own after the events of which `hit` is true."""
         raise NotImplementedError
 
@@ -332,7 +336,7 @@ class Effect:
         """Do its events only change what it commands, so that fixed steps may take them between?"""
         return False
 
-    def begun(self, model: Model, now: Now) -> Array | None:
+    def begun(self, model: Model, now: Instant) -> Array | None:
         """Its internal states at the start of a run, where events may happen at once."""
         return now.states(self)
 
@@ -345,7 +349,7 @@ class Effect:
         """Can strokes stick by friction, so that `resolved` decides which do? Static."""
         return False
 
-    def resolved(self, model: Model, now: Now) -> Array:
+    def resolved(self, model: Model, now: Instant) -> Array:
         """States of its own after one round of deciding which strokes stick."""
         raise NotImplementedError
 
@@ -354,7 +358,7 @@ class Effect:
         """Can it lock strokes as constraints (`latched`, `strokes`)? Static."""
         return False
 
-    def bends(self, off_stops: frozenset[str] = frozenset()) -> str:
+    def nonlinearity(self, off_stops: frozenset[str] = frozenset()) -> str:
         """Why it is not linear for sure, in words; empty: it may be.
 
         Args:
@@ -375,7 +379,7 @@ class Effect:
         """Names of an item's numbers that are not rows of its arrays; see `spread_number`."""
         return []
 
-    def spread_number(self, item: str, name: str) -> Array:
+    def derived_parameter(self, item: str, name: str) -> Array:
         """One of them."""
         raise NotImplementedError
 

@@ -13,7 +13,7 @@ from swelltree.jit.arrays import Array, Tree, pytree
 from swelltree.model.model import Model
 
 if TYPE_CHECKING:
-    from swelltree.model.effect import Now
+    from swelltree.model.effect import Instant
     from swelltree.multibody.kinematics import Pose
 
 
@@ -51,7 +51,7 @@ def internal_settled(model: Model, internal: InternalState, pose: Pose) -> Inter
     return InternalState(internal.radiation, rested)
 
 
-def internal_rate(model: Model, now: Now) -> InternalState:
+def internal_rate(model: Model, now: Instant) -> InternalState:
     """Rates of all internal states."""
     internal = now.internal
     rates = {

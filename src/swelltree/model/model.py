@@ -109,7 +109,7 @@ class Model:
     locked: Array | None = None  # (n_tree,) one for DOFs that do not move now, or None
 
     @property
-    def freedoms(self) -> int:
+    def dofs(self) -> int:
         """Number of velocities that loops and prescribed motions leave free."""
         return self.layout.n_tree - len(self.cut_rows) + self.surplus
 
@@ -192,7 +192,7 @@ class Model:
     def _counts(self) -> str:
         """How large it is, in words."""
         layout = self.layout
-        return f"{layout.n_bodies} bodies, {layout.n_joints} joints, {self.freedoms} DOFs"
+        return f"{layout.n_bodies} bodies, {layout.n_joints} joints, {self.dofs} DOFs"
 
     def __repr__(self) -> str:
         """Name, size and effects: its arrays would fill pages."""
@@ -209,5 +209,5 @@ class Model:
         counts = self._counts()
         notes = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.report)
         system = self.described.system
-        whole = "" if system is None else system_html(system)
-        return f"<div><p>Model: {counts}</p>{whole}<ul>{notes}</ul></div>"
+        full = "" if system is None else system_html(system)
+        return f"<div><p>Model: {counts}</p>{full}<ul>{notes}</ul></div>"

@@ -33,7 +33,7 @@ class Sensors:
 LEFT_OUT = 0.02  # of the range of a signal: what straight lines between bends may leave out
 
 
-def bends(time: Float[np.ndarray, " n"], value: Float[np.ndarray, " n"]) -> np.ndarray:
+def nonlinearity(time: Float[np.ndarray, " n"], value: Float[np.ndarray, " n"]) -> np.ndarray:
     """Numbers of the samples that a polyline needs to stay within a fraction of the range.
 
     A stretch whose worst sample is too far from the chord is divided there (Douglas and Peucker
@@ -41,7 +41,7 @@ def bends(time: Float[np.ndarray, " n"], value: Float[np.ndarray, " n"]) -> np.n
     many samples there are.
     """
     close = LEFT_OUT * float(np.ptp(value))
-    kept = {0, len(time) - 1}
+    stored = {0, len(time) - 1}
     stretches = [(0, len(time) - 1)]
     while stretches:
         first, last = stretches.pop()
@@ -52,9 +52,9 @@ def bends(time: Float[np.ndarray, " n"], value: Float[np.ndarray, " n"]) -> np.n
         off = np.abs(value[first : last + 1] - chord)
         worst = first + int(off.argmax())
         if off.max() > close:
-            kept.add(worst)
+            stored.add(worst)
             stretches += [(first, worst), (worst, last)]
-    return np.array(sorted(kept))
+    return np.array(sorted(stored))
 
 
 # --- Signals of time, compiled: constants, tables, harmonics, polynomials, user functions
@@ -83,14 +83,14 @@ class Pieces:
     knots: Array  # (k,) s
     coefficients: Array  # (4, k - 1), highest power first
     area: Array  # (k,) integral from the first knot on
-    bends: Array  # (b,) s, breakpoints and other times that must not be stepped over
+    nonlinearity: Array  # (b,) s, breakpoints and other times that must not be stepped over
 
     def __call__(self, t: Array) -> Array:
         return self.motion(t)[0]
 
     def corners(self) -> Array:
         """Times where steps end [s]."""
-        return self.bends
+        return self.nonlinearity
 
     def _piece(self, t: Array) -> tuple[Array, Array, Array]:
         """Number of the piece at times within the table, time into it and its coefficients."""
@@ -270,7 +270,7 @@ def _pieces(table: described.Table) -> Pieces:
     else:
         through = CubicSpline if table.interpolation == "spline" else PchipInterpolator
         coefficients = through(time, value).c
-        corners = time[bends(time, value)]
+        corners = time[nonlinearity(time, value)]
     x = np.diff(time)
     each = sum(c * x ** (4 - k) / (4 - k) for k, c in enumerate(coefficients))
     return Pieces(time, coefficients, np.append(0.0, np.cumsum(each)), corners)

@@ -14,7 +14,7 @@ import numpy as np
 
 from swelltree.jit.arrays import Array, namespace
 from swelltree.jit.backend import on_first_choice
-from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.effect import Effect, Instant, Loads
 from swelltree.model.internal_state import AT_REST, InternalState
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Motion
@@ -36,7 +36,7 @@ def where_solved(model: Model) -> AbstractContextManager[object]:
     return nullcontext() if coupled_effect(model) is None else on_first_choice()
 
 
-def solved_at(model: Model, now: Now) -> Model:
+def solved_at(model: Model, now: Instant) -> Model:
     """The model with that effect solved."""
     effect = coupled_effect(model)
     return model if effect is None else model.with_effect(effect.solved(model, now))
@@ -64,7 +64,7 @@ def with_accelerations(model: Model, loads: Loads, motion: Motion, v_dot: Array)
     effect = coupled_effect(model)
     if effect is None:
         return loads
-    more = effect.accelerated(model, motion, v_dot)
+    more = effect.added_mass_reaction(model, motion, v_dot)
     first = 0
     for each in model.effects[: list(model.effects).index(effect)]:
         first += len(each.names)
@@ -75,7 +75,7 @@ def with_accelerations(model: Model, loads: Loads, motion: Motion, v_dot: Array)
     return Loads(loads.wrench, loads.potential, power, channels)
 
 
-def made_ready(model: Model) -> Model:
+def prepared(model: Model) -> Model:
     """The model with what its effects hold for a whole run."""
     return model.replace(effects=tuple(effect.before_run(model) for effect in model.effects))
 
@@ -100,7 +100,7 @@ def in_step(
     return model.replace(effects=tuple(effects))
 
 
-def after_step(model: Model, now: Now) -> InternalState:
+def after_step(model: Model, now: Instant) -> InternalState:
     """Internal states after a step, with those of that effect brought into order."""
     effect = coupled_effect(model)
     if effect is None or effect.kind not in now.internal.elements:
@@ -144,9 +144,9 @@ def total_loads(
         internal: states of radiation memory and elements.
         solved: loads of the effect that has unknowns, where a scheme has solved for them.
     """
-    now = Now(t, motion, internal, solved=solved)
+    now = Instant(t, motion, internal, solved=solved)
     parts = [
-        (effect, effect.loads(model, now).booked(motion.v, len(effect.names)))
+        (effect, effect.loads(model, now).with_energy_terms(motion.v, len(effect.names)))
         for effect in model.effects
     ]
     xp = namespace(motion.pose.p)
@@ -200,18 +200,18 @@ def joined_rows(
     if len(dims) > 1:
         sizes = (effect.row_sizes.get(dims[1], 0) for effect, _ in blocks)
         shape[0] = max(shape[0], *sizes)
-    whole = []
+    complete = []
     for values, count in rows:
         if values is None:
-            whole.append(np.full((count, *shape), np.nan))
+            complete.append(np.full((count, *shape), np.nan))
             continue
         values = xp.asarray(values, dtype=float)
         if shape and shape[0] > values.shape[1]:
             first = values[:, :1] if values.ndim > 2 else 0.0 * values[:, :1]
             idle = xp.repeat(first, shape[0] - values.shape[1], axis=1)
             values = xp.concatenate([idle, values], axis=1)
-        whole.append(values)
-    return xp.concatenate(whole)
+        complete.append(values)
+    return xp.concatenate(complete)
 
 
 def _rows_of(effect: Effect, dim: str, layout: Layout) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 
 from swelltree.hydro.linear.data import displacement
 from swelltree.jit.arrays import Array, pytree
-from swelltree.model.effect import Coordinate, Effect, Loads, Now, Place
+from swelltree.model.effect import Coordinate, Effect, Instant, Loads, Place
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Pose
 from swelltree.spatial.rotations import dot, matvec
@@ -29,9 +29,9 @@ class LinearMoorings(Effect):
     names: tuple[str, ...]
 
     kind: ClassVar[str] = "mooring"
-    moors: ClassVar[bool] = True
+    is_mooring: ClassVar[bool] = True
 
-    def loads(self, model: Model, now: Now) -> Loads:
+    def loads(self, model: Model, now: Instant) -> Loads:
         pose, body = now.motion.pose, np.array(self.body, dtype=int)
         xi = displacement(self.mean, Pose(pose.p[body], pose.R[body]))
         v = now.motion.v[body]
@@ -41,7 +41,7 @@ class LinearMoorings(Effect):
         power = dot(each, v)
         return Loads(wrench, 0.0 * power, power, {"wrench": each})
 
-    def bends(self, off_stops: frozenset[str] = frozenset()) -> str:
+    def nonlinearity(self, off_stops: frozenset[str] = frozenset()) -> str:
         return ""
 
     def numbers(self) -> dict[str, list[Place]]:

@@ -181,11 +181,11 @@ def _cuts(line: Line, lines: list[Line]) -> tuple[float, ...]:
     """Distances from A at which other lines end on this one, increasing."""
     ends = [end for other in lines for end in (other.A, other.B)]
     result = sorted(end.at for end in ends if isinstance(end, OnLine) and end.line == line.name)
-    kept: list[float] = []
+    stored: list[float] = []
     for at in result:
-        if not kept or at - kept[-1] > SAME_PLACE * line.rest_length:
-            kept.append(at)
-    return tuple(kept)
+        if not stored or at - stored[-1] > SAME_PLACE * line.rest_length:
+            stored.append(at)
+    return tuple(stored)
 
 
 def _described_knots(system: System, lines: list[Line]) -> dict[str, Knot]:

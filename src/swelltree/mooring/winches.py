@@ -76,8 +76,8 @@ class SetSpeed:
         stages = 0.0 * t
         if len(self.time):
             stages = mean(self._stages(t)[0], lambda x: self._stages(x)[1])
-        set_speed, whole = self.signal(t), getattr(self.signal, "integral", None)
-        set_speed = set_speed if whole is None else mean(set_speed, whole)
+        set_speed, full = self.signal(t), getattr(self.signal, "integral", None)
+        set_speed = set_speed if full is None else mean(set_speed, full)
         braked, resting = (
             mean(_within(t, spans), lambda x, spans=spans: _time_within(x, spans))
             for spans in (self.brakes, self.holds)
@@ -214,7 +214,7 @@ def build_winches(
     pairs = [
         (by_name[winch.line], winch, plan) for winch, plan in zip(described, plans, strict=True)
     ]
-    whole = np.array([first_segment(line) for line, _, _ in pairs])
+    full = np.array([first_segment(line) for line, _, _ in pairs])
     hold = [w.control if isinstance(w.control, ConstantTension) else None for w in described]
     heave = [w.control if isinstance(w.control, HeaveCompensation) else None for w in described]
 
@@ -227,11 +227,11 @@ def build_winches(
     return Winches(
         speed=tuple(_set_speed(w, plan) for w, plan in zip(described, plans, strict=True)),
         length=np.array([line.rest_length for line, _, _ in pairs]),
-        segment=whole,
+        segment=full,
         drum=np.array([drum_length(line, w, plan) for line, w, plan in pairs]),
         shortest=np.array([shortest_length(line, w) for line, w, _ in pairs]),
-        split=whole * column(described, "alpha_split", 1.5),
-        merge=whole * column(described, "alpha_merge", 0.5),
+        split=full * column(described, "alpha_split", 1.5),
+        merge=full * column(described, "alpha_merge", 0.5),
         max_speed=column(described, "max_speed", FREE),
         time_constant=column(described, "time_constant", 0.0),
         stopping_time=column(described, "stopping_time", 0.5),
@@ -323,10 +323,10 @@ def demand(
     more = within_stroke(winches, winches.heave_gain * heave, stroke)
     limit = winches.max_speed
     # no stage runs a winch that another brakes
-    without, whole = (
+    without, full = (
         xp.clip(stages + (1.0 - braked) * x, -limit, limit) for x in (others, others + more)
     )
-    return whole, whole - without
+    return full, full - without
 
 
 def obeyed(
@@ -344,10 +344,8 @@ def obeyed(
     """
     xp = namespace(speed, compensated, length)
     without = speed - compensated
-    whole = without + within_stroke(winches, compensated, stroke)
-    done, others = (
-        xp.clip(within_stops(winches, x, length), -most, most) for x in (whole, without)
-    )
+    full = without + within_stroke(winches, compensated, stroke)
+    done, others = (xp.clip(within_stops(winches, x, length), -most, most) for x in (full, without))
     return done, done - others
 
 
@@ -361,11 +359,11 @@ def within_stops(winches: Winches, speed: Array, length: Array) -> Array:
 
 def at_stop(winches: Winches, t: Array, state: WinchState, tension: Array) -> Array:
     """Which winches want to run but stand at the end of the drum (1) or shortest length (-1)."""
-    wanted, _ = demand(winches, t, 0.0 * t, tension, state.heave, state.stroke)
-    xp = namespace(wanted, state.length)
-    allowed = within_stops(winches, wanted, state.length)
-    stands = xp.abs(allowed) < STOPPED * xp.abs(wanted)
-    return xp.where(stands, xp.sign(wanted), 0.0)
+    requested, _ = demand(winches, t, 0.0 * t, tension, state.heave, state.stroke)
+    xp = namespace(requested, state.length)
+    allowed = within_stops(winches, requested, state.length)
+    stands = xp.abs(allowed) < STOPPED * xp.abs(requested)
+    return xp.where(stands, xp.sign(requested), 0.0)
 
 
 def rates(
@@ -384,10 +382,10 @@ def rates(
     quick = winches.heave_lag <= 0.0
     lag = xp.where(quick, 1.0, winches.heave_lag)
     heave = xp.where(quick, tip, state.heave)
-    wanted, part = demand(winches, t, 0.0 * t, tension, heave, state.stroke)
+    requested, part = demand(winches, t, 0.0 * t, tension, heave, state.stroke)
     direct = winches.time_constant <= 0.0
     drive = xp.where(direct, 1.0, winches.time_constant)
-    behind = xp.where(direct, wanted, state.speed), xp.where(direct, part, state.compensated)
+    behind = xp.where(direct, requested, state.speed), xp.where(direct, part, state.compensated)
     speed, done = obeyed(winches, *behind, state.length, state.stroke, FREE)
 
     def driven(asked: Array, set_speed: Array, now: Array) -> Array:
@@ -397,7 +395,7 @@ def rates(
     slowed = SLOWED * winches.stopping_time
     return speed, WinchState(
         length=speed,
-        speed=driven(wanted, state.speed, speed),
+        speed=driven(requested, state.speed, speed),
         heave=xp.where(quick, 0.0, (tip - state.heave) / lag),
         stroke=done,
         compensated=driven(part, state.compensated, done),
@@ -428,12 +426,12 @@ def after_step(
 
     def followed(time: Array, old: Array, over: Array, now: Array) -> Array:
         """First order lag over a step; without it the value itself."""
-        kept = xp.exp(-h / xp.maximum(time, 1e-9))
-        return xp.where(time > 0.0, kept * old + (1.0 - kept) * over, now)
+        stored = xp.exp(-h / xp.maximum(time, 1e-9))
+        return xp.where(time > 0.0, stored * old + (1.0 - stored) * over, now)
 
     heave = followed(winches.heave_lag, state.heave, 0.5 * (tip[0] + tip[1]), tip[1])
-    wanted, part = demand(winches, t, h, tension, heave, state.stroke)
-    speed = followed(winches.time_constant, state.speed, wanted, wanted)
+    requested, part = demand(winches, t, h, tension, heave, state.stroke)
+    speed = followed(winches.time_constant, state.speed, requested, requested)
     part = followed(winches.time_constant, state.compensated, part, part)
     speed, done = obeyed(winches, speed, part, state.length, state.stroke, most)
     moves = xp.where(h > 0.0, 1.0, 0.0)

@@ -93,10 +93,10 @@ def build_couplings(system: System) -> Couplings | None:
     """Numbers of all couplings; constants that are not given are set at the start."""
     if not system.couplings:
         return None
-    given = [coupling.constant for coupling in system.couplings]
+    specified = [coupling.constant for coupling in system.couplings]
     return Couplings(
         coefficient=np.array([c for x in system.couplings for _, c in x.coordinates]),
-        constant=np.array([np.nan if x is None else x for x in given]),
+        constant=np.array([np.nan if x is None else x for x in specified]),
     )
 
 

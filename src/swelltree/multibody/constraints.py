@@ -60,8 +60,8 @@ def evaluate_rows(
         angles: nearby values of the single-axis angles (choose the turn).
         drives: prescribed motions now.
     """
-    layout, whole, shares = model.layout, rows, spread(model, rows)
-    rows = tuple(part for row in whole for part in row.parts())
+    layout, full, shares = model.layout, rows, spread(model, rows)
+    rows = tuple(part for row in full for part in row.parts())
     xp = namespace(pose.p, v)
     joint = np.array([r.joint for r in rows], dtype=int)
     base, follower = body_index(layout, layout.base), body_index(layout, layout.follower)
@@ -98,5 +98,5 @@ def evaluate_rows(
     gamma = acceleration - convective
     if shares is None:
         return Rows(g, jacobian, rate, gamma, f, n, jacobian, None)
-    g, rate, gamma = shares @ g - constants(model, whole), shares @ rate, shares @ gamma
+    g, rate, gamma = shares @ g - constants(model, full), shares @ rate, shares @ gamma
     return Rows(g, shares @ jacobian, rate, gamma, f, n, jacobian, shares)

@@ -220,9 +220,9 @@ def attitudes(
     axis = np.array([layout.dofs[n].axis for n in free], dtype=int)
     R_rel = matmul(transpose(frames.base_R[joint]), frames.follower_R[joint])
     of_joint = [[m for m, k in enumerate(joint) if k == j] for j in joint]
-    whole = np.array([len(rows) == 3 for rows in of_joint])
+    full = np.array([len(rows) == 3 for rows in of_joint])
     spin = rate[free]
-    if whole.any():
+    if full.any():
         three = np.array(
             [
                 sorted(rows, key=lambda m: axis[m]) if len(rows) == 3 else [0] * 3
@@ -233,7 +233,7 @@ def attitudes(
         angle = dot(np.eye(3)[axis], euler)
         turning = dot(np.eye(3)[axis], euler_rates(euler, spin[three]))
         vector = dot(np.eye(3)[axis], rotation_vector(R_rel))
-        angle, turning = xp.where(whole, angle, vector), xp.where(whole, turning, spin)
+        angle, turning = xp.where(full, angle, vector), xp.where(full, turning, spin)
     else:
         angle, turning = dot(np.eye(3)[axis], rotation_vector(R_rel)), spin
     place = _placed(len(layout.dofs), free)

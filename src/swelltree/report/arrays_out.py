@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, listed
-from swelltree.describe.files.atomic import write_whole
+from swelltree.describe.files.atomic import write_atomic
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -58,7 +58,7 @@ def write_csv(dataset: xr.Dataset, path: Path) -> Path:
     table = csv.writer(text, lineterminator="\n")
     table.writerow(header)
     table.writerows(zip(*(column.tolist() for column in columns), strict=True))
-    return write_whole(path, text.getvalue().encode())
+    return write_atomic(path, text.getvalue().encode())
 
 
 def write_mat(dataset: xr.Dataset, path: Path) -> Path:
@@ -85,7 +85,7 @@ def write_mat(dataset: xr.Dataset, path: Path) -> Path:
     file = io.BytesIO()
     content |= {"dims": dims, "units": units, "attributes": attributes}
     savemat(file, content, long_field_names=True, oned_as="column", do_compression=True)
-    return write_whole(path, file.getvalue())
+    return write_atomic(path, file.getvalue())
 
 
 def _headed(title: str, array: xr.DataArray) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, SupportsInt
 
 import numpy as np
 
-from swelltree.describe.files.atomic import write_whole
+from swelltree.describe.files.atomic import write_atomic
 from swelltree.report.html import card, table, text_table
 from swelltree.report.plots.frequency import matrix
 from swelltree.report.plots.style import to_png
@@ -62,7 +62,7 @@ def write_campaign_report(campaign: xr.Dataset, path: str | Path) -> Path:
         path: of the page; an older file is replaced. Replays of single cases that lie beside it, in
             `replays/`, are linked.
     """
-    return write_whole(Path(path), page(campaign, Path(path).parent))
+    return write_atomic(Path(path), page(campaign, Path(path).parent))
 
 
 def page(campaign: xr.Dataset, folder: Path) -> str:
@@ -147,7 +147,7 @@ def _picture(values: xr.DataArray) -> str:
     return f'<img alt="{about}" src="data:image/png;base64,{text}">'
 
 
-def _whole(place: Iterable[SupportsInt]) -> tuple[int, ...]:
+def _full(place: Iterable[SupportsInt]) -> tuple[int, ...]:
     """A place in the table, as numbers of Python."""
     return tuple(int(k) for k in place)
 
@@ -174,7 +174,7 @@ def _times(campaign: xr.Dataset) -> str:
     if not np.isfinite(seconds).any():
         return ""
     order = np.argsort(np.where(np.isfinite(seconds), -seconds, np.inf), axis=None)[:SHOWN]
-    places = [_whole(np.unravel_index(k, seconds.shape)) for k in order]
+    places = [_full(np.unravel_index(k, seconds.shape)) for k in order]
     places = [place for place in places if np.isfinite(seconds[place])]
     heads, rows = _rows(campaign, places)
     rows = [[*row, f"{seconds[place]:.3g}"] for row, place in zip(rows, places, strict=True)]
@@ -183,7 +183,7 @@ def _times(campaign: xr.Dataset) -> str:
 
 def _failed(campaign: xr.Dataset) -> str:
     state = campaign["state"].values
-    places = [_whole(row) for row in np.argwhere(state == "failed")]
+    places = [_full(row) for row in np.argwhere(state == "failed")]
     if not places:
         return ""
     heads, rows = _rows(campaign, places[:SHOWN])
@@ -200,7 +200,7 @@ def _replays(campaign: xr.Dataset, folder: Path) -> str:
     names = campaign["case_id"].values
     there = {path.stem for path in (folder / "replays").glob("*.html")}
     links = []
-    for place in map(_whole, np.argwhere(np.isin(names, list(there)))) if there else ():
+    for place in map(_full, np.argwhere(np.isin(names, list(there)))) if there else ():
         heads, rows = _rows(campaign, [place])
         words = ", ".join(f"{a} {b}" for a, b in zip(heads[1:], rows[0][1:], strict=True))
         name = escape(rows[0][0])

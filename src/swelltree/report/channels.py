@@ -123,12 +123,12 @@ class Channels:
         self.where: dict[str, list[int]] = {}  # channels of a variable
         self.blocks_about: dict[int, NamedValues] = {}
         self.settled = settled(dataset)
-        count = sum(self._width(name) for name in self._wanted())
+        count = sum(self._width(name) for name in self._requested())
         self.every = stride(dataset.sizes["time"], min(max(count, 1), MOST_CHANNELS), samples)
         self.kept = dataset["time"].values >= self.settled
         self.weights = time_weights(dataset["time"].values[self.kept], period_of(dataset))
 
-    def _wanted(self) -> list[str]:
+    def _requested(self) -> list[str]:
         return [
             str(name)
             for name, values in self.dataset.data_vars.items()
@@ -142,7 +142,7 @@ class Channels:
 
     def add_all(self) -> None:
         """Every variable that fits."""
-        for name in self._wanted():
+        for name in self._requested():
             if name not in self.where and len(self.rows) + self._width(name) <= MOST_CHANNELS:
                 self.add(name)
 
@@ -324,10 +324,10 @@ def _joints(page: Channels) -> None:
     _by_unit(page, "Joints", "Joint coordinate", numbers)
     dataset = page.dataset
     if "reaction" in dataset:
-        whole = [str(name) for name in dataset["joint"].values]
+        full = [str(name) for name in dataset["joint"].values]
         free = {owner[1] for owner in owners if owners.count(owner) == 6}
-        names = [name for name in whole if name not in free]  # a free joint holds nothing
-        kept = [whole.index(name) for name in names]
+        names = [name for name in full if name not in free]  # a free joint holds nothing
+        kept = [full.index(name) for name in names]
         parts = dataset["reaction"].transpose("time", "joint", "dof").values[:, kept]
         for title, part, unit in (
             ("Reaction force", slice(0, 3), "N"),
@@ -375,20 +375,20 @@ def _energy(page: Channels) -> None:
     dataset = page.dataset
     terms = energy_terms(dataset)
 
-    def made(name: str, rows: dict[str, np.ndarray]) -> list[int]:
+    def built(name: str, rows: dict[str, np.ndarray]) -> list[int]:
         abouts = [{"owner": None, "label": label, "unit": "J"} for label in rows]
         return page.keep(name, abouts, list(rows.values()))
 
-    page.plot("Energy", "Energy since the start", made("energy", terms))
+    page.plot("Energy", "Energy since the start", built("energy", terms))
     work = dataset["work"].transpose("time", "element").values
     order = [k for k in np.argsort(-np.abs(work).max(0, initial=0.0)) if work[:, k].any()]
     names = [str(name) for name in dataset["element"].values]
     rows = {names[k]: work[:, k].copy() for k in order[:8]}
     if len(order) > 8:
         rows["others"] = work[:, order[8:]].sum(1)
-    page.plot("Energy", "Work done on the system", made("work", rows))
+    page.plot("Energy", "Work done on the system", built("work", rows))
     residual = {"residual": dataset["energy_residual"].values.copy()}
-    page.plot("Energy", "Energy not accounted for", made("energy_residual", residual))
+    page.plot("Energy", "Energy not accounted for", built("energy_residual", residual))
 
 
 def energy_terms(dataset: xr.Dataset) -> dict[str, np.ndarray]:

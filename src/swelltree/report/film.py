@@ -18,7 +18,7 @@ import numpy as np
 
 from swelltree.describe.drawing import unpack_shape
 from swelltree.describe.errors import SwelltreeError
-from swelltree.describe.files.atomic import whole, write_whole
+from swelltree.describe.files.atomic import replacing, write_atomic
 from swelltree.report.scene import COLORS, drawing_of, reach
 from swelltree.results.sea import sea_of
 
@@ -163,7 +163,7 @@ def _gif(frames: Iterator[np.ndarray], path: Path, rate: int) -> Path:
     stream = io.BytesIO()
     more = {"append_images": images[1:], "duration": round(1000 / rate), "loop": 0}
     images[0].save(stream, "GIF", save_all=True, **more)
-    return write_whole(path, stream.getvalue())
+    return write_atomic(path, stream.getvalue())
 
 
 def _mp4(frames: Iterator[np.ndarray], path: Path, rate: int) -> Path:
@@ -173,7 +173,7 @@ def _mp4(frames: Iterator[np.ndarray], path: Path, rate: int) -> Path:
     command += ["-s", f"{width}x{height}", "-r", str(rate), "-i", "-", "-an"]
     command += ["-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4"]
     try:
-        with whole(path) as temporary:
+        with replacing(path) as temporary:
             _film(
                 [*command, str(temporary)], itertools.chain([first], frames), (height, width), path
             )

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from swelltree.describe.values import NamedValues
 from swelltree.jit.arrays import Array
-from swelltree.report.html import Blocks, card, table
-from swelltree.report.tables import short
+from swelltree.report.html import Blocks
 from swelltree.results.sea import sea_of
 
 if TYPE_CHECKING:
     import xarray as xr
 
-
-# --- Sea spectrum, responses to regular waves and modes as data of a page
-
 SEGMENT = 25.0  # energy periods in a segment of Welch's method
-LEAST = 64  # samples
-FEW = 12  # components below which there is no spectrum to speak of
+MIN_SAMPLES = 64  # samples
+MIN_COMPONENTS = 12  # components below which there is no spectrum to speak of
 
 
 def sea_spectrum(dataset: xr.Dataset) -> NamedValues | None:
     """Spectrum of the components of the run's sea, and that of its elevation as simulated."""
     sea = sea_of(dataset)
-    if sea is None or len(sea) < FEW:
+    if sea is None or len(sea) < MIN_COMPONENTS:
         return None
     middle, density = binned(np.asarray(sea.omega), 0.5 * np.asarray(sea.amplitude) ** 2)
     rows = [{"label": "components of the sea", "values": _digits(density)}]
@@ -67,12 +62,14 @@ def record_spectrum(
     """
     from scipy.signal import welch
 
-    kept = values[time >= start]
+    stored = values[time >= start]
     step = float(np.median(np.diff(time))) if len(time) > 1 else 0.0
-    if len(kept) < LEAST or not np.allclose(np.diff(time), step, rtol=1e-3):
+    if len(stored) < MIN_SAMPLES or not np.allclose(np.diff(time), step, rtol=1e-3):
         return None
-    length = round(SEGMENT * energy_period(kept, step) / step)
-    f, S = welch(kept, 1.0 / step, nperseg=min(len(kept), max(length, LEAST)), detrend="linear")
+    length = round(SEGMENT * energy_period(stored, step) / step)
+    f, S = welch(
+        stored, 1.0 / step, nperseg=min(len(stored), max(length, MIN_SAMPLES)), detrend="linear"
+    )
     return 2 * np.pi * f, S / (2 * np.pi)
 
 
@@ -141,31 +138,3 @@ def modes_data(dataset: xr.Dataset, blocks: Blocks) -> NamedValues:
             for i in range(len(shape))
         ],
     }
-
-
-# --- The table of `operability` on a page: verdict, governing limit and numbers of every case
-
-VERDICT = ("state", "utilisation", "governing", "operable")
-
-
-def operability_card(dataset: xr.Dataset) -> str:
-    """Every case in a row, what it may be above.
-
-    Args:
-        dataset: from `swelltree.operability`.
-    """
-    state = dataset["state"]
-    numbers = [str(name) for name in dataset.data_vars if name not in VERDICT]
-    units = {name: dataset[name].attrs.get("units", "") for name in state.dims}
-    heads = [f"{name} [{units[name]}]" if units[name] else str(name) for name in state.dims]
-    rows = []
-    for place in np.ndindex(state.shape):
-        where = [short(float(dataset[d].values[i])) for d, i in zip(state.dims, place, strict=True)]
-        values = [dataset[name].values[place] for name in ("utilisation", *numbers)]
-        use, *others = (short(float(value)) for value in values)
-        governing = str(dataset["governing"].values[place]) or "–"
-        rows.append([*where, str(state.values[place]), use, governing, *others])
-    count = int((state == "operable").sum())
-    about = f"{count} of {state.size} cases are operable. Limits: {dataset.attrs['limits']}."
-    content = table([*heads, "state", "part of limit", "governing", *numbers], rows)
-    return card("Operability", f'<p class="about">{escape(about)}</p>' + content)

@@ -15,7 +15,7 @@ import numpy as np
 
 from swelltree.describe.drawing import unpack_shape
 from swelltree.describe.errors import SwelltreeError
-from swelltree.describe.files.atomic import write_whole
+from swelltree.describe.files.atomic import write_atomic
 from swelltree.describe.values import NamedValues
 from swelltree.report.scene import COLORS, continuous, drawing_of, stride
 
@@ -117,7 +117,7 @@ def write_gltf(dataset: xr.Dataset, path: str | Path) -> Path:
         "bufferViews": buffer.views,
         "accessors": buffer.accessors,
     }
-    return write_whole(Path(path), _glb(content, bytes(buffer.data)))
+    return write_atomic(Path(path), _glb(content, bytes(buffer.data)))
 
 
 def _facets(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -178,11 +178,11 @@ def write_vtk(dataset: xr.Dataset, path: Path) -> Path:
         for part, (word, names) in enumerate(PIECES.items()):
             name = f"{word}_{number:05d}.vtp"
             text = _piece(dataset.isel(time=number), *names)
-            write_whole(folder / name, text)
+            write_atomic(folder / name, text)
             rows.append(
                 f'<DataSet timestep="{float(t)!r}" part="{part}" file="{folder.name}/{name}"/>'
             )
-    write_whole(path, _file("Collection", "\n".join(rows)))
+    write_atomic(path, _file("Collection", "\n".join(rows)))
     return path
 
 

@@ -37,15 +37,15 @@ def outline(case: Case, model: Model, notes: list[str]) -> RenderableType:
     from rich.text import Text
 
     layout = model.layout
-    freedoms = model.freedoms
+    dofs = model.dofs
     loops = len(case.system.topology.loops)
     parts: list[RenderableType] = [
         system_tree(case.system),
         Text(""),
         Text.assemble(
-            (f"{freedoms}", "bold"),
-            f" {'degree' if freedoms == 1 else 'degrees'} of freedom: {layout.n_tree} of the tree",
-            f", less {layout.n_tree - freedoms} from loops and prescribed motions"
+            (f"{dofs}", "bold"),
+            f" {'degree' if dofs == 1 else 'degrees'} of freedom: {layout.n_tree} of the tree",
+            f", less {layout.n_tree - dofs} from loops and prescribed motions"
             if model.cut_rows
             else "",
             f"; {count(len(layout.described) and layout.n_bodies, 'body', 'bodies')}, "

@@ -19,13 +19,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.describe.files.atomic import write_whole
+from swelltree.describe.files.atomic import write_atomic
 from swelltree.describe.values import NamedValues
 from swelltree.report import tables
 from swelltree.report.channels import CHANNEL_SAMPLES, channels
-from swelltree.report.frequency import modes_data, operability_card, rao_data, sea_spectrum
+from swelltree.report.frequency import modes_data, rao_data, sea_spectrum
 from swelltree.report.html import Blocks
 from swelltree.report.scene import COLORS, MOTION_SAMPLES, drawing_of, scene
+from swelltree.report.tables import operability_card
 from swelltree.results.files import load_result
 
 if TYPE_CHECKING:
@@ -45,18 +46,18 @@ def write_report(results: Results, path: str | Path, *, note: str = "", title: s
         note: a line or two of text under the heading.
         title: heading; the name of the system if not given.
     """
-    return write_whole(Path(path), page(results, note=note, title=title))
+    return write_atomic(Path(path), page(results, note=note, title=title))
 
 
 @np.errstate(all="ignore")  # files of others hold any number
 def page(results: Results, *, note: str = "", title: str = "") -> str:
     """The page as text."""
-    given = _listed(results)
-    if not given:
+    specified = _listed(results)
+    if not specified:
         raise SwelltreeError("a report needs at least one result. Give a result or its file.")
     data, blocks = Data(), Blocks()
-    share = len(given)
-    for result in given:
+    share = len(specified)
+    for result in specified:
         dataset = load_result(result) if isinstance(result, str | Path) else result
         data.add(dataset, Path(dataset.encoding.get("source", "")).name, blocks, share)
     return data.page(blocks, note, title)

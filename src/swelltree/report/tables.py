@@ -13,7 +13,7 @@ from swelltree.report.html import card, citations, folded, table, text_table
 from swelltree.report.scene import segment_tension
 from swelltree.report.units import power_text, prefixed, readable
 from swelltree.results.design_values import HEADS, MPM, design_tables
-from swelltree.results.energy import mean_books
+from swelltree.results.energy import mean_energy_terms
 from swelltree.results.sea import sea_words
 from swelltree.results.statistics import settled, statistic, window_text
 from swelltree.results.summary import budget, relative_residual, residuals, warnings_of
@@ -65,9 +65,9 @@ def chips(dataset: xr.Dataset) -> str:
         values["simulated"] = f"{dataset['time'].values[-1]:g} s"
     values |= sea_words(dataset)
     if "absorbed_power" in dataset and "pto" in dataset["absorbed_power"].dims:
-        books = mean_books(dataset)
-        values["mean delivered power"] = power_text(sum(row[2] for row in books))
-        values["mean absorbed power"] = power_text(sum(row[1] for row in books))
+        energy_terms = mean_energy_terms(dataset)
+        values["mean delivered power"] = power_text(sum(row[2] for row in energy_terms))
+        values["mean absorbed power"] = power_text(sum(row[1] for row in energy_terms))
     pull = greatest_tension(dataset)
     if pull is not None:
         unit, factor = prefixed("N", pull[1])
@@ -123,7 +123,7 @@ def statistics_card(statistics: NamedValues) -> str:
         return table(
             ["channel", "unit", *STATISTICS],
             [
-                [_name(row), row["unit"], *(_beside(row["stats"], i) for i in order)]
+                [_name(row), row["unit"], *(_adjacent(row["stats"], i) for i in order)]
                 for row in rows[:MOST_ROWS]
             ],
         )
@@ -147,7 +147,7 @@ def _matters(row: NamedValues) -> bool:
     return row["variable"] in SHOWN_FIRST and not row.get("aside", False)
 
 
-def _beside(stats: list[float | None], i: int) -> str:
+def _adjacent(stats: list[float | None], i: int) -> str:
     """A statistic; what is nothing beside the range of the channel is zero."""
     size = max(abs(stats[3] or 0.0), abs(stats[4] or 0.0))
     value = stats[i]
@@ -161,9 +161,9 @@ def _name(row: NamedValues) -> str:
 def design_card(dataset: xr.Dataset) -> str:
     """Tensions, hook loads, offsets and accelerations, with the largest to expect."""
     content = ""
-    for made in design_tables(dataset):
-        heads = [f"{made.title} [{readable(made.unit)[0]}]", *HEADS]
-        content += table(heads, [[row[0], *map(short, row[1:])] for row in made.rows])
+    for built in design_tables(dataset):
+        heads = [f"{built.title} [{readable(built.unit)[0]}]", *HEADS]
+        content += table(heads, [[row[0], *map(short, row[1:])] for row in built.rows])
     if not content:
         return ""
     about = f"{window_text(dataset).capitalize()}. {MPM}"
@@ -241,7 +241,7 @@ def ptos_card(dataset: xr.Dataset) -> str:
     """Energy balance of the power take-offs."""
     rows, sums = [], np.zeros(3)
     tops = statistic(dataset["absorbed_power"], "max")
-    for i, (name, absorbed, delivered, lost) in enumerate(mean_books(dataset)):
+    for i, (name, absorbed, delivered, lost) in enumerate(mean_energy_terms(dataset)):
         top = float(tops[i])
         share = f"{delivered / absorbed:.1%}" if absorbed > 0 else "–"
         rows.append([name, *map(power_text, (absorbed, top, delivered, lost)), share])
@@ -368,3 +368,31 @@ def comparison_card(names: list[str], comparisons: list[NamedValues]) -> str:
     heads = ["channel", "unit"]
     heads += [f"{name}: {word}" for name in names for word in ("std", "max")]
     return card("Comparison of runs", table(heads, rows)) if rows else ""
+
+
+# --- The table of `operability` on a page: verdict, governing limit and numbers of every case
+
+VERDICT = ("state", "utilisation", "governing", "operable")
+
+
+def operability_card(dataset: xr.Dataset) -> str:
+    """Every case in a row, what it may be above.
+
+    Args:
+        dataset: from `swelltree.operability`.
+    """
+    state = dataset["state"]
+    numbers = [str(name) for name in dataset.data_vars if name not in VERDICT]
+    units = {name: dataset[name].attrs.get("units", "") for name in state.dims}
+    heads = [f"{name} [{units[name]}]" if units[name] else str(name) for name in state.dims]
+    rows = []
+    for place in np.ndindex(state.shape):
+        where = [short(float(dataset[d].values[i])) for d, i in zip(state.dims, place, strict=True)]
+        values = [dataset[name].values[place] for name in ("utilisation", *numbers)]
+        use, *others = (short(float(value)) for value in values)
+        governing = str(dataset["governing"].values[place]) or "–"
+        rows.append([*where, str(state.values[place]), use, governing, *others])
+    count = int((state == "operable").sum())
+    about = f"{count} of {state.size} cases are operable. Limits: {dataset.attrs['limits']}."
+    content = table([*heads, "state", "part of limit", "governing", *numbers], rows)
+    return card("Operability", f'<p class="about">{escape(about)}</p>' + content)

@@ -37,7 +37,7 @@ def to_dataset(
     attrs: NamedValues,
     near: np.ndarray | None = None,
     more: dict[str, Labelled] | None = None,
-    beside: dict[str, Labelled] | None = None,
+    adjacent: dict[str, Labelled] | None = None,
     datum: str = DESCRIBED,
     done: dict[str, np.ndarray] | None = None,
 ) -> xr.Dataset:
@@ -61,7 +61,7 @@ def to_dataset(
     labels = {label.name: label for label in labels_of(model, raw).values()}
     values = finished(model, raw) if done is None else done
     if "joint_coordinate" in values and len(times):
-        known = given_coordinates(model) if near is None else near
+        known = specified_coordinates(model) if near is None else near
         values["joint_coordinate"] = following(model.layout, values["joint_coordinate"], known)
     variables: dict[str, Labelled] = {}
     for name, label in labels.items():
@@ -76,7 +76,7 @@ def to_dataset(
         zero = datum_coordinates(model, body_order(model), datum)
     used = {dim for dims, _, _ in variables.values() for dim in dims}
     dataset = xr.Dataset(
-        variables | (beside or {}),
+        variables | (adjacent or {}),
         coords={
             "time": ("time", np.asarray(times, float), {"units": "s", "long_name": "time"}),
             **{
@@ -97,7 +97,7 @@ def to_dataset(
     return dataset
 
 
-def given_coordinates(model: Model) -> dict[str, float]:
+def specified_coordinates(model: Model) -> dict[str, float]:
     """Joint coordinates that the description gives, by label."""
     system = model.described.system
     joints = () if system is None else system.joints

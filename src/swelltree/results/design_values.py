@@ -21,7 +21,7 @@ from swelltree.results.statistics import of_samples, period_of, settled, time_we
 if TYPE_CHECKING:
     import xarray as xr
 
-FEWEST = 20  # min number of crests for an extreme value
+MIN_CRESTS = 20  # min number of crests for an extreme value
 EVEN = 1e-3  # of their size: crests that differ by less are those of a regular motion
 MPM = (
     "MPM: most probable maximum in 3 h, by a Weibull distribution through the crests (at least 20) "
@@ -62,18 +62,18 @@ def design_tables(dataset: xr.Dataset) -> list[DesignTable]:
     return tables
 
 
-def _scaled(made: DesignTable) -> DesignTable:
+def _scaled(built: DesignTable) -> DesignTable:
     """Forces in thousands of newtons, where they are that large."""
-    largest = max(row[3] for row in made.rows)
-    fitting = [pair for pair in THOUSANDS if made.unit == "N" and largest >= 2.0 * pair[1]]
+    largest = max(row[3] for row in built.rows)
+    fitting = [pair for pair in THOUSANDS if built.unit == "N" and largest >= 2.0 * pair[1]]
     if not fitting:
-        return made
+        return built
     unit, size = fitting[0]
     rows = [
         (name, mean / size, std / size, top / size, mpm / size)
-        for name, mean, std, top, mpm in made.rows
+        for name, mean, std, top, mpm in built.rows
     ]
-    return replace(made, unit=unit, rows=rows)
+    return replace(built, unit=unit, rows=rows)
 
 
 Kind = tuple[str, str, str, Iterator[tuple[str, np.ndarray]]]
@@ -146,8 +146,8 @@ def _numbers(
     dataset: xr.Dataset, values: np.ndarray, irregular: bool
 ) -> tuple[float, float, float, float]:
     time = dataset["time"].values
-    kept = time >= settled(dataset)
-    time, values = time[kept], values[kept]
+    stored = time >= settled(dataset)
+    time, values = time[stored], values[stored]
     mean, std, _, _, greatest, _, _ = of_samples(values, time_weights(time, period_of(dataset)))
     largest = expected(values, float(time[-1] - time[0])) if irregular else np.nan
     return float(mean), float(std), float(greatest), largest
@@ -161,7 +161,7 @@ def expected(values: np.ndarray, duration: float) -> float:
         duration: of the samples [s].
     """
     peaks = crests(values) if np.isfinite(values).all() else values[:0]
-    if len(peaks) < FEWEST or duration <= 0.0:
+    if len(peaks) < MIN_CRESTS or duration <= 0.0:
         return np.nan
     if np.ptp(peaks) <= EVEN * np.abs(peaks).max():
         return float(peaks.max())

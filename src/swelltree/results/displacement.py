@@ -207,8 +207,8 @@ def _valid(values: np.ndarray, function: Callable[[np.ndarray], np.ndarray]) -> 
     """Apply to columns (..., time, k) without the samples that are not numbers."""
     out = values.copy()
     for place in np.ndindex(values.shape[:-2]):
-        whole = np.isfinite(values[place]).all(-1)
-        out[place][whole] = function(values[place][whole])
+        full = np.isfinite(values[place]).all(-1)
+        out[place][full] = function(values[place][full])
     return out
 
 

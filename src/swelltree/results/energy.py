@@ -63,7 +63,7 @@ def energy_scale(dataset: xr.Dataset) -> float:
 # --- Energy balance of the power take-offs: absorbed = change of stored + delivered + lost
 
 
-def mean_books(dataset: xr.Dataset) -> list[tuple[str, float, float, float]]:
+def mean_energy_terms(dataset: xr.Dataset) -> list[tuple[str, float, float, float]]:
     """Name, mean absorbed and delivered power [W] and mean losses [W] of every PTO.
 
     Over the window of `statistics`, as everywhere.
@@ -93,11 +93,11 @@ def aliased(dataset: xr.Dataset) -> str:
     gone = np.concatenate([np.diff(place[..., :3], axis=0), turned(turn)], axis=-1)
     way = 0.5 * gap * (v[1:] + v[:-1])
     square = gap**2 * 0.5 * (v[1:] ** 2 + v[:-1] ** 2)
-    whole = np.isfinite(gone - way).all(axis=(1, 2))
-    if not whole.any():
+    full = np.isfinite(gone - way).all(axis=(1, 2))
+    if not full.any():
         return ""
-    missed = np.sqrt(((gone - way)[whole] ** 2).mean(axis=0))
-    size = np.sqrt(square[whole].mean(axis=0))
+    missed = np.sqrt(((gone - way)[full] ** 2).mean(axis=0))
+    size = np.sqrt(square[full].mean(axis=0))
     share = np.where(size > NOTHING, missed / np.maximum(size, NOTHING), 0.0)
     if share.max(initial=0.0) <= FAR:
         return ""

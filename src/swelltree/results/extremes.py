@@ -210,15 +210,15 @@ def _mode(x: np.ndarray, times: float) -> tuple[Array, Array]:
 
 def _peaks(values: Numbers, study: str, least: int) -> np.ndarray:
     """Sorted values; of rows of several runs, gaps behind the last peak of a run do not count."""
-    given = np.asarray(values, float)
-    runs = given if given.ndim > 1 else given.reshape(-1, 1)
+    specified = np.asarray(values, float)
+    runs = specified if specified.ndim > 1 else specified.reshape(-1, 1)
     there = np.isfinite(runs)
     behind = np.isnan(runs) & np.logical_or.accumulate(there, axis=-1)
     behind &= ~np.logical_or.accumulate(there[..., ::-1], axis=-1)[..., ::-1]
     missing = int((~there & ~behind).sum())
     if missing:
         raise SwelltreeError(
-            f"{study}: {missing} of {given.size} values are not finite numbers. Runs that failed "
+            f"{study}: {missing} of {specified.size} values are not finite. Runs that failed "
             "may be those of the largest values: run them again, or give the others alone."
         )
     x = np.sort(runs[there])

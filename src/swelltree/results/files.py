@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, suggest
-from swelltree.describe.files.atomic import clean_up, write_whole
+from swelltree.describe.files.atomic import clean_up, write_atomic
 from swelltree.describe.files.hdf5 import open_hdf5
-from swelltree.describe.files.paths import given_path
+from swelltree.describe.files.paths import user_path
 from swelltree.waves.measured import open_netcdf
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def save(dataset: xr.Dataset, path: str | Path) -> Path:
     stored = _parts(dataset)
     about = {LAYOUT: json.dumps(_layout(stored)), MARKS: json.dumps(_marks(stored))}
     stored.assign_attrs(about).to_netcdf(content, engine="h5netcdf")
-    return write_whole(Path(path), content.getbuffer())
+    return write_atomic(Path(path), content.getbuffer())
 
 
 def _parts(dataset: xr.Dataset) -> xr.Dataset:
@@ -57,9 +57,9 @@ def _joined(dataset: xr.Dataset) -> xr.Dataset:
     for name in {x.attrs["complex"] for x in dataset.data_vars.values() if "complex" in x.attrs}:
         real, imag = dataset[f"{name}_real"], dataset[f"{name}_imag"]
         about = {key: text for key, text in real.attrs.items() if key != "complex"}
-        whole = real + 1j * imag
-        whole.attrs = about
-        dataset = dataset.drop_vars([f"{name}_real", f"{name}_imag"]).assign({name: whole})
+        full = real + 1j * imag
+        full.attrs = about
+        dataset = dataset.drop_vars([f"{name}_real", f"{name}_imag"]).assign({name: full})
     return dataset
 
 
@@ -154,7 +154,7 @@ def make_folder(folder: str | Path) -> Path:
             f"cannot make the folder '{folder}': {reason}. Choose another folder."
         ) from None
     clean_up(folder)
-    write_whole(folder / ".swelltree", "").unlink(missing_ok=True)
+    write_atomic(folder / ".swelltree", "").unlink(missing_ok=True)
     return folder
 
 
@@ -197,7 +197,7 @@ def _text(value: object) -> str:
 
 def load_result(path: str | Path) -> xr.Dataset:
     """Read a result file into memory; `dataset.encoding["source"]` is its path."""
-    path = given_path(path, "result file")
+    path = user_path(path, "result file")
     if not path.is_file():
         near = [file.name for file in path.parent.glob("*.nc")] if path.parent.is_dir() else []
         hint = suggest(path.name, near) or " Check the path."

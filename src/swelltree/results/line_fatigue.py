@@ -109,8 +109,8 @@ def line_damage(
         )
     load = xr.DataArray([float(loads[name]) for name in names], {"line": names}, ("line",))
     first = settled(dataset) if start is None else float(start)
-    kept = dataset.isel(time=dataset["time"].values >= first)
-    time = kept["time"].values
+    stored = dataset.isel(time=dataset["time"].values >= first)
+    time = stored["time"].values
     if len(time) < 2:
         raise SwelltreeError(f"line_damage: start {first:g} s leaves no samples. Give less.")
     per_year = YEAR / float(time[-1] - time[0])
@@ -127,7 +127,7 @@ def line_damage(
 
     result = {}
     for name in found:
-        ratio = kept[name] / load
+        ratio = stored[name] / load
         rate = xr.apply_ufunc(of_samples, ratio, input_core_dims=[["time"]])
         words = str(dataset[name].attrs.get("long_name", name.replace("_", " ")))
         result[f"{name}_damage_rate"] = rate.assign_attrs(

@@ -96,7 +96,7 @@ def sea_of(dataset: xr.Dataset) -> Components | None:
 # --- The one vocabulary of channels: what observation calls them, and what results call them
 
 WORDS: dict[str, str] = dict(zip(SUFFIXES, ("largest", "smallest", "mean"), strict=True))
-MADE = ("displacement", "quaternion", "energy_residual")  # from other channels
+DERIVED = ("displacement", "quaternion", "energy_residual")  # from other channels
 
 
 def body_order(model: Model) -> list[int]:
@@ -107,14 +107,14 @@ def body_order(model: Model) -> list[int]:
 def labels_of(model: Model, channels: dict[str, Array]) -> dict[str, Label]:
     """Labels of channels, by the names of `observe`; those made from others included."""
     known = LABELS | own_labels(model, channels)
-    labels = {name: label for name, label in known.items() if name in channels or name in MADE}
+    labels = {name: label for name, label in known.items() if name in channels or name in DERIVED}
     by_name = {label.name: label for label in known.values()}
     for name in channels:
         suffix = next((end for end in SUFFIXES if name.endswith(end)), "")
-        whole = by_name.get(name.removesuffix(suffix)) if suffix else None
-        if name not in labels and whole is not None:
-            about = f"{WORDS[suffix]} value since the sample before: {whole.long_name}"
-            labels[name] = whole._replace(name=name, long_name=about)
+        full = by_name.get(name.removesuffix(suffix)) if suffix else None
+        if name not in labels and full is not None:
+            about = f"{WORDS[suffix]} value since the sample before: {full.long_name}"
+            labels[name] = full._replace(name=name, long_name=about)
     return labels
 
 
@@ -153,13 +153,13 @@ def finished(model: Model, channels: dict[str, Array]) -> dict[str, Array]:
 
 def _with_samples(named: dict[str, Array]) -> dict[str, Array]:
     """Extremes that hold the samples themselves, which another program may round otherwise."""
-    kept = {}
+    stored = {}
     for suffix, pick in (("_max", "maximum"), ("_min", "minimum")):
         for name in named:
             sampled = named.get(name.removesuffix(suffix)) if name.endswith(suffix) else None
             if sampled is not None and sampled.shape == named[name].shape:
-                kept[name] = getattr(namespace(sampled), pick)(named[name], sampled)
-    return kept
+                stored[name] = getattr(namespace(sampled), pick)(named[name], sampled)
+    return stored
 
 
 def finished_now(model: Model, channels: dict[str, Array]) -> dict[str, Array]:

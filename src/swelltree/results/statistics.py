@@ -80,8 +80,8 @@ def statistics(dataset: Sampled, start: float | None = None) -> Sampled:
     if "time" not in dataset.dims:
         raise SwelltreeError("statistics: there is no dimension 'time'. Give a result in time.")
     first = settled(dataset) if start is None else float(start)
-    kept = dataset.coords["time"].values >= first
-    if not kept.any():
+    stored = dataset.coords["time"].values >= first
+    if not stored.any():
         last = float(dataset.coords["time"].values[-1])
         raise SwelltreeError(
             f"statistics: start {first:g} s lies after the last sample, {last:g} s. Give less."
@@ -90,15 +90,15 @@ def statistics(dataset: Sampled, start: float | None = None) -> Sampled:
     early = {"ended": ended} if ended else {}
     if ended:
         warn_user(f"statistics: the run did not reach its end, these are of what there is: {ended}")
-    weights = time_weights(dataset.coords["time"].values[kept], period_of(dataset))
+    weights = time_weights(dataset.coords["time"].values[stored], period_of(dataset))
     gaps: dict[str, int] = {}
 
     def of(values: xr.DataArray) -> xr.DataArray:
-        missing = values.isel(time=kept).isnull().sum("time").values
-        gaps[str(values.name or "the channel")] = int(missing[missing < kept.sum()].sum())
+        missing = values.isel(time=stored).isnull().sum("time").values
+        gaps[str(values.name or "the channel")] = int(missing[missing < stored.sum()].sum())
         result = xr.apply_ufunc(
             of_samples,
-            unwrapped(values).isel(time=kept),
+            unwrapped(values).isel(time=stored),
             weights,
             input_core_dims=[["time"], ["time"]],
             output_core_dims=[["statistic"]],

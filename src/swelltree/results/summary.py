@@ -9,7 +9,7 @@ import numpy as np
 from swelltree.describe.values import NamedValues
 from swelltree.results.design_values import HEADS, MPM, design_tables
 from swelltree.results.displacement import motion_name
-from swelltree.results.energy import aliased, energy_scale, mean_books
+from swelltree.results.energy import aliased, energy_scale, mean_energy_terms
 from swelltree.results.statistics import ramp_of, settled, statistic, window_text
 from swelltree.results.summary_linear import periodic_line, rao_tables, response_tables
 from swelltree.results.summary_operability import operability_tables
@@ -180,12 +180,12 @@ def _design_tables(dataset: xr.Dataset) -> list[RenderableType]:
     from rich.text import Text
 
     parts: list[RenderableType] = []
-    for made in design_tables(dataset):
-        table = Table(title=f"{made.title} \\[{made.unit}], {window_text(dataset)}", **STYLE)
-        table.add_column(made.item, style="cyan")
+    for built in design_tables(dataset):
+        table = Table(title=f"{built.title} \\[{built.unit}], {window_text(dataset)}", **STYLE)
+        table.add_column(built.item, style="cyan")
         for heading in HEADS:
             table.add_column(heading, justify="right")
-        for name, *numbers in made.rows:
+        for name, *numbers in built.rows:
             table.add_row(name, *(f"{x:.4g}" if np.isfinite(x) else "-" for x in numbers))
         parts.append(table)
     return [*parts, Text(MPM, style="dim")] if parts else []
@@ -215,7 +215,7 @@ def _pto_table(dataset: xr.Dataset) -> RenderableType:
     table.add_column("pto", style="cyan")
     for heading in ("absorbed", "delivered", "lost", "efficiency"):
         table.add_column(heading, justify="right")
-    for name, absorbed, delivered, lost in mean_books(dataset):
+    for name, absorbed, delivered, lost in mean_energy_terms(dataset):
         share = f"{delivered / absorbed:.1%}" if absorbed > 0 else "-"
         table.add_row(name, f"{absorbed:.5g}", f"{delivered:.5g}", f"{lost:.5g}", share)
     return table

@@ -51,19 +51,19 @@ def exact_stages(A: np.ndarray, step: float) -> ExactStages:
 @functools.lru_cache(maxsize=8)
 def _stages_of(matrix: bytes, k: int, step: float) -> ExactStages:
     A = np.frombuffer(matrix).reshape(k, k)
-    half, whole = _phi(0.5 * step * A), _phi(step * A)
+    half, full = _phi(0.5 * step * A), _phi(step * A)
     first = 0.5 * step * half[1]
-    decay = np.stack([np.eye(k), half[0], half[0], whole[0], whole[0]])
+    decay = np.stack([np.eye(k), half[0], half[0], full[0], full[0]])
     W = np.zeros((5, 4, k, k))
     W[1, 0] = W[2, 1] = first
     W[3, 0], W[3, 2] = (half[0] - np.eye(k)) @ first, 2.0 * first
-    _, one, two, three = whole
+    _, one, two, three = full
     W[4, 0] = step * (one - 3.0 * two + 4.0 * three)
     W[4, 1] = W[4, 2] = step * (2.0 * two - 4.0 * three)
     W[4, 3] = step * (4.0 * three - two)
     number = np.arange(k)
-    beyond = np.abs(number[:, None] - number) > 1
-    if any(np.any(M[..., beyond]) for M in (A, decay, W)):
+    excess = np.abs(number[:, None] - number) > 1
+    if any(np.any(M[..., excess]) for M in (A, decay, W)):
         return ExactStages(np.array(step), A, decay, W, banded=False)
     return ExactStages(np.array(step), *map(_diagonals, (A, decay, W)), banded=True)
 
@@ -187,6 +187,6 @@ def resolvent_of(
     own, other = np.arange(len(partner)), np.array(partner, dtype=int)
     # blocks of two by Cramer's rule; a state that is alone has no entry beside its diagonal
     paired = np.where(own == other, 0.0, 1.0)
-    diagonal, beside = 1.0 - c * A[own, own], -c * paired * A[own, other]
-    inverse = 1.0 / (diagonal * diagonal[other] - beside * beside[other])
-    return lambda x: inverse * (diagonal[other] * x - beside * x[..., other])
+    diagonal, adjacent = 1.0 - c * A[own, own], -c * paired * A[own, other]
+    inverse = 1.0 / (diagonal * diagonal[other] - adjacent * adjacent[other])
+    return lambda x: inverse * (diagonal[other] * x - adjacent * x[..., other])

@@ -10,11 +10,11 @@ from swelltree.model.model import Model
 from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.studies.linear.linearise import linear_model
 from swelltree.studies.periodic.nodes import Nodes
-from swelltree.studies.periodic.problem import PeriodAsked, harmonics_for, period_of, set_up
+from swelltree.studies.periodic.problem import PeriodRequest, harmonics_for, period_of, set_up
 from swelltree.studies.periodic.steady_state import HARMONICS, HIGHER
 from swelltree.studies.seas import realised
 from swelltree.studies.time.simulate import CHUNK, stepper_of
-from swelltree.studies.time.task import Asked, Sampling, Stepping, read_task
+from swelltree.studies.time.task import RunOptions, Sampling, Stepping, read_task
 
 if TYPE_CHECKING:
     from swelltree.describe.casefile.studies import SimulateStudy
@@ -34,8 +34,10 @@ def engine_of(model: Model, run: SimulateStudy) -> str:
     """
     sampling = Sampling(run.duration, run.output_step, None, tuple(run.extremes))
     stepping = Stepping(run.rtol, run.atol, run.step, run.max_step)
-    asked = Asked(stepping, run.solver, run.formulation, run.start, run.case, run.excitation)
-    task = read_task(model, run.sea, sampling, asked)
+    requested = RunOptions(
+        stepping, run.solver, run.formulation, run.start, run.case, run.excitation
+    )
+    task = read_task(model, run.sea, sampling, requested)
     width = min(run.chunk or CHUNK, len(task.times))
     return stepper_of(task, width).engine(task.times[:width])
 
@@ -61,8 +63,8 @@ def engine_of_study(model: Model, study: Study) -> str:
             waves = None if study.sea is None else realised(model, study.sea, study.case)
             length = period_of(study.type, waves, study.period)
             count = harmonics_for(study.type, waves, length, study.harmonics, HARMONICS, HIGHER)
-            asked = PeriodAsked(waves, length, count, study.nodes, study.radiation)
-            Nodes(how, set_up(model, how, asked)).prepare()
+            requested = PeriodRequest(waves, length, count, study.nodes, study.radiation)
+            Nodes(how, set_up(model, how, requested)).prepare()
         else:
             radiation = getattr(study, "radiation", "infinite")
             linear_model(model, how, radiation, study=study.type)

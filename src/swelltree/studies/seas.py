@@ -69,7 +69,7 @@ def linear_waves(study: str, model: Model, sea: AnySea, case: int | str) -> Comp
 def with_elevation(result: xr.Dataset, sea: AnySea, waves: RealisedSea) -> xr.Dataset:
     """The result with the free surface at the origin."""
     shown = result.assign(elevation_variable(waves, np.asarray(result.time)))
-    return with_sea_told(shown, sea, waves)
+    return with_sea_attributes(shown, sea, waves)
 
 
 def elevation_variable(waves: RealisedSea, times: np.ndarray) -> dict[str, Labelled]:
@@ -83,7 +83,7 @@ def elevation_variable(waves: RealisedSea, times: np.ndarray) -> dict[str, Label
     return {"elevation": (("time",), elevation_record(waves, times), about)}
 
 
-def with_sea_told(result: xr.Dataset, sea: AnySea, waves: RealisedSea) -> xr.Dataset:
+def with_sea_attributes(result: xr.Dataset, sea: AnySea, waves: RealisedSea) -> xr.Dataset:
     """The same result, whose attributes describe the sea."""
     # a measured record would fill the attributes with its samples
     text = textwrap.shorten(repr(sea), 500, placeholder=" ...")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # --- Linear waves at points of a traced program: sums over components in loops
 
 SMALLEST = 1e-300
-FEW = 8  # components from which on a loop over them is shorter
+LOOP_LIMIT = 8  # components from which on a loop over them is shorter
 
 
 def is_in_loops(waves: Components, t: Array, *place: Array) -> bool:
@@ -38,7 +38,7 @@ def is_in_loops(waves: Components, t: Array, *place: Array) -> bool:
     """
     if np.ndim(t) or max(map(np.ndim, place)) > 1 or namespace(waves.amplitude, t, *place) is np:
         return False
-    return len(waves) >= FEW
+    return len(waves) >= LOOP_LIMIT
 
 
 def height(z: Array, eta: Array, depth: Array, stretching: str) -> Array:
@@ -211,7 +211,7 @@ def _called_back(seed: Array, case: int | str, count: int, train: int) -> Array:
 
     shape = jax.ShapeDtypeStruct((count, 4), float)
     return jax.pure_callback(
-        lambda given: uniforms(int(given), case, count, train),
+        lambda specified: uniforms(int(specified), case, count, train),
         shape,
         seed,
         vmap_method="sequential",

@@ -12,7 +12,7 @@ import numpy as np
 from swelltree.describe.environment import seas
 from swelltree.describe.environment.spectra import DirectionalTable
 from swelltree.describe.errors import SwelltreeError, warn_user
-from swelltree.describe.values import tell_units
+from swelltree.describe.values import warn_suspicious_units
 from swelltree.jit.arrays import Array, known, namespace
 from swelltree.waves import spectra
 from swelltree.waves.airy import Components
@@ -44,15 +44,15 @@ def components(sea: Sea, water: AnyWater, case: int | str = 0) -> Components:
         case: number or name of the run; another case of the same seed is another sea.
     """
     result = _train(sea, water, case, 0)
-    given = [getattr(train, "beta", 0.0) for train in getattr(sea, "trains", (sea,))]
-    if known(water.rho, *given):
-        tell_units(max(map(abs, given), default=0.0), float(water.rho), sea.label)
+    specified = [getattr(train, "beta", 0.0) for train in getattr(sea, "trains", (sea,))]
+    if known(water.rho, *specified):
+        warn_suspicious_units(max(map(abs, specified), default=0.0), float(water.rho), sea.label)
     if result.is_known and not isinstance(sea, seas.StreamFunctionWave):  # which knows its limit
-        tell_breaking(sea, result, water)
+        warn_breaking(sea, result, water)
     return dataclasses.replace(result, ramp=float(sea.ramp))
 
 
-def tell_breaking(sea: Sea, waves: Components, water: AnyWater) -> None:
+def warn_breaking(sea: Sea, waves: Components, water: AnyWater) -> None:
     r"""Warn of waves that would break.
 
     A regular wave breaks at :math:`H / L = 0.142 \tanh kh` (Miche 1944); the significant height of
@@ -282,7 +282,7 @@ class Bins(NamedTuple):
 def bins(sea: IrregularSea | FocusedWave, g: Array, jitter: Array | None) -> Bins:
     """Energy and frequency of the components of a sea."""
     grid, below = spectra.cumulative(sea.spectrum, g)
-    whole = spectra.total_energy(sea.spectrum, g)
+    complete = spectra.total_energy(sea.spectrum, g)
     low, high = band(sea, grid, below)
     xp = namespace(grid, below, *(() if jitter is None else (jitter,)))
     inside = xp.interp(xp.stack([xp.asarray(low), xp.asarray(high)]), grid, below)
@@ -291,19 +291,19 @@ def bins(sea: IrregularSea | FocusedWave, g: Array, jitter: Array | None) -> Bin
         raise sea.fail(
             f"the spectrum has no energy between {low:.4g} and {high:.4g} rad/s. Widen the band."
         )
-    band_given = sea.omega_min is not None or sea.omega_max is not None
-    if band_given and known(share) and share < 0.95:
+    specified_band = sea.omega_min is not None or sea.omega_max is not None
+    if specified_band and known(share) and share < 0.95:
         warn_user(
             f"{sea.label}: the band from {low:.4g} to {high:.4g} rad/s holds {100 * share:.3g} % "
             "of the energy of the spectrum; the rest is left out."
         )
-    kept = whole * share if band_given else whole
+    stored = complete * share if specified_band else complete
     n = sea.components
     shift = 0.5 if jitter is None else jitter
     if getattr(sea, "spacing", "equal") == "equal_energy":
         part = inside[0] + (np.arange(n) + shift) / n * (inside[1] - inside[0])
         ends = xp.stack([xp.asarray(low), xp.asarray(high)])
-        return Bins(xp.ones(n) * (kept / n), _invert(part, grid, below), None, ends)
+        return Bins(xp.ones(n) * (stored / n), _invert(part, grid, below), None, ends)
     width = (high - low) / n
     first = low + 0.5 * width
     if jitter is None:
@@ -313,7 +313,7 @@ def bins(sea: IrregularSea | FocusedWave, g: Array, jitter: Array | None) -> Bin
     energy = xp.diff(xp.interp(edges, grid, below))
     omega = edges[:-1] + width * shift
     ends = xp.stack([edges[0], edges[-1]])
-    return Bins(energy * kept / energy.sum(), omega, None if jitter is not None else width, ends)
+    return Bins(energy * stored / energy.sum(), omega, None if jitter is not None else width, ends)
 
 
 def _invert(part: Array, grid: Array, below: Array) -> Array:

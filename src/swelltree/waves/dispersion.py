@@ -76,8 +76,8 @@ def depth_decay(wavenumber: Array, z: Array, depth: Array) -> tuple[Array, Array
     if is_deep(depth):
         return down, down
     mirror = xp.exp(-wavenumber * (z + 2 * depth))
-    whole = 1 + xp.exp(-2 * wavenumber * depth)
-    return (down + mirror) / whole, (down - mirror) / whole
+    full = 1 + xp.exp(-2 * wavenumber * depth)
+    return (down + mirror) / full, (down - mirror) / full
 
 
 def wavelength(omega: Array, depth: Array, g: Array) -> Array:

@@ -74,12 +74,12 @@ def terms_needed(
     """Terms after which the remainder is below the tolerance of the rms."""
     x = np.abs(k - carrier) * radius
     rest = np.ones_like(x)
-    whole = math.sqrt((a**2).sum())
+    complete = math.sqrt((a**2).sum())
     for m in range(1, MOST_TERMS + 1):
         rest = rest * x / m
         # the next terms of the series are smaller by x / (m + 1) each
         later = 1.0 / np.maximum(1.0 - x / (m + 1), 0.1)
-        if math.sqrt(((a * rest * later) ** 2).sum()) <= tolerance * whole:
+        if math.sqrt(((a * rest * later) ** 2).sum()) <= tolerance * complete:
             return m
     return MOST_TERMS + 1
 

@@ -18,7 +18,7 @@ from swelltree.describe.environment.seas import MOST_COMPONENTS, MeasuredWave
 from swelltree.describe.errors import SwelltreeError, listed, warn_user
 from swelltree.describe.files.hdf5 import broken, read_netcdf4
 from swelltree.describe.files.numbers import is_number, to_number
-from swelltree.describe.files.paths import given_path, plain_bytes
+from swelltree.describe.files.paths import plain_bytes, user_path
 from swelltree.waves.airy import Components
 from swelltree.waves.dispersion import AnyWater, dispersion
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 PARTED = str.maketrans(",;:", "   ")
 EVEN = 1e-6  # of the step: how far samples may be off an even spacing
 EXTENDED = 1.1  # length of the series of a band over that of the record
-MOST = 2000  # components fitted together: as many rows of a dense matrix, twice
+MAX_COMPONENTS = 2000  # components fitted together: as many rows of a dense matrix, twice
 RIDGE = 1e-3  # of the number of samples: keeps waves that cancel one another small
 MOST_BYTES = 2**29  # of an unpacked record
 LOUD = 0.05  # residual above which a warning is given
@@ -44,7 +44,7 @@ def read_record(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
     a letter are left out. The file may be packed by gzip.
     """
     try:
-        content = plain_bytes(given_path(path, "record"), MOST_BYTES)
+        content = plain_bytes(user_path(path, "record"), MOST_BYTES)
         if content[:2] == b"\x1f\x8b":
             content = _unpacked(path, content)
         lines = content.decode("utf-8-sig").splitlines()
@@ -191,7 +191,7 @@ def from_record(
     period = n * step
     _check_size(n, period, band, even)
     omega, mean, A, residual = _series(time, eta, period, band, even)
-    if band != (0.0, math.inf) and len(omega) < MOST:
+    if band != (0.0, math.inf) and len(omega) < MAX_COMPONENTS:
         longer = _series(time, eta, EXTENDED * period, band, False)
         # a band that does not hold the record would be filled with large waves that cancel
         if longer[-1] < min(residual, LOUD):
@@ -214,7 +214,7 @@ def from_record(
 def _check_size(n: int, period: float, band: tuple[float, float], even: bool) -> None:
     """So many components that they fit into memory: fitted together, far fewer."""
     count = int((min(math.pi * n / period, band[1]) - band[0]) * period / (2 * math.pi))
-    most = MOST_COMPONENTS if even else MOST
+    most = MOST_COMPONENTS if even else MAX_COMPONENTS
     if count > most:
         kind = "" if even else "unevenly spaced "
         cure = "" if even else ", or samples at even times"
@@ -240,11 +240,11 @@ def _series(
     if even:
         mean = float(eta.mean())
         transform = np.fft.rfft(eta - mean)
-        kept = np.zeros_like(transform)
-        kept[1 : len(inside) + 1] = np.where(inside, transform[1 : len(inside) + 1], 0.0)
+        stored = np.zeros_like(transform)
+        stored[1 : len(inside) + 1] = np.where(inside, transform[1 : len(inside) + 1], 0.0)
         # sum eta exp(+i omega t): the conjugate of numpy's transform
         A = 2 / n * np.conj(transform[1 : len(inside) + 1])[inside] * np.exp(1j * omega * time[0])
-        fitted = np.fft.irfft(kept, n)
+        fitted = np.fft.irfft(stored, n)
     else:
         j = 1 + np.flatnonzero(inside)
         mean, A = _least_squares(time, eta, base, j) if len(j) else (float(eta.mean()), np.zeros(0))
@@ -322,13 +322,15 @@ def open_netcdf(path: Path, what: str) -> xr.Dataset:
     """
     import xarray as xr
 
-    path = given_path(path, what)
+    path = user_path(path, what)
     try:
         # numpy's warnings about damaged files add nothing to the error below
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore", RuntimeWarning)
-            whole = _loaded(path, what)
-        return xr.Dataset(dict(whole.variables), attrs=whole.attrs).set_coords(whole.coords)
+            complete = _loaded(path, what)
+        return xr.Dataset(dict(complete.variables), attrs=complete.attrs).set_coords(
+            complete.coords
+        )
     except SwelltreeError:
         raise
     except Exception as error:  # the libraries answer with many kinds
@@ -342,9 +344,9 @@ def _loaded(path: Path, what: str) -> xr.Dataset:
         old = file.read(3) == b"CDF"
     if old:
         with xr.open_dataset(path, engine="scipy") as result:
-            whole = result.load()
-        _refuse_repeated_dimensions(whole, path, what)
-        return whole
+            complete = result.load()
+        _refuse_repeated_dimensions(complete, path, what)
+        return complete
     variables, attrs = read_netcdf4(path, what)
     return xr.decode_cf(xr.Dataset(variables, attrs=attrs)).load()
 

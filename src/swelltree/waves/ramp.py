@@ -17,6 +17,6 @@ def ramp(t: Array, duration: Array) -> Array:
         duration: T [s]; with zero the factor is one at all times.
     """
     xp = namespace(t, duration)
-    whole = xp.where(duration > 0, duration, 1.0)
-    part = xp.clip(t / whole, 0.0, 1.0)
+    full = xp.where(duration > 0, duration, 1.0)
+    part = xp.clip(t / full, 0.0, 1.0)
     return xp.where(duration > 0, 0.5 * (1 - xp.cos(math.pi * part)), 1.0)

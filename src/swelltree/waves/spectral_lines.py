@@ -16,7 +16,9 @@ import numpy as np
 BLOCK = 4096  # times that are summed by one transform
 ROWS = 512  # times that are summed together directly
 SPREAD = 12  # points on either side of a line: about twelve digits
-FEW = 1000  # lines up to which a product of matrices is quicker than a transform: measured
+PRODUCT_LIMIT = (
+    1000  # lines up to which a product of matrices is quicker than a transform: measured
+)
 BLOCK_ROWS = 16  # of the matrix that a block is seen as: measured
 
 
@@ -65,7 +67,11 @@ def real_sum(mu: np.ndarray, c: np.ndarray, step: float, count: int) -> np.ndarr
     """
     result = np.zeros((count + -count % BLOCK, c.shape[1]))
     columns = [m for m in range(c.shape[1]) if np.any(c[:, m])]
-    of_block = _few(mu, c[:, columns], step) if len(mu) <= FEW else _many(mu, c[:, columns], step)
+    of_block = (
+        _few(mu, c[:, columns], step)
+        if len(mu) <= PRODUCT_LIMIT
+        else _many(mu, c[:, columns], step)
+    )
     for first in range(0, count, BLOCK) if columns else ():
         result[first : first + BLOCK, columns] = of_block(first)
     return result[:count]

@@ -51,8 +51,8 @@ def close(found, exact):
 def test_a_body_moved_and_turned_over_the_sea_has_the_data_computed_there():
     """100 m away and turned by two steps of the headings: only phases and axes change."""
     there = {"position": (100.0, -37.0, 0.0), "rotation_deg": (0.0, 0.0, 60.0)}
-    made, moved = bem(barge()), system(barge(**there))
-    found = sw.compile(moved, made, radiation="none")
+    built, moved = bem(barge()), system(barge(**there))
+    found = sw.compile(moved, built, radiation="none")
     # the exact data: panels moved and turned
     exact = sw.compile(moved, bem(barge(**there)), radiation="none")
     close(loads(found), loads(exact))
@@ -62,7 +62,7 @@ def test_a_body_moved_and_turned_over_the_sea_has_the_data_computed_there():
 
 def test_two_bodies_moved_together_keep_their_coupling():
     two = [barge("a"), barge("b", position=(14.0, 2.0, 0.0), rotation_deg=(0, 0, 20.0))]
-    made = bem(*two, beta=[0.0, 0.5])
+    built = bem(*two, beta=[0.0, 0.5])
     angle = np.radians(35.0)
     c, s = np.cos(angle), np.sin(angle)
     far = [
@@ -73,14 +73,14 @@ def test_two_bodies_moved_together_keep_their_coupling():
             rotation_deg=(0, 0, 55.0),
         ),
     ]
-    found, _ = placed(system(*far).resolved, made)
-    exact = shift(turn(made, angle), 5.0, 9.0)
+    found, _ = placed(system(*far).resolved, built)
+    exact = shift(turn(built, angle), 5.0, 9.0)
     xr.testing.assert_allclose(found, exact)
     far[1] = far[1].replace(position=(20.0, 20.0, 0.0))
     with pytest.raises(
         SwelltreeError, match=r"bodies 'a' and 'b' are described .* m and .*run_bem"
     ):
-        sw.compile(system(*far), made)
+        sw.compile(system(*far), built)
 
 
 @pytest.mark.parametrize(
@@ -96,16 +96,16 @@ def test_two_bodies_moved_together_keep_their_coupling():
     ],
 )
 def test_another_draft_or_trim_is_refused_with_both_numbers(changes, words):
-    made = bem(barge(), beta=[0.0])
+    built = bem(barge(), beta=[0.0])
     with pytest.raises(SwelltreeError, match=words):
-        sw.compile(system(barge(**changes)), made)
+        sw.compile(system(barge(**changes)), built)
 
 
 def test_trim_of_the_data_is_stated_too():
-    made = bem(barge(rotation_deg=(0.0, 2.0, 0.0)), beta=[0.0])
+    built = bem(barge(rotation_deg=(0.0, 2.0, 0.0)), beta=[0.0])
     words = r"trimmed by 3 degrees, .* made with it trimmed by 2 degrees, 5 degrees apart"
     with pytest.raises(SwelltreeError, match=words):
-        sw.compile(system(barge(rotation_deg=(0.0, -3.0, 0.0))), made)
+        sw.compile(system(barge(rotation_deg=(0.0, -3.0, 0.0))), built)
 
 
 def test_data_of_a_file_follow_a_body_far_away():
@@ -199,32 +199,32 @@ def test_axes_of_a_file_told_by_the_user_turn_its_data_or_refuse_them(tmp_path):
 
 def test_data_of_a_bem_run_keep_their_pose_in_a_file(tmp_path):
     there = {"position": (3.0, -2.0, 0.0), "rotation_deg": (0.0, 0.0, 20.0)}
-    made = bem(barge(**there), beta=[0.0, 0.5])
-    again = sw.read_hydro(sw.write_hydro(made, tmp_path / "barge.nc"))
+    built = bem(barge(**there), beta=[0.0, 0.5])
+    again = sw.read_hydro(sw.write_hydro(built, tmp_path / "barge.nc"))
     for name in ("body_position", "body_axes"):
-        xr.testing.assert_allclose(again[name], made[name].drop_vars("axis", errors="ignore"))
+        xr.testing.assert_allclose(again[name], built[name].drop_vars("axis", errors="ignore"))
     with pytest.raises(SwelltreeError, match=r"trimmed by 3 degrees, .* by 0 degrees"):
         sw.compile(system(barge(rotation_deg=(0.0, 3.0, 0.0))), again)
-    unknown = made.copy(deep=True)
+    unknown = built.copy(deep=True)
     unknown["body_axes"].values[:] = np.nan
     back = sw.read_hydro(sw.write_hydro(unknown, tmp_path / "unknown.nc"))
     assert np.isnan(back["body_axes"].values).all()
-    made["body_axes"].values[0, 1, 1] = 2.0
-    path = sw.write_hydro(made, tmp_path / "broken.nc")
+    built["body_axes"].values[0, 1, 1] = 2.0
+    path = sw.write_hydro(built, tmp_path / "broken.nc")
     with pytest.raises(SwelltreeError, match=r"body_axes does not give three axes"):
         sw.read_hydro(path)
 
 
 def test_a_hull_pitched_against_the_data_of_a_file_has_its_buoyancy_elsewhere():
     """Nearly the same volume, its centre 1.4 m ahead."""
-    made = bare(bem(barge(), beta=[0.0]))
+    built = bare(bem(barge(), beta=[0.0]))
     deep = sw.Box(8.0, 4.0, 4.0, 1.0, panel_size=2.0)  # its deck stays dry
     words = r"buoyancy of its hull is at \(1.*\) m, that of its hydro data at \(.*-0\.5\) m"
     with (
         pytest.warns(SwelltreeWarning, match="tilted by 17 degrees"),
         pytest.raises(SwelltreeError, match=words),
     ):
-        sw.compile(system(barge(hull=deep, rotation_deg=(0.0, 17.0, 0.0))), made)
+        sw.compile(system(barge(hull=deep, rotation_deg=(0.0, 17.0, 0.0))), built)
 
 
 def lifted_sphere(lift, free, hull=True, mass=None):

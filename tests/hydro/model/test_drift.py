@@ -8,7 +8,7 @@ from made_drift import MASS, OMEGA, RHO, drift_data, mean_drift, smooth_pairs, s
 from swelltree.describe.errors import SwelltreeError, SwelltreeWarning
 from swelltree.hydro.drift.data import check_double_counting
 from swelltree.hydro.drift.loads import drift_loads, mean_drift_at, transfer_at
-from swelltree.hydro.linear.in_sea import in_waves
+from swelltree.hydro.linear.in_sea import apply_sea
 from swelltree.waves.airy import Components
 from swelltree.waves.dispersion import dispersion
 
@@ -298,7 +298,7 @@ def test_momentum_of_all_bodies_together_is_not_enough():
 @pytest.mark.parametrize("drift", [None, "none"])
 def test_without_drift_nothing_is_added(drift):
     model = sw.compile(system(), drift_data(), radiation="none", drift=drift)
-    assert in_waves(model, FIVE, 30.0).hydro.drift is None
+    assert apply_sea(model, FIVE, 30.0).hydro.drift is None
 
 
 def test_drift_and_nonlinear_hull_forces_of_one_body_are_refused():

@@ -15,7 +15,7 @@ from swelltree.hydro.linear.headings import (
     heading_weights,
     headings_of,
     left_out_error,
-    tell_coarse,
+    warn_coarse,
     within,
 )
 from swelltree.hydro.linear.in_sea import moving_waves
@@ -165,4 +165,4 @@ def test_leaving_headings_out_sees_an_error_in_one_of_them():
     force[:, 4] *= 1.5
     assert left_out_error(direction, force) > good + 0.05
     assert np.isnan(left_out_error(direction[:2], force[:, :2]))
-    tell_coarse(direction, force[:0], direction, "data")
+    warn_coarse(direction, force[:0], direction, "data")

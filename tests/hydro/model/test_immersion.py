@@ -256,8 +256,8 @@ def test_small_waves_give_the_response_of_linear_theory():
     wave = sw.RegularWave(amplitude=amplitude, period=2 * np.pi / omega)
     moving = sw.steady_state(model, wave)["position"].sel(dof="Heave").values
     linear = sw.rao(model, omega=[omega], drag="harmonic", amplitude=amplitude)
-    wanted = abs(complex(linear["rao"].sel(dof="Heave").values.ravel()[0])) * amplitude
-    assert 0.5 * np.ptp(moving) == pytest.approx(wanted, rel=1e-2)
+    requested = abs(complex(linear["rao"].sel(dof="Heave").values.ravel()[0])) * amplitude
+    assert 0.5 * np.ptp(moving) == pytest.approx(requested, rel=1e-2)
 
 
 @pytest.mark.slow

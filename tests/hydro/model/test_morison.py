@@ -9,7 +9,7 @@ import swelltree as sw
 from flow import group_loads, motion_of, yaw
 from swelltree.hydro.morison.morison import MorisonMembers, wetness
 from swelltree.jit.backend import jax, jnp
-from swelltree.model.effect import Now
+from swelltree.model.effect import Instant
 from swelltree.model.internal_state import AT_REST, internal_at_rest
 from swelltree.multibody.formulations import formulation
 from swelltree.multibody.formulations.equations import start_phase
@@ -21,8 +21,8 @@ RHO, D, CD, CA = 1025.0, 2.0, 0.9, 1.1
 def pile(depth=np.inf, bottom=-40.0, strips=80, **more):
     """A vertical cylinder from the bottom to 10 m above the water, held fast."""
     body = sw.Body("pile", mass=1e5, inertia=(1e6, 1e6, 1e5), position=(3.0, 1.0, 0.0))
-    given = {"diameter": D, "Cd": CD, "Ca": CA, "strips": strips} | more
-    member = sw.MorisonMember("leg", body.at(0, 0, bottom), body.at(0, 0, 10.0), **given)
+    specified = {"diameter": D, "Cd": CD, "Ca": CA, "strips": strips} | more
+    member = sw.MorisonMember("leg", body.at(0, 0, bottom), body.at(0, 0, 10.0), **specified)
     water = sw.Water(rho=RHO, depth=depth)
     return sw.compile(
         sw.System(
@@ -171,7 +171,7 @@ def test_derivative_of_a_member_load_matches_finite_differences():
         p = jnp.asarray(still.pose.p) + jnp.stack([x, 0 * x, 0.4 * x])
         v = jnp.asarray(still.v).at[0, 0].add(x)
         moved = replace(still, pose=replace(still.pose, p=p), v=v)
-        return group.loads(model, Now(jnp.asarray(1.0), moved, AT_REST)).wrench[0, 0]
+        return group.loads(model, Instant(jnp.asarray(1.0), moved, AT_REST)).wrench[0, 0]
 
     slope = float(jax.grad(surge)(0.2))
     h = 1e-5
@@ -209,7 +209,7 @@ def test_a_member_wet_up_to_the_still_water_has_no_stretching():
         state = start_phase(model, how).state
         motion = how.kinematics(model, np.zeros(()), state).motion
         internal = internal_at_rest(model)
-        return np.asarray(group.loads(model, Now(np.array(t), motion, internal)).wrench)
+        return np.asarray(group.loads(model, Instant(np.array(t), motion, internal)).wrench)
 
     for t in (0.0, 1.3, 4.9):
         one, three = force(1.0, "still", t), force(3.0, "still", t)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.model.effect import Now
+from swelltree.model.effect import Instant
 from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.solved import total_loads
 from swelltree.model.start_motion import start_motion
@@ -30,7 +30,7 @@ def compiled(forces, body=BODY, **flow):
 
 
 def wrench(model):
-    now = Now(np.zeros(()), start_motion(model), internal_at_rest(model))
+    now = Instant(np.zeros(()), start_motion(model), internal_at_rest(model))
     return np.asarray(total_loads(model, now.t, now.motion, now.internal).wrench)
 
 

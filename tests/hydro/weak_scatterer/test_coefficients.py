@@ -16,8 +16,8 @@ LENGTH = 2 * np.pi / K
 def tank_of(hull, **options):
     body = sw.Body("thing", hull=hull)
     held = sw.SubsetJoint("held", sw.WORLD, body, dofs=("Surge", "Heave"))
-    given = {"radius": 1.3 * LENGTH, "spacing": 0.7, "far_spacing": LENGTH / 5, "levels": 2}
-    tank = sw.WeakScatterer("tank", mode="linear", **(given | {"panel_size": 0.4} | options))
+    specified = {"radius": 1.3 * LENGTH, "spacing": 0.7, "far_spacing": LENGTH / 5, "levels": 2}
+    tank = sw.WeakScatterer("tank", mode="linear", **(specified | {"panel_size": 0.4} | options))
     return sw.compile(sw.System("water", [body], [held], [tank], water=WATER))
 
 
@@ -83,8 +83,8 @@ def test_estimated_error_of_a_box_is_about_what_finer_panels_change():
     best = sw.weak_scatterer_coefficients(fine, OMEGA, estimate=False)
     pitch = {"influenced_dof": "thing__Pitch", "radiating_dof": "thing__Pitch"}
     change = abs(float(best.added_mass.sel(pitch) - coarse.added_mass.sel(pitch)))
-    told = float(coarse.added_mass_error.sel(pitch))
-    assert 0.4 * change < told < 2.5 * change
+    reported = float(coarse.added_mass_error.sel(pitch))
+    assert 0.4 * change < reported < 2.5 * change
     assert 0.005 < coarse.attrs["estimated_error"] < 0.3
 
 

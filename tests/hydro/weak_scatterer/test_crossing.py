@@ -9,7 +9,7 @@ import swelltree as sw
 from swelltree.hydro.weak_scatterer.effect import WeakScatterers
 from swelltree.hydro.weak_scatterer.incident.interface import Still
 from swelltree.hydro.weak_scatterer.masses import masses
-from swelltree.hydro.weak_scatterer.motion.crossing import dry_weight, wanted_states
+from swelltree.hydro.weak_scatterer.motion.crossing import dry_weight, required_states
 from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies, Water, evaluate, prepare
 from swelltree.hydro.weak_scatterer.motion.mesher import CUT, DRY, IN, OPEN, OUT, SHUT, UNDER
 from swelltree.hydro.weak_scatterer.motion.scene import vertices_at
@@ -59,19 +59,19 @@ def test_room_to_spare_changes_nothing(state, z):
     plain = jax.tree.map(jnp.asarray, plain)
     p = jnp.asarray(reference[:, 1:4]) + jnp.array([0.0, 0.0, 0.03])
     v = jnp.asarray(rng.normal(size=(2, 6)) * [0.1, 0, 0.3, 0, 0.2, 0])
-    whole = Bodies(p, jnp.tile(jnp.eye(3), (2, 1, 1)), v)
-    some = jax.tree.map(lambda x: x[np.array(active)], whole)
+    complete = Bodies(p, jnp.tile(jnp.eye(3), (2, 1, 1)), v)
+    some = jax.tree.map(lambda x: x[np.array(active)], complete)
     xy = np.asarray(plain.still)[: plain.boundary.surface, :2]
-    kept = np.flatnonzero(np.asarray(roomy.boundary.used.vertices[: roomy.boundary.surface]))
-    far = np.asarray(roomy.still)[kept, :2]
+    stored = np.flatnonzero(np.asarray(roomy.boundary.used.vertices[: roomy.boundary.surface]))
+    far = np.asarray(roomy.still)[stored, :2]
     order = [int(np.argmin(((far - q) ** 2).sum(1))) for q in xy]
     phi, eta = (np.sin(xy @ k) * 0.1 for k in rng.normal(size=(2, 2)))
     full = np.zeros((2, roomy.boundary.surface))
-    full[:, kept[order]] = phi, eta
+    full[:, stored[order]] = phi, eta
     run = jax.jit(
         lambda s, b, f, e: evaluate(s, Still(), prepare(s, Still(), 0.0, b), 0.0, Water(f, e), b)
     )
-    a, b = run(plain, some, phi, eta), run(roomy, whole, full[0], full[1])
+    a, b = run(plain, some, phi, eta), run(roomy, complete, full[0], full[1])
     rows = np.concatenate([np.arange(6) + 6 * i for i in active])
     large = np.abs(a.added_mass).max()
     np.testing.assert_allclose(
@@ -79,7 +79,7 @@ def test_room_to_spare_changes_nothing(state, z):
     )
     np.testing.assert_allclose(np.asarray(b.wrench)[rows], a.wrench, atol=1e-9 * 1e4)
     for ours, theirs in zip(b.surface, a.surface, strict=True):
-        np.testing.assert_allclose(np.asarray(ours)[..., kept[order]], theirs, atol=1e-9)
+        np.testing.assert_allclose(np.asarray(ours)[..., stored[order]], theirs, atol=1e-9)
     others = np.setdiff1d(np.arange(12), rows)
     assert np.abs(np.asarray(b.wrench)[others]).max(initial=0.0) == 0.0
 
@@ -180,7 +180,7 @@ def test_states_change_where_they_are_said_to_and_not_back_at_once():
     def counted(z, before):
         p = jnp.array([[-2.0, 0.0, 0.0], [1.0, 0.0, z]])
         bodies = Bodies(p, jnp.tile(jnp.eye(3), (2, 1, 1)), jnp.zeros((2, 6)))
-        now = wanted_states(mesher, False, Still(), 0.0, bodies, jnp.array([CUT, before]))
+        now = required_states(mesher, False, Still(), 0.0, bodies, jnp.array([CUT, before]))
         assert float(now[0]) == CUT  # the box may not cross
         return float(now[1])
 
@@ -291,8 +291,8 @@ def test_ball_that_falls_into_the_water_keeps_its_books_and_goes_on_bit_by_bit(t
     assert abs(brought[shut] - brought[shut - 1]) < 0.06 * moved
     assert float(np.abs(run.energy_residual).max()) < 0.1 * moved
     # the last chunks again, from their file
-    kept = sorted(p.name for p in (tmp_path / "run").iterdir())
-    (tmp_path / "run").joinpath(kept[-1]).unlink()
+    stored = sorted(p.name for p in (tmp_path / "run").iterdir())
+    (tmp_path / "run").joinpath(stored[-1]).unlink()
     again = sw.simulate(model, checkpoint=tmp_path / "run", resume=True, **how)
     for name in ("position", "weak_scatterer_elevation", "weak_scatterer_state",
                  "weak_scatterer_remeshing", "weak_scatterer_force"):  # fmt: skip

@@ -293,7 +293,7 @@ def test_waves_that_the_free_surface_cannot_carry_are_refused_or_warned_of():
     sea = sw.IrregularSea(sw.Jonswap(Hs=0.1, Tp=2.8), components=40, seed=3)
     with pytest.warns(sw.SwelltreeWarning, match="shorter than 6 spacings"):
         inside = effect.in_sea(model, realise(sea, WATER))
-    assert inside.given_step == pytest.approx(0.15)
+    assert inside.specified_step == pytest.approx(0.15)
     assert main_frequency(realise(sea, WATER)) == pytest.approx(2 * np.pi / 2.8, rel=0.08)
 
 
@@ -308,9 +308,9 @@ def test_hulls_have_enough_panels_whatever_the_spacing():
 def test_panels_are_chosen_from_an_asked_accuracy():
     """Errors fall with the size to the power 1.5: half of them takes 2.5 times the panels."""
     count = {}
-    for asked in (0.02, 0.01):
-        system = ball_on_a_rail(panel_size=None, accuracy=asked)
-        count[asked] = sw.compile(system).effect(WeakScatterers).scene.boundary.bodies[0]
+    for requested in (0.02, 0.01):
+        system = ball_on_a_rail(panel_size=None, accuracy=requested)
+        count[requested] = sw.compile(system).effect(WeakScatterers).scene.boundary.bodies[0]
     assert count[0.01] / count[0.02] == pytest.approx(2.5, rel=0.15)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.hydro.weak_scatterer.beach import wanted_beach
+from swelltree.hydro.weak_scatterer.beach import required_beach
 from swelltree.hydro.weak_scatterer.effect import WeakScatterers
 from swelltree.hydro.weak_scatterer.harmonic import harmonic
 from swelltree.hydro.weak_scatterer.mesh.surface import graded
@@ -47,11 +47,11 @@ def test_damping_of_a_floating_sphere_is_what_haskind_asks_of_its_excitation():
 
 
 def test_damping_at_the_rim_grows_with_the_speed_of_the_waves_and_falls_with_the_length():
-    deep = wanted_beach(2.0, 10.0, np.inf, 9.81)
+    deep = required_beach(2.0, 10.0, np.inf, 9.81)
     assert deep == pytest.approx(2.0 * 8.0 * 0.5 * 9.81 / 2.0 / 10.0)
-    assert wanted_beach(2.0, 20.0, np.inf, 9.81) == pytest.approx(0.5 * deep)
+    assert required_beach(2.0, 20.0, np.inf, 9.81) == pytest.approx(0.5 * deep)
     # long waves run with sqrt(g h)
-    assert wanted_beach(0.05, 10.0, 2.0, 9.81) == pytest.approx(1.6 * np.sqrt(2 * 9.81), rel=1e-3)
+    assert required_beach(0.05, 10.0, 2.0, 9.81) == pytest.approx(1.6 * np.sqrt(2 * 9.81), rel=1e-3)
 
 
 @pytest.mark.parametrize("ends", [(True, True), (True, False), (False, True), (False, False)])

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import h1vp, jvp
 
 from swelltree.describe import Box, Water
-from swelltree.hydro.weak_scatterer.beach import FIRST, wanted_beach
+from swelltree.hydro.weak_scatterer.beach import FIRST, required_beach
 from swelltree.hydro.weak_scatterer.harmonic import harmonic_flow, mean_drift, pressure_drift
 from swelltree.hydro.weak_scatterer.mesh.hulls import cylinder, hull_surface, sphere
 from swelltree.hydro.weak_scatterer.mesh.tank import Tank
@@ -24,7 +24,7 @@ LENGTH = 2 * np.pi
 
 def flow_of(surface, size, spacing=0.5):
     radius = 1.5 * LENGTH
-    beach = wanted_beach(OMEGA, (1 - FIRST) * radius, radius, WATER.g)
+    beach = required_beach(OMEGA, (1 - FIRST) * radius, radius, WATER.g)
     tank = Tank(radius, radius, spacing, LENGTH / 8, fine=1.5, symmetric=True, levels=3)
     scene = build_scene(
         tank, [Floater("body", surface, meridians=size)], WATER, "linear", beach=beach
@@ -91,12 +91,12 @@ def test_edges_add_what_linear_triangles_miss_of_the_flow_around_them(degrees):
     velocity = np.array([[c * h[0] ** (beta - 1), 0, 0], c * h[1] ** (beta - 1) * down])
     for panel in (0, 1):
         strength = (
-            found.here[panel, 0] @ velocity[panel] + found.beyond[panel, 0] @ velocity[1 - panel]
+            found.here[panel, 0] @ velocity[panel] + found.excess[panel, 0] @ velocity[1 - panel]
         )
         assert abs(strength) == pytest.approx(c)
-        whole = beta**2 / (2 * beta - 1) * h[panel] ** (2 * beta - 1)
+        full = beta**2 / (2 * beta - 1) * h[panel] ** (2 * beta - 1)
         linear = h[panel] ** (2 * beta - 1)
-        assert found.missing[panel, 0] == pytest.approx(length * (whole - linear))
+        assert found.missing[panel, 0] == pytest.approx(length * (full - linear))
         assert not found.missing[panel, 1:].any()
 
 

@@ -25,18 +25,18 @@ rng = np.random.default_rng(3)
 
 @pytest.mark.parametrize("n", [2, 5, 6])
 def test_sphere_is_closed_with_its_true_volume(n):
-    made = checked_watertight("ball", sphere(n, 1.7))
-    assert len(made.vertices) == 4 * n**2 + 2
-    assert made.volume == pytest.approx(4 / 3 * np.pi * 1.7**3, rel=1e-12)
-    half = checked_watertight("ball", made.half(), symmetric=True)
-    assert 2 * half.volume == pytest.approx(made.volume, rel=1e-12)
+    built = checked_watertight("ball", sphere(n, 1.7))
+    assert len(built.vertices) == 4 * n**2 + 2
+    assert built.volume == pytest.approx(4 / 3 * np.pi * 1.7**3, rel=1e-12)
+    half = checked_watertight("ball", built.half(), symmetric=True)
+    assert 2 * half.volume == pytest.approx(built.volume, rel=1e-12)
 
 
 def test_cylinder_and_ellipsoid_are_closed_with_their_true_volume():
-    made = checked_watertight("can", cylinder(0.4, 1.1, 0.13))
-    assert made.volume == pytest.approx(np.pi * 0.4**2 * 1.1, rel=1e-12)
-    made = checked_watertight("egg", ellipsoid(5, (2.0, 1.0, 0.7)))
-    assert made.volume == pytest.approx(4 / 3 * np.pi * 1.4, rel=1e-12)
+    built = checked_watertight("can", cylinder(0.4, 1.1, 0.13))
+    assert built.volume == pytest.approx(np.pi * 0.4**2 * 1.1, rel=1e-12)
+    built = checked_watertight("egg", ellipsoid(5, (2.0, 1.0, 0.7)))
+    assert built.volume == pytest.approx(4 / 3 * np.pi * 1.4, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -50,29 +50,29 @@ def test_cylinder_and_ellipsoid_are_closed_with_their_true_volume():
     ids=lambda hull: hull.shape,
 )
 def test_described_hulls_become_closed_triangles(hull):
-    made = checked_watertight("float", hull_surface(hull))
-    assert made.volume > 0
+    built = checked_watertight("float", hull_surface(hull))
+    assert built.volume > 0
 
 
 def test_damaged_meshes_are_refused_with_a_sentence():
-    whole = sphere(3)
-    tri = whole.triangles
+    full = sphere(3)
+    tri = full.triangles
     with pytest.raises(
         SwelltreeError, match=r"body 'a': its hull is not watertight: the edge from"
     ):
-        checked_watertight("a", Surface(whole.vertices, tri[1:]))
+        checked_watertight("a", Surface(full.vertices, tri[1:]))
     with pytest.raises(SwelltreeError, match="its normals point into the body"):
-        checked_watertight("a", Surface(whole.vertices, tri[:, ::-1]))
+        checked_watertight("a", Surface(full.vertices, tri[:, ::-1]))
     mixed = tri.copy()
     mixed[4] = mixed[4, ::-1]
     with pytest.raises(SwelltreeError, match="two triangles run the same way along the edge"):
-        checked_watertight("a", Surface(whole.vertices, mixed))
+        checked_watertight("a", Surface(full.vertices, mixed))
     flat = np.concatenate([tri, [[0, 1, 0]]])
     with pytest.raises(SwelltreeError, match="has no area"):
-        checked_watertight("a", Surface(whole.vertices, flat))
+        checked_watertight("a", Surface(full.vertices, flat))
     with pytest.raises(SwelltreeError, match="has no triangles"):
-        checked_watertight("a", Surface(whole.vertices, tri[:0]))
-    lost = whole.vertices.copy()
+        checked_watertight("a", Surface(full.vertices, tri[:0]))
+    lost = full.vertices.copy()
     lost[3, 1] = np.nan
     with pytest.raises(SwelltreeError, match="a vertex that is not a number"):
         checked_watertight("a", Surface(lost, tri))

@@ -128,14 +128,14 @@ def test_two_hulls_off_the_middle_keep_their_waterlines_and_a_closed_surface():
     ]
     scene = build_scene(tank, floaters, WATER)
     still = vertices_at(scene, Still(), 0.0, scene.mean_position, scene.mean_rotation)
-    whole = MeshSurface(np.asarray(still), np.asarray(scene.boundary.triangles))
-    assert not len(open_edges(whole)) - len(bottom_edges(whole, tank.depth))
+    full = MeshSurface(np.asarray(still), np.asarray(scene.boundary.triangles))
+    assert not len(open_edges(full)) - len(bottom_edges(full, tank.depth))
     # the water is what the tank holds less what the bodies displace; normals point out of it
     displaced = np.pi * 0.8**2 * 0.9 + 4 / 3 * np.pi * 0.5**3 + 3.0 * 1.2 * 0.6
     rim = still[np.abs(np.hypot(*(still[:, :2] - np.array([1.0, 0.5])).T) - 10.0) < 1e-9]
     n = len(rim) // 3
     floor = 0.5 * n * 10.0**2 * np.sin(2 * np.pi / n)
-    lifted = whole.moved((0, 0, tank.depth))
+    lifted = full.moved((0, 0, tank.depth))
     volume = (lifted.vertices[lifted.triangles, 2].mean(1) * lifted.area_vectors[:, 2]).sum()
     assert volume == pytest.approx(floor * 5.0 - displaced, abs=2e-3)
     # moved a little, each waterline follows its own hull and the other stays

@@ -36,11 +36,11 @@ def test_matrices_of_moved_bodies_are_the_same_with_blocks_that_stayed(symmetric
     hulls = [hull.half() for hull in hulls] if symmetric else hulls
     places = [(1.0, 0.0 if symmetric else 0.6, -2.0), (-2.0, 0.0, -3.0)]
     boundary, x = build_boundary(tank, [h.moved(p) for h, p in zip(hulls, places, strict=True)])
-    kept = jax.jit(fixed_blocks)(boundary, x)
+    stored = jax.jit(fixed_blocks)(boundary, x)
     first = boundary.vertices_of(0)
     moved = jnp.asarray(x).at[first, 0].add(0.7).at[first, 2].add(-0.9)
-    whole, quick = assemble(boundary, moved), assemble(boundary, moved, fixed=kept)
-    for a, b in zip(whole[:3], quick[:3], strict=True):
+    full, quick = assemble(boundary, moved), assemble(boundary, moved, fixed=stored)
+    for a, b in zip(full[:3], quick[:3], strict=True):
         np.testing.assert_allclose(b, a, atol=1e-13)
 
 
@@ -85,8 +85,8 @@ def test_water_in_general_position_is_that_of_matrices_made_and_factorised_anew(
     state = Water(*jnp.asarray(rng.normal(size=(2, n)) * [[0.3], [0.1]]))
 
     @jax.jit
-    def water(kept):
-        ready = prepare(scene, effect.wave, 1.7, bodies, kept)
+    def water(stored):
+        ready = prepare(scene, effect.wave, 1.7, bodies, stored)
         return evaluate(scene, effect.wave, ready, 1.7, state, bodies)
 
     ours, theirs = water(effect.kept), water(None)

@@ -109,8 +109,8 @@ def test_water_beside_a_cylinder_that_moves_against_a_wave_stays_smooth_for_ten_
         found = surface_only(scene, wave, ready, t, Water(top[0], top[1]), bodies(t))
         return jnp.stack([found.potential, found.elevation])
 
-    made = jax.jit(lambda scene, t: prepare(scene, wave, t, bodies(t)))
-    ready = [made(scene, (k + 0.5) * dt) for k in range(steps)]
+    built = jax.jit(lambda scene, t: prepare(scene, wave, t, bodies(t)))
+    ready = [built(scene, (k + 0.5) * dt) for k in range(steps)]
     top, highest = jnp.zeros((2, scene.boundary.surface)), []
     for n in range(10 * steps):
         k, total = 0.0 * top, top

@@ -157,9 +157,9 @@ def test_far_rule_keeps_its_promise_beyond_its_distance():
         away *= (FAR * size / np.linalg.norm(away, axis=1))[:, None]
         points = corner.mean(0) + away
         one, two = exact(corner[None], points), rule(corner[None], points)
-        whole = float(jnp.abs(one.source.sum(0)).max())
-        assert float(jnp.abs(one.source - two.source).max()) < 2e-6 * whole
-        assert float(jnp.abs(one.dipole - two.dipole).max()) < 2e-6 * whole / size * 3
+        complete = float(jnp.abs(one.source.sum(0)).max())
+        assert float(jnp.abs(one.source - two.source).max()) < 2e-6 * complete
+        assert float(jnp.abs(one.dipole - two.dipole).max()) < 2e-6 * complete / size * 3
 
 
 def test_images_mirror_in_the_seabed_and_the_plane_of_symmetry():

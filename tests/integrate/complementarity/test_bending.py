@@ -176,10 +176,10 @@ def test_whipping_rod_keeps_its_energy(law):
     x = run.junctions[:, 0]
     v = np.diff(x, axis=0) / h
     own = 0.5 * 50.0 * (v**2).sum(-1) + 50.0 * 9.81 * 0.5 * (x[1:, 2] + x[:-1, 2])
-    told = run.report
-    E = own + (told.kinetic + told.stored + told.potential)[:, 0]
-    moved = np.ptp(told.kinetic[:, 0] + own)
+    reported = run.report
+    E = own + (reported.kinetic + reported.stored + reported.potential)[:, 0]
+    moved = np.ptp(reported.kinetic[:, 0] + own)
     assert moved > 1e3
     assert np.ptp(E) < 1e-9 * moved
-    assert told.tension.min() < -10.0
-    assert told.length_violation.max() < 1e-8
+    assert reported.tension.min() < -10.0
+    assert reported.length_violation.max() < 1e-8

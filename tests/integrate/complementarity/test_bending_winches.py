@@ -71,8 +71,8 @@ def test_the_reel_does_the_work_that_goes_into_bending():
         end = result.junction_position.values[:, 0]
         v = np.gradient(end, 0.05, axis=0)
         energy = energy + TIP * (9.81 * end[:, 2] + 0.5 * (v * v).sum(-1))
-        given = result.winch_work + result.winch_rope_energy - result.winch_lost_energy
-        gap = (energy - energy[0]) - given.values[:, 0]
+        specified = result.winch_work + result.winch_rope_energy - result.winch_lost_energy
+        gap = (energy - energy[0]) - specified.values[:, 0]
         gaps.append(abs(np.median(gap[-8:])))
         stored = np.ptp(result.line_stored_energy.values)
     assert stored > 5.0

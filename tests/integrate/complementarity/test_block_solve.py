@@ -49,7 +49,7 @@ def setting(name):
     nu = 1e3 * rng.random((lines.n_lines, lines.n + 1))
     idle = np.arange(lines.n) < lines.first[:, None]
     mu[idle] = 0.0
-    beyond = rng.normal(size=(lines.n_lines, 2, 3)), rng.normal(size=(lines.n_lines, 2, 3))
+    excess = rng.normal(size=(lines.n_lines, 2, 3)), rng.normal(size=(lines.n_lines, 2, 3))
     rest = np.stack([x * lines.rest_length for x in WINCH], 1) if name == "winch" else None
     frozen = quick_jit(lambda q: freeze(lines, bed, q, water, 9.81, 1025.0, rest))(q_n)
     velocity = (q_plus - q_minus) / (2 * h)
@@ -62,11 +62,11 @@ def setting(name):
     def rows(how, q, mu, nu, far, p=p):
         start, theta = how
         before = jnp.where(start > 0, q - 2 * h * velocity, q_minus)
-        back = jnp.where(start > 0, far, beyond[0])
+        back = jnp.where(start > 0, far, excess[0])
         args = h, before, q_n, q, mu, nu, 1e-4, theta, start, (back, far)
         return assemble(lines, frozen, *args, rub=(0.3 * p, p))
 
-    return lines, rows, (jnp.asarray(q_plus), jnp.asarray(mu), jnp.asarray(nu), beyond[1], p)
+    return lines, rows, (jnp.asarray(q_plus), jnp.asarray(mu), jnp.asarray(nu), excess[1], p)
 
 
 DEFAULT = ("rough slope", "clamped")  # the others take another quarter of a minute
@@ -148,7 +148,7 @@ def test_bending_sweep_without_stiffness_equals_the_plain_sweep():
     q, mu, nu, far, _ = x
     frozen = freeze(soft, make_bed(depth=10.0), q, None, 9.81, 0.0)
     args = (0.1, q + 0.1, q, q, mu, nu)
-    two = quick_jit(lambda: eliminate(assemble(soft, frozen, *args, beyond=(far, far))))()
+    two = quick_jit(lambda: eliminate(assemble(soft, frozen, *args, excess=(far, far))))()
     one = quick_jit(lambda: eliminate(assemble(plain, frozen, *args)))()
     d = np.random.default_rng(0).normal(size=(2, 2, 3))
     full = np.concatenate([d, np.zeros((2, 2, 3))], 1)

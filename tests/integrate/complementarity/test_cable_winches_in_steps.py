@@ -8,7 +8,7 @@ import pytest
 import swelltree as sw
 from swelltree.describe.errors import SwelltreeError
 from swelltree.integrate.complementarity.start import force_derivatives, start_motion
-from swelltree.model.effect import Now
+from swelltree.model.effect import Instant
 from swelltree.model.internal_state import internal_at_rest
 from swelltree.mooring.cable.cables import Cables
 
@@ -18,11 +18,11 @@ CHAIN = sw.LineType("chain", 0.08, 80.0, EA=2e7, BA=4e5, Cdn=1.2, Cdt=0.1, Can=1
 OUT_AND_IN = sw.Table([0.0, 0.5, 1.9, 2.3, 4.0], [0.0, 1.2, 1.2, -1.5, -1.5], "linear")
 
 
-def pendulum(*, beside):
+def pendulum(*, adjacent):
     """A load that hangs aslant on a wire from a fixed crane, and moorings far from it."""
     load = sw.Body("load", 300.0, (30.0, 40.0, 50.0), position=(1.0, 0.5, -6.0))
     lines = [sw.Line("wire", (0, 0, 0), load.at(0.1, 0, 0.3), 5.6, WIRE, "multibody", segments=2)]
-    if beside:
+    if adjacent:
         lines.append(sw.Line("mooring", (70, 4, -30), (120, -5, -2), 60.0, CHAIN, segments=4))
     return sw.System(
         "crane",
@@ -35,8 +35,8 @@ def pendulum(*, beside):
 
 
 @cache
-def run(beside, **how):
-    model = sw.compile(pendulum(beside=beside))
+def run(adjacent, **how):
+    model = sw.compile(pendulum(adjacent=adjacent))
     return sw.simulate(model, duration=4.0, output_step=0.1, start="described", **how)
 
 
@@ -46,20 +46,20 @@ def test_moorings_far_away_change_nothing_for_a_load_on_a_winch():
     assert {2.0, 3.0} <= set(alone.winch_segments.values[:, 0])
     far = []
     for step in (0.01, 0.005):
-        beside = run(True, step=step)
-        assert beside.attrs["result"] == "success"
-        assert beside.attrs["events"] == alone.attrs["events"] == 2
-        assert "winch 'crane' has one segment more" in beside.attrs["event_log"]
-        assert "winch 'crane' has one segment less" in beside.attrs["event_log"]
+        adjacent = run(True, step=step)
+        assert adjacent.attrs["result"] == "success"
+        assert adjacent.attrs["events"] == alone.attrs["events"] == 2
+        assert "winch 'crane' has one segment more" in adjacent.attrs["event_log"]
+        assert "winch 'crane' has one segment less" in adjacent.attrs["event_log"]
         # means of the set speed over steps pay out the whole rope, whatever its corners, but for
         # a / 16 h^2 of the ramp that begins within the first
-        gap = beside.winch_length.values - alone.winch_length.values
+        gap = adjacent.winch_length.values - alone.winch_length.values
         assert np.abs(gap[-1]).max() < 1.01 * 2.4 / 16.0 * step**2
-        gap = beside.position.sel(body="load").values - alone.position.sel(body="load").values
+        gap = adjacent.position.sel(body="load").values - alone.position.sel(body="load").values
         far.append(np.abs(gap[:, :3]).max())
         moved = np.abs(alone.winch_work.values).max()
-        assert np.abs(beside.winch_work.values - alone.winch_work.values).max() < 3e-3 * moved
-        lost = beside.winch_lost_energy.values[-1], alone.winch_lost_energy.values[-1]
+        assert np.abs(adjacent.winch_work.values - alone.winch_work.values).max() < 3e-3 * moved
+        lost = adjacent.winch_lost_energy.values[-1], alone.winch_lost_energy.values[-1]
         assert lost[0] == pytest.approx(lost[1], abs=2e-4 * moved)
     # the load rings on its wire at 26 rad/s, by (h w)^2 / 24 of a centimetre per radian
     assert far[0] < 4e-3
@@ -122,7 +122,7 @@ def test_stiffness_and_damping_of_elements_are_derivatives_of_their_forces(theor
     model = sw.compile(sw.System("crane", [load], lines=[wire], winches=wound))
     cables = model.effect(Cables)
     motion, internal = start_motion(model), internal_at_rest(model)
-    stiffness, damping = cables.derivatives(model, Now(np.zeros(()), motion, internal))
+    stiffness, damping = cables.derivatives(model, Instant(np.zeros(()), motion, internal))
     expected = force_derivatives(model.replace(effects=(cables,)), motion, internal)
     linear = (np.arange(6 * model.layout.n_bodies) % 6) < 3
     both = np.ix_(linear, linear)
@@ -135,12 +135,12 @@ def test_stiffness_and_damping_of_elements_are_derivatives_of_their_forces(theor
 
 
 def test_elements_on_a_drum_are_locked_in_tree_coordinates_alone():
-    model = sw.compile(pendulum(beside=True))
+    model = sw.compile(pendulum(adjacent=True))
     with pytest.raises(SwelltreeError, match="Use formulation='path_matrix', or leave it out"):
         sw.simulate(model, duration=1.0, output_step=0.1, formulation="lagrange")
 
 
 def test_a_step_too_long_for_a_cable_on_a_winch_is_refused():
-    model = sw.compile(pendulum(beside=True))
+    model = sw.compile(pendulum(adjacent=True))
     with pytest.raises(SwelltreeError, match=r"'crane': at 1.5 m/s it moves 1.5 m in a step"):
         sw.simulate(model, duration=4.0, output_step=1.0, step=1.0)

@@ -8,7 +8,7 @@ import pytest
 
 import swelltree as sw
 from line_systems import ROPE, SEA, dropped, lowered, moored, pipe, two_bodies
-from swelltree.jit.program import ASKED
+from swelltree.jit.program import XLA_REQUESTED
 from swelltree.studies.engines import engine_of
 
 
@@ -93,7 +93,7 @@ def both(monkeypatch, name):
 def test_run_by_llvm_is_that_by_xla(monkeypatch, name):
     found, right = both(monkeypatch, name)
     assert found.attrs["engine"] == "LLVM"
-    assert right.attrs["engine"] == f"XLA: {ASKED}"
+    assert right.attrs["engine"] == f"XLA: {XLA_REQUESTED}"
     assert found.attrs["iterations_per_step"] == pytest.approx(
         right.attrs["iterations_per_step"], rel=0.02
     )
@@ -116,14 +116,14 @@ def test_resumed_run_by_llvm_is_the_same_to_the_bit(monkeypatch):
     monkeypatch.delenv("SWELLTREE_ENGINE", raising=False)
     model = compiled(lambda: moored(8))
     how = {"output_step": 0.08, "step": 0.04}
-    whole = sw.simulate(model, SEA, duration=1.6, **how)
+    full = sw.simulate(model, SEA, duration=1.6, **how)
     first = sw.simulate(model, SEA, duration=0.8, **how)
     rest = sw.simulate(model, SEA, duration=0.8, start=first, **how)
     assert rest.attrs["engine"] == "LLVM"
     count = rest.sizes["time"]
     assert count > 5
     for name in ("position", "line_position", "line_tension"):
-        later = whole[name].values[-count:]
+        later = full[name].values[-count:]
         np.testing.assert_array_equal(rest[name].values[1:], later[1:], err_msg=name)
 
 

@@ -17,8 +17,8 @@ def energy(run, mass, h):
     x = run.junctions[:, 0]
     v = np.diff(x, axis=0) / h
     own = 0.5 * mass * np.sum(v**2, -1) + mass * G * 0.5 * (x[1:, 2] + x[:-1, 2])
-    told = run.report
-    return own + np.sum(told.kinetic + told.stored + told.potential, 1)
+    reported = run.report
+    return own + np.sum(reported.kinetic + reported.stored + reported.potential, 1)
 
 
 @pytest.mark.parametrize(

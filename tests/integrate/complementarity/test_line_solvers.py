@@ -72,8 +72,8 @@ def test_failed_steps_are_mended_by_the_next_solver():
     def step(model, setup, state):
         run = stepped(model, float(setup.h), 1, state, theta=float(setup.theta))
         sample = jax.tree.map(lambda x: x[0], run.samples)
-        whole = float(setup.h) == h
-        return run.state, replace(sample, solved=sample.solved & (not whole))
+        full = float(setup.h) == h
+        return run.state, replace(sample, solved=sample.solved & (not full))
 
     by_inside, _ = rescued(step, model, form, h, state, found, 1)
     np.testing.assert_allclose(by_inside.lines.q, usual.lines.q, rtol=0, atol=1e-6)
@@ -97,7 +97,7 @@ def test_step_with_theta_one_solves_the_convex_program():
     ours = np.asarray(run.state.lines.q)[0, 1:-1]
     y = (q + h * v + [0, 0, -g * h**2])[1:-1]
 
-    def whole(x):
+    def full(x):
         return np.concatenate([A[None], x.reshape(-1, 3), B[None]])
 
     best = minimize(
@@ -106,7 +106,7 @@ def test_step_with_theta_one_solves_the_convex_program():
         jac=lambda x: x - y.ravel(),
         method="SLSQP",
         constraints=[
-            {"type": "ineq", "fun": lambda x: 64.0 - np.sum(np.diff(whole(x), axis=0) ** 2, -1)},
+            {"type": "ineq", "fun": lambda x: 64.0 - np.sum(np.diff(full(x), axis=0) ** 2, -1)},
             {"type": "ineq", "fun": lambda x: x.reshape(-1, 3)[:, 2] + DEPTH},
         ],
         options={"ftol": 1e-15, "maxiter": 500},

@@ -307,12 +307,12 @@ def test_run_stopped_between_chunks_goes_on_as_if_never_stopped(tmp_path):
     model = sw.compile(moored_float(segments=5))
     wave = sw.RegularWave(amplitude=1.0, period=10.0)
     when = {"output_step": 0.2, "step": 0.1, "chunk": 10}
-    whole = sw.simulate(model, wave, duration=6.0, **when)
+    full = sw.simulate(model, wave, duration=6.0, **when)
     first = sw.simulate(model, wave, duration=6.0, checkpoint=tmp_path / "run", **when)
     again = sw.simulate(model, wave, duration=6.0, checkpoint=tmp_path / "run", resume=True, **when)
     for run in (first, again):
-        assert (run.position.values == whole.position.values).all()
-        assert (run.line_tension.values == whole.line_tension.values).all()
+        assert (run.position.values == full.position.values).all()
+        assert (run.line_tension.values == full.line_tension.values).all()
 
 
 def test_mooring_is_refused_where_forces_switch():

@@ -74,8 +74,8 @@ def test_split_puts_the_node_where_it_hangs_in_balance():
     assert tensions(new) == pytest.approx(exact, rel=1e-7)
     assert np.asarray(new.mu)[0, IDLE - 1 :] == pytest.approx(exact, rel=1e-7)
     # all but the new node stays
-    kept = np.arange(arrays.n + 1) != IDLE
-    assert np.array_equal(np.asarray(new.q)[0, kept], there.q[0, kept])
+    stored = np.arange(arrays.n + 1) != IDLE
+    assert np.array_equal(np.asarray(new.q)[0, stored], there.q[0, stored])
     assert np.asarray(after.momentum) == pytest.approx(np.asarray(before.momentum), rel=1e-2)
 
 
@@ -86,7 +86,7 @@ def test_split_keeps_weight_and_stretch():
 
 def test_merge_takes_back_what_a_split_did():
     arrays, grid = hanging(3.01)
-    split, _, _, whole = changed(arrays, grid)
+    split, _, _, complete = changed(arrays, grid)
     # the winch turns round: the first segment becomes short
     short = replace(
         split,
@@ -98,7 +98,7 @@ def test_merge_takes_back_what_a_split_did():
     assert float(new.rest[0]) == pytest.approx(2.99)
     assert np.asarray(new.q) == pytest.approx(grid.q, abs=1e-12)
     assert np.asarray(after.momentum) == pytest.approx(np.asarray(before.momentum), rel=0.02)
-    assert float(whole.energy[0]) != 0.0
+    assert float(complete.energy[0]) != 0.0
 
 
 def test_nothing_happens_in_between_nor_without_room():

@@ -132,10 +132,12 @@ def spun(moment, stiffness=0.0):
 
 
 def test_what_never_rests_is_told_with_its_motion(monkeypatch):
-    monkeypatch.setattr("swelltree.integrate.complementarity.relax.MOST", 25)
-    with pytest.warns(sw.SwelltreeWarning, match="after 25 steps body 'buoy' still moves") as told:
+    monkeypatch.setattr("swelltree.integrate.complementarity.relax.MAX_STEPS", 25)
+    with pytest.warns(
+        sw.SwelltreeWarning, match="after 25 steps body 'buoy' still moves"
+    ) as reported:
         rest = sw.equilibrium(sw.compile(spun(0.02)))
-    text = next(str(w.message) for w in told if "still moves" in str(w.message))
+    text = next(str(w.message) for w in reported if "still moves" in str(w.message))
     (moved,) = (float(x) for x in re.findall(r"by (\S+) m or rad from one", text))
     assert rest.attrs["largest_motion"] == pytest.approx(moved, rel=0.05)
     # from rest a step turns it by moment / inertia * h^2, with a twentieth of the inertia, and a

@@ -28,7 +28,7 @@ def test_step_that_is_not_given_carries_the_winch():
 
 
 def test_load_lighter_than_water_is_told_before_the_run():
-    from swelltree.studies.time.winch_findings import tell_of_light_loads
+    from swelltree.studies.time.winch_findings import warn_light_hook_loads
 
     load = sw.Body("load", mass=1e3, inertia=(1, 1, 1), position=(0, 0, -9), displaced_volume=2.0)
     rope = sw.LineType("rope", 0.03, 4.0, EA=4e7)
@@ -36,7 +36,7 @@ def test_load_lighter_than_water_is_told_before_the_run():
     joints = [sw.Free("free", sw.WORLD, load)]
     system = sw.System("light", [load], joints, lines=[line], winches=[sw.Winch("w", line)])
     with pytest.warns(sw.SwelltreeWarning, match="'load' of 1000 kg displaces 2050 kg of water"):
-        tell_of_light_loads(sw.compile(system))
+        warn_light_hook_loads(sw.compile(system))
 
 
 @slow
@@ -100,26 +100,26 @@ def test_a_run_with_a_release_does_not_blame_the_weight_of_the_load():
         sw.Stage("pay_out", "winch", length=0.3, speed=0.5, ramp=0.1),
         sw.Stage("release", "hoist", start=1.0),
     ]
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as reported:
         warnings.simplefilter("always", sw.SwelltreeWarning)
         run = sw.simulate(hoist(stages), duration=4.0, output_step=0.1, step=0.05)
     assert "line 'hoist' is released" in run.attrs["event_log"]
     assert np.abs(run.fairlead_tension.sel(time=slice(1.2, None)).values).max() < 1.0
-    assert not any("slack" in str(warning.message) for warning in told)
+    assert not any("slack" in str(warning.message) for warning in reported)
 
 
 @slow
 def test_run_goes_on_from_a_checkpoint(tmp_path):
     stages = [sw.Stage("pay_out", "winch", length=10, speed=2.0, ramp=1.0)]
     model = hoist(stages)
-    given = {"duration": 8.0, "output_step": 0.1, "step": 0.05, "chunk": 20}
-    whole = sw.simulate(model, **given)
+    specified = {"duration": 8.0, "output_step": 0.1, "step": 0.05, "chunk": 20}
+    full = sw.simulate(model, **specified)
     path = tmp_path / "run.zarr"
-    first = sw.simulate(model, **given, checkpoint=path)
-    again = sw.simulate(model, **given, checkpoint=path, resume=True)
+    first = sw.simulate(model, **specified, checkpoint=path)
+    again = sw.simulate(model, **specified, checkpoint=path, resume=True)
     for run in (first, again):
-        assert np.array_equal(run.winch_tension.values, whole.winch_tension.values)
-        assert run.attrs["event_log"] == whole.attrs["event_log"]
+        assert np.array_equal(run.winch_tension.values, full.winch_tension.values)
+        assert run.attrs["event_log"] == full.attrs["event_log"]
 
 
 @pytest.mark.slow
@@ -142,9 +142,9 @@ def test_rope_paid_out_under_water_brings_its_buoyancy_into_the_books():
     z = run.position.sel(body="load", dof="Heave").values
     energy = 0.5 * mass * (np.diff(z) / h) ** 2 + 9.81 * mass * 0.5 * (z[1:] + z[:-1])
     rope_has = run.line_kinetic_energy + run.line_stored_energy + run.line_potential_energy
-    given = run.winch_work + 0.5 * h * run.winch_power + run.winch_rope_energy
-    given = given - run.winch_lost_energy
-    left = energy + rope_has.values[:-1, 0] - given.values[:-1, 0]
+    specified = run.winch_work + 0.5 * h * run.winch_power + run.winch_rope_energy
+    specified = specified - run.winch_lost_energy
+    left = energy + rope_has.values[:-1, 0] - specified.values[:-1, 0]
     buoyancy = 1025.0 * np.pi / 4 * 0.2**2 * 9.81 * 5.0 * 32.0
     assert np.ptp(run.winch_segments.values) > 0
     # the two halves of a step see the load at different places: second order of the step

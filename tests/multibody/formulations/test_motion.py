@@ -87,12 +87,12 @@ def test_mass_of_two_welded_bodies_is_their_sum(name):
     for body in (one, two):
         r = np.array(body.position) - mean
         inertia += body.inertia_matrix + body.mass * (r @ r * np.eye(3) - np.outer(r, r))
-    whole = sw.Body("one", 4.0, inertia, com=(0.3, 0.1, 0.0), position=one.position,
+    full = sw.Body("one", 4.0, inertia, com=(0.3, 0.1, 0.0), position=one.position,
                     reference_point=(0.0, 0.0, 0.0))  # fmt: skip
     # both move with body one: v_two = v_one + w x (0.6, 0.2, 0)
     T = np.vstack([np.eye(6), np.eye(6)])
     T[6:9, 3:] = -np.cross(np.eye(3), [0.6, 0.2, 0.0])
-    together = sw.System("whole", [whole], [sw.Free("f", sw.WORLD, "one")], [push])
+    together = sw.System("whole", [full], [sw.Free("f", sw.WORLD, "one")], [push])
     pair_seen = first_instant(sw.compile(pair, added_mass=added), name)
     whole_seen = first_instant(sw.compile(together, added_mass=T.T @ added @ T), "path_matrix")
     assert pair_seen["acceleration"][0] == pytest.approx(whole_seen["acceleration"][0], abs=1e-13)

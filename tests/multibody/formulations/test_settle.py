@@ -115,13 +115,13 @@ def test_a_worn_partition_is_chosen_again_and_keeps_the_velocities():
     m = len(model.all_rows)
     for _ in range(50):
         chart = rng.permutation(18).astype(float)
-        before, after, v, kept, chosen = quick(lambda a, b: run(a, b, eager))(model, chart)
+        before, after, v, stored, chosen = quick(lambda a, b: run(a, b, eager))(model, chart)
         if 10.0 < float(before) < 1e4:
             break
     assert after < before
     assert set(np.asarray(chosen)[:m]) != set(chart[:m])
     # the poor partition loses digits in proportion to the largest entry of P
-    assert np.abs(np.asarray(v - kept)).max() < 1e-15 * float(before) * 100
+    assert np.abs(np.asarray(v - stored)).max() < 1e-15 * float(before) * 100
     same = quick(lambda a, b: run(a, b, lazy))(model, chart)
     assert np.array_equal(np.asarray(same[4]), chart)
 

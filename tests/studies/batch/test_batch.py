@@ -9,8 +9,8 @@ import pytest
 import made_hydro
 import swelltree as sw
 from made_campaign import SEA, float_model
-from swelltree.jit.ensemble.programs import Own
-from swelltree.jit.graph import NotFlattenedError
+from swelltree.jit.ensemble.programs import PerCase
+from swelltree.jit.graph import UnsupportedOperationError
 from swelltree.jit.trees import leaves_of
 from swelltree.studies.batch import xla
 from swelltree.studies.batch.batch import plan_batch
@@ -51,20 +51,20 @@ def test_a_case_in_a_batch_is_the_single_run_of_the_same_steps(monkeypatch, aske
             size = float(abs(run[name]).max())
             apart = np.abs(batch[f"{name}_series"][k].values - run[name].values).max()
             assert apart <= 1e-10 * size
-            told = sw.statistics(run)[name].values
+            reported = sw.statistics(run)[name].values
             # powers have no most probable maximum
-            near = pytest.approx(told, rel=1e-10, abs=1e-10 * size, nan_ok=True)
+            near = pytest.approx(reported, rel=1e-10, abs=1e-10 * size, nan_ok=True)
             assert batch[name][k].values == near
 
 
 def test_neighbours_order_and_number_of_lanes_change_no_bit():
     model, many = float_model(), seas(6, seed=4)
-    whole = sw.simulate_batch(model, many, **OPTIONS)
+    full = sw.simulate_batch(model, many, **OPTIONS)
     turned = sw.simulate_batch(model, many[::-1], **OPTIONS)
     alone = sw.simulate_batch(model, many[2:3], **OPTIONS)
     pairs = sw.simulate_batch(model, many, **(OPTIONS | {"lanes": 3}))
     for name in ("position", "absorbed_power", "pto_stroke"):
-        x = whole[name].values
+        x = full[name].values
         assert np.array_equal(x, turned[name].values[::-1], equal_nan=True)
         assert np.array_equal(x[2], alone[name].values[0], equal_nan=True)
         size = np.nanmax(np.abs(x))
@@ -121,13 +121,13 @@ def test_cases_one_by_one_warn_as_single_runs_do_each_thing_once():
     steep = SEA.replace(spectrum=sw.Jonswap(Hs=6.0, Tp=5.0))
     with pytest.warns(sw.SwelltreeWarning, match="waves break") as single:
         sw.simulate(model, steep, solver="rk4", progress=False, **how)
-    told = {str(w.message) for w in single}
+    reported = {str(w.message) for w in single}
     with pytest.warns(sw.SwelltreeWarning, match="cases are run by one by one; not lanes") as many:
         batch = sw.simulate_batch(model, [steep, steep], channels=["position"], **how)
     assert batch.attrs["engine"].startswith("one by one; not lanes: radiation='convolution'")
     assert (batch["message"] == "").all()
     found = [str(w.message) for w in many]
-    for text in told:
+    for text in reported:
         assert found.count(f"2 of 2 cases: {text}") == 1
 
 
@@ -162,9 +162,9 @@ def test_a_case_one_by_one_that_ends_early_is_told_as_a_failed_case_only():
     ],
 )
 def test_bad_input_of_a_batch_is_told_in_a_sentence(changes, sentence):
-    given = {"seas": [SEA, SEA], **OPTIONS, **changes}
+    specified = {"seas": [SEA, SEA], **OPTIONS, **changes}
     with pytest.raises(sw.SwelltreeError) as error:
-        sw.simulate_batch(float_model(), **given)
+        sw.simulate_batch(float_model(), **specified)
     assert sentence in str(error.value)
 
 
@@ -192,8 +192,8 @@ def test_numbers_and_seas_of_their_own_leave_to_all_cases_what_they_share():
     cases = batch_cases(many, damping)
     own = []
     for some in (cases, cases[:1]):
-        made = planned.engine.made(planned.plan, some)
-        own.append([isinstance(x, Own) for x in leaves_of(made.cases.fixed)])
+        built = planned.engine.built(planned.plan, some)
+        own.append([isinstance(x, PerCase) for x in leaves_of(built.cases.fixed)])
     assert own[0] == own[1]
     assert sum(own[0]) == 3  # damping, and the loads of waves with their rates
 
@@ -243,11 +243,11 @@ def test_later_cases_that_no_program_takes_are_run_one_by_one(monkeypatch):
     usual = sw.simulate_batch(float_model(), seas(3), **how)
     summed, seen = SideBySide.summed, []
 
-    def outgrown(self, plan, made, wanted):
-        seen.append(made)
+    def outgrown(self, plan, built, requested):
+        seen.append(built)
         if len(seen) == 2:
-            raise NotFlattenedError("9 numbers, more than 8")
-        return summed(self, plan, made, wanted)
+            raise UnsupportedOperationError("9 numbers, more than 8")
+        return summed(self, plan, built, requested)
 
     monkeypatch.setattr(SideBySide, "summed", outgrown)
     with pytest.warns(sw.SwelltreeWarning, match=r"1 cases cannot .* \(9 numbers, .* sequentially"):

@@ -30,14 +30,14 @@ def seeds_of(*seas, model=None):
     return device_seas.device_seas(model, CaseMaker(model, 30.0, sums_step=0.1), cases), cases
 
 
-def told(waves, cases):
+def reported(waves, cases):
     """Frequency, row of the table and complex amplitude of each wave of each case."""
     numbers = waves.rows(DeviceHere(), GROUPS).numbers
     rows = numbers.reshape(GROUPS, -1, NUMBERS, GROUP).transpose(0, 3, 1, 2)
     return rows.reshape(GROUPS * GROUP, -1, NUMBERS)[: len(cases)]
 
 
-def alike(found, right):
+def identical(found, right):
     for k in range(NUMBERS):
         size = np.abs(right[..., k]).max()
         np.testing.assert_allclose(found[..., k], right[..., k], rtol=0, atol=1e-13 * size)
@@ -50,7 +50,7 @@ def test_waves_drawn_there_are_those_drawn_here(kind, monkeypatch):
     monkeypatch.setattr(device_seas, "_drawn_there", lambda *args: None)
     right, _ = seeds_of(KINDS[kind])
     assert isinstance(right.waves, Waves)
-    alike(told(found.waves, cases), told(right.waves, cases))
+    identical(reported(found.waves, cases), reported(right.waves, cases))
     assert np.array_equal(found.table, right.table)
     assert np.array_equal(found.waves.ramp, right.waves.ramp)
 
@@ -64,10 +64,10 @@ def test_seas_of_several_kinds_are_drawn_together_with_their_headings(monkeypatc
     assert isinstance(found.waves, DrawnWaves)
     monkeypatch.setattr(device_seas, "_drawn_there", lambda *args: None)
     right, _ = seeds_of(*seas, model=model)
-    some, other = told(found.waves, cases), told(right.waves, cases)
+    some, other = reported(found.waves, cases), reported(right.waves, cases)
     there = np.abs(other[..., 2:]).max(-1) > 0  # others fill up
     assert np.abs(some[~there][..., 2:]).max() == 0
-    alike(some[there], other[there])
+    identical(some[there], other[there])
     assert len(np.unique(np.floor(other[there][:, 1] / 1000.0))) > 9
 
 

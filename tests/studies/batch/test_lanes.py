@@ -131,10 +131,10 @@ def test_a_case_that_diverges_leaves_its_neighbours_their_bits():
 @pytest.fixture
 def device(monkeypatch):
     """This processor in place of another: kernels and steps run by the same text."""
-    made = DeviceHere()
-    monkeypatch.setattr(cuda, "device", lambda: made)
+    built = DeviceHere()
+    monkeypatch.setattr(cuda, "device", lambda: built)
     gpu_program.cache_clear()
-    yield made
+    yield built
     gpu_program.cache_clear()
 
 
@@ -192,12 +192,12 @@ def test_peaks_and_damage_are_found_where_samples_arise(device, monkeypatch, how
     """They are those of the samples, of which none comes here."""
     model, run = float_model(), {"duration": 60.0, "output_step": 0.2, "step": 0.2}
     seas = [SEA.replace(seed=k, ramp=10.0) for k in range(3)]
-    asked = ["statistics", "peaks", "fatigue"]
-    series = sw.simulate_batch(model, seas, reduce=[*asked, "series"], **run)
+    requested = ["statistics", "peaks", "fatigue"]
+    series = sw.simulate_batch(model, seas, reduce=[*requested, "series"], **run)
     with monkeypatch.context() as patch:
         patch.setattr(Compiled, "run", None)
         patch.setattr(batch_study, "precision_error", lambda *_: 0.0)  # by samples of a trial
-        found = sw.simulate_batch(model, seas, reduce=asked, **run, **how)
+        found = sw.simulate_batch(model, seas, reduce=requested, **run, **how)
     near = {"": 1e-9, "gpu": 1e-5, "gpu, float32": 3e-4}
     near = near["" if not how else found.attrs["engine"]]
     assert set(found.data_vars) == {x for x in series.data_vars if not str(x).endswith("_series")}
@@ -216,7 +216,7 @@ def test_samples_are_brought_here_in_blocks_that_fit(monkeypatch):
     model, run = float_model(), {"duration": 20.0, "output_step": 0.2, "step": 0.2}
     seas = [SEA.replace(seed=k) for k in range(5)]
     how = {"channels": ["joint_coordinate"], "reduce": ["peaks"]}
-    whole = sw.simulate_batch(model, seas, **how, **run)
+    full = sw.simulate_batch(model, seas, **how, **run)
     counts, real = [], Compiled.run
 
     def counted(self, plan, cases, first=0):
@@ -228,7 +228,7 @@ def test_samples_are_brought_here_in_blocks_that_fit(monkeypatch):
     parts = sw.simulate_batch(model, seas, **how, **run)
     assert max(counts) == 2
     assert sum(counts) == 5
-    assert parts.identical(whole.assign_attrs(parts.attrs))
+    assert parts.identical(full.assign_attrs(parts.attrs))
 
 
 def test_seas_of_lanes_have_the_grids_and_loads_of_single_runs():
@@ -275,7 +275,9 @@ def test_a_sea_outside_the_data_has_its_sentence_on_a_graphics_processor(device)
 
 
 def test_no_graphics_processor_is_said_and_is_no_error(monkeypatch):
-    monkeypatch.setattr(OnGpu, "unable", lambda self, plan: "there is no driver of NVIDIA here")
+    monkeypatch.setattr(
+        OnGpu, "unsupported_reason_of", lambda self, plan: "there is no driver of NVIDIA here"
+    )
     how = {"duration": 4.0, "output_step": 0.2, "step": 0.2, "device": "gpu"}
     with pytest.warns(sw.SwelltreeWarning, match="no driver of NVIDIA"):
         batch = sw.simulate_batch(float_model(), [SEA, SEA.replace(seed=8)], **how)

@@ -123,15 +123,17 @@ def test_a_line_pulled_beyond_its_length_fails_alone_with_its_sentence():
     model = sw.compile(leashed())
     how = {"duration": 2.0, "output_step": 0.1, "step": 0.05, "start": "described"}
     length = {"lines.leash.rest_length": [12.0, 10.0, 11.5]}
-    asked = {"channels": ["position", "line_tension"], **how}
+    requested = {"channels": ["position", "line_tension"], **how}
     with pytest.warns(sw.SwelltreeWarning, match="1 of 3 cases have no result.*case 1"):
-        batch = sw.simulate_batch(model, None, length, **asked)
+        batch = sw.simulate_batch(model, None, length, **requested)
     assert batch.attrs["engine"] == "lanes"
-    told = [str(x) for x in batch["message"].values]
-    assert told[::2] == ["", ""]
-    assert "line 'leash' is pulled" in told[1]
+    reported = [str(x) for x in batch["message"].values]
+    assert reported[::2] == ["", ""]
+    assert "line 'leash' is pulled" in reported[1]
     assert np.isnan(batch["position"][1]).all()
-    calm = sw.simulate_batch(model, None, {"lines.leash.rest_length": [12.0, 12.5, 11.5]}, **asked)
+    calm = sw.simulate_batch(
+        model, None, {"lines.leash.rest_length": [12.0, 12.5, 11.5]}, **requested
+    )
     for name in ("position", "line_tension"):
         assert np.array_equal(batch[name].values[::2], calm[name].values[::2])
 
@@ -162,8 +164,8 @@ def test_a_line_pulled_beyond_its_length_fails_alone_with_its_sentence():
 )
 @pytest.mark.filterwarnings("ignore::swelltree.SwelltreeWarning")
 def test_winches_pipes_junctions_and_hard_ground_are_single_runs(make, path, values, sea, how):
-    made = make()
-    model = sw.compile(made) if isinstance(made, sw.System) else made
+    built = make()
+    model = sw.compile(built) if isinstance(built, sw.System) else built
     how = HOW | how
     if values is None:
         values = [float(model.value(path)) * x for x in (1.0, 1.3, 0.8)]

@@ -53,7 +53,7 @@ print("JAX" if "jax" in sys.modules else "no JAX")
 """
 
 
-def told(*words):
+def reported(*words):
     how = {"capture_output": True, "text": True, "timeout": 900}
     done = subprocess.run([sys.executable, "-c", BATCHES, *words], **how)
     assert done.returncode == 0, done.stderr
@@ -71,6 +71,6 @@ def told(*words):
 )
 def test_second_process_runs_a_batch_without_jax_to_the_same_bits(tmp_path, monkeypatch, names):
     monkeypatch.setenv("SWELLTREE_CACHE_DIR", str(tmp_path))
-    first, second = told(*names), told(*names)
+    first, second = reported(*names), reported(*names)
     assert (first[-1], second[-1]) == ("JAX", "no JAX")
     assert first[:-1] == second[:-1]

@@ -71,7 +71,7 @@ def test_tracked_velocity(pair):
 
 
 def test_plant_and_preview_of_predictive_control(pair):
-    def made(model):
+    def built(model):
         law = Mpc(
             model,
             find_ports(model, None),
@@ -86,11 +86,11 @@ def test_plant_and_preview_of_predictive_control(pair):
         pushed = law.plant.C @ law.plant.E1 @ law.excitation(np.array([1.0, 4.0, 11.0]), known).T
         return np.concatenate([seen.ravel(), pushed.ravel() * np.abs(seen).max()])
 
-    same(pair, made, 1e-6)
+    same(pair, built, 1e-6)
 
 
 def test_observer_of_the_excitation(pair):
-    def made(model):
+    def built(model):
         observer = sw.excitation_observer(
             model,
             ["vessel.Heave.rate", "pto.stroke"],
@@ -102,7 +102,7 @@ def test_observer_of_the_excitation(pair):
         return [observer.system.C, observer.expected_error, observer.share]
 
     for k in range(3):
-        same(pair, lambda model, k=k: made(model)[k], 1e-5)
+        same(pair, lambda model, k=k: built(model)[k], 1e-5)
 
 
 @pytest.mark.slow

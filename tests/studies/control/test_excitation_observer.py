@@ -38,12 +38,12 @@ def error(model, run, noise, expected, known=True, measures=("float.Heave", "flo
     )
     force = run.pto_control.values[:, :1] if known else None
     y = y + size * np.random.default_rng(3).standard_normal(y.shape)
-    told, true = (
+    reported, true = (
         observer.estimate(y, force).values,
         observer.excitations_from(run.excitation_force.values),
     )
     late = slice(300, None)
-    found = np.sqrt(((told - true)[late] ** 2).mean() / (true[late] ** 2).mean())
+    found = np.sqrt(((reported - true)[late] ** 2).mean() / (true[late] ** 2).mean())
     return found, float(observer.expected_error[0])
 
 

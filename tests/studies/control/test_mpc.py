@@ -85,10 +85,10 @@ def test_a_forecast_takes_the_place_of_the_sea(bare, controlled):
 def test_a_run_under_mpc_goes_on(controlled):
     model, _ = controlled
     how = {"output_step": 0.5, "solver": "rk4", "step": 0.1}
-    whole = sw.simulate(model, SEAS[0], **RUN)
+    full = sw.simulate(model, SEAS[0], **RUN)
     first = sw.simulate(model, SEAS[0], duration=13.5, **how)
     rest = sw.simulate(model, SEAS[0], duration=16.5, start=first, **how)
-    np.testing.assert_allclose(rest.pto_force.values[-1], whole.pto_force.values[-1], rtol=1e-9)
+    np.testing.assert_allclose(rest.pto_force.values[-1], full.pto_force.values[-1], rtol=1e-9)
 
 
 def test_laws_made_for_one_sea_say_so_in_another(bare):

@@ -318,9 +318,9 @@ def captured(monkeypatch):
     """The program of the next study and its optimum."""
     seen = {}
 
-    def keep(program, z, asked, *more):
+    def keep(program, z, requested, *more):
         seen["program"], seen["start"] = program, z
-        seen["optimum"] = best_of_starts(program, z, asked, *more)
+        seen["optimum"] = best_of_starts(program, z, requested, *more)
         return seen["optimum"]
 
     for module in (linear_control, nonlinear):
@@ -446,9 +446,9 @@ def test_stops_in_the_model_are_met_and_the_replay_says_the_same():
     assert through.attrs["replayed_power"] < numbers["replayed_power"]
     assert "not the" in through.attrs["report"]
     # within a stroke limit nothing is met, and the linear model is right
-    kept = search(own, wave, "pto", force_max=2e5, stroke_max=0.5, method="linear", replay=True)
-    assert kept.attrs["replayed_power"] == pytest.approx(kept.attrs["mean_power"], rel=2e-3)
-    assert kept.attrs["mean_power"] < 1.01 * numbers["mean_power"]
+    stored = search(own, wave, "pto", force_max=2e5, stroke_max=0.5, method="linear", replay=True)
+    assert stored.attrs["replayed_power"] == pytest.approx(stored.attrs["mean_power"], rel=2e-3)
+    assert stored.attrs["mean_power"] < 1.01 * numbers["mean_power"]
 
 
 def test_a_joint_force_can_be_driven_and_replayed():

@@ -49,8 +49,8 @@ def cart(forces=(), **more):
 
 
 def by_effect():
-    given = {"gain": GAIN, "lag": LAG}
-    return cart([sw.OwnEffect("actuator", effect=Actuator, parameters=given)])
+    specified = {"gain": GAIN, "lag": LAG}
+    return cart([sw.OwnEffect("actuator", effect=Actuator, parameters=specified)])
 
 
 def by_controller():

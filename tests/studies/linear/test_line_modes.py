@@ -52,8 +52,8 @@ def test_string_of_lumps_has_its_closed_form(lies):
     squared, shapes = natural(string(n, T, k, lies))
     step, m = SPAN / n, n - lies
     sines = 4.0 * np.sin(np.arange(1, m) * np.pi / (2 * m)) ** 2 / (MASS * step)
-    wanted = np.sort(np.concatenate([T / step * sines, T / step * sines, k * sines]))
-    assert squared == pytest.approx(wanted, rel=1e-9)
+    requested = np.sort(np.concatenate([T / step * sines, T / step * sines, k * sines]))
+    assert squared == pytest.approx(requested, rel=1e-9)
     assert np.linalg.norm(shapes, axis=-1).max(1) == pytest.approx(1.0)
     assert not shapes[:, : lies + 1].any()
     assert not shapes[:, -1].any()
@@ -65,10 +65,10 @@ def test_taut_string_has_the_frequencies_of_its_lumps():
     across, within, T, found = hung(EA, SPAN / 1.02, segments=n)
     k = np.arange(1, 4)
     m = MASS / 1.02  # per stretched length
-    wanted = 2 * n / SPAN * np.sqrt(T / m) * np.sin(k * np.pi / (2 * n))
+    requested = 2 * n / SPAN * np.sqrt(T / m) * np.sin(k * np.pi / (2 * n))
     # the string sags by 1/300 of its span
-    assert across[:3] == pytest.approx(wanted, rel=1e-3)
-    assert within[1] == pytest.approx(wanted[1], rel=1e-3)
+    assert across[:3] == pytest.approx(requested, rel=1e-3)
+    assert within[1] == pytest.approx(requested[1], rel=1e-3)
     shape = np.linalg.norm(found["shape"].values[0], axis=1)
     assert shape == pytest.approx(np.sin(np.pi * np.arange(n + 1) / n), abs=1e-3)
 

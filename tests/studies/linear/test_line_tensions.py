@@ -70,11 +70,11 @@ def test_tensions_in_small_regular_waves_are_those_of_a_run(model):
     top = np.abs(found.fairlead_tension_rao.values).max()
     along = "line_tension" if model == "dynamic" else "line_node_tension"
     for name in ("fairlead_tension", "anchor_tension", along):
-        wanted = amplitudes(last[name].values, last.time.values, a)
+        requested = amplitudes(last[name].values, last.time.values, a)
         got = found[f"{name}_rao"].values[0, 0]
         # what is left of the transient, and second order in the amplitude
         used = np.isfinite(got)
-        np.testing.assert_allclose(got[used], wanted[used], atol=0.005 * top)
+        np.testing.assert_allclose(got[used], requested[used], atol=0.005 * top)
         mean = last[name].mean("time").values[used]
         np.testing.assert_allclose(found[name].values[used], mean, rtol=2e-3)
     if model == "dynamic":
@@ -121,22 +121,22 @@ def test_tension_of_a_quasi_static_line_follows_its_stiffness():
     for dof in ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw"):
         curve = sw.offset_curve(model, "vessel", dof, [-step, step])
         slopes.append(np.diff(curve.fairlead_tension.values, axis=0)[0] / (2 * step))
-    wanted = np.array(slopes).T @ world
+    requested = np.array(slopes).T @ world
     got = found.fairlead_tension_rao.values[0, 0]
-    assert got == pytest.approx(wanted, rel=2e-3, abs=2e-3 * np.abs(wanted).max())
+    assert got == pytest.approx(requested, rel=2e-3, abs=2e-3 * np.abs(requested).max())
     assert found.fairlead_tension.values == pytest.approx(rest.fairlead_tension.values, rel=1e-6)
 
 
-def string(m, bends=False, free=None):
+def string(m, nonlinearity=False, free=None):
     """A line of m nodes with random symmetric matrices of neighbours."""
     rng = np.random.default_rng(m)
-    size = 3 * (m + 2 * bends)
+    size = 3 * (m + 2 * nonlinearity)
     order = np.arange(size).reshape(-1, 3)
-    if bends:  # points beyond the ends come last
+    if nonlinearity:  # points beyond the ends come last
         order = np.roll(order, -1, axis=0)
         order = np.concatenate([order[:-2], order[[-1]], order[[-2]]])
-    place = np.repeat(np.argsort(order[:, 0]) if bends else np.arange(m), 3)
-    near = np.abs(place[:, None] - place) <= (2 if bends else 1)
+    place = np.repeat(np.argsort(order[:, 0]) if nonlinearity else np.arange(m), 3)
+    near = np.abs(place[:, None] - place) <= (2 if nonlinearity else 1)
     parts = []
     for diagonal in (5.0, 1.0, 40.0):
         A = rng.normal(size=(size, size)) * near
@@ -144,7 +144,7 @@ def string(m, bends=False, free=None):
     none = np.zeros((m, 3))
     eye = np.tile(np.eye(3), (m, 1, 1))
     rest = eye, none, none, none, np.zeros(m - 1), np.zeros(m - 1), none[1:], np.zeros(m - 1), 0
-    return LineMatrices(none, *parts, eye if free is None else free, *rest, bends)
+    return LineMatrices(none, *parts, eye if free is None else free, *rest, nonlinearity)
 
 
 @pytest.mark.parametrize("m", [2, 3, 4, 9])

@@ -243,14 +243,14 @@ def test_drag_apart_and_its_small_motions_make_up_the_damping():
         current=sw.UniformCurrent(1.3),
     )
     model, how = sw.compile(system, heaving_float()), formulation("path_matrix")
-    whole = linear_model(model, how)
+    complete = linear_model(model, how)
     apart = linear_model(model, how, drag_apart=True)
-    assert not whole.drag
+    assert not complete.drag
     waves = Waves(np.array([1.0]), np.array([0.0]), np.array([1.0]))
     small = DragSolver(apart.at.model, apart.drag, waves, None).small()
     P = apart.to_bodies
-    assert apart.damping + P.T @ small.damping @ P == pytest.approx(whole.damping, rel=1e-5)
+    assert apart.damping + P.T @ small.damping @ P == pytest.approx(complete.damping, rel=1e-5)
     # what drag excites is left out of the one and in the other
-    both = [linear.excitation(waves.omega, waves.beta) @ P for linear in (whole, apart)]
+    both = [linear.excitation(waves.omega, waves.beta) @ P for linear in (complete, apart)]
     assert both[1] + small.force @ P == pytest.approx(both[0], rel=1e-5)
     assert np.abs(small.damping).max() > 1e4

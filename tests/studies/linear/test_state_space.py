@@ -94,13 +94,13 @@ def test_sampled_system_is_that_of_python_control(model, system):
 
 
 def test_reduced_export_keeps_the_error(model):
-    whole = sw.state_space(model, "pto", "float.Heave")
+    full = sw.state_space(model, "pto", "float.Heave")
     small = sw.state_space(model, "pto", "float.Heave", error=0.1)
-    assert small.nstates < whole.nstates
-    scale = np.abs(whole(1j * OMEGA)).max()
+    assert small.nstates < full.nstates
+    scale = np.abs(full(1j * OMEGA)).max()
     wide = np.geomspace(1e-3, 50.0, 500)
-    assert np.abs(whole(1j * wide) - small(1j * wide)).max() <= 0.101 * scale
-    assert small.notes[-1].startswith(f"reduced from {whole.nstates} to {small.nstates} states")
+    assert np.abs(full(1j * wide) - small(1j * wide)).max() <= 0.101 * scale
+    assert small.notes[-1].startswith(f"reduced from {full.nstates} to {small.nstates} states")
     assert sw.state_space(model, "pto", "float.Heave", order=3).nstates == 3
 
 
@@ -171,7 +171,7 @@ def test_report_names_what_cannot_be_moved_or_seen():
     report = sw.control_report(pair)
     assert (report.order, report.controllable, report.observable, report.minimal) == (4, 2, 2, 0)
     assert report.unmoved == ("b", "radiation__1")
-    assert report.unseen == ("a", "a__rate")
+    assert report.aliased == ("a", "a__rate")
     assert "No input moves 'b' and 1 state of radiation by itself." in str(report)
     assert "No output shows 'a', 'a__rate'." in str(report)
 
@@ -191,15 +191,15 @@ def cart():
 
 
 def test_drift_is_set_apart_and_kept(cart):
-    whole = sw.state_space(cart, "car.Surge", "track.Surge")
+    full = sw.state_space(cart, "car.Surge", "track.Surge")
     small = sw.state_space(cart, "car.Surge", "track.Surge", order=2)
-    assert whole.notes[0].startswith("2 modes do not decay (drift): set apart")
-    assert small.notes[0] == whole.notes[0]
+    assert full.notes[0].startswith("2 modes do not decay (drift): set apart")
+    assert small.notes[0] == full.notes[0]
     assert small.state_labels == ["drift__1", "drift__2"]
     s = 1j * 1e-3
     # four kilograms that nothing holds
     assert small(s) == pytest.approx(1 / (4.0 * s**2), rel=1e-6)
-    report = sw.control_report(whole)
+    report = sw.control_report(full)
     assert report.unrestrained.size == 2
     assert np.abs(report.unrestrained).max() < 1e-6
 

@@ -31,8 +31,8 @@ def same(long, first, second, atol=0.0):
     for name in long.data_vars:
         if name in ("energy_residual", "iterations"):
             continue  # residuals begin at zero in each run
-        for part, whole in ((first, long[name][:count]), (second, long[name][count - 1 :])):
-            a, b = part[name].values, whole.values
+        for part, full in ((first, long[name][:count]), (second, long[name][count - 1 :])):
+            a, b = part[name].values, full.values
             close = 1e-13 if name == "elevation" else atol  # a sum over all times at once
             if close:
                 assert np.allclose(a, b, atol=close, rtol=close, equal_nan=True), name
@@ -73,7 +73,7 @@ def test_stopped_run_goes_on_from_its_last_sample(monkeypatch):
         return advance(self, state, times)
 
     how = {"duration": 4.0, "output_step": 0.02, "chunk": 11, "rtol": 1e-9, "atol": 1e-11}
-    whole = sw.simulate(model, **how)
+    full = sw.simulate(model, **how)
     with monkeypatch.context() as patch:
         patch.setattr(SmoothStepper, "advance", stopped)
         with pytest.warns(sw.SwelltreeWarning, match=r"stopped at t = 0.64 s: .* by the user"):
@@ -81,8 +81,8 @@ def test_stopped_run_goes_on_from_its_last_sample(monkeypatch):
     assert first.sizes["time"] == 33
     assert first.end_state.attrs["end_time"] == first.time.values[-1]
     second = sw.simulate(model, **how | {"duration": 1.0}, start=first)
-    assert np.array_equal(second.time.values, whole.time.values[32:83])
-    assert np.allclose(second.position, whole.position[32:83], atol=1e-7)
+    assert np.array_equal(second.time.values, full.time.values[32:83])
+    assert np.allclose(second.position, full.position[32:83], atol=1e-7)
     assert np.allclose(second.position[0], first.position[-1], atol=1e-14)
 
 
@@ -148,8 +148,8 @@ def test_times_go_on_where_they_are_given():
     model = pendulum()
     run = sw.simulate(model, duration=0.2, output_step=0.1, progress=False)
     on = sw.simulate(model, times=[0.25, 0.4], start=run, progress=False)
-    whole = sw.simulate(model, times=[0.0, 0.1, 0.2, 0.25, 0.4], progress=False)
-    assert on.position.values == pytest.approx(whole.position.values[-2:], abs=1e-8)
+    full = sw.simulate(model, times=[0.0, 0.1, 0.2, 0.25, 0.4], progress=False)
+    assert on.position.values == pytest.approx(full.position.values[-2:], abs=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -174,6 +174,6 @@ def test_times_that_are_none_are_told(times, text):
 @pytest.mark.parametrize("name", ["duration", "output_step"])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -1.0, 0.0])
 def test_durations_that_are_none_are_told(name, value):
-    given = {"duration": 1.0, "output_step": 0.1} | {name: value}
+    specified = {"duration": 1.0, "output_step": 0.1} | {name: value}
     with pytest.raises(sw.SwelltreeError, match=rf"{name} {value:g}"):
-        sw.simulate(pendulum(), **given)
+        sw.simulate(pendulum(), **specified)

@@ -8,10 +8,10 @@ import pytest
 
 import swelltree as sw
 from multibody.formulations.examples import four_bar
-from swelltree.hydro.linear.in_sea import in_waves
+from swelltree.hydro.linear.in_sea import apply_sea
 from swelltree.jit.backend import jax
 from swelltree.jit.points import Points
-from swelltree.jit.program import ASKED
+from swelltree.jit.program import XLA_REQUESTED
 from swelltree.jit.trace_cache import noted
 from swelltree.multibody.formulations import State, equations, formulation
 from swelltree.multibody.formulations.base import Phase
@@ -114,7 +114,7 @@ def same(found, right, near):
 def test_run_by_llvm_is_that_by_xla(monkeypatch, name):
     found, right = both(monkeypatch, *CASES[name])
     assert found.attrs["engine"] == "LLVM"
-    assert right.attrs["engine"] == f"XLA: {ASKED}"
+    assert right.attrs["engine"] == f"XLA: {XLA_REQUESTED}"
     # the search for an event ends within 1e-10 s: rounding may take it one step more or less
     counts = ("events",) if "events" in right.attrs else ("steps_accepted", "rate_evaluations")
     for count in counts:
@@ -205,7 +205,7 @@ def test_runs_of_the_gallery_are_machine_code(monkeypatch, name):
 def test_hulls_run_by_llvm_as_by_xla(monkeypatch, name):
     found, right = both(monkeypatch, hulls, WAVES[name], {})
     assert found.attrs["engine"] == "LLVM"
-    assert right.attrs["engine"] == f"XLA: {ASKED}"
+    assert right.attrs["engine"] == f"XLA: {XLA_REQUESTED}"
     same(found, right, 1e-9)
     assert found.attrs["rate_evaluations"] == right.attrs["rate_evaluations"]
 
@@ -216,7 +216,7 @@ def test_rates_and_jacobians_of_hulls_are_those_of_xla(name):
     """At a pose and speed in general position."""
     model, how = hulls(), formulation("path_matrix")
     if WAVES[name] is not None:
-        model = in_waves(model, realise(WAVES[name], model.water), 20.0)
+        model = apply_sea(model, realise(WAVES[name], model.water), 20.0)
     begin = equations.start_phase(model, how)
     start = np.concatenate([begin.state.q, begin.state.s])
     w = start + 0.05 * np.random.default_rng(4).standard_normal((2, len(start)))

@@ -82,9 +82,9 @@ def with_junction():
 
 def text_of(result):
     console = Console(width=100)
-    with console.capture() as kept:
+    with console.capture() as stored:
         console.print(summary(result))
-    return kept.get()
+    return stored.get()
 
 
 def test_case_of_lines_alone_is_checked_run_and_shown(tmp_path):
@@ -132,10 +132,10 @@ def test_failed_equilibrium_names_what_is_out_of_balance(monkeypatch):
     line = sw.Line("bow", A, body.at(), 178.0, KIND, segments=5)
     free = sw.Free("buoy_free", sw.WORLD, body)
     model = sw.compile(sw.System("s", [body], [free], lines=[line], water=WATER))
-    whole = two_step_start.relaxed
+    full = two_step_start.relaxed
 
     def fails(*args, hold=False, **more):
-        rest = whole(*args, hold=True, **more)
+        rest = full(*args, hold=True, **more)
         unsolved = replace(rest.sample, solved=np.array(False))
         return rest if hold else replace(rest, sample=unsolved)
 

@@ -202,15 +202,15 @@ def test_a_limit_that_no_result_has_is_a_mistake_not_a_failed_case(row, words):
 def test_conditions_are_those_of_the_sea_before_anything_runs():
     body = sw.Body("bob", mass=1.0, inertia=(1, 1, 1))
     model = sw.compile(sw.System("one", [body], [sw.Slider("rail", sw.WORLD, body)]))
-    given = {"sea": sw.RegularWave(height=1.0, period=5.0), "duration": 1.0}
+    specified = {"sea": sw.RegularWave(height=1.0, period=5.0), "duration": 1.0}
     rows = [{"channel": "position", "dof": "Heave", "limit": 1.0}]
     with pytest.raises(SwelltreeError, match=r"wave 'regular' has no 'Hs'\. .*It has "):
-        sw.operability(model, {"Hs": [1.0]}, limits=rows, simulate=given)
+        sw.operability(model, {"Hs": [1.0]}, limits=rows, simulate=specified)
     with pytest.raises(SwelltreeError, match="height -1"):
-        sw.operability(model, {"height": [1.0, -1.0]}, limits=rows, simulate=given)
+        sw.operability(model, {"height": [1.0, -1.0]}, limits=rows, simulate=specified)
     with pytest.raises(SwelltreeError, match="Give simulate with sea and duration"):
         sw.operability(model, {"height": [1.0]}, limits=rows)
     with pytest.raises(SwelltreeError, match="limit 'tension' is given twice"):
         sw.operability(waves, {"Hs": [1.0]}, limits=[{"channel": "tension", "limit": 1.0}] * 2)
     with pytest.raises(SwelltreeError, match="simulate belongs to a compiled model"):
-        sw.operability(waves, {"Hs": [1.0]}, limits=rows, simulate=given)
+        sw.operability(waves, {"Hs": [1.0]}, limits=rows, simulate=specified)

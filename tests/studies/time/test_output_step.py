@@ -102,7 +102,7 @@ def test_a_chosen_step_is_a_multiple_of_the_solvers_own():
 
 
 @pytest.mark.parametrize(
-    ("given", "sentence"),
+    ("specified", "sentence"),
     [
         ({"duration": 60.0, "output_step": 1e-12}, "makes 6e.13 samples in 60 s"),
         ({"duration": 1e12}, "duration 1e.12 s is longer than three years"),
@@ -116,7 +116,7 @@ def test_a_chosen_step_is_a_multiple_of_the_solvers_own():
         ({"times": [0.0, float("nan")]}, "times must be increasing"),
     ],
 )
-def test_times_that_make_no_run_are_refused(given, sentence):
+def test_times_that_make_no_run_are_refused(specified, sentence):
     model, none = sw.compile(pendulum()), {"duration": 0.0, "output_step": None, "times": None}
     with pytest.raises(sw.SwelltreeError, match=sentence):
-        output_times(model, None, **(none | given))
+        output_times(model, None, **(none | specified))

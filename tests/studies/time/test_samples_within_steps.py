@@ -72,17 +72,19 @@ def test_fixed_steps_beside_samples_keep_the_memory_exact(monkeypatch):
 def test_extremes_within_steps_are_those_of_samples_and_ends_of_steps():
     how = {"duration": 20.0, "output_step": 0.05}
     fine = sw.simulate(buoy(), SEA, **how)
-    kept = sw.simulate(buoy(), SEA, extremes=["pto_force"], **how)
-    assert np.allclose(kept.position, fine.position, rtol=0, atol=1e-12)  # looking changes nothing
-    values = kept.pto_force.values[:, 0]
+    stored = sw.simulate(buoy(), SEA, extremes=["pto_force"], **how)
+    assert np.allclose(
+        stored.position, fine.position, rtol=0, atol=1e-12
+    )  # looking changes nothing
+    values = stored.pto_force.values[:, 0]
     both = np.stack([values[1:], values[:-1]])
-    assert (kept.pto_force_max.values[1:, 0] >= both.max(0)).all()
-    assert (kept.pto_force_min.values[1:, 0] <= both.min(0)).all()
+    assert (stored.pto_force_max.values[1:, 0] >= both.max(0)).all()
+    assert (stored.pto_force_min.values[1:, 0] <= both.min(0)).all()
     size = np.abs(values).max()
-    mean = kept.pto_force_mean.values[1:, 0]
+    mean = stored.pto_force_mean.values[1:, 0]
     assert np.abs(mean - both.mean(0)).max() < 1e-3 * size  # curved a little between samples
     # some steps end between samples, and lie higher than both there
-    assert (kept.pto_force_max.values[1:, 0] > both.max(0)).any()
+    assert (stored.pto_force_max.values[1:, 0] > both.max(0)).any()
     sparse = sw.simulate(buoy(), SEA, extremes=["pto_force"], duration=20.0, output_step=1.0)
     blocks = np.stack([values[20 * k : 20 * k + 21] for k in range(20)])  # both ends included
     assert np.abs(sparse.pto_force_max.values[1:, 0] - blocks.max(1)).max() < 0.05 * size

@@ -71,7 +71,7 @@ def test_rk4_converges_with_order_four(model):
 
 
 def test_resumed_run_equals_the_uninterrupted_one_bit_for_bit(model, tmp_path):
-    whole = sw.simulate(model, duration=4.0, output_step=0.1, chunk=10)
+    full = sw.simulate(model, duration=4.0, output_step=0.1, chunk=10)
     folder = tmp_path / "run.ckpt"
     sw.simulate(model, duration=4.0, output_step=0.1, chunk=10, checkpoint=folder)
     files = sorted(folder.iterdir())
@@ -81,8 +81,8 @@ def test_resumed_run_equals_the_uninterrupted_one_bit_for_bit(model, tmp_path):
     resumed = sw.simulate(
         model, duration=4.0, output_step=0.1, chunk=10, checkpoint=folder, resume=True
     )
-    assert np.array_equal(whole.position, resumed.position)
-    assert np.array_equal(whole.velocity, resumed.velocity)
+    assert np.array_equal(full.position, resumed.position)
+    assert np.array_equal(full.velocity, resumed.velocity)
 
 
 def test_checkpoint_of_another_run_is_refused(model, tmp_path):

@@ -102,15 +102,15 @@ def same(mine, other, tolerance):
 def test_steps_with_a_constant_force_are_the_run_of_simulate(case):
     system, sea, options = case
     run = stepped(system(), sea, options, [2e4] * len(STEPS), forces={"pto": 2e4})
-    whole = sw.simulate(system(force=2e4), sea, times=ends(), **options)
-    same(run.result(), whole, 1e-9)
+    full = sw.simulate(system(force=2e4), sea, times=ends(), **options)
+    same(run.result(), full, 1e-9)
 
 
 @pytest.mark.parametrize("case", ["fixed", SMOOTH, TWO_STEP], indirect=True)
 def test_a_force_held_over_each_step_is_that_law_in_time(case):
     system, sea, options = case
     run = stepped(system(), sea, options, FORCES)
-    whole = sw.simulate(system(force=piecewise), sea, times=ends(), **options)
+    full = sw.simulate(system(force=piecewise), sea, times=ends(), **options)
     mine = run.result()
     assert np.allclose(mine.pto_control.values[1:, 0], FORCES, rtol=1e-12)
     # a sample shows the force that was held before it, the law the one that comes: velocities of
@@ -120,8 +120,8 @@ def test_a_force_held_over_each_step_is_that_law_in_time(case):
     close = {"tsit5": 1e-7, "rk4": 1e-4, "two_step": 1e-9}[solver]
     more = () if solver == "two_step" else ("velocity", "work", "kinetic_energy")
     for name in ("position", *more):
-        size = max(np.abs(whole[name]).max(), 1.0)
-        assert np.allclose(mine[name], whole[name], atol=close * size, rtol=0), name
+        size = max(np.abs(full[name]).max(), 1.0)
+        assert np.allclose(mine[name], full[name], atol=close * size, rtol=0), name
 
 
 def test_books_of_energy_close_under_jumping_forces(case):
@@ -233,10 +233,10 @@ def test_simulate_goes_on_from_what_was_stepped(case):
     system, sea, options = case
     run = stepped(system(), sea, options, [0.0] * len(STEPS))
     more = {name: options[name] for name in options if name != "start"}
-    whole = sw.simulate(system(), sea, times=[*ends(), 1.8, 2.1], **options)
+    full = sw.simulate(system(), sea, times=[*ends(), 1.8, 2.1], **options)
     rest = sw.simulate(system(), sea, times=[ends()[-1], 1.8, 2.1], start=run.result(), **more)
-    size = float(np.abs(whole.velocity).max())
-    assert np.allclose(rest.velocity[1:], whole.velocity[-2:], atol=1e-9 * size, rtol=0)
+    size = float(np.abs(full.velocity).max())
+    assert np.allclose(rest.velocity[1:], full.velocity[-2:], atol=1e-9 * size, rtol=0)
     again = sw.stepper(system(), sea, start=rest, **more)
     assert again.time == 2.1
     again.step(0.2)
@@ -272,9 +272,9 @@ def test_loads_of_the_sea_are_made_ready_as_the_run_goes(excitation, monkeypatch
     times = np.concatenate([np.arange(0.0, 1.6 * span, 0.5), [5.0 * span // 0.5 * 0.5]])
     for begin, end in itertools.pairwise(times):
         run.step(end - begin)  # the last step is longer than what is ready at once
-    whole = sw.simulate(floating(), WAVE, times=times, **options)
+    full = sw.simulate(floating(), WAVE, times=times, **options)
     # the sums of waves begin elsewhere: rounding
-    same(run.result(), whole, 1e-9)
+    same(run.result(), full, 1e-9)
 
 
 def test_a_sea_may_get_shorter_waves_on_the_way():
@@ -296,13 +296,13 @@ def test_a_sea_may_get_shorter_waves_on_the_way():
 
 
 def test_latest_samples_alone_are_kept_where_asked():
-    whole, short = (sw.stepper(buoy_model(), keep=keep) for keep in (None, 5))
+    full, short = (sw.stepper(buoy_model(), keep=keep) for keep in (None, 5))
     for _ in range(17):
-        for run in (whole, short):
+        for run in (full, short):
             run.step(0.1, {"pto": 1e4})
     assert short.result().sizes["time"] == 5
-    assert np.array_equal(short.result().position, whole.result().position[-5:])
-    assert short["energy_residual"] == whole["energy_residual"]
+    assert np.array_equal(short.result().position, full.result().position[-5:])
+    assert short["energy_residual"] == full["energy_residual"]
 
 
 def test_a_step_that_fails_leaves_the_run_where_it_was():

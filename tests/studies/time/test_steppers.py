@@ -7,10 +7,10 @@ import pytest
 
 import swelltree as sw
 from made_hydro import MASS, vessel
-from swelltree.integrate.stepper import Keeping, Stepper, drive
+from swelltree.integrate.stepper import OutputOptions, Stepper, drive
 from swelltree.studies.time.complementarity.plan import grid
 from swelltree.studies.time.simulate import stepper_of
-from swelltree.studies.time.task import Asked, Sampling, Stepping, read_task
+from swelltree.studies.time.task import RunOptions, Sampling, Stepping, read_task
 
 
 def pendulum() -> sw.Model:
@@ -27,15 +27,15 @@ def model():
 
 
 def stepper(model, solver, **stepping) -> Stepper:
-    asked = Asked(Stepping(**stepping), solver, start="described")
-    task = read_task(model, None, Sampling(1.0, 0.1), asked)
+    required = RunOptions(Stepping(**stepping), solver, start="described")
+    task = read_task(model, None, Sampling(1.0, 0.1), required)
     return stepper_of(task, 3)
 
 
 @pytest.mark.parametrize("solver", ["tsit5", "two_step"])
 def test_every_stepper_fills_the_same_channels_through_one_driver(model, solver):
     times = np.linspace(0.0, 1.0, 11)
-    run = drive(stepper(model, solver, step=0.05), times, Keeping(chunk=3, progress=False))
+    run = drive(stepper(model, solver, step=0.05), times, OutputOptions(chunk=3, progress=False))
     assert run.message == "time stepping: the solve finished."
     assert np.array_equal(run.times, times)
     channels = run.channels()
@@ -43,7 +43,7 @@ def test_every_stepper_fills_the_same_channels_through_one_driver(model, solver)
     blank = run.stepper.blank(3)
     shapes = {name: np.shape(x)[1:] for name, x in run.stepper.observe(times[:3], blank).items()}
     assert shapes == {name: x.shape[1:] for name, x in channels.items()}
-    again = drive(run.stepper, times, Keeping(chunk=3, progress=False))
+    again = drive(run.stepper, times, OutputOptions(chunk=3, progress=False))
     assert all(np.array_equal(x, channels[name]) for name, x in again.channels().items())
 
 
@@ -105,14 +105,14 @@ def test_two_steps_reach_uneven_output_times(model):
 def test_uneven_runs_stop_resume_and_go_on(model, tmp_path):
     times = np.array([0.0, 0.1, 0.15, 0.4, 0.45, 0.9, 1.0])
     options = {"solver": "two_step", "step": 0.05, "extremes": ["velocity"], "chunk": 3}
-    whole = sw.simulate(model, times=times, checkpoint=tmp_path, **options)
+    full = sw.simulate(model, times=times, checkpoint=tmp_path, **options)
     (tmp_path / "chunk_000002.npz").unlink()
     again = sw.simulate(model, times=times, checkpoint=tmp_path, resume=True, **options)
     first = sw.simulate(model, times=times[:4], **options)
     second = sw.simulate(model, times=times[3:], start=first, **options)
     for name in ("position", "velocity_max", "velocity_mean", "spring_tension"):
-        assert np.array_equal(whole[name], again[name])
-        assert np.array_equal(whole[name][4:], second[name][1:])
+        assert np.array_equal(full[name], again[name])
+        assert np.array_equal(full[name][4:], second[name][1:])
 
 
 def test_a_step_that_leads_to_all_times():
@@ -122,9 +122,9 @@ def test_a_step_that_leads_to_all_times():
     rng = np.random.default_rng(2)
     for _ in range(20):
         step = rng.uniform(0.01, 0.2)
-        wanted = np.unique(np.append(rng.integers(0, 400, 9), [7, 8]))
-        h, marks = grid(step * wanted, 1.5 * step)
-        assert np.allclose(h * marks, step * wanted, rtol=1e-9)
+        requested = np.unique(np.append(rng.integers(0, 400, 9), [7, 8]))
+        h, marks = grid(step * requested, 1.5 * step)
+        assert np.allclose(h * marks, step * requested, rtol=1e-9)
         assert h <= 1.5 * step
     with pytest.raises(sw.SwelltreeError, match=r"no step between .* leads to all of them"):
         grid(np.array([0.0, 1.0 / np.pi, 1.0]), 0.1)
@@ -155,10 +155,10 @@ def test_axes_that_follow_the_yaw_in_two_steps_of_second_order():
 
 def test_options_are_refused_before_anything_runs(model):
     with pytest.raises(sw.SwelltreeError, match="chunk 0 is not a number of samples"):
-        Keeping(chunk=0)
+        OutputOptions(chunk=0)
     with pytest.raises(sw.SwelltreeError, match=r"max_step -1\.0 s is not positive"):
         Stepping(max_step=-1.0)
     with pytest.raises(sw.SwelltreeError, match=r"no method 'tsit6'.*Did you mean 'tsit5'"):
         sw.simulate(model, duration=1.0, solver="tsit6")
     with pytest.raises(dataclasses.FrozenInstanceError):
-        Keeping().chunk = 3  # pyright: ignore
+        OutputOptions().chunk = 3  # pyright: ignore

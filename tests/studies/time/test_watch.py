@@ -167,15 +167,15 @@ def test_a_run_in_chunks_and_a_resumed_one_end_as_the_whole_run_does(tmp_path):
     folder = tmp_path / "run.ckpt"
     coarse = {"duration": 20.0, "output_step": 1.0, "solver": "rk4", "step": 1.0}
     with pytest.warns(sw.SwelltreeWarning, match="energy budget does not close"):
-        whole = sw.simulate(model, **coarse)
+        full = sw.simulate(model, **coarse)
     with pytest.warns(sw.SwelltreeWarning, match="energy budget does not close"):
         sw.simulate(model, chunk=6, checkpoint=folder, **coarse)
     for file in sorted(folder.iterdir())[2:]:
         file.unlink()
     with pytest.warns(sw.SwelltreeWarning, match="energy budget does not close"):
         resumed = sw.simulate(model, chunk=6, checkpoint=folder, resume=True, **coarse)
-    assert whole.attrs["result"] == resumed.attrs["result"] == "energy_lost"
-    assert whole.attrs["message"] == resumed.attrs["message"]
+    assert full.attrs["result"] == resumed.attrs["result"] == "energy_lost"
+    assert full.attrs["message"] == resumed.attrs["message"]
 
 
 @pytest.mark.parametrize("height", [0.8, 0.93])

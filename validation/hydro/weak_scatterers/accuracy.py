@@ -63,10 +63,10 @@ def default_coefficients(hull: Hull) -> dict[str, float]:
 def default_meshes() -> list[Check]:
     """No panel size is given: boxes, cylinders and spheres at k = 1 / m."""
     checks = []
-    for name, (hull, wanted) in HULLS.items():
+    for name, (hull, requested) in HULLS.items():
         ours = default_coefficients(hull)
-        for which, value in wanted.items():
-            small = which[0] == "B" and value < 0.05 * OMEGA * wanted[f"A{which[1:]}"]
+        for which, value in requested.items():
+            small = which[0] == "B" and value < 0.05 * OMEGA * requested[f"A{which[1:]}"]
             why = "error of 200 panels and of a spacing of a twelfth of the wavelength"
             if small:
                 why = "small: a hundredth of the inertia of the added mass"

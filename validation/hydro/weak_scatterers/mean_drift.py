@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from swelltree.describe import Box, StreamFunctionWave, Water
-from swelltree.hydro.weak_scatterer.beach import FIRST, wanted_beach
+from swelltree.hydro.weak_scatterer.beach import FIRST, required_beach
 from swelltree.hydro.weak_scatterer.harmonic import harmonic_flow, mean_drift, pressure_drift
 from swelltree.hydro.weak_scatterer.incident.interface import Incident
 from swelltree.hydro.weak_scatterer.incident.of_sea import steep_wave
@@ -49,7 +49,7 @@ HEMISPHERE = 2899.0  # free in heave: independent value of another code [N/m^2]
 def scene_of(surface: Surface, size: float, mode: str) -> Scene:
     """Half a tank of 1.5 wavelengths around a body at the surface, with panels of a size [m]."""
     radius = 1.5 * LENGTH
-    beach = wanted_beach(OMEGA, (1.0 - FIRST) * radius, radius, WATER.g)
+    beach = required_beach(OMEGA, (1.0 - FIRST) * radius, radius, WATER.g)
     tank = Tank(radius, radius, SPACING, LENGTH / 8, fine=1.5, symmetric=True, levels=4)
     floater = Floater("body", surface, meridians=size)
     return build_scene(tank, [floater], WATER, mode, beach=beach)
@@ -82,19 +82,19 @@ def held_in_time(surface: Surface, size: float, amplitude: float, periods: int =
     ready = [prepared(scene, (k + 0.5) * dt) for k in range(STEPS)]
 
     @jax.jit
-    def step(scene: Scene, made: Prepared, t: Array, top: Array) -> Array:
+    def step(scene: Scene, built: Prepared, t: Array, top: Array) -> Array:
         def stage(carry: tuple[Array, Array], row: Array) -> tuple[tuple[Array, Array], None]:
             k, total = carry
             state = State(*(top + row[0] * dt * k))
-            rates = surface_only(scene, wave, made, t + row[0] * dt, state, fixed)
+            rates = surface_only(scene, wave, built, t + row[0] * dt, state, fixed)
             k = jnp.stack([rates.potential, rates.elevation])
             return (k, total + row[1] * dt * k), None
 
         return jax.lax.scan(stage, (0.0 * top, top), jnp.asarray(STAGES))[0][1]
 
     @jax.jit
-    def force(scene: Scene, made: Prepared, t: Array, top: Array) -> Array:
-        return evaluate(scene, wave, made, t, State(*top), fixed).wrench[0]
+    def force(scene: Scene, built: Prepared, t: Array, top: Array) -> Array:
+        return evaluate(scene, wave, built, t, State(*top), fixed).wrench[0]
 
     top, found = jnp.zeros((2, scene.boundary.surface)), []
     for n in range(periods * STEPS):

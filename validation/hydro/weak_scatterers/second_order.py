@@ -18,7 +18,7 @@ from swelltree.describe import (
     Water,
     WeakScatterer,
 )
-from swelltree.hydro.weak_scatterer.beach import FIRST, wanted_beach
+from swelltree.hydro.weak_scatterer.beach import FIRST, required_beach
 from swelltree.hydro.weak_scatterer.incident.of_sea import steep_wave
 from swelltree.hydro.weak_scatterer.mesh.hulls import sphere
 from swelltree.hydro.weak_scatterer.mesh.tank import Tank
@@ -57,7 +57,7 @@ def mean_lift(height: float, near: float, divisions: int) -> float:
     """
     radius = 19.0
     ball = sphere(divisions)
-    beach = wanted_beach(OMEGA, (1.0 - FIRST) * radius, WATER.depth, WATER.g)
+    beach = required_beach(OMEGA, (1.0 - FIRST) * radius, WATER.depth, WATER.g)
     tank = Tank(radius, WATER.depth, near=near, far=2.5, fine=2.0, levels=3, symmetric=True)
     floater = Floater("ball", ball.half(), (0.0, 0.0, -2.5))
     scene = build_scene(tank, [floater], WATER, beach=beach)
@@ -70,13 +70,13 @@ def mean_lift(height: float, near: float, divisions: int) -> float:
     ready = [prepared(scene, (k + 0.5) * dt) for k in range(STEPS)]
 
     @jax.jit
-    def rate(scene: Scene, made: Prepared, t: Array, top: Array) -> Array:
-        found = surface_only(scene, wave, made, t, Surface(top[0], top[1]), fixed)
+    def rate(scene: Scene, built: Prepared, t: Array, top: Array) -> Array:
+        found = surface_only(scene, wave, built, t, Surface(top[0], top[1]), fixed)
         return jnp.stack([found.potential, found.elevation])
 
     @jax.jit
-    def lift(scene: Scene, made: Prepared, t: Array, top: Array) -> Array:
-        return evaluate(scene, wave, made, t, Surface(top[0], top[1]), fixed).wrench[2]
+    def lift(scene: Scene, built: Prepared, t: Array, top: Array) -> Array:
+        return evaluate(scene, wave, built, t, Surface(top[0], top[1]), fixed).wrench[2]
 
     top, lifted = jnp.zeros((2, scene.boundary.surface)), []
     for n in range(PERIODS * STEPS):

@@ -45,8 +45,8 @@ def _part(part: h.Hull, scale: float, true_sections: bool) -> Panels:
             return _box(x, y, low, z, _size(part, scale)).moved((*part.offset[:2], 0.0))
         case h.Plate():
             low = part.offset[2] - part.depth - part.thickness
-            made = _box(part.length, part.width, low, part.thickness, _size(part, scale))
-            return made.moved((*part.offset[:2], 0.0))
+            built = _box(part.length, part.width, low, part.thickness, _size(part, scale))
+            return built.moved((*part.offset[:2], 0.0))
         case h.HorizontalCylinder():
             return _horizontal(part, _size(part, scale)).moved((*part.offset[:2], 0.0))
         case _:
@@ -266,8 +266,8 @@ def _horizontal(part: h.HorizontalCylinder, size: float) -> Panels:
     left = grid(along[None, :], -half[:, None], z[:, None])
     front = grid(np.array(end), half[:, None] * across[None, :], z[:, None])
     back = grid(np.array(-end), half[:, None] * across[None, ::-1], z[:, None])
-    made = join([_patch(right), _patch(left), _patch(front), _patch(back)])
+    built = join([_patch(right), _patch(left), _patch(front), _patch(back)])
     if part.axis == "y":
         turn = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-        return made.moved(rotation=turn)
-    return made
+        return built.moved(rotation=turn)
+    return built

@@ -11,7 +11,7 @@ import numpy as np
 from swelltree.describe.bodies.hulls import Hull, Mesh, PanelHull
 from swelltree.describe.bodies.panels import Panels, merged
 from swelltree.describe.errors import SwelltreeError, suggest
-from swelltree.describe.files.paths import given_path, plain_bytes
+from swelltree.describe.files.paths import plain_bytes, user_path
 
 # --- Edges of panels: which normals are against their neighbours', and where panels are missing
 
@@ -89,20 +89,20 @@ def against_neighbours(panels: Panels) -> np.ndarray:
     other = edges.partner[meet]
     one, two = edges.panel[meet], edges.panel[other]
     opposed = edges.start[meet] == edges.start[other]
-    beside: list[list[tuple[int, bool]]] = [[] for _ in range(len(panels.faces))]
+    adjacent: list[list[tuple[int, bool]]] = [[] for _ in range(len(panels.faces))]
     for a, b, turn in zip(one.tolist(), two.tolist(), opposed.tolist(), strict=True):
-        beside[a].append((b, turn))
-        beside[b].append((a, turn))
+        adjacent[a].append((b, turn))
+        adjacent[b].append((a, turn))
     area = panels.areas
-    turned = np.zeros(len(beside), dtype=bool)
-    known = np.zeros(len(beside), dtype=bool)
-    for first in range(len(beside)):
+    turned = np.zeros(len(adjacent), dtype=bool)
+    known = np.zeros(len(adjacent), dtype=bool)
+    for first in range(len(adjacent)):
         if known[first]:
             continue
         known[first], piece, ahead = True, [first], [first]
         while ahead:
             here = ahead.pop()
-            for there, turn in beside[here]:
+            for there, turn in adjacent[here]:
                 if not known[there]:
                     known[there], turned[there] = True, turned[here] ^ turn
                     piece.append(there)
@@ -126,8 +126,8 @@ def holes(panels: Panels) -> list[tuple[float, np.ndarray]]:
     areas = panels.areas
     return [
         (area, middle)
-        for area, middle, beside in _rims(edges, ~(dry[edges.start] & dry[edges.end]))
-        if area > HOLE * np.median(areas[beside])
+        for area, middle, adjacent in _rims(edges, ~(dry[edges.start] & dry[edges.end]))
+        if area > HOLE * np.median(areas[adjacent])
     ]
 
 
@@ -163,7 +163,7 @@ def _pieces(count: int, start: np.ndarray, end: np.ndarray) -> np.ndarray:
             return np.unique(label[start], return_inverse=True)[1].reshape(-1)
 
 
-def mended(panels: Panels) -> tuple[Panels, tuple[str, ...]]:
+def repaired(panels: Panels) -> tuple[Panels, tuple[str, ...]]:
     """Panels each once, with their normals outwards, and what was wrong, in words.
 
     Args:
@@ -211,7 +211,7 @@ NEED_BEM = "needs Capytaine, which is not installed. Run `pip install swelltree[
 
 def mesh_bytes(path: str) -> bytes:
     """What is in a mesh file."""
-    file = given_path(path, "mesh file")
+    file = user_path(path, "mesh file")
     if not file.is_file():
         near = [other.name for other in file.parent.glob("*")] if file.parent.is_dir() else []
         hint = suggest(file.name, near) or " Check the path."
@@ -226,15 +226,17 @@ def mesh_bytes(path: str) -> bytes:
 
 def read_panels(hull: object) -> Panels:
     """Panels of a `MeshFile` or `Mesh` in its own frame, without its offset, normals outwards."""
-    return _mended(hull)[0]
+    return _repaired(hull)[0]
 
 
 def mesh_notes(hull: Hull) -> list[str]:
     """Messages about what was fixed in the meshes of a hull."""
-    return [note for part in hull.parts if isinstance(part, PanelHull) for note in _mended(part)[1]]
+    return [
+        note for part in hull.parts if isinstance(part, PanelHull) for note in _repaired(part)[1]
+    ]
 
 
-def _mended(hull: Any) -> tuple[Panels, tuple[str, ...]]:
+def _repaired(hull: Any) -> tuple[Panels, tuple[str, ...]]:
     if isinstance(hull, Mesh):
         return _from_memory(hull.vertices, hull.faces)
     content = mesh_bytes(hull.path)
@@ -249,7 +251,7 @@ def _from_memory(
     numbers = np.array([face if len(face) == 4 else (*face, face[2]) for face in faces], int)
     triangles = numbers[:, 0] == numbers[:, 3]  # Capytaine repeats the first point of a triangle
     numbers[triangles, 3] = numbers[triangles, 2]
-    return mended(merged(Panels(np.array(vertices, float), numbers)))
+    return repaired(merged(Panels(np.array(vertices, float), numbers)))
 
 
 @functools.lru_cache(maxsize=16)
@@ -270,7 +272,7 @@ def _read(
     panels = merged(Panels(scale * vertices, faces))
     if not len(panels.faces):
         raise SwelltreeError(f"mesh file '{path}' holds no panels. Check the file.")
-    return mended(panels)
+    return repaired(panels)
 
 
 def _by_capytaine(path: str, kind: str) -> tuple[np.ndarray, np.ndarray]:

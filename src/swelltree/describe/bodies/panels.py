@@ -126,11 +126,11 @@ def merged(panels: Panels) -> Panels:
 
 def _cut(ring: np.ndarray) -> np.ndarray:
     """The part of a polygon below z = 0."""
-    kept = []
+    stored = []
     for a, b in zip(ring, np.roll(ring, -1, axis=0), strict=True):
         if a[2] <= 0.0:
-            kept.append(a)
+            stored.append(a)
         if a[2] * b[2] < 0.0:
             point = a + (b - a) * a[2] / (a[2] - b[2])
-            kept.append(np.array([point[0], point[1], 0.0]))
-    return np.array(kept)
+            stored.append(np.array([point[0], point[1], 0.0]))
+    return np.array(stored)

@@ -195,8 +195,8 @@ def _pieces(
 ) -> list[tuple[float, float, Callable[[np.ndarray], np.ndarray]]]:
     """Stretches of height with the radius as a smooth function, below a level."""
     if isinstance(part, h.Sphere | h.Hemisphere):
-        centre, whole = sphere_centre(part)
-        low, high = centre - part.radius, centre + (part.radius if whole == 1.0 else 0.0)
+        centre, complete = sphere_centre(part)
+        low, high = centre - part.radius, centre + (part.radius if complete == 1.0 else 0.0)
 
         def arc(z: np.ndarray) -> np.ndarray:
             return np.sqrt(np.maximum(part.radius**2 - (z - centre) ** 2, 0.0))

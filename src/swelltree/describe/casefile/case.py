@@ -28,7 +28,7 @@ from swelltree.describe.environment.hydro import HydroSpec
 from swelltree.describe.environment.seas import Sea
 from swelltree.describe.environment.water import Water
 from swelltree.describe.errors import SwelltreeError, listed, shown, suggest
-from swelltree.describe.files.paths import file_stems, given_path
+from swelltree.describe.files.paths import file_stems, user_path
 from swelltree.describe.forces.body_contacts import CONTACT_TYPES
 from swelltree.describe.forces.controllers import SENSOR_TYPES, Controller
 from swelltree.describe.forces.elements import BUSHING_TYPES, FORCE_TYPES
@@ -141,7 +141,7 @@ class Case:
     def to_toml(self, path: str | Path | None = None) -> str:
         """The case as TOML text; with a path the file is also written, whole or not at all."""
         from swelltree.describe.casefile.toml import to_text
-        from swelltree.describe.files.atomic import write_whole
+        from swelltree.describe.files.atomic import write_atomic
 
         hydro = {} if self.hydro is None else {"hydro": self.hydro.table()}
         text = to_text(
@@ -152,13 +152,13 @@ class Case:
             }
         )
         if path is not None:
-            write_whole(Path(path), text)
+            write_atomic(Path(path), text)
         return text
 
 
 def load(path: str | Path) -> Case:
     """Read a case file."""
-    path = given_path(path, "case file")
+    path = user_path(path, "case file")
     try:
         text = read_toml_file(path)
     except FileNotFoundError:

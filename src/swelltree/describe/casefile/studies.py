@@ -25,7 +25,7 @@ from swelltree.describe.values import Names as Channels
 
 # --- Values that studies take in several forms, read into one that can be compared and kept
 
-LARGEST = 1e300
+MAX_NUMBER = 1e300
 
 
 def as_case(value: object) -> int | str:
@@ -91,7 +91,11 @@ def _bound(value: object) -> float | tuple[float, float]:
 
 def _number(value: object) -> float:
     # nan is not below the largest either
-    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= LARGEST:
+    if (
+        not isinstance(value, int | float)
+        or isinstance(value, bool)
+        or not abs(value) <= MAX_NUMBER
+    ):
         raise ValueError(f"{shown(value)} is not a number, a pair or a table by name.")
     return float(value)
 
@@ -288,12 +292,12 @@ class RaoStudy(Study):
 
     def arguments(self) -> NamedValues:
         """Headings in radians."""
-        given = super().arguments()
-        omega, degrees = given.pop("omega"), given.pop("wave_direction_deg")
-        given["omega"] = omega.values if isinstance(omega, OmegaRange) else omega
-        given["wave_direction"] = [math.radians(beta) for beta in degrees] or None
-        given["sea"] = None if isinstance(self.sea, StillWater) else self.sea
-        return given
+        specified = super().arguments()
+        omega, degrees = specified.pop("omega"), specified.pop("wave_direction_deg")
+        specified["omega"] = omega.values if isinstance(omega, OmegaRange) else omega
+        specified["wave_direction"] = [math.radians(beta) for beta in degrees] or None
+        specified["sea"] = None if isinstance(self.sea, StillWater) else self.sea
+        return specified
 
 
 @description

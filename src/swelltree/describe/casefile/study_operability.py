@@ -42,10 +42,10 @@ def as_run(value: object) -> SimulateStudy:
 
 def run_schema() -> NamedValues:
     """That of simulate without its name and type."""
-    whole = class_schema(SimulateStudy)
-    fields = {key: x for key, x in whole["properties"].items() if key not in UNNAMED}
-    needed = [key for key in whole["required"] if key not in UNNAMED]
-    return whole | {"properties": fields, "required": needed}
+    full = class_schema(SimulateStudy)
+    fields = {key: x for key, x in full["properties"].items() if key not in UNNAMED}
+    needed = [key for key in full["required"] if key not in UNNAMED]
+    return full | {"properties": fields, "required": needed}
 
 
 @description

@@ -22,7 +22,7 @@ def _texts(value: object) -> list[str]:
     return [text for row in rows for text in _texts(row)]
 
 
-def use_code_beside(case: Case, path: Path) -> None:
+def use_adjacent_code(case: Case, path: Path) -> None:
     """Let the modules that a case names be found beside it, after all that is installed.
 
     A case that names none leaves the path as it is, so that no file beside it can stand in for a
@@ -45,8 +45,8 @@ def use_code_beside(case: Case, path: Path) -> None:
 def _refuse_hidden(name: str, folder: Path) -> None:
     """A module beside the case that another one of the same name hides would not be run."""
     top = name.partition(":")[0].partition(".")[0]
-    beside = [file for file in (folder / f"{top}.py", folder / top) if file.exists()]
-    if not beside:
+    adjacent = [file for file in (folder / f"{top}.py", folder / top) if file.exists()]
+    if not adjacent:
         return
     try:
         result = importlib.util.find_spec(top)
@@ -56,6 +56,6 @@ def _refuse_hidden(name: str, folder: Path) -> None:
     where = [Path(place).resolve() for place in places if place not in (None, "built-in", "frozen")]
     if result is not None and not any(folder in place.parents for place in where):
         raise SwelltreeError(
-            f"'{name}': '{beside[0].name}' beside the case is hidden by a module of the same name "
+            f"'{name}': '{adjacent[0].name}' beside the case is hidden by a module of that name "
             f"({where[0] if where else 'part of Python'}). Give yours another name."
         )

@@ -92,9 +92,9 @@ class Sea(Description):
         table = super().table()
         for outside, inside in PAIRS.items():
             if outside in table and inside in table:
-                given, kept = table[outside], table[inside]
-                exact = _converted(outside, given) == kept
-                table.pop(inside if exact and len(repr(given)) < len(repr(kept)) else outside)
+                specified, stored = table[outside], table[inside]
+                exact = _converted(outside, specified) == stored
+                table.pop(inside if exact and len(repr(specified)) < len(repr(stored)) else outside)
         return table
 
     def check_ramp(self) -> None:
@@ -111,23 +111,25 @@ class Sea(Description):
     def settle_pair(self, outside: str, unit: str, inside_unit: str) -> None:
         """Of two words for one quantity one is given: set the other."""
         inside = PAIRS[outside]
-        given, kept = getattr(self, outside), getattr(self, inside)
-        if given is None and kept is None:
+        specified, stored = getattr(self, outside), getattr(self, inside)
+        if specified is None and stored is None:
             raise self.fail(f"neither {inside} nor {outside} is given. Give one of them.")
-        self.check_positive(**{outside: (given, unit), inside: (kept, inside_unit)})
-        if given is not None and kept is not None:
-            if is_traced(given) or is_traced(kept):
-                kept = _converted(outside, given) if is_traced(given) else kept
-            elif abs(_converted(outside, given) - kept) > 1e-12 * kept:
+        self.check_positive(**{outside: (specified, unit), inside: (stored, inside_unit)})
+        if specified is not None and stored is not None:
+            if is_traced(specified) or is_traced(stored):
+                stored = _converted(outside, specified) if is_traced(specified) else stored
+            elif abs(_converted(outside, specified) - stored) > 1e-12 * stored:
                 raise self.fail(
-                    f"{inside} {kept}{inside_unit} and {outside} {given}{unit} do not agree. "
+                    f"{inside} {stored}{inside_unit} and {outside} {specified}{unit} do not agree. "
                     "Give one of them."
                 )
-        elif given is not None:
-            kept = _converted(outside, given)
-        assert kept is not None
-        object.__setattr__(self, inside, kept)
-        object.__setattr__(self, outside, 2 * kept if outside == "height" else 2 * math.pi / kept)
+        elif specified is not None:
+            stored = _converted(outside, specified)
+        assert stored is not None
+        object.__setattr__(self, inside, stored)
+        object.__setattr__(
+            self, outside, 2 * stored if outside == "height" else 2 * math.pi / stored
+        )
 
     def settle_heading(self) -> None:
         """A heading in degrees is turned into radians, and only these are kept."""

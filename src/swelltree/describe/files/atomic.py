@@ -25,7 +25,7 @@ LEFTOVER = re.compile(r"\.swelltree-(?P<machine>[0-9A-Za-z_]*)-(?P<process>\d+)-
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[Path]:
+def replacing(path: Path) -> Iterator[Path]:
     """A temporary file that becomes `path` at the end of the block, if nothing goes wrong in it.
 
     Raises:
@@ -45,12 +45,12 @@ def whole(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def write_whole(path: Path, content: str | bytes | memoryview) -> Path:
+def write_atomic(path: Path, content: str | bytes | memoryview) -> Path:
     """Write a text, a picture or any bytes whole or not at all; an older file is replaced."""
     if os.path.isdir(path):
         raise SwelltreeError(f"cannot write '{path}': it is a folder. Name a file in it.")
     try:
-        with whole(path) as temporary, temporary.open("wb") as file:
+        with replacing(path) as temporary, temporary.open("wb") as file:
             file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())  # a full disk is reported now, not after renaming

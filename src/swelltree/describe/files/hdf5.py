@@ -135,25 +135,25 @@ class Inspection:
         if depth > DEEPEST:
             raise self.fail(f"'{name}' lies more than {DEEPEST} groups deep. Fix the file.")
         for key in group:
-            whole = f"{name}/{key}"
+            full = f"{name}/{key}"
             self.objects += 1
             if self.objects > MOST_OBJECTS:
                 raise self.fail(f"it holds more than {MOST_OBJECTS} objects. Fix the file.")
             link = group.get(key, getlink=True)
             if isinstance(link, h5py.ExternalLink):
                 raise self.fail(
-                    f"'{whole}' points to another file, '{link.filename}', which is not followed. "
+                    f"'{full}' points to another file, '{link.filename}', which is not followed. "
                     "Copy the values into this file."
                 )
             if isinstance(link, h5py.SoftLink):
                 raise self.fail(
-                    f"'{whole}' is a link to '{link.path}', which is not followed. Copy the values."
+                    f"'{full}' is a link to '{link.path}', which is not followed. Copy the values."
                 )
             item = group[key]
             if isinstance(item, h5py.Group):
-                self.look(item, whole, depth + 1)
+                self.look(item, full, depth + 1)
             elif isinstance(item, h5py.Dataset):
-                self._check_dataset(item, whole)
+                self._check_dataset(item, full)
 
     def _check_dataset(self, item: h5py.Dataset, name: str) -> None:
         if item.is_virtual or item.external:

@@ -17,7 +17,7 @@ from swelltree.describe.errors import SwelltreeError, shown
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eEdD][+-]?\d+)?", re.ASCII)
 ODD_NUMBERS = ("nan", "inf", "infinity")  # words that other programs write for broken numbers
-LARGEST = 1e60  # beyond, products of a few numbers overflow; no quantity at sea comes near it
+MAX_NUMBER = 1e60  # beyond, products of a few numbers overflow; no quantity at sea comes near it
 MOST_BYTES = 4 * 2**30  # of one array of a file
 _NOT_IN_NUMBERS = re.compile(r"[^0-9eEdD+\-.\s]", re.ASCII)
 
@@ -49,7 +49,7 @@ def to_number(value: object, what: str, fail: Fail) -> float:
             number = math.inf
     else:
         raise fail(f"{what} {shown(value)} is not a number. Fix it.")
-    if not abs(number) <= LARGEST:
+    if not abs(number) <= MAX_NUMBER:
         raise fail(f"{what} {shown(value)} is not a finite number of sensible size. Fix it.")
     return number
 
@@ -58,7 +58,7 @@ def _kind(word: str) -> str:
     return "finite number" if is_number(word) else "number"
 
 
-def to_whole(value: object, what: str, fail: Fail, least: int = 0, most: int = 10**9) -> int:
+def to_integer(value: object, what: str, fail: Fail, least: int = 0, most: int = 10**9) -> int:
     """A word or value as a whole number within limits.
 
     Args:
@@ -101,7 +101,7 @@ def to_table(
             values = np.array(re.sub("[dD]", "e", text).split(), dtype=float)
         except ValueError:
             values = np.zeros(0)
-        if values.size == columns * len(rows) and (np.abs(values) <= LARGEST).all():
+        if values.size == columns * len(rows) and (np.abs(values) <= MAX_NUMBER).all():
             return values.reshape(len(rows), columns)
     # something is wrong: find the row
     table = np.zeros((len(rows), columns))

@@ -91,7 +91,7 @@ def plain_text(path: str | Path, most: int = MAX_BYTES, errors: str = "strict") 
 # --- Paths that users and files give: invalid file names are reported
 
 
-def given_path(path: str | Path, what: str) -> Path:
+def user_path(path: str | Path, what: str) -> Path:
     """The path of something to be read, which may not be there but could be.
 
     Args:

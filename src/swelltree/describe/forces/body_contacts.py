@@ -83,12 +83,12 @@ class BodyContact(Force):
                 f"both ends are on '{self.a.body}', where it does nothing. "
                 "Name two different bodies."
             )
-        wanted = SHAPES[self.shape]
-        if len(self.size) != len(wanted) or any(not x > 0.0 for x in self.size):
-            given = ", ".join(wanted) if wanted else "none"
+        requested = SHAPES[self.shape]
+        if len(self.size) != len(requested) or any(not x > 0.0 for x in self.size):
+            specified = ", ".join(requested) if requested else "none"
             raise self.fail(
                 f"size {list(self.size)} does not describe a {self.shape}. "
-                f"Give positive lengths: {given}."
+                f"Give positive lengths: {specified}."
             )
         for field in ("stiffness", "slip_speed"):
             if not getattr(self, field) > 0.0:

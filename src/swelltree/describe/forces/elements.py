@@ -249,8 +249,8 @@ class JointForce(Force):
     @property
     def pushes_at_rest(self) -> bool:
         """With a spring, stops, friction or an actuator."""
-        given = (self.stiffness, self.friction, self.lower, self.upper, self.force)
-        return any(value not in (None, 0.0) for value in given)
+        specified = (self.stiffness, self.friction, self.lower, self.upper, self.force)
+        return any(value not in (None, 0.0) for value in specified)
 
 
 def _as_frame(value: object) -> str:
@@ -284,12 +284,12 @@ class AppliedForce(Force):
     function: Function | None = None
 
     def __post_init__(self) -> None:
-        given = self.force is not None or self.torque is not None
-        if self.function is not None and given:
+        specified = self.force is not None or self.torque is not None
+        if self.function is not None and specified:
             raise self.fail("function is given together with force or torque. Use two elements.")
         if self.function is not None and self.axes != "world":
             raise self.fail("function answers in world axes. Leave axes out.")
-        if self.function is None and not given:
+        if self.function is None and not specified:
             raise self.fail("has no force, torque or function. Give at least one.")
         if self.point.body == "world":
             raise self.fail("acts on the world, which does not move. Name a body.")

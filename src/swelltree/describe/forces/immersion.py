@@ -48,7 +48,7 @@ Rows = Annotated[
     BeforeValidator(_as_rows),
     WithJsonSchema({"type": "array", "items": {"anyOf": [_number, _three]}}),
 ]
-Three = Annotated[
+PoseStencil = Annotated[
     Converted[tuple[float, ...]],
     BeforeValidator(_as_three),
     WithJsonSchema({"anyOf": [_number, _three]}),
@@ -100,8 +100,8 @@ class Immersion(Force):
     center: Rows = ()
     added_mass: Rows = ()
     drag_area: Rows = ()
-    Ca: Three = (0.0, 0.0, 0.0)
-    Cd: Three = (0.0, 0.0, 0.0)
+    Ca: PoseStencil = (0.0, 0.0, 0.0)
+    Cd: PoseStencil = (0.0, 0.0, 0.0)
     slamming: Flag = True
     exit: Annotated[str, _exit[0], _exit[1]] = "left"
     buoyancy: Flag = True

@@ -260,8 +260,8 @@ class WindDrag(Force):
         if any(not b > a for a, b in zip(self.angle_deg, self.angle_deg[1:], strict=False)):
             raise self.fail("angle_deg does not increase. Sort the rows by angle.")
         first, last = self.angle_deg[0], self.angle_deg[-1]
-        half, whole = first == 0.0 and last == 180.0, abs(last - first - 360.0) < 1e-9
-        if not half and not whole:
+        half, full = first == 0.0 and last == 180.0, abs(last - first - 360.0) < 1e-9
+        if not half and not full:
             raise self.fail(
                 f"angle_deg goes from {first:g} to {last:g}. Give 0 to 180, which is mirrored, or "
                 "a whole turn with both ends."

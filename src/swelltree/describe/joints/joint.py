@@ -218,14 +218,14 @@ class Joint(Description):
             raise self.fail(f"joins {which}. Name two different bodies, or a body and the world.")
 
     def _check_frame(self) -> None:
-        given = [
+        specified = [
             name for name in ("orientation", "orientation_deg") if getattr(self, name) is not None
         ]
-        given += ["a rotated base point"] if self.base.rotation is not None else []
-        given += ["an axis vector"] if self.axis_vector is not None else []
-        if len(given) > 1:
+        specified += ["a rotated base point"] if self.base.rotation is not None else []
+        specified += ["an axis vector"] if self.axis_vector is not None else []
+        if len(specified) > 1:
             raise self.fail(
-                f"the joint frame is given by {' and by '.join(given)}. Give one of them."
+                f"the joint frame is given by {' and by '.join(specified)}. Give one of them."
             )
 
     def _named(self, field: str, layout: JointLayout) -> tuple[tuple[str, Any], ...]:

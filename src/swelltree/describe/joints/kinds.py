@@ -94,9 +94,9 @@ class Screw(Joint):
 
 
 def _as_axes(value: object) -> tuple[str, ...]:
-    given = tuple(value) if isinstance(value, str) else row_of(value) or ()
-    axes = tuple(axis for axis in given if isinstance(axis, str) and axis in AXES)
-    if len(given) != 2 or len(axes) != 2 or axes[0] == axes[1]:
+    specified = tuple(value) if isinstance(value, str) else row_of(value) or ()
+    axes = tuple(axis for axis in specified if isinstance(axis, str) and axis in AXES)
+    if len(specified) != 2 or len(axes) != 2 or axes[0] == axes[1]:
         raise ValueError(f"{shown(value)} are not two different axes. Give for example ('x', 'y').")
     return axes
 

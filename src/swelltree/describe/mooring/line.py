@@ -286,9 +286,9 @@ class Line(Description):
     def segment_counts(self) -> tuple[int, ...]:
         """Segments of each section, shared out by length."""
         parts = self.parts
-        wanted = self.segments or DEFAULT_SEGMENTS
+        requested = self.segments or DEFAULT_SEGMENTS
         free = [part for part in parts if part.segments is None]
-        left = max(wanted - sum(part.segments or 0 for part in parts), len(free))
+        left = max(requested - sum(part.segments or 0 for part in parts), len(free))
         length = sum(part.length for part in free) or 1.0
         return tuple(
             part.segments or max(1, int(np.round(left * part.length / length))) for part in parts

@@ -67,12 +67,12 @@ class Stage(Description):
                 if self.to is None
                 else f"'to' belongs to the action 'couple', not '{self.action}'. Leave it out."
             )
-        given = [f for f in ("duration", "length", "speed") if getattr(self, f) is not None]
+        specified = [f for f in ("duration", "length", "speed") if getattr(self, f) is not None]
         if self.action in ("pay_out", "haul_in"):
-            if len(given) != 2:
+            if len(specified) != 2:
                 raise self.fail(
                     f"'{self.action}' needs two of duration, length and speed, "
-                    f"not {len(given)}. Give two."
+                    f"not {len(specified)}. Give two."
                 )
             if self.seconds < 2.0 * self.ramp:
                 raise self.fail(
@@ -81,9 +81,9 @@ class Stage(Description):
                 )
             if not self.seconds > self.ramp:
                 raise self.fail(f"duration {self.seconds:.6g} s is not longer than the ramp.")
-        elif [field for field in given if field != "duration"]:
+        elif [field for field in specified if field != "duration"]:
             raise self.fail(f"'{self.action}' has no length and no speed. Leave them out.")
-        elif self.action in SWITCHES and given:
+        elif self.action in SWITCHES and specified:
             raise self.fail(f"'{self.action}' happens at once. Leave the duration out.")
 
     @property

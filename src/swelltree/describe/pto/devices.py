@@ -16,10 +16,10 @@ from swelltree.describe.values import Flag, Number, Numbers, as_numbers, row_of
 
 def as_rows(value: object) -> tuple[tuple[float, ...], ...]:
     """Rows of numbers, all of one length."""
-    given = row_of(value)
-    if given is None:
+    specified = row_of(value)
+    if specified is None:
         raise ValueError(f"{shown(value)} is not a table. Give rows of numbers in brackets.")
-    rows = tuple(as_numbers(row) for row in given)
+    rows = tuple(as_numbers(row) for row in specified)
     if len({len(row) for row in rows}) > 1:
         raise ValueError("has rows of different lengths. Give as many numbers in each.")
     return rows

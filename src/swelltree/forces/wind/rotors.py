@@ -12,7 +12,7 @@ import numpy as np
 from swelltree.describe import System
 from swelltree.describe.forces.viscous import Rotor
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.effect import Coordinate, Effect, Loads, Now, Place
+from swelltree.model.effect import Coordinate, Effect, Instant, Loads, Place
 from swelltree.model.model import Model
 from swelltree.multibody.build_layout import local_point
 from swelltree.multibody.layout import Layout
@@ -38,7 +38,7 @@ class Rotors(Effect):
     units: ClassVar[dict[str, str]] = {"thrust": "N", "wind": "m/s", "power": "W"}
     dims: ClassVar[dict[str, tuple[str, ...]]] = dict.fromkeys(units, ("rotor",))
 
-    def loads(self, model: Model, now: Now) -> Loads:
+    def loads(self, model: Model, now: Instant) -> Loads:
         body = np.array(self.body)
         hub = point_motion(now.motion, body, self.point)
         xp = namespace(hub.position)
@@ -70,8 +70,8 @@ def _looked_up(at: Array, table: Array, U: Array) -> Array:
     gap = at[:, 1:] - at[:, :-1]
     rise = (table[:, 1:] - table[:, :-1]) / xp.where(gap > 0.0, gap, 1.0)
     bend = xp.concatenate([rise[:, :1], rise[:, 1:] - rise[:, :-1]], -1)
-    beyond = xp.maximum(xp.clip(U, at[:, 0], at[:, -1])[:, None] - at[:, :-1], 0.0)
-    return table[:, 0] + (bend * beyond).sum(-1)
+    excess = xp.maximum(xp.clip(U, at[:, 0], at[:, -1])[:, None] - at[:, :-1], 0.0)
+    return table[:, 0] + (bend * excess).sum(-1)
 
 
 def build_rotors(system: System, layout: Layout) -> Rotors | None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.effect import Coordinate, Effect, Loads, Now
+from swelltree.model.effect import Coordinate, Effect, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.multibody.layout import Layout
 from swelltree.multibody.tree import point_motion, spread
@@ -30,7 +30,7 @@ class WindDrags(Effect):
     def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
         return {"wind_drag": ("wind_drag", self.names, "wind force")}
 
-    def loads(self, model: Model, now: Now) -> Loads:
+    def loads(self, model: Model, now: Instant) -> Loads:
         """Wrenches and their power."""
         body = np.array(self.body)
         at_point = point_motion(now.motion, body, self.point)

@@ -49,7 +49,7 @@ MOTION = {
     "free": "one body that floats freely, without joints, moorings and PTOs",
     "fixed": "held: waves are scattered only",
 }
-BESIDE = 8  # angles beyond a whole turn, on either side
+EXTRA_ANGLES = 8  # angles beyond a whole turn, on either side
 TOLERANCE = 0.05  # of the waves that are scattered: what may be missing in their energy
 
 
@@ -122,7 +122,7 @@ def with_mean_drift(
     if isinstance(how, str):
         words, motion = how, _motion(data, some, far) * (1.0 if how == "free" else 0.0)
     else:
-        words, motion = "of the device as jointed", _given_motion(how, data, some, far)
+        words, motion = "of the device as jointed", _prescribed_motion(how, data, some, far)
         absorbed = _absorbed(data, some, motion)
     yaw = far_field_mean_drift_force(motion, far)["drift_force_yaw"].values
     about_origin = np.real(np.diagonal(yaw, axis1=1, axis2=2))
@@ -176,7 +176,7 @@ def _far_field(
     floating = floating_bodies(about, lids)
     named = list(floating.dofs)
     solver = cpt.BEMSolver(method="indirect")  # far away one needs the sources
-    theta = 2.0 * np.pi / ANGLES * np.arange(-BESIDE, ANGLES + BESIDE + 1)
+    theta = 2.0 * np.pi / ANGLES * np.arange(-EXTRA_ANGLES, ANGLES + EXTRA_ANGLES + 1)
     radiated = np.zeros((len(omega), len(named), len(theta)), complex)
     scattered = np.zeros((len(omega), len(beta), len(theta)), complex)
     numbers = np.zeros(len(omega))
@@ -229,15 +229,15 @@ def _labelled(values: np.ndarray, coords: NamedValues) -> xr.DataArray:
     return xr.DataArray(values, coords, ("omega", "wave_direction", "radiating_dof"))
 
 
-def _given_motion(
+def _prescribed_motion(
     rao: xr.Dataset, data: xr.Dataset, some: np.ndarray, far: xr.Dataset
 ) -> xr.DataArray:
     """Motion of a model, at the reference points in world axes, per metre of amplitude."""
     omega, beta = data["omega"].values[some], data["wave_direction"].values
     order = ("omega", "wave_direction", "body", "dof")
-    for name, wanted in (("omega", omega), ("wave_direction", beta)):
+    for name, requested in (("omega", omega), ("wave_direction", beta)):
         there = rao[name].values
-        absent = [x for x in wanted if not np.isclose(there, x, rtol=1e-6, atol=1e-9).any()]
+        absent = [x for x in requested if not np.isclose(there, x, rtol=1e-6, atol=1e-9).any()]
         if absent:
             raise SwelltreeError(
                 f"run_bem: drift has no motion at {name} = {absent[0]:.6g}. Give "
@@ -290,8 +290,8 @@ def _waves(motion: xr.DataArray, far: xr.Dataset, absorbed: np.ndarray) -> _Wave
     power, theta, beta = np.abs(turn) ** 2, turn["theta"], far["wave_direction"]
 
     def scattered(weights: Array) -> np.ndarray:
-        whole = (power * weights).integrate("theta")
-        return weight * whole.transpose("omega", "wave_direction").values
+        full = (power * weights).integrate("theta")
+        return weight * full.transpose("omega", "wave_direction").values
 
     total = scattered(1.0 + 0.0 * theta)
     lost = np.zeros_like(total)
@@ -299,7 +299,7 @@ def _waves(motion: xr.DataArray, far: xr.Dataset, absorbed: np.ndarray) -> _Wave
         ahead = H.isel(wave_direction=k).interp(theta=direction).values
         lost[:, k] = -2.0 * np.pi * rho * omega * np.imag(ahead)
     taken = absorbed * (m / omega)[:, None]
-    worst, whole = total.argmax(), total + taken
-    missing = float(np.abs(whole - lost).flat[worst] / whole.flat[worst]) if total.any() else 0.0
+    worst, full = total.argmax(), total + taken
+    missing = float(np.abs(full - lost).flat[worst] / full.flat[worst]) if total.any() else 0.0
     surge, sway = (scattered(f(beta) - f(theta)) + taken * f(beta.values) for f in (np.cos, np.sin))
     return _Waves(surge, sway, missing)

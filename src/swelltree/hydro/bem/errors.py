@@ -63,11 +63,11 @@ def with_errors(
         relative = _norm(change, scale) / _norm(values[0], scale)
         report[name] = {"order": round(order, 2), "relative": float(f"{relative:.3g}")}
         if extrapolate:
-            kept, attrs = data[name].values.copy(), data[name].attrs
-            kept[rows] -= change
-            data[name] = (data[name].dims, kept, attrs)
+            stored, attrs = data[name].values.copy(), data[name].attrs
+            stored[rows] -= change
+            data[name] = (data[name].dims, stored, attrs)
             if name == "excitation_force":  # the undisturbed wave is known well enough
-                rest = kept - data["Froude_Krylov_force"].values
+                rest = stored - data["Froude_Krylov_force"].values
                 dims, attrs = data["diffraction_force"].dims, data["diffraction_force"].attrs
                 data["diffraction_force"] = (dims, rest, attrs)
     words = ", ".join(

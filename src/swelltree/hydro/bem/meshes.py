@@ -10,7 +10,7 @@ import numpy as np
 
 from swelltree.describe.bodies.body import Body
 from swelltree.describe.bodies.hull_panels import hull_panels
-from swelltree.describe.bodies.meshes import holes, mended
+from swelltree.describe.bodies.meshes import holes, repaired
 from swelltree.describe.bodies.panels import Panels, join
 from swelltree.describe.errors import SwelltreeError, warn_user
 
@@ -113,7 +113,9 @@ def _is_mirrored(mesh: cpt.Mesh, axis: int) -> bool:
 
 OPEN = 0.02  # of the volume or the wetted surface: more is missing than coarse panels leave out
 LONGEST = 1500.0  # m: no hull is longer
-BESIDE = 0.02  # of the size of a panel: how far inside its own hull a panel is looked for in others
+INSIDE_DEPTH = (
+    0.02  # of the size of a panel: how far inside its own hull a panel is looked for in others
+)
 HALF = 0.5  # of all area across an axis faces one way
 INSIDE = 0.5  # of a full solid angle: hulls on the seabed are open below
 
@@ -156,20 +158,20 @@ def checked_panels(name: str, panels: Panels, notes: list[str]) -> Panels:
             f"body '{name}': its hull is {reach:.4g} m long. If the mesh is in millimetres, give "
             "MeshFile(..., scale=0.001)."
         )
-    panels, wrong = mended(panels)
+    panels, wrong = repaired(panels)
     for text in wrong:
-        tell(f"body '{name}': {text}", notes)
+        notify(f"body '{name}': {text}", notes)
     # the middle of the waterplane, so that open surfaces are judged where they are
     middle = np.array([*panels.vertices[:, :2].mean(axis=0), 0.0])
     panels = panels.moved(-middle)
     surface = surface_of(panels)
     _check_closed(name, surface)
     panels = panels.moved(middle)
-    check_whole(name, panels)
+    check_closed(name, panels)
     return panels
 
 
-def check_whole(name: str, panels: Panels, lowered: float = 0.0) -> None:
+def check_closed(name: str, panels: Panels, lowered: float = 0.0) -> None:
     """No single panel is missing.
 
     Args:
@@ -230,7 +232,7 @@ def check_apart(named: dict[str, Panels]) -> None:
 def _enters(points: Surface, panels: Panels) -> bool:
     """Whether a panel, taken a little inside its own hull, lies inside closed wetted panels."""
     area = np.linalg.norm(points.normal, axis=1, keepdims=True)
-    at = points.center - BESIDE * points.normal / np.sqrt(np.maximum(area, 1e-300))
+    at = points.center - INSIDE_DEPTH * points.normal / np.sqrt(np.maximum(area, 1e-300))
     return bool(is_inside(at, panels).any())
 
 
@@ -253,7 +255,7 @@ def _solid_angle(at: np.ndarray, t: np.ndarray) -> np.ndarray:
     return 2.0 * np.arctan2(top, below).sum(axis=1)
 
 
-def tell(text: str, notes: list[str]) -> None:
+def notify(text: str, notes: list[str]) -> None:
     """A message as a warning and among the notes."""
     notes.append(text)
     warn_user(text)
@@ -275,18 +277,18 @@ def standing(name: str, panels: Panels, depth: float, notes: list[str]) -> Panel
     turned = np.diag([1.0, -1.0, -1.0])
     up = panels.moved((0.0, 0.0, depth), None)
     above = Panels(up.vertices @ turned, up.faces).immersed()
-    kept = Panels(above.vertices @ turned, above.faces).moved((0.0, 0.0, -depth))
-    if not len(kept.faces):
+    stored = Panels(above.vertices @ turned, above.faces).moved((0.0, 0.0, -depth))
+    if not len(stored.faces):
         raise SwelltreeError(
             f"body '{name}': its hull lies below the seabed at z = {-depth:.4g} m. Raise it or "
             "deepen the water."
         )
-    tell(
+    notify(
         f"body '{name}': its hull reaches z = {low:.4g} m and the water is {depth:.4g} m deep, so "
         "it stands on the seabed: no water is under it, and it should be held.",
         notes,
     )
-    return kept
+    return stored
 
 
 # --- Where bodies touch: which parts of their panels meet no water
@@ -327,7 +329,7 @@ def wet_panels(named: dict[str, Panels], notes: list[str]) -> dict[str, Panels]:
                 left_out[name] += area
                 faces.append(area)
             if abs(faces[0] - faces[1]) > UNEQUAL * max(faces):
-                tell(
+                notify(
                     f"bodies '{one}' and '{other}' touch over {faces[0]:.3g} m^2 of the one and "
                     f"{faces[1]:.3g} m^2 of the other, which should be equal: their panels do not "
                     "fit together. Give both the same panel_size.",
@@ -402,11 +404,11 @@ def _shrunk(panels: Panels) -> Panels:
 def _has_face_contact(panels: Panels, other: Panels) -> bool:
     """Whether another body lies against a whole panel, its corners included."""
     size = np.sqrt(panels.areas)
-    whole = _touched(panels, other, CORNERS, FLAT * size) == 1.0
-    if not whole.any():
+    full = _touched(panels, other, CORNERS, FLAT * size) == 1.0
+    if not full.any():
         return False
-    chosen = Panels(panels.vertices, panels.faces[whole])
-    return bool((_touched(chosen, other, INNER, DISTANCE * size[whole]) == 1.0).any())
+    chosen = Panels(panels.vertices, panels.faces[full])
+    return bool((_touched(chosen, other, INNER, DISTANCE * size[full]) == 1.0).any())
 
 
 def _without_contact(panels: Panels, other: Panels, distance: float) -> tuple[Panels, float]:

@@ -27,7 +27,7 @@ from swelltree.describe.casefile.case import Case
 from swelltree.describe.environment.water import Water
 from swelltree.describe.errors import SwelltreeError, SwelltreeWarning, listed, suggest, warn_user
 from swelltree.describe.system import System
-from swelltree.describe.values import DOFS, NamedValues, tell_units
+from swelltree.describe.values import DOFS, NamedValues, warn_suspicious_units
 from swelltree.hydro.bem.drift import check_drift, with_mean_drift
 from swelltree.hydro.bem.errors import with_errors
 from swelltree.hydro.bem.hydrostatics import buoyancy_stiffness, load_stiffness
@@ -35,8 +35,8 @@ from swelltree.hydro.bem.meshes import (
     check_apart,
     checked_panels,
     is_thin,
+    notify,
     standing,
-    tell,
     wet_panels,
     wetted_panels,
 )
@@ -49,7 +49,7 @@ from swelltree.hydro.bem.solve import (
     import_capytaine,
     solve,
 )
-from swelltree.hydro.data import cache as kept
+from swelltree.hydro.data import cache as stored
 from swelltree.hydro.data.report import residual_findings, warnings_about
 from swelltree.jit.arrays import Numbers
 
@@ -141,8 +141,8 @@ def run_bem(
     job = _job(system, omega, wave_direction, lid, green, method, cache)
     job = replace(job, dofs=_chosen_dofs(dofs))
     check_drift(drift, system, [body.name for body in job.bodies])
-    wanted = not isinstance(drift, str) or drift != "none"
-    if wanted and job.dofs != DOFS:
+    requested = not isinstance(drift, str) or drift != "none"
+    if requested and job.dofs != DOFS:
         raise SwelltreeError("run_bem: drift needs all six degrees of freedom. Leave dofs out.")
     scales = (1.0,)
     if refine:
@@ -156,7 +156,7 @@ def run_bem(
     data = _dataset(job, solved, wet, panels, key)
     if len(levels) > 1:
         data = with_errors(data, levels, refine == "extrapolate")
-    if wanted:
+    if requested:
         with _threads(threads):
             data = with_mean_drift(data, _wetted(job), job.water, job.lid, drift)
     for finding in residual_findings(data):
@@ -169,16 +169,16 @@ def _chosen_dofs(dofs: Sequence[str] | None) -> tuple[str, ...]:
     """Degrees of freedom in their usual order."""
     if dofs is None:
         return DOFS
-    asked = [dofs] if isinstance(dofs, str) else list(dofs)
-    for name in asked:
+    required = [dofs] if isinstance(dofs, str) else list(dofs)
+    for name in required:
         if name not in DOFS:
             raise SwelltreeError(
                 f"run_bem: dofs holds {name!r}.{suggest(name, DOFS)} The choices are "
                 f"{listed(DOFS)}."
             )
-    if not asked:
+    if not required:
         raise SwelltreeError("run_bem: dofs is empty. Give at least one, such as ['Heave'].")
-    return tuple(name for name in DOFS if name in asked)
+    return tuple(name for name in DOFS if name in required)
 
 
 def _wetted(job: _Job) -> list[Wetted]:
@@ -215,8 +215,10 @@ def bem_of_case(
             'the case asks for no BEM run. Add [hydro] with source = "capytaine" and '
             "omega = { from = 0.5, to = 12.0, count = 60 }."
         )
-    given = ("system", "omega", "wave_direction", "progress")
-    options = spec.options_of(name for name in signature(run_bem).parameters if name not in given)
+    specified = ("system", "omega", "wave_direction", "progress")
+    options = spec.options_of(
+        name for name in signature(run_bem).parameters if name not in specified
+    )
     options["cache"] = cache and spec.cache
     return run_bem(case.system, spec.frequencies, spec.wave_direction, progress=progress, **options)
 
@@ -246,7 +248,7 @@ def _job(
     directions = np.unique(np.atleast_1d(np.asarray(wave_direction, float)))
     if not directions.size or not np.isfinite(directions).all():
         raise SwelltreeError("run_bem: wave_direction is empty or not finite. Give radians.")
-    tell_units(float(np.abs(directions).max()), system.water.rho, "run_bem")
+    warn_suspicious_units(float(np.abs(directions).max()), system.water.rho, "run_bem")
     if green not in GREEN:
         raise SwelltreeError(
             f"run_bem: there is no Green function '{green}'.{suggest(green, GREEN)} "
@@ -283,10 +285,10 @@ def _level(
     parts += [job.omega, job.directions, job.water.rho, job.water.g, str(job.water.depth)]
     if like is not None:
         parts += [like.omega, like.lid]
-    key = kept.content_key(
+    key = stored.content_key(
         VERSION, _capytaine_version(), *parts, job.lid, job.green, job.method, *job.dofs
     )
-    result = kept.load("bem", key) if job.cache else None
+    result = stored.load("bem", key) if job.cache else None
     if result is not None:
         for _ in job.omega:
             tick()
@@ -305,7 +307,7 @@ def _level(
         # what was found wrong with meshes and results is said again whenever they come back
         said = [str(one.message) for one in heard if one.category is SwelltreeWarning]
         packed = _pack(solved, wet, counts) | {"said": np.array(json.dumps(said))}
-        kept.store("bem", key, packed)
+        stored.store("bem", key, packed)
     return _about_references(solved, job), wet, counts, key
 
 
@@ -383,7 +385,7 @@ def _file_bytes(body: Body) -> list[bytes]:
 def _panels(body: Body, scale: float, water: Water, notes: list[str]) -> Panels:
     """Wetted panels that were looked at."""
     for text in mesh_notes(body.hull):
-        tell(f"body '{body.name}': {text}", notes)
+        notify(f"body '{body.name}': {text}", notes)
     result = checked_panels(body.name, wetted_panels(body, scale), notes)
     return standing(body.name, result, water.depth, notes)
 

@@ -113,6 +113,7 @@ NEGATIVE = 0.005  # of omega A: a diagonal damping more negative than this becom
 OFF_DEEP = 0.02  # of omega A: farther from deep water than this becomes NaN in short waves
 SHORT = 6.0  # k h from which waves do not feel the bottom
 LIDS = (0.5, 1.0, 0.0)  # heights of a lid to try, as fractions of the lowest one
+NO_LID = -1.0  # in place of the height of a lid
 DEEPEST_LID = 0.5  # of the draft
 BETTER = 0.8  # of the residuals with a lid: those without it must be smaller
 GREEN = ("auto", "delhommeau", "delhommeau_legacy", "liang_wu_noblesse")
@@ -149,7 +150,7 @@ class Solved:
         diffraction: the same.
         haskind: (omega, dof), see `residuals.residuals`.
         far_field: the same.
-        lid: (omega,) height of the lid as a fraction of the lowest one, NaN without a lid.
+        lid: (omega,) height of the lid as a fraction of the lowest one, `NO_LID` without one.
         notes: messages.
     """
 
@@ -249,12 +250,12 @@ def solve(
         tried = _Variants(bodies, water, omega, lid, method)
         _note_resolution(tried.body(None), omega, water, lid, notes)
         lids = dict(zip(like.omega, like.lid, strict=True)) if like is not None else {}
-        rows, kept, better, used = [], [], {}, []
+        rows, stored, better, used = [], [], {}, []
         for w in omega:
             result, reasons, way, worst, lid_used = None, [], "", np.inf, None
             todo = list(tried.order(green))
             if w in lids:
-                same = None if np.isnan(lids[w]) else float(lids[w])
+                same = None if lids[w] == NO_LID else float(lids[w])
                 todo = [one for one in todo if one[1] == same]
             while todo:
                 name, height = todo.pop(0)
@@ -282,9 +283,9 @@ def solve(
             if result is None:
                 notes.append(f"omega = {w:.6g} rad/s was left out: {'; '.join(reasons)}.")
             else:
-                kept.append(w)
+                stored.append(w)
                 rows.append(result)
-                used.append(np.nan if lid_used is None else lid_used)
+                used.append(NO_LID if lid_used is None else lid_used)
                 if reasons:
                     notes.append(
                         f"omega = {w:.6g} rad/s was solved with the Green function {way}, because "
@@ -301,7 +302,7 @@ def solve(
             f"{without:.0%} instead of {with_lid:.0%} on average)."
         )
     columns = [np.array(column) for column in zip(*rows, strict=True)]
-    return Solved(np.array(kept), *columns, lid=np.array(used), notes=notes)
+    return Solved(np.array(stored), *columns, lid=np.array(used), notes=notes)
 
 
 def _lid_words(share: float | None) -> str:
@@ -343,7 +344,7 @@ class _Variants:
         self, bodies: list[Wetted], water: Water, omega: np.ndarray, lid: bool, method: str
     ) -> None:
         self.bodies, self.water, self.method = bodies, water, method
-        self.made: dict[float | None, cpt.FloatingBody] = {}
+        self.built: dict[float | None, cpt.FloatingBody] = {}
         self.solvers: NamedValues = {}
         self.low = min(float(body.panels.vertices[:, 2].min()) for body in bodies)
         self.lids: list[float | None] = [None]
@@ -364,17 +365,17 @@ class _Variants:
 
     def body(self, height: float | None) -> cpt.FloatingBody:
         """All bodies with their lid at that height."""
-        if height not in self.made:
+        if height not in self.built:
             heights = [self._height(body, height) for body in self.bodies]
-            self.made[height] = floating_bodies(self.bodies, heights)
-        return self.made[height]
+            self.built[height] = floating_bodies(self.bodies, heights)
+        return self.built[height]
 
     def solver(self, name: str) -> cpt.BEMSolver:
         """The solver with a Green function."""
         if name not in self.solvers:
             cpt = import_capytaine()
-            made = _make_green(name)
-            self.solvers[name] = cpt.BEMSolver(green_function=made, method=self.method)
+            built = _make_green(name)
+            self.solvers[name] = cpt.BEMSolver(green_function=built, method=self.method)
         return self.solvers[name]
 
     def doubt(self, w: float, result: OneFrequency, height: float | None) -> str | None:

@@ -14,17 +14,17 @@ from pathlib import Path
 
 import numpy as np
 
-from swelltree.describe.files.atomic import whole
+from swelltree.describe.files.atomic import replacing
 from swelltree.describe.values import NamedValues
 from swelltree.jit.backend import cache_folder
 from swelltree.jit.cache import clean_seldom, private_bytes, private_folder
 
-LARGEST = 1_000_000_000  # bytes of one result
+MAX_RESULT_BYTES = 1_000_000_000  # bytes of one result
 ENTRIES = r"[0-9a-f]{64}\.npz"  # names of files
 SEAL = "seal"  # name of the entry that marks a file as ours
 
 
-def kept_folder(kind: str) -> Path | None:
+def store_folder(kind: str) -> Path | None:
     """Folder of a kind of results beside the compiled programs; None where none may be used."""
     return private_folder(cache_folder(), kind)
 
@@ -51,8 +51,8 @@ def load(kind: str, key: str) -> dict[str, np.ndarray] | None:
     A file that is damaged, of foreign content or with values that are not numbers is ignored; so
     does one that belongs to another user, or that others may write to.
     """
-    folder = kept_folder(kind)
-    content = None if folder is None else private_bytes(folder / f"{key}.npz", LARGEST)
+    folder = store_folder(kind)
+    content = None if folder is None else private_bytes(folder / f"{key}.npz", MAX_RESULT_BYTES)
     if content is None:
         return None
     try:
@@ -62,18 +62,18 @@ def load(kind: str, key: str) -> dict[str, np.ndarray] | None:
     except Exception:  # missing, cut short or foreign: compute again
         return None
     seal = result.pop(SEAL, None)
-    whole_and_ours = seal is not None and str(seal) == _seal(key, result)
-    return result if whole_and_ours and not _has_nan(result) else None
+    is_complete_and_ours = seal is not None and str(seal) == _seal(key, result)
+    return result if is_complete_and_ours and not _has_nan(result) else None
 
 
 def store(kind: str, key: str, arrays: dict[str, np.ndarray]) -> None:
     """Keep a result, whole or not at all; a folder that cannot be written is not an error."""
-    folder = None if _has_nan(arrays) else kept_folder(kind)
+    folder = None if _has_nan(arrays) else store_folder(kind)
     if folder is None:
         return
     arrays = {name: np.asarray(x) for name, x in arrays.items()}
     try:
-        with whole(folder / f"{key}.npz") as temporary, temporary.open("wb") as file:
+        with replacing(folder / f"{key}.npz") as temporary, temporary.open("wb") as file:
             temporary.chmod(0o600)
             sealed: NamedValues = arrays | {SEAL: np.array(_seal(key, arrays))}
             np.savez_compressed(file, **sealed)

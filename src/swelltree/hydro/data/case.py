@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from swelltree.describe.casefile.case import Case
 from swelltree.describe.errors import SwelltreeError, suggest
-from swelltree.describe.files.paths import given_path
+from swelltree.describe.files.paths import user_path
 from swelltree.describe.values import NamedValues
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def check_hydro_file(case: Case) -> None:
     """A message where the file or folder of the [hydro] section is not there."""
     if case.hydro is None or case.hydro.file is None or os.path.exists(case.hydro.file):
         return
-    path = given_path(case.hydro.file, "hydro: file")
+    path = user_path(case.hydro.file, "hydro: file")
     near = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
     hint = suggest(path.name, near) or " Check the path; it is taken from the case file's folder."
     raise SwelltreeError(f"hydro: file '{path}' does not exist.{hint}")
@@ -44,9 +44,9 @@ def hydro_of_case(
         return None
     if case.hydro.source is not None:
         from swelltree.hydro.bem.run import bem_of_case
-        from swelltree.hydro.data.gaps import mend_gaps
+        from swelltree.hydro.data.gaps import fill_gaps
 
-        return _mirrored(case, mend_gaps(bem_of_case(case, progress=progress), case.hydro.gaps))
+        return _mirrored(case, fill_gaps(bem_of_case(case, progress=progress), case.hydro.gaps))
     from swelltree.hydro.readers.read import read_hydro
 
     assert case.hydro.file is not None

@@ -192,12 +192,12 @@ def _same(a: float, b: float) -> bool:
 def rows_of(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """Rows of the frequencies `part` in the merged list."""
     finite = np.where(np.isinf(whole), 1e300, whole)
-    wanted = np.where(np.isinf(part), 1e300, part)
-    after = np.clip(np.searchsorted(finite, wanted), 1, max(finite.size - 1, 1))
+    requested = np.where(np.isinf(part), 1e300, part)
+    after = np.clip(np.searchsorted(finite, requested), 1, max(finite.size - 1, 1))
     if finite.size == 1:
-        return np.zeros(wanted.size, dtype=int)
+        return np.zeros(requested.size, dtype=int)
     before = after - 1
-    return np.where(wanted - finite[before] <= finite[after] - wanted, before, after)
+    return np.where(requested - finite[before] <= finite[after] - requested, before, after)
 
 
 def _all_forces(forces: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -358,7 +358,9 @@ def wavenumber(omega: Array, depth: float, g: float) -> np.ndarray:
 
 # --- What a reader found, checked before it becomes data: sizes, order, and what no sea has
 
-LARGEST = np.float64(numbers.LARGEST)  # a plain number would be rounded to float32 with the data
+MAX_NUMBER = np.float64(
+    numbers.MAX_NUMBER
+)  # a plain number would be rounded to float32 with the data
 
 
 def check_parts(parts: HydroParts) -> None:
@@ -422,11 +424,11 @@ def check_announced(parts: HydroParts, *, refuse: bool) -> None:
             parts.notes.append(sentence)
 
 
-def check_agrees(path: Path, name: str, given: float, stated: float) -> None:
+def check_agrees(path: Path, name: str, specified: float, stated: float) -> None:
     """A message where the user gives another number than the files."""
-    if not np.isclose(given, stated, rtol=1e-3):
+    if not np.isclose(specified, stated, rtol=1e-3):
         raise SwelltreeError(
-            f"'{path}' was computed with {name} = {stated:g}, but {name} = {given:g} is given. "
+            f"'{path}' was computed with {name} = {stated:g}, but {name} = {specified:g} is given. "
             f"Leave {name} out, or recompute the data."
         )
 
@@ -461,14 +463,14 @@ def _check_shapes(parts: HydroParts, fail) -> None:
         if np.shape(values) != shape:
             raise fail(f"{name} has shape {np.shape(values)}, expected {shape}.", name)
         gappy = name not in parts.matrices
-        good = np.abs(values) <= LARGEST
+        good = np.abs(values) <= MAX_NUMBER
         if gappy:
             good |= np.isnan(values)
         if not good.all():
             place = tuple(int(k) for k in np.argwhere(~good)[0])
             raise fail(f"{name} is {values[place]} at index {place}. Fix it.", name)
     for name, (_, values) in parts.extra.items():
-        if np.isinf(values).any() or (np.abs(values) > LARGEST).any():
+        if np.isinf(values).any() or (np.abs(values) > MAX_NUMBER).any():
             raise fail(f"{name} holds infinite values. Fix it.", name)
     for name, values in parts.coords.items():
         numbers = np.asarray(values[1] if isinstance(values, tuple) else values)
@@ -480,7 +482,7 @@ def _check_shapes(parts: HydroParts, fail) -> None:
         rows = np.reshape(values, (len(parts.bodies), -1))
         for body, row in zip(parts.bodies, rows, strict=True):
             # what a file does not give is NaN as a whole
-            if not (np.isnan(row).all() or (np.abs(row) <= LARGEST).all()):
+            if not (np.isnan(row).all() or (np.abs(row) <= MAX_NUMBER).all()):
                 raise fail(f"{name} of body '{body}' is {row.tolist()}. Fix it.", name)
             if name == "displaced_volume" and (row < 0).any():
                 raise fail(f"displaced_volume of body '{body}' is {row[0]:g} m^3. Fix it.", name)

@@ -30,18 +30,18 @@ def mean_gaps(values: np.ndarray) -> np.ndarray:
     """Gaps of mean drift (omega, heading, dof)."""
     good = ~np.isnan(values)
     rows = np.asarray(good.any(axis=(1, 2)))
-    return _given(good) & _reached(rows)[:, None, None] & ~good
+    return _specified(good) & _reached(rows)[:, None, None] & ~good
 
 
 def pair_gaps(values: np.ndarray) -> np.ndarray:
     """Gaps of a transfer function (omega, omega, headings, dof)."""
     good = ~np.isnan(values)
-    whole = np.asarray(good.any(axis=-1))
-    inside = whole | _reached(whole) | np.swapaxes(_reached(np.swapaxes(whole, 0, 1)), 0, 1)
+    full = np.asarray(good.any(axis=-1))
+    inside = full | _reached(full) | np.swapaxes(_reached(np.swapaxes(full, 0, 1)), 0, 1)
     # equal frequencies are the edge of a half; the other edge may be ragged where rounding cuts it
     equal = np.arange(len(values))
-    inside[equal, equal] |= _reached(whole[equal, equal])
-    return _given(good) & inside[..., None] & ~good
+    inside[equal, equal] |= _reached(full[equal, equal])
+    return _specified(good) & inside[..., None] & ~good
 
 
 def diagonal(n: int, offset: int) -> tuple[np.ndarray, np.ndarray]:
@@ -50,7 +50,7 @@ def diagonal(n: int, offset: int) -> tuple[np.ndarray, np.ndarray]:
     return i, i + offset
 
 
-def _given(good: np.ndarray) -> np.ndarray:
+def _specified(good: np.ndarray) -> np.ndarray:
     """DOFs that the data speak of (dof,)."""
     return np.asarray(good.reshape(-1, good.shape[-1]).any(axis=0))
 
@@ -224,7 +224,7 @@ def check_usable(data: xr.Dataset) -> None:
 # --- Gaps in hydrodynamic data, handled as requested: interpolated, left out or kept
 
 
-def mend_gaps(
+def fill_gaps(
     data: xr.Dataset,
     gaps: str,
     where: str = "hydro data",
@@ -281,8 +281,8 @@ def _interpolated(data: xr.Dataset, result: list[Gap]) -> xr.Dataset:
         turn = _phase_at_bodies(data, gap)
         way = _between if len(gap.axes) == 1 else _along_diagonals
         table = way(omega, values.values / turn, gap.bad) * turn
-        mended = values.copy(data=np.where(gap.bad, table, values.values))
-        data = data.assign({gap.name: mended.transpose(*data[gap.name].dims)})
+        repaired = values.copy(data=np.where(gap.bad, table, values.values))
+        data = data.assign({gap.name: repaired.transpose(*data[gap.name].dims)})
         rows = gap.rows & ~replace(gap, bad=gap.bad & np.isnan(table)).rows
         if rows.any():
             data = _noted(

@@ -48,13 +48,13 @@ def hydro_report(data: xr.Dataset, dofs: Sequence[str] | None = None) -> list[Fi
             model leave free; all if not given.
     """
     findings = _missing(data)
-    whole = finite_rows(complete(data))
-    if whole.sizes["omega"] < 2:
+    full = finite_rows(complete(data))
+    if full.sizes["omega"] < 2:
         findings.append(
             Finding(
                 "error",
                 "frequencies",
-                f"only {whole.sizes['omega']} finite frequencies are complete; nothing can be "
+                f"only {full.sizes['omega']} finite frequencies are complete; nothing can be "
                 "interpolated. Recompute with a range of frequencies.",
             )
         )
@@ -65,14 +65,14 @@ def hydro_report(data: xr.Dataset, dofs: Sequence[str] | None = None) -> list[Fi
             f"hydro_report: the data have no {listed(absent)}, so they cannot be judged. Give data "
             "as read_hydro and run_bem return them."
         )
-    every = table_of(whole)
+    every = table_of(full)
     findings += _long_waves(every)
     if dofs is not None:
         free = [str(label) for label in data["influenced_dof"].values if label in dofs]
         if not free:
             return sorted(findings, key=lambda finding: RANK[finding.severity])
-        data, whole = (x.sel(influenced_dof=free, radiating_dof=free) for x in (data, whole))
-    table = table_of(whole)
+        data, full = (x.sel(influenced_dof=free, radiating_dof=free) for x in (data, full))
+    table = table_of(full)
     infinite = infinite_added_mass(data)
     for check in (_symmetry, _passivity, _spikes):
         findings += check(table)

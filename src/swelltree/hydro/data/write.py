@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.describe.files.atomic import write_whole
+from swelltree.describe.files.atomic import write_atomic
 from swelltree.hydro.data.dataset import (
     DOFS,
     FORCE,
@@ -51,7 +51,7 @@ def write_hydro(data: xr.Dataset, path: str | Path) -> Path:
         )
     content = io.BytesIO()  # HDF5 ends the process when a disk fills up under an open file
     writers[path.suffix.lower()](data, content)
-    return write_whole(path, content.getbuffer())
+    return write_atomic(path, content.getbuffer())
 
 
 def _write_netcdf(data: xr.Dataset, file: io.BytesIO) -> None:
@@ -211,8 +211,8 @@ def hydro_outline(data: xr.Dataset, findings: Sequence[Finding]) -> str:
         )
     optional_names = [name for name in ("excitation_force", *OPTIONAL, *SECOND) if name in data]
     lines.append(f"also holds   {', '.join(optional_names)}")
-    given = "given" if infinite_added_mass(data) is not None else "not given"
-    lines.append(f"A_inf        {given}")
+    specified = "given" if infinite_added_mass(data) is not None else "not given"
+    lines.append(f"A_inf        {specified}")
     lines += [f"note         {text}" for text in str(data.attrs.get("notes", "")).splitlines()]
     lines.append("")
     lines += [str(finding) for finding in findings] or ["no findings: the data are consistent."]

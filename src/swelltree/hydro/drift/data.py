@@ -200,12 +200,12 @@ def _pair_sentence(pairs: Pairs) -> str:
 
 def _missing(data: xr.Dataset, *names: str) -> list[str]:
     """A message about DOFs that the data say nothing of."""
-    given = np.zeros(data.sizes["influenced_dof"], dtype=bool)
+    specified = np.zeros(data.sizes["influenced_dof"], dtype=bool)
     for name in names:
         if name in data:
             values = np.asarray(data[name].transpose(..., "influenced_dof").values)
-            given |= np.isfinite(values).reshape(-1, values.shape[-1]).any(axis=0)
-    absent = [str(label) for label in data["influenced_dof"].values[~given]]
+            specified |= np.isfinite(values).reshape(-1, values.shape[-1]).any(axis=0)
+    absent = [str(label) for label in data["influenced_dof"].values[~specified]]
     if not absent:
         return []
     return [f"drift: the data say nothing of {listed(absent)}, which get no drift force."]
@@ -235,8 +235,8 @@ def _mean(order: BodyOrder, data: xr.Dataset) -> MeanDrift | None:
 def _without_gaps(values: xr.DataArray) -> tuple[xr.DataArray, np.ndarray]:
     """DOFs that are nowhere given are zero; where a given one is missing nothing is known."""
     array = np.asarray(values.values)
-    given = np.isfinite(array).reshape(-1, array.shape[-1]).any(axis=0)
-    known = np.asarray(np.isfinite(array[..., given]).all(axis=-1) & given.any())
+    specified = np.isfinite(array).reshape(-1, array.shape[-1]).any(axis=0)
+    known = np.asarray(np.isfinite(array[..., specified]).all(axis=-1) & specified.any())
     return values.copy(data=np.where(np.isfinite(array), array, 0.0)), known
 
 

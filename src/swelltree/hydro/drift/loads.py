@@ -49,7 +49,7 @@ from swelltree.hydro.linear.headings import (
     heading_weights,
     headings_of,
     middle,
-    tell_coarse,
+    warn_coarse,
     within,
 )
 from swelltree.jit.arrays import Array, namespace, pytree
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 # --- Second-order loads of bodies whose frame follows their mean yaw
 
-LARGEST = 1.5e8  # numbers in a record: 1.2 GB
+MAX_RECORD_NUMBERS = 1.5e8  # numbers in a record: 1.2 GB
 
 
 @pytree()
@@ -114,7 +114,7 @@ def yaw_nodes(direction: np.ndarray, beta: np.ndarray) -> np.ndarray:
 
 def check_size(numbers: int) -> None:
     """Reject records that would not fit into memory."""
-    if numbers > LARGEST:
+    if numbers > MAX_RECORD_NUMBERS:
         raise SwelltreeError(
             f"the drift force at all yaws would take {16e-9 * numbers:.2g} GB. Use drift='newman', "
             "a shorter run, or data with fewer headings."
@@ -173,7 +173,7 @@ def transfer_at(
         looks = [((a,), W[:, a]) for a in many]
     force, known = np.asarray(pairs.force), np.asarray(pairs.known)
     total = np.zeros((len(i), force.shape[-1]), dtype=complex)
-    whole = inside[i] & inside[j]
+    full = inside[i] & inside[j]
     for heading, share in looks:
         if not share.any():
             continue
@@ -181,8 +181,8 @@ def transfer_at(
             where = (*heading, n[i] + di, n[j] + dj)
             w = share * weight
             total += w[:, None] * force[where]
-            whole = whole & (known[where] | (w == 0.0))
-    return np.where(whole[:, None], total, 0.0)
+            full = full & (known[where] | (w == 0.0))
+    return np.where(full[:, None], total, 0.0)
 
 
 def at_one_heading(pairs: Pairs, beta: float) -> Pairs:
@@ -224,10 +224,10 @@ def drift_loads(
     drift: DriftTable | None = table.drift
     if drift is None:
         return None
-    tell_coarse_drift(drift, np.asarray(waves.beta))
+    warn_coarse_drift(drift, np.asarray(waves.beta))
     amplitude = np.asarray(waves.complex_amplitude)
     omega, beta = np.asarray(waves.omega), np.asarray(waves.beta)
-    tell_outside(drift, omega, np.abs(amplitude) ** 2)
+    warn_outside(drift, omega, np.abs(amplitude) ** 2)
     live = np.abs(amplitude) > 0
     amplitude, omega, beta = amplitude[live], omega[live], beta[live]
     way = travelled(table.place, np.asarray(waves.wavenumber)[live], beta)
@@ -347,14 +347,14 @@ def ramped(force: np.ndarray, rate: np.ndarray, grid: Grid) -> tuple[np.ndarray,
     return (r**2)[:, None] * force, rate
 
 
-def tell_coarse_drift(drift: DriftTable, beta: np.ndarray) -> None:
+def warn_coarse_drift(drift: DriftTable, beta: np.ndarray) -> None:
     """Warn when the headings of the drift data are too far apart for those of the waves."""
     known = drift.mean or (None if drift.difference is None else diagonal(drift.difference))
     if known is not None:
-        tell_coarse(known.direction, np.asarray(known.force), beta, "drift data")
+        warn_coarse(known.direction, np.asarray(known.force), beta, "drift data")
 
 
-def tell_outside(drift: DriftTable, omega: np.ndarray, energy: np.ndarray) -> None:
+def warn_outside(drift: DriftTable, omega: np.ndarray, energy: np.ndarray) -> None:
     """Warn when a part of the sea lies outside the drift data."""
     known = drift.mean or drift.difference
     assert known is not None

@@ -13,7 +13,7 @@ from swelltree.describe.bodies.meshes import mesh_notes
 from swelltree.describe.bodies.panels import Panels
 from swelltree.describe.environment.water import Water
 from swelltree.describe.errors import SwelltreeError, listed, suggest, warn_user
-from swelltree.hydro.bem.meshes import check_whole
+from swelltree.hydro.bem.meshes import check_closed
 from swelltree.hydro.froude_krylov.hulls import Hulls, Triangles, wetted
 from swelltree.multibody.kinematics import Pose
 from swelltree.multibody.layout import Layout
@@ -71,7 +71,7 @@ def closed_panels(body: Body) -> Panels:
         )
     # opposite holes have no net area; all rims count, so the hull is looked at under water
     top = float(panels.vertices[:, 2].max()) + 1.0
-    check_whole(body.name, panels.moved((0.0, 0.0, -top)), top)
+    check_closed(body.name, panels.moved((0.0, 0.0, -top)), top)
     return panels
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from swelltree.jit.arrays import Array, known, namespace, pytree
 from swelltree.jit.loops import along, rows_of, sum_along
-from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.effect import Effect, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.waves.airy import Components
 from swelltree.waves.local import LocalWaves, local_waves, roomy
@@ -252,13 +252,13 @@ class Hulls(Effect):
             near = local_waves(waves, self.radius, model.water)
         return replace(self, near=near)
 
-    def with_room(self, model: Model) -> Hulls:
+    def with_padding(self, model: Model) -> Hulls:
         """The same with as many terms as any expansion has."""
         if not isinstance(self.near, LocalWaves):
             return self
         return replace(self, near=roomy(self.near, model.water))
 
-    def loads(self, model: Model, now: Now) -> Loads:
+    def loads(self, model: Model, now: Instant) -> Loads:
         """Wrenches of the total pressure; stored energy in still water, else power."""
         pose = now.motion.pose
         xp = namespace(pose.p)

@@ -384,8 +384,8 @@ def with_fitted_memory(model: Model, options: NamedValues, free: np.ndarray) -> 
     assert model.added_mass is not None
     motion = welded_motion(model.layout, hydro.mean)
     motions = partial(SmallMotions, model, free=free)
-    made = fit_memory(hydro.table, moving_dofs(model), motion, options, motions)
-    memory, above, sentence = made
+    built = fit_memory(hydro.table, moving_dofs(model), motion, options, motions)
+    memory, above, sentence = built
     assert model.added_mass is not None
     added = model.added_mass + 0.5 * (above + above.T)
     model = model.with_effect(replace(hydro, memory=memory)).replace(added_mass=added)
@@ -437,19 +437,21 @@ def fit_memory(
     if live.size == 0:
         none = np.zeros_like(apart.added_mass_inf)
         return None, none, _no_memory(moves, size)
-    given = {"omega_max": _end_of_damping(table, live)} | options
-    asked = float(given.pop("error", FIRST))
+    specified = {"omega_max": _end_of_damping(table, live)} | options
+    requested = float(specified.pop("error", FIRST))
     W = shared_out(apart.radiation_damping, T, live)
-    best, own = _best_fit(table, apart, live, W, asked, given, motions)
-    kept = ""
-    if own > DOUBTFUL and "as_given" not in given:
+    best, own = _best_fit(table, apart, live, W, requested, specified, motions)
+    stored = ""
+    if own > DOUBTFUL and "as_specified" not in specified:
         # what looks like a jump may be the resonance of a moonpool: then the data can be fitted
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SwelltreeWarning)
-            whole, _ = _best_fit(table, apart, live, W, asked, given | {"as_given": True}, motions)
-        if whole.motion_error < own:
-            best, own = whole, 0.0
-            kept = " Frequencies at which the data jump were kept: a passive model follows them."
+            complete, _ = _best_fit(
+                table, apart, live, W, requested, specified | {"as_specified": True}, motions
+            )
+        if complete.motion_error < own:
+            best, own = complete, 0.0
+            stored = " Frequencies at which the data jump were kept: a passive model follows them."
     fit = best.model
     sentence = (
         f"radiation: memory of order {fit.order}, motions within {100 * best.motion_error:.2g} % "
@@ -458,16 +460,16 @@ def fit_memory(
         f"impulse response, added mass {100 * fit.mass_error:.2g} % and damping "
         f"{100 * fit.damping_error:.2g} % where the bodies radiate."
     )
-    sentence += kept
+    sentence += stored
     if own > FIRST:
         sentence += (
             " What was left out or corrected, because the data jump or added mass and damping "
             f"contradict each other, alone changes the motions by up to {100 * own:.2g} %."
         )
-    if best.motion_error > asked:
+    if best.motion_error > requested:
         missed = (
             f"radiation fit: with {fit.order} states the motions differ from those with the data "
-            f"by up to {100 * best.motion_error:.2g} %, asked for {100 * asked:.2g} %. Use "
+            f"by up to {100 * best.motion_error:.2g} %, asked for {100 * requested:.2g} %. Use "
             "radiation='convolution', allow a larger max_order or error, or give data at more "
             "frequencies."
         )
@@ -483,7 +485,7 @@ def _best_fit(
     apart: Table,
     live: np.ndarray,
     W: np.ndarray,
-    asked: float,
+    requested: float,
     options: NamedValues,
     motions: Callable[[Table], SmallMotions],
 ) -> tuple[_Fit, float]:
@@ -496,7 +498,7 @@ def _best_fit(
     judge: SmallMotions | None = None
     own = 0.0
     fits: list[_Fit] = []
-    for level in (max(asked, FIRST), *FURTHER):
+    for level in (max(requested, FIRST), *FURTHER):
         more = {}
         if judge is not None:
             first = fits[0].model
@@ -504,14 +506,14 @@ def _best_fit(
             at = np.searchsorted(table.omega, judge.rows - 1e-9)
             weight[at] = judge.importance(first.scale, W.T)
             more = {"importance": weight, "max_order": 2 * _most_states(live.size)}
-        made = recent_fit(table.omega, A, B, A_inf, error=level, **{**more, **options})
+        built = recent_fit(table.omega, A, B, A_inf, error=level, **{**more, **options})
         if judge is None:
-            judge, own = _judge(apart, table, made, live, W, motions)
-        above = W @ (made.A_inf - 0.5 * (A_inf + A_inf.T)) @ W.T
-        K = W @ made.transfer(judge.rows) @ W.T
+            judge, own = _judge(apart, table, built, live, W, motions)
+        above = W @ (built.A_inf - 0.5 * (A_inf + A_inf.T)) @ W.T
+        K = W @ built.transfer(judge.rows) @ W.T
         mass = apart.added_mass_inf + above + K.imag / judge.rows[:, None, None]
-        fits.append(_Fit(made, above, W, judge.error(mass, K.real)))
-        if fits[-1].motion_error <= asked:
+        fits.append(_Fit(built, above, W, judge.error(mass, K.real)))
+        if fits[-1].motion_error <= requested:
             return fits[-1], own
         # twice in vain: what is left is not the order's
         errors = [fit.motion_error for fit in fits]
@@ -523,31 +525,33 @@ def _best_fit(
 def _judge(
     apart: Table,
     table: Table,
-    made: RadiationModel,
+    built: RadiationModel,
     live: np.ndarray,
     W: np.ndarray,
     motions: Callable[[Table], SmallMotions],
 ) -> tuple[SmallMotions, float]:
     """Motions with the data that were fitted, and how far those with the data as given are off."""
-    assert made.data is not None
-    omega, A, B = made.data
+    assert built.data is not None
+    omega, A, B = built.data
     rows = np.searchsorted(apart.omega, omega - 1e-9)
     pick = np.ix_(rows, live, live)
-    given = _at_rows(apart, rows)
-    mended = replace(
-        given,
-        added_mass=given.added_mass + W @ (A - table.added_mass[pick]) @ W.T,
-        radiation_damping=given.radiation_damping + W @ (B - table.radiation_damping[pick]) @ W.T,
+    specified = _at_rows(apart, rows)
+    repaired = replace(
+        specified,
+        added_mass=specified.added_mass + W @ (A - table.added_mass[pick]) @ W.T,
+        radiation_damping=specified.radiation_damping
+        + W @ (B - table.radiation_damping[pick]) @ W.T,
     )
-    judge = motions(mended)
+    judge = motions(repaired)
     every = np.arange(rows[0], rows[-1] + 1)
-    if every.size == rows.size and made.data_inconsistency == 0.0:
+    if every.size == rows.size and built.data_inconsistency == 0.0:
         return judge, 0.0
-    whole = _at_rows(apart, every)
+    complete = _at_rows(apart, every)
     bridged = (
-        interpolated(omega, x, whole.omega) for x in (mended.added_mass, mended.radiation_damping)
+        interpolated(omega, x, complete.omega)
+        for x in (repaired.added_mass, repaired.radiation_damping)
     )
-    return judge, motions(whole).error(*bridged)
+    return judge, motions(complete).error(*bridged)
 
 
 def _at_rows(table: Table, rows: np.ndarray) -> Table:
@@ -629,16 +633,16 @@ def _hydrostatics(
     N, water = layout.n_bodies, system.water
     buoyancy, G = np.zeros((N, 6)), np.zeros((6 * N, 6 * N))
     # all of it may be unknown (NaN); `compile` rejects a part
-    given = "hydrostatic_stiffness" in data and bool(
+    specified = "hydrostatic_stiffness" in data and bool(
         np.isfinite(data["hydrostatic_stiffness"].values).any()
     )
-    if given:
+    if specified:
         G = order.matrix(data["hydrostatic_stiffness"])
     for name in wet:
         body, i = system.body(name), layout.bodies.index(name)
         block = slice(6 * i, 6 * i + 6)
         com = np.array(body.position) + body.rotation_matrix @ np.array(body.com)
-        if not given:
+        if not specified:
             from swelltree.hydro.bem.hydrostatics import hydrostatics
 
             if body.hull is None:

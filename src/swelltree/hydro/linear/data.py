@@ -47,7 +47,7 @@ class RadiationMemory:
         return None
 
     @property
-    def kept_step(self) -> float | None:
+    def required_step(self) -> float | None:
         """Step that it was made for and must be stepped by [s]; None: any."""
         return None
 

@@ -55,11 +55,11 @@ def placed(system: System, data: xr.Dataset) -> tuple[xr.Dataset, list[str]]:
             _check_level(moved, system)
         _check_hull(system.body(name), data, moved)
     notes: list[str] = []
-    whole = [moved for moved in result if moved is not None]
-    if len(whole) < len(names) or not whole:
+    full = [moved for moved in result if moved is not None]
+    if len(full) < len(names) or not full:
         return data, notes
-    first = whole[0]
-    for other in whole[1:]:
+    first = full[0]
+    for other in full[1:]:
         _check_together(first, other)
     yaw, (x, y) = first.yaw, first.offset[:2]
     if abs(yaw) <= SAME_ANGLE and np.hypot(x, y) <= SAME_PLACE * first.size:

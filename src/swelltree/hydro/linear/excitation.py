@@ -11,7 +11,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.hydro.linear.data import LEFT_OUT, NEGLIGIBLE, RadiationMemory, Table
 from swelltree.hydro.linear.frame import turned_six
-from swelltree.hydro.linear.headings import heading_weights, tell_coarse
+from swelltree.hydro.linear.headings import heading_weights, warn_coarse
 from swelltree.jit.arrays import Array, namespace, pytree
 from swelltree.spatial.cubic_spline import CubicSpline
 from swelltree.spatial.rotations import matvec
@@ -82,10 +82,10 @@ def excitation_at(
     # with the crest at each body it changes slowly and can be interpolated
     if yaw is None:
         weights = heading_weights(table.direction, beta)
-        tell_coarse(table.direction, size[:, None, None] * force, beta, "hydro data")
+        warn_coarse(table.direction, size[:, None, None] * force, beta, "hydro data")
         return np.einsum("cd,cdm->cm", weights, force) * way
     for i, psi in enumerate(yaw):
-        tell_coarse(table.direction, size[:, None, None] * force, beta - psi, "hydro data")
+        warn_coarse(table.direction, size[:, None, None] * force, beta - psi, "hydro data")
         weights = heading_weights(table.direction, beta - psi)
         body = slice(6 * i, 6 * i + 6)
         six = np.einsum("cd,cdm->cm", weights, force[:, :, body])
@@ -251,7 +251,7 @@ class Convolution(RadiationMemory):
     live: tuple[int, ...]  # which of the 6N velocities radiate
 
     @property
-    def kept_step(self) -> float:
+    def required_step(self) -> float:
         return float(self.step)
 
     @property

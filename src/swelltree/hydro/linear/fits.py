@@ -51,7 +51,7 @@ class SmallMotions:
         self.omega = _between(self.rows)
         y = self._amplitudes(self.omega)
         for _ in range(REFINED):
-            self.omega = np.union1d(self.omega, _beside_peaks(self.omega, y))
+            self.omega = np.union1d(self.omega, _near_peaks(self.omega, y))
             y = self._amplitudes(self.omega)
         self.y = y
         self.size = np.abs(y).max(axis=(0, 1), initial=0.0)
@@ -150,21 +150,21 @@ def _between(rows: np.ndarray) -> np.ndarray:
     return np.append((rows[:-1, None] + np.diff(rows)[:, None] * part).ravel(), rows[-1])
 
 
-def _beside_peaks(omega: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _near_peaks(omega: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Frequencies beside every maximum of a motion."""
 
-    def beside() -> Iterator[np.ndarray]:
+    def adjacent() -> Iterator[np.ndarray]:
         size = np.abs(y).reshape(omega.size, -1)
         top = (size[1:-1] >= size[:-2]) & (size[1:-1] >= size[2:])
         for k in np.flatnonzero(top.any(axis=1)) + 1:
             yield np.linspace(omega[k - 1], omega[k + 1], 7)
 
-    return np.concatenate([*beside(), omega[:1]])
+    return np.concatenate([*adjacent(), omega[:1]])
 
 
 # --- Radiation fits of this process, for models that are compiled again with other numbers
 
-MOST = 16
+MAX_FITS = 16
 _RECENT: dict[str, tuple[RadiationModel, list[tuple[Warning | str, type[Warning]]]]] = {}
 
 
@@ -177,11 +177,11 @@ def recent_fit(omega: Array, A: Array, B: Array, A_inf: Array, **options: Any) -
     if key not in _RECENT:
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
-            made = fit_radiation(omega, A, B, A_inf, **options)
-        while len(_RECENT) >= MOST:
+            built = fit_radiation(omega, A, B, A_inf, **options)
+        while len(_RECENT) >= MAX_FITS:
             _RECENT.pop(next(iter(_RECENT)))
         _RECENT[key] = (
-            made,
+            built,
             [
                 (one.message, one.category)
                 for one in heard

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.effect import Effect, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Pose
 from swelltree.multibody.layout import Layout
@@ -107,8 +107,8 @@ class FollowingFrame(Effect):
     """Mean yaw of every body as a state, and the wrench of the turning added mass."""
 
     kind: ClassVar[str] = KIND
-    settles: ClassVar[bool] = True
-    turns_axes: ClassVar[bool] = True
+    has_equilibrium_states: ClassVar[bool] = True
+    rotates_hydro_frame: ClassVar[bool] = True
     mean: Pose
     time: Array  # s, over which the mean is taken
     names: tuple[str, ...] = ()
@@ -127,13 +127,13 @@ class FollowingFrame(Effect):
         """The yaw of the bodies there."""
         return yaw(self.mean, pose)
 
-    def internal_rate(self, model: Model, now: Now) -> Array:
+    def internal_rate(self, model: Model, now: Instant) -> Array:
         """Rate of the mean yaw; whole turns count."""
         xp = namespace(now.motion.pose.p)
         off = yaw(self.mean, now.motion.pose) - now.internal.elements[KIND]
         return xp.arctan2(xp.sin(off), xp.cos(off)) / self.time
 
-    def loads(self, model: Model, now: Now) -> Loads:
+    def loads(self, model: Model, now: Instant) -> Loads:
         """Wrench from the turning of the frame; `model` has its added mass turned already."""
         xp = namespace(now.motion.pose.p)
         v = now.motion.v

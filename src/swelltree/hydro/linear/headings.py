@@ -62,10 +62,10 @@ def headings_of(direction: np.ndarray) -> Headings:
     harmonics = min(most, max(ALWAYS, int(np.pi / gaps.max() - 1e-6) if closed else 0))
     T = _harmonics(np, nodes, harmonics)
     K = _bernoulli(np, nodes[:, None] - nodes)
-    whole = np.block([[K, T], [T.T, np.zeros((T.shape[1], T.shape[1]))]])
-    unit = np.zeros((len(whole), len(direction)))
+    full = np.block([[K, T], [T.T, np.zeros((T.shape[1], T.shape[1]))]])
+    unit = np.zeros((len(full), len(direction)))
     unit[np.arange(len(nodes)), np.roll(once, -first)] = 1.0
-    to_curve = np.linalg.solve(whole, unit)
+    to_curve = np.linalg.solve(full, unit)
     return Headings(np.array(nodes[0]), np.array(covered), nodes, to_curve, harmonics)
 
 
@@ -154,7 +154,7 @@ def left_out_error(direction: np.ndarray, values: np.ndarray) -> float:
     return float(np.sqrt(missed / np.where(size > 0, size, 1.0)).max(initial=0.0))
 
 
-def tell_coarse(direction: Array, values: np.ndarray, beta: np.ndarray, what: str) -> None:
+def warn_coarse(direction: Array, values: np.ndarray, beta: np.ndarray, what: str) -> None:
     """Warn when headings between those of the data are wanted and the data are too coarse.
 
     Args:
@@ -169,8 +169,8 @@ def tell_coarse(direction: Array, values: np.ndarray, beta: np.ndarray, what: st
     if not (off > SAME).any():
         return
     error = left_out_error(np.asarray(direction), values[:: max(1, len(values) // MANY)])
-    wanted = np.degrees(np.asarray(beta)[int(off.argmax())])
-    start = f"the waves' heading of {wanted:.4g} degrees lies between those of the {what}"
+    requested = np.degrees(np.asarray(beta)[int(off.argmax())])
+    start = f"the waves' heading of {requested:.4g} degrees lies between those of the {what}"
     if np.isnan(error):
         text = f"{start}, which are too few to check what is between them."
     elif error > TOO_COARSE:

@@ -38,7 +38,7 @@ from swelltree.hydro.linear.excitation import (
 from swelltree.hydro.linear.frame import in_axes, mean_yaw, out_of_axes, unturned
 from swelltree.hydro.linear.radiation import RadiationData, RadiationSources
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.effect import Effect, LinearForm, Loads, Now
+from swelltree.model.effect import Effect, Instant, LinearForm, Loads
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Pose
 from swelltree.spatial.rotations import apply
@@ -81,7 +81,7 @@ class Hydro(Effect):
         waves, drift = (x if x is None else x.flat() for x in (self.waves, self.drift))
         return replace(self, waves=waves, drift=drift)
 
-    def loads(self, model: Model, now: Now) -> Loads:
+    def loads(self, model: Model, now: Instant) -> Loads:
         t, motion, internal = now.t, now.motion, now.internal
         xp = namespace(motion.pose.p)
         shape = motion.v.shape
@@ -106,7 +106,7 @@ class Hydro(Effect):
             channels["drift"] = drift
         return Loads(parts.sum(0), xp.zeros(len(self.names)), power, channels)
 
-    def bends(self, off_stops: frozenset[str] = frozenset()) -> str:
+    def nonlinearity(self, off_stops: frozenset[str] = frozenset()) -> str:
         return ""
 
     def still(self) -> Effect:
@@ -121,7 +121,7 @@ class Hydro(Effect):
             data = RadiationData(*(np.asarray(x) for x in values))
         return RadiationSources(model.added_mass, self.damping, self.memory, data)
 
-    def linear(self, model: Model, now: Now) -> LinearForm:
+    def linear(self, model: Model, now: Instant) -> LinearForm:
         excitation, psi = None, mean_yaw(now.internal)
         if self.table is not None:
             excitation = DataExcitation(self.table, model.water, psi)
@@ -130,7 +130,7 @@ class Hydro(Effect):
     def radiation_start(self) -> Array | None:
         return None if self.memory is None else self.memory.start()
 
-    def radiation_rate(self, now: Now) -> Array:
+    def radiation_rate(self, now: Instant) -> Array:
         assert self.memory is not None
         v = in_axes(mean_yaw(now.internal), now.motion.v).reshape(-1)
         return self.memory.rate(now.internal.radiation, v)

@@ -66,14 +66,14 @@ def moving_waves(table: Table, waves: Components, follows_place: bool) -> Moving
     heading, k = parts["beta"][inside], parts["wavenumber"][inside]
     excitation_at(table, omega, heading, k, size)  # covered?
     # the few outside the data stay as waves without height: another seed has another few
-    kept = Components(**parts | {"amplitude": parts["amplitude"] * inside}, ramp=waves.ramp)
+    stored = Components(**parts | {"amplitude": parts["amplitude"] * inside}, ramp=waves.ramp)
     known = np.asarray(table.omega)
     at = np.clip(parts["omega"], known[0], known[-1])
     force = interpolated(known, np.asarray(table.excitation), at)
     headings = headings_of(np.asarray(table.direction))
     place = np.asarray(table.place).reshape(-1, 6, 2)[:, 0]
     curve = np.tensordot(headings.to_curve, force, (1, 1))
-    return MovingWaves(kept, headings, curve, place, follows_place)
+    return MovingWaves(stored, headings, curve, place, follows_place)
 
 
 PER_COMPONENT = ("amplitude", "omega", "wavenumber", "beta", "phase")
@@ -84,7 +84,7 @@ PER_COMPONENT = ("amplitude", "omega", "wavenumber", "beta", "phase")
 METHODS = ("components", "convolution", "moving")
 
 
-def in_waves(
+def apply_sea(
     model: Model,
     waves: RealisedSea,
     duration: float,
@@ -124,7 +124,7 @@ def in_waves(
     if felt:
         groups = tuple(group.in_sea(model, waves) for group in model.effects)
         if window is not None:
-            groups = tuple(group.with_room(model) for group in groups)
+            groups = tuple(group.with_padding(model) for group in groups)
         model = model.replace(sea=replace(model.sea, waves=waves), effects=groups)
     if model.hydro is not None and model.hydro.table is not None:
         table = model.hydro.table
@@ -133,7 +133,7 @@ def in_waves(
         if table.remaining is not None:
             # nonlinear hulls feel the undisturbed wave by themselves
             table = replace(table, excitation=table.remaining)
-        turning = any(effect.turns_axes for effect in model.effects)
+        turning = any(effect.rotates_hydro_frame for effect in model.effects)
         if traced:
             _refuse_traced(table, method, turning)
         if sums_step is not None and linear and not turning:
@@ -158,12 +158,12 @@ def _refuse_traced(table: Table, method: str, turning: bool) -> None:
     from swelltree.hydro.linear.traced_loads import refuse_traced_table
 
     refuse_traced_table(table)
-    asked = {
+    requested = {
         f"excitation='{method}'": method != "components",
         "frame='yaw'": turning,
         "drift": table.drift is not None,
     }
-    for what, there in asked.items():
+    for what, there in requested.items():
         if there:
             raise SwelltreeError(
                 f"{what} does not know seas whose numbers are traced (jit, grad, vmap). Use "

@@ -23,7 +23,7 @@ from swelltree.hydro.linear.data import RadiationMemory
 from swelltree.hydro.linear.excitation import interpolated
 from swelltree.jit.arrays import Array, namespace, pytree
 from swelltree.jit.backend import jnp
-from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.effect import Effect, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.spatial.linear_steps import (
     ExactStages,
@@ -104,7 +104,7 @@ class Memory(RadiationMemory):
 
 
 @pytree("size", "active")
-class GivenMemoryForce(RadiationMemory):
+class PrescribedMemoryForce(RadiationMemory):
     """In place of the states stand the memory forces, and in place of their rates velocities.
 
     So stages of a step see the memory from outside, whose states are carried on once a step.
@@ -275,7 +275,7 @@ class KnownRadiation(Effect):
     radiation: Array  # (N, 6)
     names: tuple[str, ...] = ("periodic radiation",)
 
-    def loads(self, model: Model, now: Now) -> Loads:
+    def loads(self, model: Model, now: Instant) -> Loads:
         """The wrench, counted as work."""
         xp = namespace(now.motion.v)
         wrench = xp.asarray(self.radiation)

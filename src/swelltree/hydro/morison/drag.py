@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.effect import Coordinate, Effect, Loads, Now
+from swelltree.model.effect import Coordinate, Effect, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.model.sea import current_at, water_at
 from swelltree.multibody.kinematics import Motion
@@ -70,7 +70,7 @@ class BodyDrags(Effect):
     def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
         return {"body_drag": ("body_drag", self.names, "drag and lift of a body")}
 
-    def loads(self, model: Model, now: Now) -> Loads:
+    def loads(self, model: Model, now: Instant) -> Loads:
         """Wrenches and their power."""
         body = np.array(self.body)
         at_point = point_motion(now.motion, body, self.point)
@@ -141,7 +141,7 @@ class QuadraticDrags(Effect):
         """Is a body damped against the water, not against the ground alone?"""
         return any(felt != "ground" for felt in self.felt)
 
-    def loads(self, model: Model, now: Now) -> Loads:
+    def loads(self, model: Model, now: Instant) -> Loads:
         """Wrenches and their power."""
         body = np.array(self.body)
         motion = now.motion

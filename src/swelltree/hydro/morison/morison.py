@@ -24,7 +24,7 @@ from jaxtyping import Float
 from swelltree.hydro.morison.drag import DragPieces, size
 from swelltree.jit.arrays import Array, namespace, pytree
 from swelltree.jit.loops import in_rows
-from swelltree.model.effect import Coordinate, Effect, Loads, Now
+from swelltree.model.effect import Coordinate, Effect, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.model.sea import surface_and_water_at, water_at
 from swelltree.multibody.inertia import kirchhoff, world_added_mass
@@ -132,7 +132,7 @@ class MorisonMembers(Effect):
     def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
         return {"member": ("member", self.names, "slender member")}
 
-    def loads(self, model: Model, now: Now) -> Loads:
+    def loads(self, model: Model, now: Instant) -> Loads:
         """Wrenches and their power."""
         wrench, stored, power = self._by_strip(model, now)
         # by member: energies, and the resultant about the body's reference point
@@ -145,7 +145,7 @@ class MorisonMembers(Effect):
         stored, power = (xp.stack([x[k].sum() for k in strips]) for x in (stored, power))
         return Loads(total, stored, power, {"wrench": by_member})
 
-    def _by_strip(self, model: Model, now: Now) -> tuple[Array, Array, Array]:
+    def _by_strip(self, model: Model, now: Instant) -> tuple[Array, Array, Array]:
         """Wrench about the body's reference point, stored energy and power of every strip.
 
         One body of a loop for all strips up to the actual surface, and one for those up to the
@@ -222,7 +222,7 @@ class Strips(NamedTuple):
 
 
 def load_of_strips(
-    model: Model, now: Now, strips: Strips, body: Array, actual: bool
+    model: Model, now: Instant, strips: Strips, body: Array, actual: bool
 ) -> tuple[Array, Array, Array]:
     """Wrench (k, 6) about the body's reference point, stored energy and power (k,).
 
@@ -293,7 +293,7 @@ class WaterInertia(Effect):
     def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
         return {"water_inertia": ("water_inertia", self.names, "body with added mass of its own")}
 
-    def loads(self, model: Model, now: Now) -> Loads:
+    def loads(self, model: Model, now: Instant) -> Loads:
         """Wrenches and their power."""
         body = np.array(self.body)
         motion = now.motion

@@ -104,7 +104,7 @@ def prepare(
     omega_max: float | None = None,
     scale: Array | None = None,
     causal: bool = True,
-    as_given: bool = False,
+    as_specified: bool = False,
 ) -> RadiationData:
     """Check radiation data and bring them into the form that fits work on.
 
@@ -131,7 +131,7 @@ def prepare(
     B = (B + B.transpose(0, 2, 1)) / 2
     A = (A + A.transpose(0, 2, 1)) / 2
     B, noisy = _without_noise(B, unit, notes)
-    if not as_given:
+    if not as_specified:
         omega, A, B = _without_jumps(omega, A, B, unit, notes)
     if scale is None:  # a spike may have been the largest damping
         unit = damping_scale(B)
@@ -144,7 +144,7 @@ def prepare(
     weight = np.gradient(omega)
     weight[[0, -1]] /= 2
     K = raw
-    if causal and not as_given:
+    if causal and not as_specified:
         K, doubtful = _causal(omega, B / outer, raw, weight)
         if doubtful:
             notes.append(_contradiction(omega, K - raw, A / outer, B / outer, doubtful))

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, SwelltreeWarning, listed, suggest, warn_user
-from swelltree.hydro.data import cache as kept
+from swelltree.hydro.data import cache as stored
 from swelltree.hydro.radiation import methods as radiation_methods
 from swelltree.hydro.radiation import passive_fit, passive_form, reduction, symmetry, vector_fitting
 from swelltree.hydro.radiation.damping_band import extend_damping
@@ -53,7 +53,7 @@ def fit_radiation(
     entry_order: int = 6,
     cache: bool = True,
     importance: Array | None = None,
-    as_given: bool = False,
+    as_specified: bool = False,
 ) -> RadiationModel:
     r"""State space whose transfer function is :math:`K = B + i\omega (A - A_\infty)`.
 
@@ -90,14 +90,21 @@ def fit_radiation(
             "example 0.03."
         )
     data = prepare(
-        omega, A, B, A_inf, omega_max=omega_max, scale=scale, causal=causal, as_given=as_given
+        omega,
+        A,
+        B,
+        A_inf,
+        omega_max=omega_max,
+        scale=scale,
+        causal=causal,
+        as_specified=as_specified,
     )
     if importance is not None:
         at, known = np.asarray(omega, dtype=float), np.asarray(importance, dtype=float)
         weight = 1.0 + np.interp(data.omega, np.sort(at), known[np.argsort(at)]) ** 2
         data = replace(data, weight=data.weight * weight)
-    freedoms = sum(part.shape[1] for part in data.parts)
-    limit = max_order if max_order is not None else max(PER_FREEDOM * freedoms, 40)
+    dofs = sum(part.shape[1] for part in data.parts)
+    limit = max_order if max_order is not None else max(PER_FREEDOM * dofs, 40)
     if limit < 2 * len(data.parts):
         raise SwelltreeError(
             f"radiation fit: max_order {limit} is too small for {len(data.parts)} sets of motions "
@@ -119,7 +126,7 @@ def _fitted(
 ) -> Fit:
     """A fit of the cache, or a new one."""
     key = _key(data, error, limit, method, entry_order)
-    if cache and (result := _unpacked(kept.load("radiation", key))) is not None:
+    if cache and (result := _unpacked(stored.load("radiation", key))) is not None:
         return result
     # scipy's own library must be there to be limited
     importlib.import_module("scipy.linalg")
@@ -129,7 +136,7 @@ def _fitted(
     with threadpool_limits(limits=1):
         result = METHODS[method](data, error, limit, entry_order)
     if cache:
-        kept.store("radiation", key, _packed(*result))
+        stored.store("radiation", key, _packed(*result))
     return result
 
 
@@ -154,7 +161,7 @@ def _key(data: RadiationData, *options: object) -> str:
     """Name of a fit: the data it works on, its options and the text of the programs."""
     modules = (passive_fit, passive_form, radiation_methods, reduction, symmetry, vector_fitting)
     programs = [Path(str(module.__file__)).read_bytes() for module in modules]
-    return kept.content_key(*programs, data.omega, data.K, data.weight, options)
+    return stored.content_key(*programs, data.omega, data.K, data.weight, options)
 
 
 def _packed(matrices: StateSpace, storage: Array | None, notes: list[str]) -> dict[str, Array]:
@@ -236,7 +243,7 @@ def _finish(
         method,
         data.inconsistency,
         tuple(notes),
-        *_told_errors(data, fit),
+        *_reported_errors(data, fit),
         _impulse_error(data, draft),
         _fitted_data(data),
     )
@@ -248,7 +255,7 @@ def _fitted_data(data: RadiationData) -> tuple[Array, Array, Array]:
     return data.omega, data.A_inf + K.imag / data.omega[:, None, None], K.real
 
 
-def _told_errors(data: RadiationData, fit: Array) -> tuple[float, float, float]:
+def _reported_errors(data: RadiationData, fit: Array) -> tuple[float, float, float]:
     """Misfit of the kernel, of added mass and of damping over the band where bodies radiate."""
     # Parseval: the kernel is the cosine transform of the damping
     size = np.linalg.norm(data.K.real, axis=(1, 2))

@@ -146,5 +146,5 @@ def modal_parts(
 ) -> tuple[tuple[Array, Array, Array], Array, int, Array | None, float]:
     """Modal matrices, poles, number of pairs, storage of the new states, condition."""
     matrices, poles, T, condition = modal(A, B, C)
-    kept = None if storage is None else T.T @ storage @ T
-    return matrices, poles, int((poles.imag > 0).sum()), kept, condition
+    stored = None if storage is None else T.T @ storage @ T
+    return matrices, poles, int((poles.imag > 0).sum()), stored, condition

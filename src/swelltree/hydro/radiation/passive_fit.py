@@ -111,21 +111,21 @@ def passive(
     data: RadiationData, error: float, limit: int, entry_order: int
 ) -> tuple[StateSpace, Array | None, list[str]]:
     """Passive oscillators for every part, enlarged where the misfit is largest."""
-    whole = float(np.einsum("f,fij->", data.weight, np.abs(data.K) ** 2))
+    full = float(np.einsum("f,fij->", data.weight, np.abs(data.K) ** 2))
     # oscillators are shared out by the number of motions, at least one for each part
-    freedoms = sum(basis.shape[1] for basis in data.parts)
+    dofs = sum(basis.shape[1] for basis in data.parts)
     spare = limit // 2 - len(data.parts)
-    enough = error**2 * whole / max(len(data.parts), 1)
-    parts = [Part(data, b, 1 + spare * b.shape[1] // freedoms, enough) for b in data.parts]
+    enough = error**2 * full / max(len(data.parts), 1)
+    parts = [Part(data, b, 1 + spare * b.shape[1] // dofs, enough) for b in data.parts]
     # what couples the parts is noise; it counts as misfit
     inside = sum(float(np.einsum("f,fij->", data.weight, np.abs(p.K) ** 2)) for p in parts)
-    between = max(whole - inside, 0.0)
+    between = max(full - inside, 0.0)
 
     def states() -> int:
         return sum(2 * p.model.frequency.size for p in parts)
 
     while states() + 2 <= limit:
-        near = np.sqrt((sum(p.misfit for p in parts) + between) / whole) <= error
+        near = np.sqrt((sum(p.misfit for p in parts) + between) / full) <= error
         hopeful = [p for p in parts if p.idle < 3 and not (near and p.settled)]
         if not hopeful:
             break

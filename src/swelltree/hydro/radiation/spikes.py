@@ -24,10 +24,10 @@ JUMP = 0.04  # of the largest damping, DOFs scaled by it
 STANDS_OUT = 8.0  # times what half of the frequencies miss: a coarse grid misses everywhere
 CERTAIN = 0.15  # a single frequency so far off is not a resonance, which has a shape
 CONTRADICTS = 6.0  # times the usual contradiction of added mass and damping
-MOST = 0.2  # of the frequencies may be left out
-FEWEST = 12  # frequencies below which a jump and a coarse grid look alike
+MAX_FRACTION = 0.2  # of the frequencies may be left out
+MIN_FREQUENCIES = 12  # frequencies below which a jump and a coarse grid look alike
 MASS_ALONE = 4.0  # times the jump of the damping: more is an error of the added mass alone
-BESIDE = 4  # frequencies on each side in which a resonance shows
+NEIGHBOURS = 4  # frequencies on each side in which a resonance shows
 NARROWEST = (
     0.2  # damping rate of a resonance in steps of the grid: a spike would fit a narrower one
 )
@@ -47,16 +47,16 @@ def jumps(omega: Array, A: Array, B: Array, unit: Array) -> Array:
     """
     count = omega.size
     result = np.zeros(count)
-    if count < FEWEST:
+    if count < MIN_FREQUENCIES:
         return result
     outer = np.outer(unit, unit)
     Z = ((B + 1j * omega[:, None, None] * A) / outer).reshape(count, -1)
     left = np.arange(count)
-    whole = None
-    while count - left.size < MOST * count:
+    full = None
+    while count - left.size < MAX_FRACTION * count:
         off, reach = _off(omega[left], Z[left])
-        whole = reach if whole is None else whole
-        off = off / np.maximum(reach / whole[left], 1.0)
+        full = reach if full is None else full
+        off = off / np.maximum(reach / full[left], 1.0)
         usual = float(np.median(off))
         damping = _damping_off(omega[left], Z[left])
         # added mass alone, times omega, is the noise of high frequencies
@@ -78,7 +78,7 @@ def jumps(omega: Array, A: Array, B: Array, unit: Array) -> Array:
             near = slice(max(int(row[0]) - 1, 0), int(row[-1]) + 2)
             if gap[near].max() <= least:
                 result[row] = 0.0
-    for row in _rows_of(result, apart=BESIDE):
+    for row in _rows_of(result, apart=NEIGHBOURS):
         if unexplained(omega, Z, row) <= UNEXPLAINED:
             result[row] = 0.0
     for row in _rows_of(result):
@@ -101,15 +101,15 @@ def unexplained(omega: Array, Z: Array, row: Array) -> float:
         Z: scaled B + i omega A, flattened (f, m m).
         row: adjacent frequencies that jump.
     """
-    first, last = max(int(row[0]) - BESIDE, 0), min(int(row[-1]) + BESIDE, omega.size - 1)
+    first, last = max(int(row[0]) - NEIGHBOURS, 0), min(int(row[-1]) + NEIGHBOURS, omega.size - 1)
     w, m = omega[first : last + 1], round(np.sqrt(Z.shape[1]))
     step = np.diff(omega[max(int(row[0]) - 1, 0) : int(row[-1]) + 2]).max()
     basis = np.linalg.qr(np.vander((w - w.mean()) / (w[-1] - w[0]), 3))[0]
 
-    def beyond(values: Array) -> Array:
+    def excess(values: Array) -> Array:
         return values - basis @ (basis.T @ values)
 
-    jump = beyond(Z[first : last + 1])
+    jump = excess(Z[first : last + 1])
     telling = np.abs(jump.real).max(axis=0) > 0.5 * JUMP
     telling &= np.abs(jump.imag).max(axis=0) <= MASS_ALONE * np.abs(jump.real).max(axis=0)
     if not telling.any():
@@ -117,7 +117,7 @@ def unexplained(omega: Array, Z: Array, row: Array) -> float:
     least, count = np.inf, 8 * int(row[-1] - row[0] + 2) + 1
     for natural in np.linspace(omega[row[0]] - step, omega[row[-1]] + step, count):
         for rate in step * np.geomspace(NARROWEST, WIDEST, 12):
-            shape = beyond(2j * w * rate / (natural**2 - w**2 + 2j * w * rate))
+            shape = excess(2j * w * rate / (natural**2 - w**2 + 2j * w * rate))
             R = (shape.conj() @ jump).real / (np.abs(shape) ** 2).sum()
             size, direction = np.linalg.eigh(R.reshape(m, m))
             R = (direction * size.clip(min=0.0)) @ direction.T

@@ -11,7 +11,7 @@ from jaxtyping import Complex
 from swelltree.jit.arrays import Array
 
 COUPLING = 1e-3  # sets of motions coupled by less than this part of the largest are fitted apart
-MOST = 60  # DOFs of a set in which mirror images are looked for
+MAX_DOFS = 60  # DOFs of a set in which mirror images are looked for
 ROWS = 8  # frequencies looked at: what is not a symmetry fails at most of them
 
 
@@ -23,7 +23,7 @@ def independent_parts(K: Complex[Array, "f m m"]) -> tuple[Array, ...]:
     m, bases = K.shape[1], []
     for group in linked(K):
         inside = K[:, group][:, :, group]
-        turn = _mirrored(inside) if 2 < len(group) <= MOST else np.eye(len(group))
+        turn = _mirrored(inside) if 2 < len(group) <= MAX_DOFS else np.eye(len(group))
         for part in linked(turn.T @ inside @ turn):
             basis = np.zeros((m, len(part)))
             basis[group] = turn[:, part]

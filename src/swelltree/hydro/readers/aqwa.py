@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.describe.files.numbers import check_size, to_positive, to_whole
+from swelltree.describe.files.numbers import check_size, to_integer, to_positive
 from swelltree.hydro.data.dataset import HydroParts, rigid_labels, wavenumber
 from swelltree.hydro.readers.textfile import TextFile, is_number, leading_numbers
 from swelltree.jit.arrays import Array
@@ -104,7 +104,7 @@ def read_database(file: TextFile) -> Database:
         row += 1
     first = file.numbers(row, "structure, number of headings, number of frequencies, headings", 3)
     n_headings, n_omega = (
-        to_whole(x, name, file.at(row), 1, 100_000)
+        to_integer(x, name, file.at(row), 1, 100_000)
         for x, name in zip(first[1:3], ("number of headings", "number of frequencies"), strict=True)
     )
     numbers = first[3:]
@@ -162,7 +162,7 @@ def _body_rows(base: Database, keyword: str, least: int) -> list[list[float]]:
 
 def _index(base: Database, k: int, value: float, what: str, most: int) -> int:
     """A number counted from one, as index from zero."""
-    return to_whole(value, what, base.file.at(k), 1, most) - 1
+    return to_integer(value, what, base.file.at(k), 1, most) - 1
 
 
 def _blocks_of_bodies(base: Database, keyword: str) -> np.ndarray:
@@ -172,13 +172,13 @@ def _blocks_of_bodies(base: Database, keyword: str) -> np.ndarray:
     if len(rows) != n:
         end = base.blocks[keyword][1]
         raise base.file.fail(end, f"{n} rows in block {keyword}, not {len(rows)}")
-    whole = np.zeros((n, n))
+    complete = np.zeros((n, n))
     for i, (k, row) in enumerate(rows):
         if len(row) not in (6, 7):
             raise base.file.fail(k, f"six numbers of block {keyword}")
         first = 6 * (i // 6)
-        whole[i, first : first + 6] = row[-6:]
-    return whole
+        complete[i, first : first + 6] = row[-6:]
+    return complete
 
 
 def _square(base: Database, keyword: str, shape: tuple[int, ...]) -> np.ndarray:
@@ -274,7 +274,7 @@ def _listing(file: TextFile, parts: HydroParts, cog: np.ndarray) -> None:
     for index, line in enumerate(file.lines):
         match = SPACED.search(line)
         if match:
-            body, name = to_whole(match[1], "structure", file.at(index), 0) - 1, ""
+            body, name = to_integer(match[1], "structure", file.at(index), 0) - 1, ""
             continue
         if "FORCES-VARIATION" in line:
             plain = "FROUDE KRYLOV +" not in line and "+ DIFFRACTION" not in line

@@ -153,8 +153,8 @@ def _body(
         shape = (size, n_headings, n_omega)
         real, imag = (_exactly(file, path, f"{key}/{part}", shape) for part in ("re", "im"))
         value = real - 1j * imag
-        whole = parts.forces.setdefault(name, np.full((n_omega, n_headings, n), np.nan + 0j))
-        whole[:, :, rows] = force_unit * np.moveaxis(value, (0, 1, 2), (2, 1, 0))
+        complete = parts.forces.setdefault(name, np.full((n_omega, n_headings, n), np.nan + 0j))
+        complete[:, :, rows] = force_unit * np.moveaxis(value, (0, 1, 2), (2, 1, 0))
 
 
 def _mean_drift(

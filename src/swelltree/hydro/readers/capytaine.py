@@ -252,15 +252,15 @@ def _points(raw: xr.Dataset, parts: HydroParts, notes: list[str], where: str) ->
     folder = parts.files[0].parent if parts.files else None
     if "rotation_center" in parts.points or folder is None:
         return
-    beside = hydrostatics_beside(folder, count)
-    if beside is None:
+    adjacent = adjacent_hydrostatics(folder, count)
+    if adjacent is None:
         return
-    parts.points.update(beside.points)
-    parts.points["rotation_center"] = beside.points["center_of_mass"]
-    parts.files.extend(beside.files)
+    parts.points.update(adjacent.points)
+    parts.points["rotation_center"] = adjacent.points["center_of_mass"]
+    parts.files.extend(adjacent.files)
     notes.append(
         "The file does not give the reference points; they are taken as the centres of mass of "
-        + " and ".join(path.name for path in beside.files)
+        + " and ".join(path.name for path in adjacent.files)
         + ". Give rotation_center=... if this is not so."
     )
 
@@ -286,23 +286,23 @@ def _poses(raw: xr.Dataset, parts: HydroParts, where: str) -> None:
 def _sound_poses(values: np.ndarray, turn: bool) -> bool:
     """Whether each body has finite numbers or none, and axes are right-handed and orthogonal."""
     rows = values.reshape(len(values), -1)
-    given = values[np.isfinite(rows).all(axis=1)]
-    if len(given) + int(np.isnan(rows).all(axis=1).sum()) != len(values):
+    specified = values[np.isfinite(rows).all(axis=1)]
+    if len(specified) + int(np.isnan(rows).all(axis=1).sum()) != len(values):
         return False
-    if not turn or not len(given):
+    if not turn or not len(specified):
         return True
-    off = np.abs(given @ np.swapaxes(given, 1, 2) - np.eye(3)).max()
-    return bool(off < 1e-6 and (np.linalg.det(given) > 0.0).all())
+    off = np.abs(specified @ np.swapaxes(specified, 1, 2) - np.eye(3)).max()
+    return bool(off < 1e-6 and (np.linalg.det(specified) > 0.0).all())
 
 
-class Beside:
+class Adjacent:
     """Contents of `Hydrostatics*.dat` files."""
 
     def __init__(self, files: list[Path], points: dict[str, np.ndarray]) -> None:
         self.files, self.points = files, points
 
 
-def hydrostatics_beside(folder: Path, count: int) -> Beside | None:
+def adjacent_hydrostatics(folder: Path, count: int) -> Adjacent | None:
     """Centres and volumes of `Hydrostatics.dat` or `Hydrostatics_0.dat` ..., as NEMOH writes them.
 
     Args:
@@ -339,4 +339,4 @@ def hydrostatics_beside(folder: Path, count: int) -> Beside | None:
         "center_of_buoyancy": buoyancy,
         "displaced_volume": volume[:, 0],
     }
-    return Beside(files, points)
+    return Adjacent(files, points)

@@ -13,7 +13,7 @@ import numpy as np
 
 from swelltree.describe.environment.water import Water
 from swelltree.describe.errors import SwelltreeError
-from swelltree.describe.files.numbers import to_positive, to_whole
+from swelltree.describe.files.numbers import to_integer, to_positive
 from swelltree.hydro.data.dataset import HydroParts
 from swelltree.hydro.readers.textfile import TextFile, leading_numbers
 from swelltree.hydro.readers.wamit.assemble import assemble_wamit
@@ -86,12 +86,12 @@ def read_control(file: TextFile) -> WamitSetup:
     row, numbers = values["waterdepth"]
     setup.depth = deep_or(numbers[0], file, row)
     row, numbers = values["output_frequency_type"]
-    kind = to_whole(numbers[0], "output_frequency_type", file.at(row), 1, 5)
+    kind = to_integer(numbers[0], "output_frequency_type", file.at(row), 1, 5)
     setup.period_kind = KINDS[kind]
     setup.places = [[*values["reference_body_center"][1][:3], 0.0]]
     if "number_of_frequencies" in values:  # negative where a step follows
         row, numbers = values["number_of_frequencies"]
-        setup.announced[file.path] = to_whole(
+        setup.announced[file.path] = to_integer(
             abs(numbers[0]), "number_of_frequencies", file.at(row), 1
         )
     if "reference_body_length" in values:

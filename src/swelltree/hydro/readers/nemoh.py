@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.describe.files.numbers import to_number, to_positive, to_whole
+from swelltree.describe.files.numbers import to_integer, to_number, to_positive
 from swelltree.hydro.data.dataset import DOFS, HydroParts, make_label, wavenumber
-from swelltree.hydro.readers.capytaine import hydrostatics_beside
+from swelltree.hydro.readers.capytaine import adjacent_hydrostatics
 from swelltree.hydro.readers.textfile import TextFile, leading_numbers
 
 FILES = {
@@ -178,7 +178,7 @@ def read_cal(file: TextFile) -> NemohCase:
             number = file.count(row, "number of degrees of freedom or of forces")
             for k in range(number):
                 values = file.numbers(row + 1 + k, "type, direction (3), point (3)", 7)
-                kind = to_whole(values[0], "type of DOF", file.at(row + 1 + k), 1, 2)
+                kind = to_integer(values[0], "type of DOF", file.at(row + 1 + k), 1, 2)
                 label = make_label(name, _freedom(kind, values, k))
                 if label in labels:
                     raise file.fail(row + 1 + k, f"'{label}' once among the DOFs of the body")
@@ -191,7 +191,7 @@ def read_cal(file: TextFile) -> NemohCase:
     if row + 1 < len(file.lines):  # behind the heading of the load cases
         numbers = file.numbers(row + 1, "number of frequencies, first and last", 3)
         # version 3 gives their kind first
-        case.frequencies = to_whole(numbers[-3], "number of frequencies", file.at(row + 1))
+        case.frequencies = to_integer(numbers[-3], "number of frequencies", file.at(row + 1))
     return case
 
 
@@ -281,10 +281,10 @@ def _hydrostatics(root: Path, case: NemohCase, parts: HydroParts) -> None:
     count = len(case.bodies)
     folders = [root, *(p for p in root.iterdir() if p.is_dir() and p.name.lower() == "mesh")]
     for folder in folders:
-        beside = hydrostatics_beside(folder, count)
-        if beside is not None:
-            parts.points.update(beside.points)
-            parts.files.extend(beside.files)
+        adjacent = adjacent_hydrostatics(folder, count)
+        if adjacent is not None:
+            parts.points.update(adjacent.points)
+            parts.files.extend(adjacent.files)
             break
     names = ["KH.dat"] if count == 1 else [f"KH_{k}.dat" for k in range(count)]
     files = [lookup(root, name) for name in names]

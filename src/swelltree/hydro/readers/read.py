@@ -12,7 +12,7 @@ from swelltree.describe.bodies.frames import euler_deg_matrix
 from swelltree.describe.environment.water import Water
 from swelltree.describe.errors import SwelltreeError, listed, shown, suggest
 from swelltree.describe.files.numbers import to_number, to_positive
-from swelltree.describe.files.paths import given_path
+from swelltree.describe.files.paths import user_path
 from swelltree.hydro.data.dataset import (
     VARIABLES,
     HydroParts,
@@ -23,7 +23,7 @@ from swelltree.hydro.data.dataset import (
     find_body,
     rename_bodies,
 )
-from swelltree.hydro.data.gaps import check_way, mend_gaps
+from swelltree.hydro.data.gaps import check_way, fill_gaps
 from swelltree.hydro.readers.nemoh import lookup
 
 if TYPE_CHECKING:
@@ -73,9 +73,9 @@ def read_hydro(
         water: whose density, gravity and depth hold where neither the files (WAMIT, HAMS) nor
             rho, g and depth give them; a case file gives its own.
     """
-    path = given_path(path, "hydro data")
+    path = user_path(path, "hydro data")
     check_way(gaps)
-    _check_given(names, rho, g, depth, length)
+    _check_specified(names, rho, g, depth, length)
     kind = recognise(path) if format is None else format.lower()
     if kind not in FORMATS:
         raise SwelltreeError(
@@ -84,15 +84,15 @@ def read_hydro(
         )
     count = len(names) if names is not None and not isinstance(names, Mapping) else None
     parts = _read(kind, path, rho, g, depth, length, count, water)
-    for given, stated, name in (
+    for specified, stated, name in (
         (rho, parts.rho, "rho"),
         (g, parts.g, "g"),
         (depth, parts.depth, "depth"),
     ):
-        if given is not None:
-            check_agrees(path, name, given, stated)
+        if specified is not None:
+            check_agrees(path, name, specified, stated)
     check_announced(parts, refuse=gaps == "error")
-    data = mend_gaps(assemble(parts), gaps, f"'{path}'", parts.sources)
+    data = fill_gaps(assemble(parts), gaps, f"'{path}'", parts.sources)
     if names is not None:
         data = rename_bodies(data, names)
     for variable, table in (
@@ -109,7 +109,7 @@ def read_hydro(
     return data
 
 
-def _check_given(
+def _check_specified(
     names: object, rho: float | None, g: float | None, depth: float | None, length: float | None
 ) -> None:
     """What the user gives beside the file."""

@@ -10,7 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, error_in_file, shown, suggest
-from swelltree.describe.files.numbers import NUMBER, Fail, is_number, to_number, to_table, to_whole
+from swelltree.describe.files.numbers import (
+    NUMBER,
+    Fail,
+    is_number,
+    to_integer,
+    to_number,
+    to_table,
+)
 from swelltree.describe.files.paths import plain_bytes
 
 
@@ -127,13 +134,13 @@ class TextFile:
             least: minimum.
         """
         number = self.numbers(index, expected)[0]
-        return to_whole(number, expected, self.at(index), least, max(len(self.lines), 1))
+        return to_integer(number, expected, self.at(index), least, max(len(self.lines), 1))
 
     def find(self, text: str, start: int = 0) -> int | None:
         """Index of the first line that holds a text, whatever its capitals."""
-        wanted = text.lower()
+        requested = text.lower()
         for index in range(start, len(self.lines)):
-            if wanted in self.lines[index].lower():
+            if requested in self.lines[index].lower():
                 return index
         return None
 

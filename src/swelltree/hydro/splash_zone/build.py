@@ -43,7 +43,7 @@ def immersion_table(system: System, force: Immersion) -> tuple[np.ndarray, np.nd
                 "tables over depth hold it."
             )
     if force.volume:
-        depth, columns = _given(system, force)
+        depth, columns = _specified(system, force)
     elif body.hull is not None:
         depth, columns = _of_hull(system, force)
     elif force.buoyancy or not force.depth:
@@ -52,7 +52,7 @@ def immersion_table(system: System, force: Immersion) -> tuple[np.ndarray, np.nd
             "hull."
         )
     else:
-        depth, columns = _given(system, force)
+        depth, columns = _specified(system, force)
     for name, field in (("added", "added_mass"), ("drag", "drag_area")):
         if rows := getattr(force, field):
             columns[:, COLUMNS[name]] = _three(rows)
@@ -67,7 +67,7 @@ def _three(rows: tuple) -> np.ndarray:
     return table if table.ndim == 2 else np.outer(table, [0.0, 0.0, 1.0])
 
 
-def _given(system: System, force: Immersion) -> tuple[np.ndarray, np.ndarray]:
+def _specified(system: System, force: Immersion) -> tuple[np.ndarray, np.ndarray]:
     """Volumes as given, and centres that belong to them."""
     depth = np.array(force.depth, dtype=float)
     columns = np.zeros((len(depth), WIDTH))

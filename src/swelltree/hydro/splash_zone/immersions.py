@@ -28,7 +28,7 @@ from jaxtyping import Float
 
 from swelltree.hydro.morison.drag import TINY, DragPieces
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.effect import Coordinate, Effect, Loads, Now
+from swelltree.model.effect import Coordinate, Effect, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.model.sea import water_at
 from swelltree.multibody.inertia import kirchhoff
@@ -145,7 +145,7 @@ class Immersions(Effect):
     kind: ClassVar[str] = "immersion"
     uses_sea: ClassVar[bool] = True
     feels_current: ClassVar[bool] = True
-    is_sudden: ClassVar[bool] = True
+    is_impulsive: ClassVar[bool] = True
     adds_excitation: ClassVar[bool] = True
 
     point: Array  # (e, 3) whose depth counts, from the reference point, body axes
@@ -162,7 +162,7 @@ class Immersions(Effect):
         bodies = self.names[: len(self.body)]
         return {"immersion": ("immersion", bodies, "body at the surface")}
 
-    def loads(self, model: Model, now: Now) -> Loads:
+    def loads(self, model: Model, now: Instant) -> Loads:
         """Wrenches and their power."""
         motion, e = now.motion, len(self.body)
         xp = namespace(motion.pose.p)

@@ -18,7 +18,7 @@ POWER = 3
 FIRST = 0.1  # of the radius of a tank: where its beach begins
 
 
-def wanted_beach(omega: float, length: float, depth: float, g: float) -> float:
+def required_beach(omega: float, length: float, depth: float, g: float) -> float:
     """Damping at the rim [1/s].
 
     Args:

@@ -9,7 +9,7 @@ import numpy as np
 from swelltree.describe import Body, System
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.forces.weak_scatterer import WeakScatterer
-from swelltree.hydro.weak_scatterer.beach import FIRST, longest_wave, wanted_beach
+from swelltree.hydro.weak_scatterer.beach import FIRST, longest_wave, required_beach
 from swelltree.hydro.weak_scatterer.checks import described_bodies, described_scatterer
 from swelltree.hydro.weak_scatterer.effect import (
     BEACH,
@@ -63,7 +63,7 @@ def build_weak_scatterers(
     if beach is None:
         first = FIRST * water.radius if water.beach_from is None else water.beach_from
         longest = longest_wave(water.radius, system.water.g)
-        beach = wanted_beach(longest, water.radius - first, tank.depth, system.water.g)
+        beach = required_beach(longest, water.radius - first, tank.depth, system.water.g)
     mesher = None
     if water.crossing:
         mesher = _mesher(system, water, tank, beach, size)
@@ -89,8 +89,8 @@ def build_weak_scatterers(
         coupling=water.coupling,
         tank_radius=water.radius,
         tank_spacing=water.spacing,
-        given_step=water.step,
-        given_beach=water.beach is not None,
+        specified_step=water.step,
+        specified_beach=water.beach is not None,
         accuracy=water.accuracy,
         mesher=mesher,
         iterated=water.solve == "gmres",
@@ -152,16 +152,16 @@ def panel_size(
     area = np.linalg.norm(surface.area_vectors, axis=1)
     under = surface.vertices[surface.triangles, 2].mean(1) < 0.0
     wet = float(area[under].sum()) or float(area.sum())
-    asked = 1.0 if accuracy is None else (accuracy / ERROR) ** (2.0 / 3.0)
-    return min(spacing, asked * math.sqrt(wet / PANELS) / finer)
+    requested = 1.0 if accuracy is None else (accuracy / ERROR) ** (2.0 / 3.0)
+    return min(spacing, requested * math.sqrt(wet / PANELS) / finer)
 
 
 def _finer(water: WeakScatterer, factor: float) -> WeakScatterer:
     """With spacings, and the panels that are given, so much finer."""
     sizes = ("spacing", "far_spacing", "panel_size")
-    given = {name: getattr(water, name) for name in sizes}
-    given["far_spacing"] = given["far_spacing"] or 0.1 * water.radius
-    divided = {name: value / factor for name, value in given.items() if value is not None}
+    specified = {name: getattr(water, name) for name in sizes}
+    specified["far_spacing"] = specified["far_spacing"] or 0.1 * water.radius
+    divided = {name: value / factor for name, value in specified.items() if value is not None}
     return water.replace(**divided, levels=round(water.levels * factor), step=None)
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FINER = 1.4  # sizes of the given mesh over those of the finer one
 ERROR = 1.0 / (1.0 - FINER**-1.5)  # of the given mesh, over the difference between both
-SMALL = 0.05  # of the largest: smaller coefficients have no error worth a number
+MIN_COEFFICIENT = 0.05  # of the largest: smaller coefficients have no error worth a number
 
 
 def weak_scatterer_coefficients(
@@ -116,6 +116,6 @@ def _largest(result: xr.Dataset, reach: float) -> float:
         error = result[f"{name}_error"].values
         error = (np.diagonal(error) if error.ndim > 1 else error) / each
         error = error / (arm**2 if per_mass else arm)
-        least = SMALL * (per_mass * water if per_mass else np.nanmax(each))
+        least = MIN_COEFFICIENT * (per_mass * water if per_mass else np.nanmax(each))
         worst = max(worst, float(error[np.nan_to_num(each) > least].max(initial=0.0)))
     return worst

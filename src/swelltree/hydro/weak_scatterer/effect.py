@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.hydro.weak_scatterer.beach import longest_wave, wanted_beach
+from swelltree.hydro.weak_scatterer.beach import longest_wave, required_beach
 from swelltree.hydro.weak_scatterer.checks import (
     Energies,
     fluid_energies,
@@ -35,13 +35,13 @@ from swelltree.hydro.weak_scatterer.motion.crossing import dry_weight, plan_qual
 from swelltree.hydro.weak_scatterer.motion.hydrodynamics import (
     Bodies,
     Hydrodynamics,
-    Kept,
     Prepared,
+    Retained,
     Water,
     buoyancy,
     evaluate,
-    kept_for_run,
     prepare,
+    stored_for_run,
     surface_only,
 )
 from swelltree.hydro.weak_scatterer.motion.mesher import Mesher
@@ -52,7 +52,7 @@ from swelltree.hydro.weak_scatterer.remeshed import State, packed, remeshed, unp
 from swelltree.hydro.weak_scatterer.shown import pressure_of_acceleration, shown
 from swelltree.jit.arrays import Array, Tree, known, pytree
 from swelltree.jit.backend import jax, jitted, jnp
-from swelltree.model.effect import Effect, LinearForm, Loads, Now
+from swelltree.model.effect import Effect, Instant, LinearForm, Loads
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Motion, Pose
@@ -66,7 +66,7 @@ STEPS_PER_PERIOD = 30
 # terms of the energy balance beside its own
 BEACH, WATERLINE, SMOOTHING, MESHES = "beach", "waterline", "smoothing", "meshes"
 prepared_once = jitted(prepare)
-kept_once = jitted(kept_for_run, static_argnums=(2, 3))
+stored_once = jitted(stored_for_run, static_argnums=(2, 3))
 
 
 @pytree()
@@ -82,8 +82,8 @@ class Solution:
 
 
 @pytree(
-    "names", "bodies", "geometry", "coupling", "tank_radius", "tank_spacing", "given_step",
-    "given_beach", "accuracy", "mesher", "iterated", "single",
+    "names", "bodies", "geometry", "coupling", "tank_radius", "tank_spacing", "specified_step",
+    "specified_beach", "accuracy", "mesher", "iterated", "single",
 )  # fmt: skip
 class WeakScatterers(Effect):
     """Bodies in a tank of water.
@@ -110,7 +110,7 @@ class WeakScatterers(Effect):
     """
 
     kind: ClassVar[str] = "weak_scatterer"
-    settles: ClassVar[bool] = True
+    has_equilibrium_states: ClassVar[bool] = True
     uses_sea: ClassVar[bool] = True
     adds_excitation: ClassVar[bool] = True
     has_added_mass: ClassVar[bool] = True
@@ -165,14 +165,14 @@ class WeakScatterers(Effect):
     coupling: str
     tank_radius: float
     tank_spacing: float
-    given_step: float | None
-    given_beach: bool
+    specified_step: float | None
+    specified_beach: bool
     accuracy: float | None = None
     mesher: Mesher | None = None
     calm: Array | float = 1.0
     iterated: bool = False
     single: bool = False
-    kept: Kept | None = None
+    kept: Retained | None = None
 
     @property
     def word(self) -> str:
@@ -197,20 +197,20 @@ class WeakScatterers(Effect):
         wave = incident_of(name, waves, model, self.scene, self.tank_radius)
         check_spacing(name, waves, model, self.tank_spacing)
         scene, calm = self.scene, self.calm
-        if not self.given_beach:
+        if not self.specified_beach:
             usual = longest_wave(self.tank_radius, scene.g)
             now, before = (
-                wanted_beach(omega, self.tank_radius, scene.depth, scene.g)
+                required_beach(omega, self.tank_radius, scene.depth, scene.g)
                 for omega in (main_frequency(waves), usual)
             )
             scene = replace(scene, beach=scene.beach * now / before)
             calm = calm * now / before
-        step = self.given_step
+        step = self.specified_step
         if step is None:
             step = min(
                 2.0 * math.pi / main_frequency(waves) / STEPS_PER_PERIOD, longest_step(scene)
             )
-        return replace(self, scene=scene, wave=wave, given_step=step, calm=calm)
+        return replace(self, scene=scene, wave=wave, specified_step=step, calm=calm)
 
     def in_still_water(self) -> WeakScatterers:
         """The same without the wave."""
@@ -220,7 +220,7 @@ class WeakScatterers(Effect):
     def fixed_step(self) -> float:
         """Its step [s]."""
         limit = longest_step(self.scene)
-        return 0.5 * limit if self.given_step is None else float(self.given_step)
+        return 0.5 * limit if self.specified_step is None else float(self.specified_step)
 
     def check_step(self, step: float) -> None:
         """Reject steps with which the free surface would be unstable."""
@@ -236,7 +236,7 @@ class WeakScatterers(Effect):
         if not self.fixed:
             if self.mesher is not None:
                 return self
-            kept = kept_once(self.scene, self.wave, self.iterated, self.single)
+            kept = stored_once(self.scene, self.wave, self.iterated, self.single)
             return replace(self, kept=kept)
         if self.prepared is not None:
             return self
@@ -270,7 +270,7 @@ class WeakScatterers(Effect):
         bodies = self.bodies_of(motion_at(ahead))
         return replace(self, prepared=prepare(self.scene, self.wave, t + ahead, bodies, self.kept))
 
-    def at_instant(self, model: Model, now: Now, moving: Array) -> WeakScatterers:
+    def at_instant(self, model: Model, now: Instant, moving: Array) -> WeakScatterers:
         """With the matrices of the positions now; where time stands still, with none."""
         if self.fixed:
             return self
@@ -278,21 +278,21 @@ class WeakScatterers(Effect):
         fixed = None if self.kept is None else self.kept.fixed
         bodies = self.bodies_of(now.motion)
 
-        def made() -> Prepared:
-            return prepare(self.scene, self.wave, now.t, bodies, Kept(fixed))
+        def built() -> Prepared:
+            return prepare(self.scene, self.wave, now.t, bodies, Retained(fixed))
 
         def nothing() -> Prepared:
-            like = jax.eval_shape(made)
+            like = jax.eval_shape(built)
             none = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), like)
             n = self.scene.boundary.vertices
-            whole = Factors(jnp.eye(n), jnp.arange(n, dtype=like.factors.order.dtype))
-            return replace(none, factors=whole, wet=jnp.asarray(self.scene.boundary.wet))
+            full = Factors(jnp.eye(n), jnp.arange(n, dtype=like.factors.order.dtype))
+            return replace(none, factors=full, wet=jnp.asarray(self.scene.boundary.wet))
 
-        return replace(self, prepared=jax.lax.cond(moving, made, nothing))
+        return replace(self, prepared=jax.lax.cond(moving, built, nothing))
 
     # --- states
 
-    def internal_advanced(self, model: Model, now: Now, v_half: Array, h: Array) -> Array:
+    def internal_advanced(self, model: Model, now: Instant, v_half: Array, h: Array) -> Array:
         """Potential and elevation a step later, by Runge and Kutta along a known motion."""
         states = jnp.asarray(now.states(self))
         n = self.scene.boundary.surface
@@ -330,7 +330,7 @@ class WeakScatterers(Effect):
             return top
         return self._rested(self.mesher.described())
 
-    def internal_rate(self, model: Model, now: Now) -> Array:
+    def internal_rate(self, model: Model, now: Instant) -> Array:
         """Rates of potential and elevation."""
         solved = self if self.solution is not None else self.solved(model, now)
         rates = solved.solution.rates
@@ -362,7 +362,7 @@ class WeakScatterers(Effect):
         scene = self.mesher.traced(self.scene, self.state_of(states).reference)
         return replace(self, scene=replace(scene, beach=self.calm * scene.beach))
 
-    def after_step(self, model: Model, now: Now) -> Array:
+    def after_step(self, model: Model, now: Instant) -> Array:
         """States on a new mesh, where a body crossed the surface or the mesh is worn."""
         if self.mesher is None:
             return now.states(self)
@@ -402,7 +402,7 @@ class WeakScatterers(Effect):
         p, R, v = (jnp.asarray(x) for x in (motion.pose.p, motion.pose.R, motion.v))
         return Bodies(p[rows], R[rows], v[rows])
 
-    def solved(self, model: Model, now: Now) -> WeakScatterers:
+    def solved(self, model: Model, now: Instant) -> WeakScatterers:
         """With the water of an instant."""
         bodies = self.bodies_of(now.motion)
         ready = self.prepared
@@ -423,16 +423,16 @@ class WeakScatterers(Effect):
         )
         return replace(self, solution=solution)
 
-    def loads(self, model: Model, now: Now) -> Loads:
+    def loads(self, model: Model, now: Instant) -> Loads:
         """Wrench of bodies without acceleration; at rest, before anything is solved, buoyancy."""
         bodies = self.bodies_of(now.motion)
         stored = hydrostatic_energy(self.scene, self.wave, now.t, bodies)
-        more, dry, lifted = self._books({}), 0.0, 0.0
+        more, dry, lifted = self._energy_terms({}), 0.0, 0.0
         if self.mesher is not None:
             state = self.state_of(now.states(self))
             at = (self.scene, self.wave, now.t, bodies, state.reference[:, 0])
             dry, lifted = dry_weight(self.mesher, *at)
-            more = self._books({MESHES: -state.booked})
+            more = self._energy_terms({MESHES: -state.with_energy_terms})
         if self.solution is None:
             wrench = buoyancy(self.scene, self.wave, now.t, bodies) + dry
             first = self._first(stored + lifted)
@@ -458,10 +458,10 @@ class WeakScatterers(Effect):
                 WATERLINE: -energies.waterline,
                 SMOOTHING: -energies.smoothing,
             }
-            return Loads(force, stored, self._books(taken), channels)
+            return Loads(force, stored, self._energy_terms(taken), channels)
         return Loads(force, 0.0 * self._first(power), self._first(power), channels)
 
-    def _masses(self, model: Model, now: Now, bodies: Bodies, dry: Array) -> dict[str, Array]:
+    def _masses(self, model: Model, now: Instant, bodies: Bodies, dry: Array) -> dict[str, Array]:
         """Channels of the mass of the water; a dry body displaces what its wrench says."""
         eta = self.state_of(now.states(self)).top[1]
         found = masses(self.scene, self.wave, now.t, eta, bodies)
@@ -475,7 +475,7 @@ class WeakScatterers(Effect):
             "swept_mass_rate": found.swept,
         }
 
-    def accelerated(self, model: Model, motion: Motion, v_dot: Array) -> Loads:
+    def added_mass_reaction(self, model: Model, motion: Motion, v_dot: Array) -> Loads:
         """What its added mass does at known accelerations."""
         rows = np.array(self.bodies, dtype=int)
         wrench = -(self.solution.added_mass @ v_dot[rows].reshape(-1)).reshape(-1, 6)
@@ -502,21 +502,21 @@ class WeakScatterers(Effect):
         place = np.zeros((b, N))
         place[np.arange(b), list(self.bodies)] = 1.0
         blocks = self.solution.added_mass.reshape(b, 6, b, 6)
-        whole = jnp.einsum("bidj,bn,dm->nimj", blocks, place, place)
-        return whole.reshape(6 * N, 6 * N)
+        full = jnp.einsum("bidj,bn,dm->nimj", blocks, place, place)
+        return full.reshape(6 * N, 6 * N)
 
     def _first(self, value: Array) -> Array:
         """Energy balance of all its terms with a value in the first."""
         return jnp.zeros(len(self.names)).at[0].set(value)
 
-    def _books(self, terms: dict[str, Array]) -> Array:
+    def _energy_terms(self, terms: dict[str, Array]) -> Array:
         """Energy balance of all its terms with these values; terms it does not have are skipped."""
         place = {name.removeprefix(f"{self.names[0]} "): k for k, name in enumerate(self.names)}
-        books = jnp.zeros(len(self.names))
+        energy_terms = jnp.zeros(len(self.names))
         for word, value in terms.items():
             if word in place:
-                books = books.at[place[word]].set(value)
-        return books
+                energy_terms = energy_terms.at[place[word]].set(value)
+        return energy_terms
 
     def _spread(self, model: Model, wrench: Float[Array, "body dof"]) -> Float[Array, "n dof"]:
         """Wrenches of all bodies."""
@@ -545,13 +545,13 @@ class WeakScatterers(Effect):
 
     # --- what it cannot do
 
-    def linear(self, model: Model, now: Now) -> LinearForm:
+    def linear(self, model: Model, now: Instant) -> LinearForm:
         """Not supported: there is no linear model of it."""
         raise SwelltreeError(
             f"force '{self.names[0]}': weak scatterers are computed in time and have no linear "
             "model. Use simulate(...), or hydro data (run_bem) without the weak scatterer."
         )
 
-    def bends(self, off_stops: frozenset[str] = frozenset()) -> str:
+    def nonlinearity(self, off_stops: frozenset[str] = frozenset()) -> str:
         """Why it is not linear for sure."""
         return "it has weak scatterers, which are computed in time"

@@ -184,7 +184,7 @@ def pressure_drift(flow: HarmonicFlow, velocity: Complex[np.ndarray, " dofs"]) -
     edge = edges(boundary.across, wet)
     relative = (u + 1j * omega * X_p).mean(1)
     strength = (np.asarray(edge.here) * relative[:, None]).sum(-1)
-    strength += (np.asarray(edge.beyond) * relative[np.asarray(boundary.across)]).sum(-1)
+    strength += (np.asarray(edge.excess) * relative[np.asarray(boundary.across)]).sum(-1)
     load = 0.25 * (np.asarray(edge.missing) * np.abs(strength) ** 2).sum(1)
     total = total - scene.rho * (load[:, None] * normal[:, :2]).sum(0)
     # along waterlines: sides of triangles, each opposite to a corner

@@ -18,7 +18,7 @@ from swelltree.hydro.weak_scatterer.motion.crossing import (
     dry_weight,
     lowered,
     plan_quality,
-    wanted_states,
+    required_states,
     worn,
 )
 from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies, Water, evaluate, prepare
@@ -31,7 +31,7 @@ from swelltree.hydro.weak_scatterer.motion.transfer import (
 )
 from swelltree.jit.arrays import Array, Tree, namespace
 from swelltree.jit.backend import jax, jnp
-from swelltree.model.effect import Now
+from swelltree.model.effect import Instant
 
 if TYPE_CHECKING:
     from swelltree.hydro.weak_scatterer.effect import WeakScatterers
@@ -51,16 +51,18 @@ class State(NamedTuple):
     top: Float[Array, "two surface"]
     reference: Float[Array, "body thirteen"]
     quality: Array
-    booked: Array
-    booked_mass: Array
+    with_energy_terms: Array
+    accounted_mass: Array
 
 
 def packed(
-    top: Array, reference: Array, quality: Array, booked: Array, booked_mass: Array
+    top: Array, reference: Array, quality: Array, with_energy_terms: Array, accounted_mass: Array
 ) -> Array:
     """All in one array."""
     xp = namespace(top)
-    more = xp.concatenate([xp.reshape(reference, -1), xp.stack([quality, booked, booked_mass])])
+    more = xp.concatenate(
+        [xp.reshape(reference, -1), xp.stack([quality, with_energy_terms, accounted_mass])]
+    )
     return xp.concatenate([top, xp.stack([more, 0.0 * more])], axis=1)
 
 
@@ -73,7 +75,7 @@ def unpacked(states: Array, surface: int, bodies: int) -> State:
     return State(states[:, :surface], reference, more[-3], more[-2], more[-1])
 
 
-def remeshed(effect: WeakScatterers, now: Now) -> Array:
+def remeshed(effect: WeakScatterers, now: Instant) -> Array:
     """States after a step, on a new mesh if the old one will not do.
 
     Args:
@@ -86,29 +88,29 @@ def remeshed(effect: WeakScatterers, now: Now) -> Array:
     state = effect.state_of(states)
     old = effect.meshed(states).scene
     counted = state.reference[:, 0]
-    wanted = wanted_states(mesher, old.wavy, wave, t, bodies, counted)
-    needed = jnp.any(wanted != counted) | worn(old, wave, t, bodies, state.quality)
+    requested = required_states(mesher, old.wavy, wave, t, bodies, counted)
+    needed = jnp.any(requested != counted) | worn(old, wave, t, bodies, state.quality)
 
     def anew() -> Array:
-        reference = lowered(mesher, old.wavy, wave, t, bodies, wanted)
+        reference = lowered(mesher, old.wavy, wave, t, bodies, requested)
         new = replace_beach(effect, mesher.traced(effect.scene, reference))
         places = [vertices_at(x, wave, t, bodies.position, bodies.rotation) for x in (old, new)]
         top = carried(old, new, places, state.top)
         gained = [masses(x, wave, t, state.top[1], bodies).displaced.sum() for x in (new, old)]
-        booked = state.booked
+        with_energy_terms = state.with_energy_terms
         if isinstance(wave, Still):
             # one after the other by one program
             leaves, tree = jax.tree.flatten(old)
             both = [jnp.stack(pair) for pair in zip(leaves, jax.tree.leaves(new), strict=True)]
-            rows = jnp.stack([state.top, top]), jnp.stack([counted, wanted])
+            rows = jnp.stack([state.top, top]), jnp.stack([counted, requested])
 
             def energy(each: Tree) -> Array:
                 return _energy(effect, t, bodies, jax.tree.unflatten(tree, each[0]), *each[1:])
 
             energies = jax.lax.map(energy, (both, *rows))
-            booked = booked + energies[1] - energies[0]
-        gained = state.booked_mass + gained[0] - gained[1]
-        return packed(top, reference, plan_quality(new, places[1]), booked, gained)
+            with_energy_terms = with_energy_terms + energies[1] - energies[0]
+        gained = state.accounted_mass + gained[0] - gained[1]
+        return packed(top, reference, plan_quality(new, places[1]), with_energy_terms, gained)
 
     return jax.lax.cond(needed, anew, lambda: states)
 

@@ -9,13 +9,13 @@ from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies
 from swelltree.hydro.weak_scatterer.motion.scene import vertices_at
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jnp
-from swelltree.model.effect import Now
+from swelltree.model.effect import Instant
 
 if TYPE_CHECKING:
     from swelltree.hydro.weak_scatterer.effect import WeakScatterers
 
 
-def shown(effect: WeakScatterers, now: Now, bodies: Bodies) -> dict[str, Array]:
+def shown(effect: WeakScatterers, now: Instant, bodies: Bodies) -> dict[str, Array]:
     """Places of surface and hulls, elevation of the perturbation, pressure without acceleration.
 
     Args:
@@ -36,8 +36,8 @@ def shown(effect: WeakScatterers, now: Now, bodies: Bodies) -> dict[str, Array]:
     # of the triangles at each vertex, with their areas
     tri, weight = scene.boundary.wet_triangles, jnp.broadcast_to(wet.area[:, None], corners.shape)
     total = jnp.zeros(len(hull)).at[tri].add(weight * corners)
-    whole = jnp.zeros(len(hull)).at[tri].add(weight)
-    mean = total / jnp.where(whole > 0.0, whole, 1.0)
+    full = jnp.zeros(len(hull)).at[tri].add(weight)
+    mean = total / jnp.where(full > 0.0, full, 1.0)
     steady = -scene.rho * (found.potential_rate[:, 0] + scene.g * hull[:, 2])
     result = {
         "elevation": eta,
@@ -57,8 +57,8 @@ def shown(effect: WeakScatterers, now: Now, bodies: Bodies) -> dict[str, Array]:
         "surface_triangles": jnp.where(used.top[:, None] > 0.0, faces, 0),
         "hull_triangles": jnp.where(used.panels[:, None] > 0.0, tri, 0),
         "state": place.set(state.reference[:, 0]),
-        "remeshing": state.booked,
-        "remeshing_mass": state.booked_mass,
+        "remeshing": state.with_energy_terms,
+        "remeshing_mass": state.accounted_mass,
     }
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from swelltree.integrate.complementarity.poses import Three
+from swelltree.integrate.complementarity.poses import PoseStencil
 from swelltree.jit.arrays import Array, namespace
 from swelltree.jit.backend import jnp
 from swelltree.mooring.dynamic.lines import DynamicLines
@@ -45,11 +45,11 @@ def _hits(index: tuple[int, ...], count: int) -> np.ndarray:
     return (np.array(index, dtype=int)[:, None] == np.arange(count)).astype(float)
 
 
-def booked(
+def with_energy_terms(
     bodies: tuple[int, ...],
     junctions: tuple[int, ...],
     point: Array,
-    three: Three,
+    three: PoseStencil,
     y: Array,
     force: Array,
     theta: Array,
@@ -64,13 +64,13 @@ def booked(
     return product(_hits(bodies, N).T, wrench), product(_hits(junctions, J).T, force)
 
 
-def _between(three: Three, theta: Array) -> Array:
+def _between(three: PoseStencil, theta: Array) -> Array:
     """Rotations that levers are taken at: the mean of last and next, or the next."""
     return (1.0 - theta) * three.last.R + theta * three.next.R
 
 
 def directions(
-    lines: DynamicLines, three: Three, now: Pose, g: Array, n_junctions: int, theta: Array
+    lines: DynamicLines, three: PoseStencil, now: Pose, g: Array, n_junctions: int, theta: Array
 ) -> tuple[Array, Array]:
     """How forces at ends enter the balances, and how ends move with bodies and junctions.
 

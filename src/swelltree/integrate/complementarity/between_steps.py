@@ -19,16 +19,16 @@ from swelltree.integrate.complementarity.poses import half_velocity
 from swelltree.integrate.complementarity.state import (
     MERGE,
     SPLIT,
-    Form,
     Log,
-    Setup,
+    SchemeOptions,
+    StepConstants,
     StepperState,
     noted,
     winch_numbers,
 )
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jax, jnp
-from swelltree.model.effect import Now
+from swelltree.model.effect import Instant
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Motion, forward
@@ -36,11 +36,13 @@ from swelltree.multibody.tree import moved_positions
 from swelltree.spatial.rotations import matmul, transpose
 
 
-def with_derivatives_now(model: Model, setup: Setup, state: StepperState, motion: Motion) -> Setup:
+def with_derivatives_now(
+    model: Model, setup: StepConstants, state: StepperState, motion: Motion
+) -> StepConstants:
     """Constants of a step with the stiffness and damping of effects that turn far."""
-    now = Now(state.t, motion, InternalState(state.chi, state.elements))
+    now = Instant(state.t, motion, InternalState(state.chi, state.elements))
     for effect in model.effects:
-        if effect.turns_far:
+        if effect.tangent_each_step:
             stiffness, damping = effect.derivatives(model, now)
             # on the way to rest, where time stands still, nothing is damped
             damping = (setup.ahead / setup.h) * damping
@@ -54,11 +56,11 @@ def with_derivatives_now(model: Model, setup: Setup, state: StepperState, motion
 
 def without_turning(model: Model) -> Model:
     """The model without the effects whose derivatives are asked anew in every step."""
-    return model.replace(effects=tuple(e for e in model.effects if not e.turns_far))
+    return model.replace(effects=tuple(e for e in model.effects if not e.tangent_each_step))
 
 
 def after_events(
-    model: Model, form: Form, setup: Setup, u: Array, after: StepperState
+    model: Model, form: SchemeOptions, setup: StepConstants, u: Array, after: StepperState
 ) -> StepperState:
     """The state after a step, its cables on the elements they go on with.
 

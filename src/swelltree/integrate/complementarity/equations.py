@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from swelltree.integrate.complementarity.attached import attached_points, booked
+from swelltree.integrate.complementarity.attached import attached_points, with_energy_terms
 from swelltree.integrate.complementarity.cayley import gibbs
 from swelltree.integrate.complementarity.immersed import immersed_balance
 from swelltree.integrate.complementarity.instant import Step
 from swelltree.integrate.complementarity.joint_rows import body_rows, row_residual, row_wrenches
-from swelltree.integrate.complementarity.poses import Three, three_poses
+from swelltree.integrate.complementarity.poses import PoseStencil, three_poses
 from swelltree.integrate.complementarity.solve.balance import inertia_balance, weight_correction
 from swelltree.integrate.complementarity.solve.complementarity import fischer_burmeister
 from swelltree.integrate.complementarity.solve.friction import friction, smooth_friction
@@ -33,7 +33,7 @@ class Trial:
 
     value: Array  # (unknowns,)
     P: Array  # (6N, n) directions in which bodies may move; identity for poses
-    three: Three
+    three: PoseStencil
     g: Array  # (N, 3) Gibbs vectors of the step
     rubbing: Array  # (k, 3) friction of contacts [N]
     row: Array  # (k, 3) how far it is from its law [m]
@@ -50,7 +50,7 @@ def moved(step: Step, u: Array) -> tuple[Array, Array, Array]:
     return pose.p, gibbs(matmul(pose.R, transpose(state.pose.R))), q
 
 
-def poses_around(step: Step, p: Array, g: Array) -> Three:
+def poses_around(step: Step, p: Array, g: Array) -> PoseStencil:
     """The poses around the step whose next positions and Gibbs vectors are given."""
     state = step.state
     return three_poses(step.model, state.pose, state.v_minus, p, g, step.setup.h)
@@ -101,7 +101,7 @@ def equations(
         r = r - stick_wrench(model, step.now.motion, sticking)
         stuck = stick_rows(step, three, sticking)
     r = r - weight_correction(model, three)
-    r = r + immersed_balance(model, setup, step.now.awash, three)[0]
+    r = r + immersed_balance(model, setup, step.now.splash_state, three)[0]
     knots = jnp.zeros((0, 3))
     touching, tied = jnp.zeros(0), jnp.zeros(0)
     rubbing = row = jnp.zeros((0, 3))
@@ -109,13 +109,13 @@ def equations(
     if lines is not None:
         knots = junction_balance(step, y)
         if end_force is not None:
-            on_bodies, on_knots = booked(
+            on_bodies, on_knots = with_energy_terms(
                 lines.end_body, lines.end_junction, lines.end_point, three, y, end_force, theta
             )
             r, knots = r + on_bodies, knots + on_knots
         if lines.n_contacts:
             force, touching, rubbing, row = contact_forces(step, three, y, nu, rub)
-            on_bodies, on_knots = booked(
+            on_bodies, on_knots = with_energy_terms(
                 lines.contact_body,
                 lines.contact_junction,
                 lines.contact_point,
@@ -127,7 +127,9 @@ def equations(
             r, knots = r - on_bodies, knots - on_knots
         if lines.tie_body:
             none = tuple(y.shape[0] for _ in lines.tie_body)
-            on_bodies, _ = booked(lines.tie_body, none, state.tie_point, three, y, tie, theta)
+            on_bodies, _ = with_energy_terms(
+                lines.tie_body, none, state.tie_point, three, y, tie, theta
+            )
             hits = np.eye(y.shape[0])[np.array(lines.tie_junction)]
             r, knots = r + on_bodies, knots - product(hits.T, tie)
             tied = tie_rows(step, three, y, tie)
@@ -205,7 +207,7 @@ def _contacts_at(step: Step, pose: Pose, knots: Array) -> Array:
 
 
 def contact_forces(
-    step: Step, three: Three, y: Array, nu: Array, rub: Rub | None
+    step: Step, three: PoseStencil, y: Array, nu: Array, rub: Rub | None
 ) -> tuple[Array, Array, Array, Array]:
     """Force of the seabed at contact points (k, 3), and their rows of complementarity (k,).
 
@@ -253,7 +255,7 @@ def contact_forces(
     return force + p, row, p, held.row
 
 
-def tie_rows(step: Step, three: Three, y: Array, tie: Array) -> Array:
+def tie_rows(step: Step, three: PoseStencil, y: Array, tie: Array) -> Array:
     """Ends that can be released are with their body; released, nothing ties them [m]."""
     lines = step.model.dynamic_lines
     none = tuple(y.shape[0] for _ in lines.tie_body)

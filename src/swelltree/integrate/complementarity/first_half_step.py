@@ -30,7 +30,7 @@ from swelltree.integrate.complementarity.attached import end_positions
 from swelltree.integrate.complementarity.lines.winch_statics import present
 from swelltree.integrate.complementarity.poses import before
 from swelltree.integrate.complementarity.samples import Sample
-from swelltree.integrate.complementarity.state import LineState, Setup, StepperState, locks
+from swelltree.integrate.complementarity.state import LineState, StepConstants, StepperState, locks
 from swelltree.integrate.complementarity.step_rows import with_ends
 from swelltree.jit.arrays import Array
 from swelltree.model.internal_state import InternalState
@@ -45,7 +45,7 @@ ROUNDS = 40
 CLOSE = 1e-10  # m/s, rad/s, and of the largest velocity
 
 
-class Given(NamedTuple):
+class Prescribed(NamedTuple):
     """Velocities at the start."""
 
     v: Array  # (N, 6)
@@ -53,19 +53,19 @@ class Given(NamedTuple):
     junctions: Array  # (junction, 3)
 
 
-def given_by(state: StepperState, h: Array) -> Given:
+def specified_by(state: StepperState, h: Array) -> Prescribed:
     """Velocities of a state whose half step before is still that of a steady motion."""
     lines = state.lines
     if lines is None:
         nothing = np.zeros((0, 3))
-        return Given(state.v_minus, nothing, nothing)
-    return Given(state.v_minus, (lines.q - lines.q_last) / h, (lines.y - lines.y_last) / h)
+        return Prescribed(state.v_minus, nothing, nothing)
+    return Prescribed(state.v_minus, (lines.q - lines.q_last) / h, (lines.y - lines.y_last) / h)
 
 
 def with_first_half_step(
-    step: Callable[[Model, Setup, StepperState], tuple[StepperState, Sample]],
+    step: Callable[[Model, StepConstants, StepperState], tuple[StepperState, Sample]],
     model: Model,
-    setup: Setup,
+    setup: StepConstants,
     state: StepperState,
 ) -> StepperState:
     """The state with the half step before the first.
@@ -76,7 +76,7 @@ def with_first_half_step(
         setup: constants of the run.
         state: the start, with the velocity now for that of the half step before.
     """
-    given = given_by(state, setup.h)
+    specified = specified_by(state, setup.h)
     now = best = _with_memory(model, setup, state)
     least = np.inf
     standing = replace(setup, winding=np.zeros_like(setup.winding))
@@ -85,13 +85,13 @@ def with_first_half_step(
     )
     for _ in range(ROUNDS):
         after, sample = step(with_brakes, standing, now)
-        off = _off(setup, now, after, sample, given)
+        off = _off(setup, now, after, sample, specified)
         # steps that fail or stick, at a contact or a snap: the nearest so far is taken
         if not bool(sample.solved) or not off < 0.7 * least:
             break
-        now = corrected(model, setup, now, after, sample, given)
+        now = corrected(model, setup, now, after, sample, specified)
         best, least = now, off
-        if off < CLOSE * (1.0 + np.abs(np.asarray(given.v)).max(initial=0.0)):
+        if off < CLOSE * (1.0 + np.abs(np.asarray(specified.v)).max(initial=0.0)):
             break
     first = _joined_before(model, setup, best)
     if locks(model):  # winches of cables, which stood in the steps that were tried
@@ -99,7 +99,7 @@ def with_first_half_step(
     return first
 
 
-def _joined_before(model: Model, setup: Setup, state: StepperState) -> StepperState:
+def _joined_before(model: Model, setup: StepConstants, state: StepperState) -> StepperState:
     """The state with the pose one step ago on its joints, by the change of minimum energy."""
     if not model.all_rows or not np.any(state.v_minus):
         return state
@@ -124,37 +124,39 @@ def _joined_before(model: Model, setup: Setup, state: StepperState) -> StepperSt
 
 def corrected(
     model: Model,
-    setup: Setup,
+    setup: StepConstants,
     state: StepperState,
     after: StepperState,
     sample: Sample,
-    given: Given,
+    specified: Prescribed,
 ) -> StepperState:
     """The state with a better half step before, from a step that was tried."""
-    v_minus = state.v_minus + NEARER * (given.v - sample.v)
+    v_minus = state.v_minus + NEARER * (specified.v - sample.v)
     lines = state.lines
     if lines is not None:
-        lines = _corrected_lines(model, setup, replace(state, v_minus=v_minus), after.lines, given)
+        lines = _corrected_lines(
+            model, setup, replace(state, v_minus=v_minus), after.lines, specified
+        )
     # the rates of internal states now stand for those of a step ago
     rates = after.element_rates
     return replace(state, v_minus=v_minus, lam=sample.lam, lines=lines, element_rates=rates)
 
 
 def _corrected_lines(
-    model: Model, setup: Setup, state: StepperState, after: LineState, given: Given
+    model: Model, setup: StepConstants, state: StepperState, after: LineState, specified: Prescribed
 ) -> LineState:
     lines, h = state.lines, setup.h
-    y_last = lines.y_last + NEARER * (0.5 * (after.y - lines.y_last) - h * given.junctions)
+    y_last = lines.y_last + NEARER * (0.5 * (after.y - lines.y_last) - h * specified.junctions)
     if not lines.q.size:
         return replace(lines, y_last=y_last)
-    q_last = lines.q_last + NEARER * (0.5 * (after.q - lines.q_last) - h * given.nodes)
+    q_last = lines.q_last + NEARER * (0.5 * (after.q - lines.q_last) - h * specified.nodes)
     now = present(model, state).dynamic_lines
     ends = end_positions(now, before(state.pose, state.v_minus, h), y_last)
     q_last = with_ends(now.nodes, q_last, ends)
     return replace(lines, mu=after.mu, nu=after.nu, y_last=y_last, q_last=q_last)
 
 
-def _with_memory(model: Model, setup: Setup, state: StepperState) -> StepperState:
+def _with_memory(model: Model, setup: StepConstants, state: StepperState) -> StepperState:
     """The radiation memory half a step ago."""
     memory = fitted_memory(model)
     if memory is None:
@@ -165,14 +167,18 @@ def _with_memory(model: Model, setup: Setup, state: StepperState) -> StepperStat
 
 
 def _off(
-    setup: Setup, state: StepperState, after: StepperState, sample: Sample, given: Given
+    setup: StepConstants,
+    state: StepperState,
+    after: StepperState,
+    sample: Sample,
+    specified: Prescribed,
 ) -> float:
     """Largest difference of a velocity in the sample from the one given."""
-    pairs = [(sample.v, given.v)]
+    pairs = [(sample.v, specified.v)]
     if state.lines is not None:
         h, a, b = 2.0 * setup.h, state.lines, after.lines
-        pairs += [((b.q - a.q_last)[used] / h, given.nodes[used]) for used in _in_use(a)]
-        pairs += [((b.y - a.y_last) / h, given.junctions)]
+        pairs += [((b.q - a.q_last)[used] / h, specified.nodes[used]) for used in _in_use(a)]
+        pairs += [((b.y - a.y_last) / h, specified.junctions)]
     return max(float(np.abs(np.asarray(x) - np.asarray(y)).max(initial=0.0)) for x, y in pairs)
 
 

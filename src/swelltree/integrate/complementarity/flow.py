@@ -13,11 +13,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from swelltree.integrate.complementarity.poses import Three
-from swelltree.integrate.complementarity.state import Setup, StepperState
+from swelltree.integrate.complementarity.poses import PoseStencil
+from swelltree.integrate.complementarity.state import StepConstants, StepperState
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import jnp
-from swelltree.model.effect import Now
+from swelltree.model.effect import Instant
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.model.solved import after_step, coupled_effect, element_names, solved_at
@@ -25,8 +25,8 @@ from swelltree.multibody.kinematics import Motion
 
 
 def with_flow(
-    model: Model, setup: Setup, state: StepperState, motion: Motion
-) -> tuple[Model, Setup]:
+    model: Model, setup: StepConstants, state: StepperState, motion: Motion
+) -> tuple[Model, StepConstants]:
     """The model with the matrices of this instant, and the step with its added mass.
 
     Args:
@@ -38,14 +38,14 @@ def with_flow(
     effect = coupled_effect(model)
     if effect is None:
         return model, setup
-    now = Now(state.t, motion, InternalState(state.chi, state.elements))
+    now = Instant(state.t, motion, InternalState(state.chi, state.elements))
     effect = effect.at_instant(model, now, setup.ahead > 0.0)
     model = model.with_effect(effect)
     A = effect.solved(model, now).solved_mass(model)
     return model, replace(setup, coupled=setup.coupled + jnp.where(setup.ahead > 0.0, A, 0.0))
 
 
-def flow_power(model: Model, now: Now, v_dot: Array) -> Array:
+def flow_power(model: Model, now: Instant, v_dot: Array) -> Array:
     """Powers of added mass among those of all elements.
 
     Args:
@@ -58,13 +58,13 @@ def flow_power(model: Model, now: Now, v_dot: Array) -> Array:
     effect = coupled_effect(solved)
     if effect is None:
         return jnp.zeros(len(names))
-    power = effect.accelerated(solved, now.motion, v_dot).power
+    power = effect.added_mass_reaction(solved, now.motion, v_dot).power
     first = names.index(effect.names[0])  # names of elements are unique
     return jnp.pad(power, (first, len(names) - first - power.shape[0]))
 
 
 def flow_advanced(
-    model: Model, now: Now, three: Three, ahead: Array, elements: dict[str, Tree]
+    model: Model, now: Instant, three: PoseStencil, ahead: Array, elements: dict[str, Tree]
 ) -> dict[str, Tree]:
     """States of effects after a step, those of the flow by steps of its own.
 
@@ -82,5 +82,5 @@ def flow_advanced(
     elements = elements | {effect.kind: stepped}
     still = jnp.zeros(np.shape(now.motion.coordinate))
     motion = Motion(three.next, three.v_plus, three.next_frames, now.motion.coordinate, still)
-    later = Now(now.t + ahead, motion, InternalState(now.internal.radiation, elements))
+    later = Instant(now.t + ahead, motion, InternalState(now.internal.radiation, elements))
     return after_step(model, later).elements

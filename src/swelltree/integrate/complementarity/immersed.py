@@ -19,8 +19,8 @@ from dataclasses import replace
 import numpy as np
 
 from swelltree.hydro.splash_zone.immersions import Immersions, Wet, immersions, surface_near, wet_at
-from swelltree.integrate.complementarity.poses import Three, before
-from swelltree.integrate.complementarity.state import Setup, StepperState
+from swelltree.integrate.complementarity.poses import PoseStencil, before
+from swelltree.integrate.complementarity.state import StepConstants, StepperState
 from swelltree.jit.arrays import Array, Tree, pytree
 from swelltree.jit.backend import jnp
 from swelltree.model.model import Model
@@ -33,7 +33,7 @@ from swelltree.spatial.rotations import dot, matvec
 
 
 @pytree()
-class Awash:
+class SplashState:
     """What is known of the bodies at the surface before a step is solved."""
 
     now: Wet
@@ -53,7 +53,9 @@ def apart(model: Model) -> Model:
     return model.replace(effects=tuple(groups))
 
 
-def awash(model: Model, setup: Setup, state: StepperState, motion: Motion) -> Awash | None:
+def splash_state(
+    model: Model, setup: StepConstants, state: StepperState, motion: Motion
+) -> SplashState | None:
     """Surface and water around a step."""
     group = immersions(model)
     if group is None:
@@ -67,7 +69,7 @@ def awash(model: Model, setup: Setup, state: StepperState, motion: Motion) -> Aw
     surface, depth, _ = group.depths(model, state.t, motion)
     wet = wet_at(group.tables, depth)
     next_surface = surface_near(model, state.t + half, ahead[:, :2])
-    return Awash(
+    return SplashState(
         now=wet,
         before=wet_at(group.tables, surface_at(model, state.t - half, middle) - middle[:, 2]),
         flow=group.water(model, state.t, motion, wet, surface.height),
@@ -83,7 +85,7 @@ def _points(group: Immersions, pose: Pose) -> Array:
     return pose.p[body] + matvec(pose.R[body], group.point)
 
 
-def _after(group: Immersions, setup: Setup, water: Awash, three: Three) -> Wet:
+def _after(group: Immersions, setup: StepConstants, water: SplashState, three: PoseStencil) -> Wet:
     """What is wet half a step ahead; on the way to rest, at the next instant."""
     here, there = _points(group, three.now), _points(group, three.next)
     at = here + (1.0 - 0.5 * setup.ahead / setup.h) * (there - here)
@@ -92,7 +94,7 @@ def _after(group: Immersions, setup: Setup, water: Awash, three: Three) -> Wet:
 
 
 def immersed_balance(
-    model: Model, setup: Setup, water: Awash | None, three: Three
+    model: Model, setup: StepConstants, water: SplashState | None, three: PoseStencil
 ) -> tuple[Array, Array]:
     """Wrench that the water takes from the bodies (N, 6), and powers of the group's terms."""
     group = immersions(model)
@@ -133,7 +135,9 @@ def immersed_balance(
     return group.spread(model, needed), jnp.concatenate([power - spray, spray])
 
 
-def immersed_power(model: Model, setup: Setup, water: Awash | None, three: Three) -> Array:
+def immersed_power(
+    model: Model, setup: StepConstants, water: SplashState | None, three: PoseStencil
+) -> Array:
     """Powers of the bodies at the surface among those of all elements."""
     names = element_names(model)
     group = immersions(model)

@@ -11,7 +11,7 @@ from swelltree.hydro.linear.frame import in_axes, mean_yaw
 from swelltree.integrate.complementarity.attached import attached_points
 from swelltree.integrate.complementarity.between_steps import with_derivatives_now
 from swelltree.integrate.complementarity.flow import with_flow
-from swelltree.integrate.complementarity.immersed import apart, awash
+from swelltree.integrate.complementarity.immersed import apart, splash_state
 from swelltree.integrate.complementarity.lines.forces import NodeWater, freeze
 from swelltree.integrate.complementarity.lines.winch_statics import (
     change_of_rest,
@@ -19,15 +19,15 @@ from swelltree.integrate.complementarity.lines.winch_statics import (
     present,
 )
 from swelltree.integrate.complementarity.state import (
-    Form,
-    Setup,
+    SchemeOptions,
     Sizes,
+    StepConstants,
     StepperState,
     surplus_projector,
 )
 from swelltree.jit.arrays import Array, Tree, pytree
 from swelltree.jit.backend import jnp
-from swelltree.model.effect import Loads, Now
+from swelltree.model.effect import Instant, Loads
 from swelltree.model.internal_state import InternalState, internal_rate
 from swelltree.model.internal_state import present as present_inside
 from swelltree.model.model import Model
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 @pytree()
-class Instant:
+class StepInstant:
     """Positions now and what depends on them alone."""
 
     motion: Motion  # its velocity and rates are replaced by the mean ones
@@ -56,7 +56,7 @@ class Instant:
     normal: Array  # (contact, 3) of the bed under contact points
     offset: Array  # (contact,)
     winch: Tree = None  # winches.WinchState after the step, or None
-    awash: Tree = None  # immersed.Awash of bodies at the surface
+    splash_state: Tree = None  # immersed.Awash of bodies at the surface
     surplus: Array = None  # (m, m) projector on joint equations that follow from others, or None
 
 
@@ -65,10 +65,10 @@ class Step:
     """All that a step is given."""
 
     model: Model
-    form: Form
-    setup: Setup
+    form: SchemeOptions
+    setup: StepConstants
     state: StepperState
-    now: Instant
+    now: StepInstant
 
     @property
     def size(self) -> Sizes:
@@ -76,7 +76,7 @@ class Step:
         return Sizes.of(self.model, self.form)
 
 
-def step_from(model: Model, form: Form, setup: Setup, state: StepperState) -> Step:
+def step_from(model: Model, form: SchemeOptions, setup: StepConstants, state: StepperState) -> Step:
     """The step that leaves a state."""
     model = present(model, state)
     now = present_inside(model, InternalState(state.chi, state.elements))
@@ -90,7 +90,9 @@ def step_from(model: Model, form: Form, setup: Setup, state: StepperState) -> St
     return Step(now, form, with_derivatives_now(now, setup, state, here.motion), state, here)
 
 
-def instant(model: Model, form: Form, setup: Setup, state: StepperState) -> Instant:
+def instant(
+    model: Model, form: SchemeOptions, setup: StepConstants, state: StepperState
+) -> StepInstant:
     """Positions, joint coordinates, water and seabed now."""
     frames = joint_frames(model, state.pose)
     coordinate = dof_coordinates(model, frames, state.angles)
@@ -128,13 +130,15 @@ def instant(model: Model, form: Form, setup: Setup, state: StepperState) -> Inst
             lines.contact_body, lines.contact_junction, lines.contact_point, state.pose, y
         )
         normal, offset = bed_plane(lines.ground, r)
-    at_surface = awash(model, setup, state, motion)
+    at_surface = splash_state(model, setup, state, motion)
     surplus = surplus_projector(model, form, motion, state.angles, drives)
     places = motion, next_angles, drives, frozen, water, normal, offset
-    return Instant(*places, winch, at_surface, surplus)
+    return StepInstant(*places, winch, at_surface, surplus)
 
 
-def _lengths_around(model: Model, setup: Setup, state: StepperState, winch: WinchState) -> Array:
+def _lengths_around(
+    model: Model, setup: StepConstants, state: StepperState, winch: WinchState
+) -> Array:
     """Unstretched lengths one step ago and one step ahead (line, 2, segment)."""
     w, arrays = state.lines.winch, model.dynamic_lines.nodes
     ahead = w.rest + change_of_rest(model, setup, winch)
@@ -167,12 +171,12 @@ def mean_memory(step: Step, v: Array) -> Array:
     return apply(X, chi) + apply(XB, v.reshape(-1))
 
 
-def now_at(step: Step, v: Array) -> Now:
+def now_at(step: Step, v: Array) -> Instant:
     """What forces may depend on, at the mean velocity."""
     m, state = step.now.motion, step.state
     rates = dof_rates(step.model, m.pose, m.frames, v)
     motion = Motion(m.pose, v, m.frames, m.coordinate, rates)
-    return Now(state.t, motion, InternalState(mean_memory(step, v), state.elements))
+    return Instant(state.t, motion, InternalState(mean_memory(step, v), state.elements))
 
 
 def forces_at(step: Step, v: Array) -> Loads:

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.integrate.complementarity.cayley import couple_of, gibbs
-from swelltree.integrate.complementarity.poses import Three
+from swelltree.integrate.complementarity.poses import PoseStencil
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jnp
 from swelltree.model.model import Model
@@ -29,7 +29,7 @@ from swelltree.spatial.rotations import cross, matmul, matvec, transpose
 
 
 def row_residual(
-    model: Model, rows: tuple[Row, ...], three: Three, angles: Array, drives: Drives
+    model: Model, rows: tuple[Row, ...], three: PoseStencil, angles: Array, drives: Drives
 ) -> Float[Array, " m"]:
     """Joint equations at the next pose [m, rad]."""
     values = evaluate_rows(model, rows, three.next, three.next_frames, three.v_plus, angles, drives)
@@ -40,7 +40,7 @@ def row_residual(
     return values.residual.at[np.array(turns)].set(spun)
 
 
-def _spun(model: Model, rows: list[Row], three: Three) -> Array:
+def _spun(model: Model, rows: list[Row], three: PoseStencil) -> Array:
     """By how much joints turn in the step about the axis of the base that they keep [rad]."""
     joint = np.array([row.joint for row in rows], dtype=int)
     now, after = joint_frames(model, three.now), three.next_frames
@@ -50,7 +50,7 @@ def _spun(model: Model, rows: list[Row], three: Three) -> Array:
 
 
 def row_wrenches(
-    model: Model, rows: tuple[Row, ...], three: Three
+    model: Model, rows: tuple[Row, ...], three: PoseStencil
 ) -> tuple[Float[Array, "m 6"], Float[Array, "m 6"]]:
     """Discrete gradient of every part of the rows: wrench on the follower and on the base."""
     layout = model.layout
@@ -70,7 +70,7 @@ def row_wrenches(
     return jnp.concatenate([force, on_follower], -1), jnp.concatenate([-force, on_base], -1)
 
 
-def _gradients(model: Model, rows: list[Row], three: Three) -> tuple[Array, Array, Array]:
+def _gradients(model: Model, rows: list[Row], three: PoseStencil) -> tuple[Array, Array, Array]:
     """Force on the follower at its joint point, couples on follower and base, per row."""
     a, b = three.last_frames, three.next_frames
     mean = MeanFrames(

@@ -12,7 +12,7 @@ from swelltree.spatial.rotations import matmul, transpose
 
 
 @pytree()
-class Three:
+class PoseStencil:
     """Poses at the last, this and the next instant, and the velocities between them."""
 
     last: Pose
@@ -51,13 +51,13 @@ def three_poses(
     p_plus: Float[Array, "n 3"],
     g_plus: Float[Array, "n 3"],
     h: Array,
-) -> Three:
+) -> PoseStencil:
     """The poses around a step from the unknowns of the step."""
     g_minus = 0.5 * h * v_minus[:, 3:]
     last = before(now, v_minus, h)
     after = Pose(p_plus, matmul(cayley(g_plus), now.R))
     v_plus = half_velocity(now.p, p_plus, g_plus, h)
-    return Three(
+    return PoseStencil(
         last,
         now,
         after,

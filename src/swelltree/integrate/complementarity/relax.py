@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.integrate.complementarity.start import set_up
-from swelltree.integrate.complementarity.state import Form, Setup, StepperState
+from swelltree.integrate.complementarity.state import SchemeOptions, StepConstants, StepperState
 from swelltree.jit.arrays import Array, Tree, pytree
 from swelltree.model.internal_state import InternalState, internal_settled
 from swelltree.model.model import Model
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # --- Motions on the way to equilibrium, and where they lead
 
 SLOW, STEADY = 0.1, 0.98  # of the motion before: what moves less or more comes to rest soon, never
-ALIKE = 1e-2  # difference of two motions, of their size, that lead the same way
+SAME_DIRECTION_TOL = 1e-2  # difference of two motions, of their size, that lead the same way
 LEAP = 0.1  # m, rad that are gone at once, at most
 
 
@@ -47,7 +47,7 @@ class Trail:
         self.size = 0.0
 
     def take(
-        self, form: Form, state: StepperState, after: StepperState
+        self, form: SchemeOptions, state: StepperState, after: StepperState
     ) -> tuple[StepperState, bool]:
         """Where the next step begins, and whether all comes to rest slowly.
 
@@ -67,7 +67,7 @@ class Trail:
             return after, slow
         share = float(motion @ last) / max(float(last @ last), 1e-300)
         apart = np.linalg.norm(motion - share * last)
-        if not SLOW < share < STEADY or apart > ALIKE * self.size:
+        if not SLOW < share < STEADY or apart > SAME_DIRECTION_TOL * self.size:
             return after, slow
         self.last = None
         leap = LEAP / max(float(np.abs(motion).max()), 1e-300)
@@ -104,8 +104,8 @@ def _ahead(state: StepperState, motion: np.ndarray, times: float) -> StepperStat
 
 FIRST_STEP, LAST_STEP = 0.5, 64.0  # s
 FURTHEST = 4096.0  # s: the longest step of what comes to rest slowly
-ENOUGH = 10.0  # s: rest over such a step is rest
-MOST = 400
+MIN_EQUILIBRIUM_STEP = 10.0  # s: rest over such a step is rest
+MAX_STEPS = 400
 MANY, FEW = 10, 4  # iterations
 NOTHING = 0.01  # of the tolerance: what moves less is at rest in a step that is not long, too
 UNTOLD = 1e-4  # m, rad: what moves less in a long step is not worth a word
@@ -127,9 +127,9 @@ class Rest:
 
 
 def relaxed(
-    step: Callable[[Model, Setup, StepperState], tuple[StepperState, Sample]],
+    step: Callable[[Model, StepConstants, StepperState], tuple[StepperState, Sample]],
     model: Model,
-    form: Form,
+    form: SchemeOptions,
     state: StepperState,
     derivatives: Callable[[StepperState], tuple[np.ndarray, np.ndarray]],
     tolerance: float = 1e-7,
@@ -152,31 +152,31 @@ def relaxed(
     pull_back, at = derivatives(state), state
     way = _way(state, state)
     farthest, trail = LAST_STEP, Trail()
-    for count in range(1, MOST + 1):
+    for count in range(1, MAX_STEPS + 1):
         setup = set_up(model, form, h, pull_back, theta=1.0, beta=1.0, hold=hold, pose=state.pose)
         after, now = step(model, setup, state)
         if not bool(now.solved):
             # large tensions leave more of rounding than a long step may leave unsolved
             if moved < NOTHING * tolerance and reach < UNTOLD:
                 return Rest(state, sample, reach, count, mover)
-            longest = max(0.5 * h, ENOUGH)
+            longest = max(0.5 * h, MIN_EQUILIBRIUM_STEP)
             farthest, trail = LAST_STEP, Trail(open=h <= LAST_STEP and trail.open)
             h *= 0.25
             if h < SHORTEST:
                 return Rest(state, now, reach, count, mover)
             continue
         if h > SHORTEST and _turn(model, state, after) > TURN:
-            longest, h = max(0.5 * h, ENOUGH), 0.5 * h
+            longest, h = max(0.5 * h, MIN_EQUILIBRIUM_STEP), 0.5 * h
             continue
         (moved, mover), sample = _largest(state, after), now
-        reach = moved * max(1.0, ENOUGH / h) ** 2
+        reach = moved * max(1.0, MIN_EQUILIBRIUM_STEP / h) ** 2
         before, way = way, _way(state, after)
         # bodies that stand still while lines move do not oscillate
         moves = min(np.abs(x).max(initial=0.0) for x in (before, way)) > tolerance
         swings = moves and way @ before < -SWING * (before @ before)
         ahead, slow = trail.take(form, state, after)
         state = settled(model, stopped(ahead))
-        if moved < tolerance and h >= ENOUGH:
+        if moved < tolerance and h >= MIN_EQUILIBRIUM_STEP:
             return Rest(state, sample, moved, count, mover)
         if np.abs(_way(at, state)).max(initial=0.0) > FAR:
             pull_back, at = derivatives(state), state
@@ -184,7 +184,7 @@ def relaxed(
         if swings:
             h *= 0.5
         elif int(sample.iterations) > MANY:
-            longest, h = max(0.5 * h, ENOUGH), 0.5 * h
+            longest, h = max(0.5 * h, MIN_EQUILIBRIUM_STEP), 0.5 * h
         else:
             # what was hard on the way need not be hard at its end
             easy = int(sample.iterations) <= FEW
@@ -192,7 +192,7 @@ def relaxed(
                 farthest = min(2.0 * farthest, FURTHEST)
             longest = min(2.0 * longest, farthest) if easy else longest
             h = min(2.0 * h, longest)
-    return Rest(state, sample, reach, MOST, mover)
+    return Rest(state, sample, reach, MAX_STEPS, mover)
 
 
 def settled(model: Model, state: StepperState) -> StepperState:

@@ -13,7 +13,13 @@ from swelltree.integrate.complementarity.lines.node_axes import node_axes
 from swelltree.integrate.complementarity.lines.report import LineReport
 from swelltree.integrate.complementarity.lines.winch_step import WinchSample
 from swelltree.integrate.complementarity.samples import LineSample, Sample
-from swelltree.integrate.complementarity.state import Form, LineState, Setup, Sizes, StepperState
+from swelltree.integrate.complementarity.state import (
+    LineState,
+    SchemeOptions,
+    Sizes,
+    StepConstants,
+    StepperState,
+)
 from swelltree.integrate.complementarity.step import advance
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import jax, jnp
@@ -32,7 +38,7 @@ PER_LINE = tuple(
 )
 FAR = np.iinfo(np.int64).max  # a step that no run comes to
 SHORT = 64  # numbers of a sample that are written individually
-MOST = 120_000  # expressions of a program: XLA compiles slowly what steps in a loop
+MAX_EXPRESSIONS = 120_000  # expressions of a program: XLA compiles slowly what steps in a loop
 PER_WINCH = ("length", "speed", "tension", "power", "work", "brought", "lost")
 
 
@@ -52,12 +58,12 @@ class RunState(NamedTuple):
 
 def after_step(
     model: Model,
-    form: Form,
+    form: SchemeOptions,
     h: Array,
     now: RunState,
     after: StepperState,
     sample: Sample,
-    wanted: Array,
+    requested: Array,
 ) -> tuple[RunState, Sample]:
     """The run after a solved step, and the sample with all that was gathered since the last.
 
@@ -78,13 +84,15 @@ def after_step(
         lines = replace(lines, impulse=impulse, span=span)
     full = replace(sample, iterations=most, error=error, lines=lines)
     if extremes is not None:
-        channels = form.kept(model, form, sample)
+        channels = form.stored(model, form, sample)
         extremes = with_step(extremes, channels, h)
         full = replace(full, extremes=as_channels(extremes))
-        extremes = jax.tree.map(lambda a, b: jnp.where(wanted, a, b), known_now(channels), extremes)
+        extremes = jax.tree.map(
+            lambda a, b: jnp.where(requested, a, b), known_now(channels), extremes
+        )
     gathered = most, error, impulse, span
     most, error, impulse, span = jax.tree.map(
-        lambda x: jnp.where(wanted, 0, x).astype(x.dtype), gathered
+        lambda x: jnp.where(requested, 0, x).astype(x.dtype), gathered
     )
     later = RunState(
         state=after,
@@ -101,7 +109,7 @@ def after_step(
 
 
 @functools.lru_cache(maxsize=32)
-def compiled_run(form: Form) -> CompiledRun:
+def compiled_run(form: SchemeOptions) -> CompiledRun:
     """Steps up to an index, compiled."""
     return CompiledRun(form)
 
@@ -113,16 +121,18 @@ class CompiledRun:
         form: coordinates and equations.
     """
 
-    def __init__(self, form: Form) -> None:
+    def __init__(self, form: SchemeOptions) -> None:
         options = None if form.optimised else {"xla_backend_optimization_level": 0}
         # native code is the same however XLA would compile
         steps = _steps(replace(form, optimised=True))
-        self.program = Program(steps, like=_results, rows=_rows, options=options, most=MOST)
+        self.program = Program(
+            steps, like=_results, rows=_rows, options=options, most=MAX_EXPRESSIONS
+        )
 
     def __call__(
         self,
         model: Model,
-        setup: Setup,
+        setup: StepConstants,
         run_state: RunState,
         samples: Sample,
         marks: np.ndarray,
@@ -144,7 +154,12 @@ class CompiledRun:
         return after, from_table(np.asarray(table), samples)
 
     def engine(
-        self, model: Model, setup: Setup, run_state: RunState, samples: Sample, marks: np.ndarray
+        self,
+        model: Model,
+        setup: StepConstants,
+        run_state: RunState,
+        samples: Sample,
+        marks: np.ndarray,
     ) -> str:
         """What runs arguments like these, and why: see `Program.engine`."""
         return self.program.engine(
@@ -154,7 +169,7 @@ class CompiledRun:
     def _arguments(
         self,
         model: Model,
-        setup: Setup,
+        setup: StepConstants,
         run_state: RunState,
         samples: Sample,
         marks: np.ndarray,
@@ -165,12 +180,12 @@ class CompiledRun:
 
 
 @functools.lru_cache(maxsize=32)
-def _steps(form: Form) -> Callable[..., tuple[RunState, Array]]:
+def _steps(form: SchemeOptions) -> Callable[..., tuple[RunState, Array]]:
     """Function that steps to an index: (model, setup, run state, samples, marks, slot, last)."""
 
     def run(
         model: Model,
-        setup: Setup,
+        setup: StepConstants,
         run_state: RunState,
         table: Array,
         marks: Array,
@@ -181,15 +196,15 @@ def _steps(form: Form) -> Callable[..., tuple[RunState, Array]]:
             return (carry[0].index < last) & carry[0].ok
 
         def body(carry: tuple[RunState, Array, Array]) -> tuple[RunState, Array, Array]:
-            now, kept, slot = carry
+            now, stored, slot = carry
             after, sample = advance(model, form, setup, now.state)
             ok = sample.solved
             here = jnp.minimum(slot, len(marks) - 1)
-            wanted = (marks[here] == now.index) & (slot < len(marks))
-            later, full = after_step(model, form, setup.h, now, after, sample, wanted)
+            requested = (marks[here] == now.index) & (slot < len(marks))
+            later, full = after_step(model, form, setup.h, now, after, sample, requested)
             later = jax.tree.map(lambda a, b: jnp.where(ok, a, b), later, now)
-            kept = _put(kept, _row(full), here, wanted)
-            return later._replace(ok=ok), kept, slot + (ok & wanted)
+            stored = _put(stored, _row(full), here, requested)
+            return later._replace(ok=ok), stored, slot + (ok & requested)
 
         return jax.lax.while_loop(more, body, (run_state, table, slot))[:2]
 
@@ -197,14 +212,14 @@ def _steps(form: Form) -> Callable[..., tuple[RunState, Array]]:
 
 
 def _results(
-    model: Model, setup: Setup, run_state: RunState, table: Array, *rest: Array
+    model: Model, setup: StepConstants, run_state: RunState, table: Array, *rest: Array
 ) -> tuple[RunState, Array]:
     """Structure of the results: that of what goes in."""
     return run_state, table
 
 
 def _rows(
-    model: Model, setup: Setup, run_state: RunState, table: Array, *rest: Array
+    model: Model, setup: StepConstants, run_state: RunState, table: Array, *rest: Array
 ) -> dict[tuple[int, ...], int]:
     """First axes of arrays that are computed in loops: over nodes and segments, and of samples."""
     state = run_state.state
@@ -246,13 +261,13 @@ def from_table(table: np.ndarray, like: Sample) -> Sample:
     return tree.unflatten([x.reshape(y.shape).astype(y.dtype) for x, y in pairs])
 
 
-def _put(rows: Array, x: Array, slot: Array, wanted: Array) -> Array:
+def _put(rows: Array, x: Array, slot: Array, requested: Array) -> Array:
     """Row written where wanted."""
     old = jax.lax.dynamic_index_in_dim(rows, slot, keepdims=False)
-    return jax.lax.dynamic_update_index_in_dim(rows, jnp.where(wanted, x, old), slot, 0)
+    return jax.lax.dynamic_update_index_in_dim(rows, jnp.where(requested, x, old), slot, 0)
 
 
-def empty_samples(model: Model, form: Form, state: StepperState, count: int) -> Sample:
+def empty_samples(model: Model, form: SchemeOptions, state: StepperState, count: int) -> Sample:
     """Room for samples; bodies unturned, so that an empty sample is a possible one."""
     size, N = Sizes.of(model, form), state.v_minus.shape[0]
 
@@ -306,25 +321,25 @@ def empty_samples(model: Model, form: Form, state: StepperState, count: int) -> 
 
 
 @functools.lru_cache(maxsize=32)
-def kept_channels(form: Form) -> Callable[[Model, Sample], dict[str, Array]]:
+def output_channels(form: SchemeOptions) -> Callable[[Model, Sample], dict[str, Array]]:
     """Function of a model and a sample: the channels whose extremes a form keeps."""
-    assert form.kept is not None
-    return lambda model, sample: form.kept(model, form, sample)
+    assert form.stored is not None
+    return lambda model, sample: form.stored(model, form, sample)
 
 
-def _kept(model: Model, form: Form, state: StepperState) -> dict[str, Array]:
+def _stored(model: Model, form: SchemeOptions, state: StepperState) -> dict[str, Array]:
     """Shapes of the channels whose extremes are kept."""
-    if form.kept is None:
+    if form.stored is None:
         return {}
-    plain = replace(form, kept=None)
+    plain = replace(form, stored=None)
     sample = mapped(lambda x: x[0], empty_samples(model, plain, state, 1))
-    return shapes_of(kept_channels(form), model, sample)
+    return shapes_of(output_channels(form), model, sample)
 
 
-def _summaries(model: Model, form: Form, state: StepperState) -> dict[str, Array]:
+def _summaries(model: Model, form: SchemeOptions, state: StepperState) -> dict[str, Array]:
     """Shapes of these extremes."""
-    kept = _kept(model, form, state)
-    return as_channels(nothing_known(kept)) if kept else {}
+    stored = _stored(model, form, state)
+    return as_channels(nothing_known(stored)) if stored else {}
 
 
 def _winch_room(state: StepperState, room: Callable[..., np.ndarray]) -> WinchSample | None:
@@ -343,8 +358,8 @@ def _winch_room(state: StepperState, room: Callable[..., np.ndarray]) -> WinchSa
 
 
 def single_step(
-    form: Form, count: int
-) -> Callable[[Model, Setup, StepperState], tuple[StepperState, Sample]]:
+    form: SchemeOptions, count: int
+) -> Callable[[Model, StepConstants, StepperState], tuple[StepperState, Sample]]:
     """One step, (model, setup, state) -> (state, sample), by the program of whole runs.
 
     Args:
@@ -356,7 +371,9 @@ def single_step(
     marks = np.full(count, FAR)
     marks[0] = 0
 
-    def step(model: Model, setup: Setup, state: StepperState) -> tuple[StepperState, Sample]:
+    def step(
+        model: Model, setup: StepConstants, state: StepperState
+    ) -> tuple[StepperState, Sample]:
         if not room:
             room.append(empty_samples(model, form, state, count))
         after, samples = run(model, setup, run_state(model, form, state), room[0], marks, 1)
@@ -365,13 +382,13 @@ def single_step(
     return step
 
 
-def run_state(model: Model, form: Form, state: StepperState) -> RunState:
+def run_state(model: Model, form: SchemeOptions, state: StepperState) -> RunState:
     """A run that has not begun."""
     zero = np.zeros((), np.int64)
     impulse = None
     if state.lines is not None and state.lines.mu.size:
         impulse = np.zeros(state.lines.mu.shape)
-    shapes = _kept(model, form, state)
+    shapes = _stored(model, form, state)
     extremes = nothing_known(shapes) if shapes else None
     none = np.zeros(())
     return RunState(state, zero, np.array(True), zero, zero, none, impulse, none, extremes)

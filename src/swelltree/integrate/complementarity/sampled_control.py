@@ -8,7 +8,7 @@ from swelltree.integrate.complementarity.start import motion_at
 from swelltree.integrate.complementarity.state import StepperState
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jax
-from swelltree.model.effect import Now
+from swelltree.model.effect import Instant
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 
@@ -27,9 +27,9 @@ def sampled(
         before: at its beginning; None: the run begins here.
     """
 
-    def now_of(state: StepperState, later: Array | float = 0.0) -> Now:
+    def now_of(state: StepperState, later: Array | float = 0.0) -> Instant:
         motion = motion_at(model, state.pose, state.v_minus, state.angles)
-        return Now(state.t + later, motion, InternalState(state.chi, state.elements))
+        return Instant(state.t + later, motion, InternalState(state.chi, state.elements))
 
     for effect in model.effects:
         if not effect.takes_samples:

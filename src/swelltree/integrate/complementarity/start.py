@@ -12,10 +12,10 @@ from swelltree.integrate.complementarity.immersed import apart
 from swelltree.integrate.complementarity.lines.winch_statics import winches_at_start
 from swelltree.integrate.complementarity.solve.newton import other_terms
 from swelltree.integrate.complementarity.state import (
-    Form,
     LineState,
-    Setup,
+    SchemeOptions,
     Sizes,
+    StepConstants,
     StepperState,
     empty_log,
 )
@@ -40,7 +40,7 @@ from swelltree.spatial.rotations import about_axis, matmul
 BETA = 0.25  # weight of the stiffness at the last and the next instant
 LIGHT = 0.95  # fraction of the inertia that is removed on the way to equilibrium
 IMMOVABLE = 1e20  # kg, kg m^2: a body this heavy does not move
-SMALL = 1e-6  # m, rad, m/s: for differences
+DIFFERENCE_STEP = 1e-6  # m, rad, m/s: for differences
 
 
 def motion_at(model: Model, pose: Pose, v: Array, angles: Array) -> Motion:
@@ -113,8 +113,8 @@ def force_derivatives(
     count = 6 * model.layout.n_bodies
     angles = np.asarray(motion.coordinate)[np.array(model.layout.angle_dofs, dtype=int)]
     pose, v = motion.pose, np.asarray(motion.v)
-    poses = [turned(pose, k, s * SMALL) for k in range(count) for s in (1.0, -1.0)]
-    aside = SMALL * np.eye(count).reshape(count, -1, 6)
+    poses = [turned(pose, k, s * DIFFERENCE_STEP) for k in range(count) for s in (1.0, -1.0)]
+    aside = DIFFERENCE_STEP * np.eye(count).reshape(count, -1, 6)
     p, R = np.asarray(pose.p), np.asarray(pose.R)
     many = Pose(
         np.concatenate([np.stack([x.p for x in poses]), np.tile(p, (2 * count, 1, 1))]),
@@ -123,7 +123,7 @@ def force_derivatives(
     speeds = np.stack([v + aside, v - aside], axis=1).reshape(2 * count, -1, 6)
     speeds = np.concatenate([np.zeros_like(speeds), speeds])
     found = np.asarray(wrenches(apart(model), many, speeds, angles, internal))
-    rows = -(found[::2] - found[1::2]) / (2.0 * SMALL)
+    rows = -(found[::2] - found[1::2]) / (2.0 * DIFFERENCE_STEP)
     return rows[:count].T.copy(), rows[count:].T.copy()
 
 
@@ -136,7 +136,7 @@ def restoring(stiffness: Array) -> Array:
 
 def set_up(
     model: Model,
-    form: Form,
+    form: SchemeOptions,
     h: float,
     derivatives: tuple[Array, Array],
     *,
@@ -144,7 +144,7 @@ def set_up(
     beta: float = BETA,
     hold: bool = False,
     pose: Pose | None = None,
-) -> Setup:
+) -> StepConstants:
     """Constants of a run with step h.
 
     Args:
@@ -191,7 +191,7 @@ def set_up(
     # ties pull at junctions, which are light
     light = inertia[size.bodies :].mean() if size.junctions else typical
     sticking = _stroke_inertia(model, coupled) if size.sticks else np.zeros(0)
-    return Setup(
+    return StepConstants(
         h=np.array(h),
         ahead=np.array(0.0 if beta == 1.0 else h),
         winding=np.array(0.0 if beta == 1.0 else 1.0),
@@ -218,7 +218,7 @@ def set_up(
     )
 
 
-def _body_scale(model: Model, form: Form, coupled: Array) -> Array:
+def _body_scale(model: Model, form: SchemeOptions, coupled: Array) -> Array:
     """Inertia that each balance of the bodies is measured by."""
     xp = namespace(coupled)
     pose = forward(model, model.start.q)
@@ -259,7 +259,7 @@ def _junction_scale(model: Model) -> list[np.ndarray]:
     return [np.repeat(mass[:-1], 3)]
 
 
-def at_rest(model: Model, form: Form, lines: LineState | None = None) -> StepperState:
+def at_rest(model: Model, form: SchemeOptions, lines: LineState | None = None) -> StepperState:
     """The state before the first step, with the velocity now for that of the half step before."""
     motion = start_motion(model)
     internal = internal_settled(model, internal_at_rest(model), motion.pose)

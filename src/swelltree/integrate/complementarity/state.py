@@ -89,7 +89,7 @@ class StepperState:
 
 
 @pytree()
-class Setup:
+class StepConstants:
     """Constants of a run with a given step."""
 
     h: Array  # s
@@ -109,7 +109,7 @@ class Setup:
 
 
 @dataclass(frozen=True)
-class Form:
+class SchemeOptions:
     """Choice of coordinates and equations; hashable.
 
     Args:
@@ -133,12 +133,12 @@ class Form:
     tolerance: float = 1e-10
     differentiable: bool = False
     interior_point: bool = False
-    kept: Tree = None
+    stored: Tree = None
     optimised: bool = True
     events: Tree = None
 
 
-def form_of(model: Model, formulation: str) -> Form:
+def form_of(model: Model, formulation: str) -> SchemeOptions:
     """The form that stands for a formulation.
 
     Bodies that no joint ties to one another need no path matrix, but where DOFs of the tree
@@ -147,7 +147,7 @@ def form_of(model: Model, formulation: str) -> Form:
     layout = model.layout
     tied = any(row.joint < layout.n_bodies for row in layout.rows)
     joint = locks(model) or (formulation != "lagrange" and tied)
-    return Form(joint, model.cut_rows if joint else model.all_rows)
+    return SchemeOptions(joint, model.cut_rows if joint else model.all_rows)
 
 
 def usual_formulation(model: Model) -> str:
@@ -179,7 +179,7 @@ class Sizes(NamedTuple):
     sticks: int
 
     @staticmethod
-    def of(model: Model, form: Form) -> Sizes:
+    def of(model: Model, form: SchemeOptions) -> Sizes:
         """Sizes of a model in a form."""
         layout, lines = model.layout, model.lines
         return Sizes(
@@ -210,7 +210,7 @@ class Sizes(NamedTuple):
 
 
 def surplus_projector(
-    model: Model, form: Form, motion: Motion, angles: Array, drives: Drives
+    model: Model, form: SchemeOptions, motion: Motion, angles: Array, drives: Drives
 ) -> Float[Array, "m m"] | None:
     """Projector on the combinations of rows that follow from the others, or None."""
     if not model.surplus:
@@ -226,7 +226,7 @@ def surplus_projector(
 
 
 def without_surplus(
-    projector: Array | None, setup: Setup, size: Sizes, closing: Array, lam: Array
+    projector: Array | None, setup: StepConstants, size: Sizes, closing: Array, lam: Array
 ) -> Array:
     """Joint equations of a step, as many as multipliers, none of them twice."""
     if projector is None:

@@ -22,13 +22,18 @@ from swelltree.integrate.complementarity.instant import (
 from swelltree.integrate.complementarity.lines.connections import finished_ties
 from swelltree.integrate.complementarity.lines.report import report
 from swelltree.integrate.complementarity.lines.winch_step import finished_winches
-from swelltree.integrate.complementarity.poses import Three
+from swelltree.integrate.complementarity.poses import PoseStencil
 from swelltree.integrate.complementarity.sampled_control import sampled
 from swelltree.integrate.complementarity.samples import LineSample, Sample
 from swelltree.integrate.complementarity.solve.complementarity import Slack
 from swelltree.integrate.complementarity.solve.mehrotra import Pairs, interior_point
 from swelltree.integrate.complementarity.solve.newton import Iterate, first_iterate, search
-from swelltree.integrate.complementarity.state import Form, LineState, Setup, StepperState
+from swelltree.integrate.complementarity.state import (
+    LineState,
+    SchemeOptions,
+    StepConstants,
+    StepperState,
+)
 from swelltree.integrate.complementarity.step_rows import (
     Unknowns,
     changed,
@@ -72,7 +77,7 @@ def finished(step: Step, it: Iterate) -> tuple[StepperState, Sample]:
     )
     now = now_at(step, setup.ahead / setup.h * v)
     elements = flow_advanced(model, now, three, setup.ahead, elements)
-    power = it.power + immersed_power(model, setup, step.now.awash, three)
+    power = it.power + immersed_power(model, setup, step.now.splash_state, three)
     power = power + flow_power(model, now, (three.v_plus - three.v_minus) / setup.h)
     lines, sample = state.lines, None
     if it.at.q is not None:
@@ -84,10 +89,10 @@ def finished(step: Step, it: Iterate) -> tuple[StepperState, Sample]:
     here, ahead = (state.pose, None if lines is None else lines.y_last), (three.next, y)
     if lines is not None and lines.winch is not None:
         assert sample is not None
-        beyond = None
+        excess = None
         if model.dynamic_lines.nodes.bending:
-            beyond = tuple(end_positions(model.dynamic_lines, *at)[:, 2:] for at in (here, ahead))
-        lines, winch, log = finished_winches(step, lines, sample.report, beyond, log)
+            excess = tuple(end_positions(model.dynamic_lines, *at)[:, 2:] for at in (here, ahead))
+        lines, winch, log = finished_winches(step, lines, sample.report, excess, log)
         sample = replace(sample, winch=winch)
     let_go, tie_point, log = finished_ties(step, three.next, y, tie, log)
     touching = jnp.zeros((0, 3))
@@ -137,7 +142,7 @@ def finished(step: Step, it: Iterate) -> tuple[StepperState, Sample]:
     )
 
 
-def contact_power(step: Step, three: Three, force: Array) -> Array:
+def contact_power(step: Step, three: PoseStencil, force: Array) -> Array:
     """Power of the seabed on bodies, one term where bodies may touch it."""
     lines = step.model.lines
     if lines is None or not lines.touches:
@@ -147,7 +152,9 @@ def contact_power(step: Step, three: Three, force: Array) -> Array:
     return jnp.sum(on_body[:, None] * force * v)[None]
 
 
-def _point_velocity(step: Step, three: Three, bodies: tuple[int, ...], points: Array) -> Array:
+def _point_velocity(
+    step: Step, three: PoseStencil, bodies: tuple[int, ...], points: Array
+) -> Array:
     """Mean velocity over the last and the next step of points on bodies (k, 3)."""
     none = jnp.zeros((0, 3))
     places = [attached_points(bodies, (), points, pose, none) for pose in (three.last, three.next)]
@@ -166,18 +173,18 @@ def driven_power(step: Step, lam: Array) -> Array:
 
 
 def _finished_lines(
-    step: Step, it: Iterate, three: Three, y: Array, tie: Array
+    step: Step, it: Iterate, three: PoseStencil, y: Array, tie: Array
 ) -> tuple[LineState, LineSample, Array]:
     """Lines at the next instant, their sample now, and the power they give to bodies."""
     model, setup, state = step.model, step.setup, step.state
     lines, at = state.lines, it.at
     q, mu, nu = at.q, at.mu, at.nu
     v = (q - lines.q_last) / (2.0 * setup.h)
-    beyond = None
+    excess = None
     if model.dynamic_lines.nodes.bending:
         here = end_positions(model.dynamic_lines, state.pose, lines.y)
         ahead = end_positions(model.dynamic_lines, three.next, y)
-        beyond = ends_before(step)[:, 2:], here[:, 2:], ahead[:, 2:]
+        excess = ends_before(step)[:, 2:], here[:, 2:], ahead[:, 2:]
     reported = report(
         model.dynamic_lines.nodes,
         step.now.frozen,
@@ -187,7 +194,7 @@ def _finished_lines(
         q,
         mu,
         nu,
-        beyond,
+        excess,
         setup.theta,
         at.rub,
     )
@@ -239,9 +246,9 @@ def search_inside(step: Step) -> Iterate:
     )
 
     def rows_at(
-        u: Unknowns, s: list[Array], wanted: list[Array]
+        u: Unknowns, s: list[Array], requested: list[Array]
     ) -> tuple[tuple[Unknowns, LineRows], Array]:
-        slack = Slack(tension=s[0], bed=s[1], tension_target=wanted[0], bed_target=wanted[1])
+        slack = Slack(tension=s[0], bed=s[1], tension_target=requested[0], bed_target=requested[1])
         rows = line_rows(step, u, slack)
         value = evaluate(step, u, rows=rows).off
         return (u, rows), jnp.maximum(jnp.abs(value).max(), rows.error.max())
@@ -277,7 +284,7 @@ POLISHING = 2  # Newton steps that carry derivatives
 
 
 def advance(
-    model: Model, form: Form, setup: Setup, state: StepperState
+    model: Model, form: SchemeOptions, setup: StepConstants, state: StepperState
 ) -> tuple[StepperState, Sample]:
     """One step."""
     step = step_from(model, form, setup, state)

@@ -253,9 +253,9 @@ def line_rows(
 ) -> LineRows:
     """Rows of the lines at an iterate; with slacks those of the interior point."""
     model, setup, lines = step.model, step.setup, step.state.lines
-    beyond = None
+    excess = None
     if model.dynamic_lines.nodes.bending:
-        beyond = ends_before(step)[:, 2:], ends_after(step, at.x)[:, 2:]
+        excess = ends_before(step)[:, 2:], ends_after(step, at.x)[:, 2:]
     return assemble(
         model.dynamic_lines.nodes,
         step.now.frozen,
@@ -267,7 +267,7 @@ def line_rows(
         at.nu,
         setup.tau,
         setup.theta,
-        beyond=beyond,
+        excess=excess,
         slack=slack,
         secant=secant,
         rub=None if at.rub is None else (lines.rub, at.rub),

@@ -19,7 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from swelltree.integrate.complementarity.instant import Step
-from swelltree.integrate.complementarity.poses import Three
+from swelltree.integrate.complementarity.poses import PoseStencil
 from swelltree.integrate.complementarity.state import StepperState
 from swelltree.jit.arrays import Array, Tree, namespace
 from swelltree.jit.backend import jnp
@@ -84,7 +84,7 @@ def stick_wrench(model: Model, motion: Motion, p: Array) -> Array:
     return pair_wrench(model, forces.strokes, motion, every.sum(0))
 
 
-def stick_rows(step: Step, three: Three, p: Array) -> Array:
+def stick_rows(step: Step, three: PoseStencil, p: Array) -> Array:
     """How far they are from their law (s,) [m, rad]."""
     model, setup, here = step.model, step.setup, step.now.motion
     forces, rows = stroke_forces(model), _elements(model)

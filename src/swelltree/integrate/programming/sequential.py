@@ -18,7 +18,7 @@ from swelltree.integrate.programming.quadratic import is_positive, largest, solv
 
 SHORTEST = 2.0**-12  # min fraction of a step
 NOTHING = 1e-10  # of the largest curvature: directions without any, left to the rows
-LEAST = 1e-6  # of the largest curvature: smaller ones are raised to it
+MIN_CURVATURE = 1e-6  # of the largest curvature: smaller ones are raised to it
 STIFFER = (1.0, 1e2)  # stiffness added across the rows that are held
 ACTIVE = 1e-7  # multiplier of a row that is held
 
@@ -113,11 +113,11 @@ def _convex(H: np.ndarray, J: np.ndarray) -> np.ndarray:
         across = J.T @ J
         across *= size / max(float(np.abs(across).max()), 1e-300)
         for factor in STIFFER:
-            if is_positive(H + factor * across, LEAST * size):
+            if is_positive(H + factor * across, MIN_CURVATURE * size):
                 return H + factor * across
         H = H + STIFFER[-1] * across
     value, vector = np.linalg.eigh(H)
-    least = LEAST * max(float(np.abs(value).max(initial=0.0)), 1e-300)
+    least = MIN_CURVATURE * max(float(np.abs(value).max(initial=0.0)), 1e-300)
     return (vector * np.where(value > least, value, np.maximum(np.abs(value), least))) @ vector.T
 
 

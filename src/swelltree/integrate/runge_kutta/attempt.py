@@ -49,7 +49,7 @@ class Checked(NamedTuple):
     accepted: Array
     overstepped: Array  # an event lies within it
     hit: Array | None  # which, or None
-    beyond: Array  # values of the events at its end, or None
+    excess: Array  # values of the events at its end, or None
 
 
 class Ended(NamedTuple):
@@ -60,7 +60,7 @@ class Ended(NamedTuple):
     accepted: Array
     switched: Array
     crossing: Array
-    beyond: Array | None
+    excess: Array | None
     n_events: Array
     keeps_rate: bool
 
@@ -113,7 +113,7 @@ class Attempts:
             y=ended.y,
             step=step,
             crossing=ended.crossing,
-            beyond=ended.beyond,
+            excess=ended.excess,
             n_events=ended.n_events,
             error=jnp.where(accepted, error, carry.error),
             after_rejection=rejected,
@@ -143,18 +143,18 @@ class Attempts:
         cornered = corner <= target
         target = jnp.minimum(corner, target)
         remaining = target - carry.t
-        asked, stretch = options.step, control.ROUNDING
+        requested, stretch = options.step, control.ROUNDING
         if self.adaptive:
-            asked, stretch = carry.step, control.STRETCH
-        planned = jnp.minimum(asked, options.max_step)
-        longest = jnp.where(starting, remaining, asked * stretch)
+            requested, stretch = carry.step, control.STRETCH
+        planned = jnp.minimum(requested, options.max_step)
+        longest = jnp.where(starting, remaining, requested * stretch)
         longest = jnp.minimum(longest, options.max_step * control.ROUNDING)
-        usual = jnp.where(starting, longest, asked) if self.adaptive or self.free else None
+        usual = jnp.where(starting, longest, requested) if self.adaptive or self.free else None
         h, lands = control.landing_step(remaining, longest, usual)
         before = None
         if self.problem.event is not None:
             before = stop(self.problem.event(self.args, carry.t, carry.y))
-            short = events.next_try(carry.t, before, carry.crossing, carry.beyond)
+            short = events.next_try(carry.t, before, carry.crossing, carry.excess)
             lands = lands & (h <= short)
             h = jnp.where(starting, h, jnp.minimum(h, short))
         h = stop(h)
@@ -192,11 +192,11 @@ class Attempts:
         if problem.event is None:
             return Checked(finite, error, accepted, jnp.zeros((), bool), None, None)
         # an event within the step? then a shorter one, until the event is at its end
-        beyond = stop(problem.event(self.args, plan.t_new, tried.y))
-        hit = events.falls(plan.before, beyond)
-        inside = (hit & (beyond < 0.0)).any()  # a value of zero: the event is at the end
+        excess = stop(problem.event(self.args, plan.t_new, tried.y))
+        hit = events.falls(plan.before, excess)
+        inside = (hit & (excess < 0.0)).any()  # a value of zero: the event is at the end
         overstepped = accepted & inside & (plan.h > events.width(carry.t))
-        return Checked(finite, error, accepted & ~overstepped, overstepped, hit, beyond)
+        return Checked(finite, error, accepted & ~overstepped, overstepped, hit, excess)
 
     def _ended(self, carry: Carry, plan: Planned, tried: Tree, checked: Checked) -> Ended:
         """Back onto the constraints, and switched by events."""
@@ -206,13 +206,13 @@ class Attempts:
         keeps_rate = tried.rate_end is not None
         if problem.settle is not None:
             settled = problem.settle(args, jnp.where(accepted, t_new, carry.t), y)
-            settles = control.all_finite(settled)
-            finite = finite & (settles | ~accepted)
-            accepted = accepted & settles
+            has_equilibrium_states = control.all_finite(settled)
+            finite = finite & (has_equilibrium_states | ~accepted)
+            accepted = accepted & has_equilibrium_states
             y = choose(accepted, settled, carry.y)
             keeps_rate = keeps_rate and not problem.settle_changes_rate
         crossing, n_events, switched = carry.crossing, carry.n_events, jnp.zeros((), bool)
-        beyond = carry.beyond
+        excess = carry.excess
         if checked.hit is not None:
             assert problem.switch is not None
             switched = accepted & checked.hit.any()
@@ -221,9 +221,9 @@ class Attempts:
             passed = switched | (accepted & (t_new >= crossing))
             crossing = jnp.where(passed, jnp.inf, crossing)
             crossing = jnp.where(checked.overstepped, t_new, crossing)
-            beyond = jnp.where(checked.overstepped, checked.beyond, carry.beyond)
+            excess = jnp.where(checked.overstepped, checked.excess, carry.excess)
             n_events = n_events + switched
-        return Ended(y, finite, accepted, switched, crossing, beyond, n_events, keeps_rate)
+        return Ended(y, finite, accepted, switched, crossing, excess, n_events, keeps_rate)
 
     def _next(
         self, carry: Carry, plan: Planned, checked: Checked, ended: Ended, rejected: Array

@@ -25,7 +25,7 @@ from swelltree.spatial.rotations import apply
 NEXT = (0.5, 0.5, 1.0, 0.0)  # weight of the rate of a stage in the value of the next
 AHEAD = (1, 1, 2, 2)  # which of the three known parts of w the next stage sees
 TIMES = (1.0, 1.0, 2.0, 0.0)  # what it sees of u, in parts of `StagePorts.near`
-ALIKE = (0, 1, 1, 2)  # the second and third stage count alike at the end
+STAGE_WEIGHTS = (0, 1, 1, 2)  # the second and third stage count alike at the end
 
 
 def rk4_step(problem: Problem, args: Tree, y0: Tree, t: Array, h: Array, latest: Array) -> Tree:
@@ -48,7 +48,7 @@ def rk4_step(problem: Problem, args: Tree, y0: Tree, t: Array, h: Array, latest:
     return jax.lax.cond(
         jnp.abs(h - stages.step) >= SAME * stages.step,
         lambda: _by_tableau(problem, args, y0, t, h, latest),
-        lambda: _beside_block(problem, block, stages, ports, y0, t, h, latest),
+        lambda: _outside_block(problem, block, stages, ports, y0, t, h, latest),
     )
 
 
@@ -65,7 +65,7 @@ def _by_tableau(problem: Problem, args: Tree, y0: Tree, t: Array, h: Array, late
     return jax.lax.fori_loop(0, 4, stage, (y0, y0))[1]
 
 
-def _beside_block(
+def _outside_block(
     problem: Problem,
     block: LinearBlock,
     stages: ExactStages,
@@ -83,7 +83,7 @@ def _beside_block(
               w_4 = C e^{hA} z_0 + H' u_1 + 2 H u_3
     """
     c, b, a, times = (jnp.asarray(x) for x in (RK4.c, RK4.b, NEXT, TIMES))
-    ahead, alike = jnp.asarray(AHEAD), jnp.asarray(ALIKE)
+    ahead, identical = jnp.asarray(AHEAD), jnp.asarray(STAGE_WEIGHTS)
     z0, none, m = block.get(y0), jnp.zeros(0), len(ports.stages.active)
     # w at the three times of the stages, as far as it follows from the start
     w = apply(ports.stages.outputs, z0).reshape(3, m)
@@ -99,7 +99,7 @@ def _beside_block(
             i == 2, lambda: apply(ports.stages.far, u[0]), lambda: jnp.zeros_like(now)
         )
         memory = w[ahead[i]] + times[i] * apply(ports.stages.near, now) + first
-        return block.put(following, memory), total, u.at[alike[i]].add(now)
+        return block.put(following, memory), total, u.at[identical[i]].add(now)
 
     start = block.put(y0, w[0]), rest, jnp.zeros_like(w)
     _, total, u = jax.lax.fori_loop(0, 4, stage, start)
@@ -184,13 +184,13 @@ def _stepped(
         y = problem.settle(args, after, y)
         fine = fine & control.all_finite(y)
     running = side.code == Code.SUCCESS
-    kept = running & fine
-    y = jax.tree.map(lambda new, old: jnp.where(kept, new, old), y, side.y)
+    stored = running & fine
+    y = jax.tree.map(lambda new, old: jnp.where(stored, new, old), y, side.y)
     code = jnp.where(running & ~fine, Code.NOT_FINITE, side.code)
     if problem.limit is not None:
-        outside = kept & jnp.any(jnp.asarray(problem.limit(args, after, y)))
+        outside = stored & jnp.any(jnp.asarray(problem.limit(args, after, y)))
         code = jnp.where(outside, Code.DIVERGED, code)
     code = code.astype(jnp.int32)
-    when = jnp.where(kept, after, t)
+    when = jnp.where(stored, after, t)
     failed = running & (code != Code.SUCCESS)
     return Side(y, code, jnp.where(failed, when, side.t_fail))

@@ -27,7 +27,7 @@ def width(t: Array) -> Array:
     return TOLERANCE * jnp.maximum(1.0, jnp.abs(t))
 
 
-def next_try(t: Array, before: Array, crossing: Array, beyond: Array) -> Array:
+def next_try(t: Array, before: Array, crossing: Array, excess: Array) -> Array:
     """Step to try next towards a known crossing; infinite where none is known [s].
 
     Args:
@@ -38,8 +38,8 @@ def next_try(t: Array, before: Array, crossing: Array, beyond: Array) -> Array:
     """
     known = jnp.isfinite(crossing)
     gap = jnp.where(known, crossing - t, 1.0)
-    falling = falls(before, beyond)
-    part = before / jnp.where(falling, before - beyond, 1.0)
+    falling = falls(before, excess)
+    part = before / jnp.where(falling, before - excess, 1.0)
     part = jnp.min(jnp.where(falling, part, 1.0), initial=1.0)
     part = jnp.where(part < 0.5, jnp.minimum(2.0 * part, 0.5), jnp.maximum(2.0 * part - 1.0, 0.5))
     least = 0.4 * width(t)

@@ -27,7 +27,7 @@ class NoBlock:
         """The value at a stage."""
         return y
 
-    def kept(self, i: Array, forcing: Tree, y: Tree, rate: Tree) -> Tree:
+    def stored(self, i: Array, forcing: Tree, y: Tree, rate: Tree) -> Tree:
         """What the stages remember after one."""
         return forcing
 
@@ -39,7 +39,7 @@ class ExactBlock(NoBlock):
     block: LinearBlock
     stages: ExactStages
     carry: Carry
-    whole: Array  # the step is the fixed one
+    full: Array  # the step is the fixed one
     count: int  # stages
 
     def forcing(self, y: Tree, rate: Tree) -> Tree:
@@ -56,9 +56,9 @@ class ExactBlock(NoBlock):
         decay, weights = jnp.asarray(self.stages.decay)[i], jnp.asarray(self.stages.weights)[i]
         times = self.stages.times
         z = times(decay, self.block.get(self.carry.y)) + times(weights, forcing).sum(0)
-        return self.block.put(y, jnp.where(self.whole, z, self.block.get(y)))
+        return self.block.put(y, jnp.where(self.full, z, self.block.get(y)))
 
-    def kept(self, i: Array, forcing: Tree, y: Tree, rate: Tree) -> Tree:
+    def stored(self, i: Array, forcing: Tree, y: Tree, rate: Tree) -> Tree:
         """f at the stages after one more."""
         return forcing.at[i].set(self.forcing(y, rate))
 
@@ -76,5 +76,5 @@ def exact_block(problem: Problem, args: Tree, carry: Carry, h: Array, count: int
     stages = None if problem.block is None else problem.block.stages(args)
     if problem.block is None or stages is None or stages.weights.shape[1] != count:
         return NoBlock()
-    whole = jnp.abs(h - stages.step) < SAME * stages.step
-    return ExactBlock(problem.block, stages, carry, whole, count)
+    full = jnp.abs(h - stages.step) < SAME * stages.step
+    return ExactBlock(problem.block, stages, carry, full, count)

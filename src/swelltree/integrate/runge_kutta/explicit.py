@@ -214,8 +214,8 @@ def _stage_loop(
         return jax.lax.fori_loop(first, last, body, init)
 
     def step(state: Tree, i: Array) -> Tree:
-        wanted = (i >= first) & (i < last)
-        return jax.lax.cond(wanted, lambda s: body(i, s), lambda s: s, state), None
+        requested = (i >= first) & (i < last)
+        return jax.lax.cond(requested, lambda s: body(i, s), lambda s: s, state), None
 
     return jax.lax.scan(step, init, jnp.arange(n, dtype=jnp.int32))[0]
 
@@ -252,7 +252,7 @@ def explicit(
         y = block.at(i, jax.tree.map(functools.partial(combine, A[i]), carry.y, k), forcing)
         rate = problem.rate(args, jnp.minimum(carry.t + c[i] * h, latest), y)
         k = jax.tree.map(lambda ks, new: ks.at[i].set(new), k, rate)
-        return k, block.kept(i, forcing, y, rate)
+        return k, block.stored(i, forcing, y, rate)
 
     k = jax.tree.map(lambda x: jnp.zeros((n_all, *x.shape)).at[0].set(x), carry.rate)
     first = jnp.where(carry.rate_known, 1, 0).astype(jnp.int32)
@@ -319,14 +319,14 @@ def in_parts(
     args = problem.in_step(args, carry.t, carry.y, h)
     never = jnp.zeros((), bool)
 
-    def whole(now: Carry, length: Array) -> Attempt:
+    def full(now: Carry, length: Array) -> Attempt:
         return explicit(tableau, problem, args, now, length, latest, never, bounded)
 
     if bounded:  # derivatives know one part only
-        return whole(carry, h)
+        return full(carry, h)
 
     def one(i: Array, y: Tree) -> Tree:
-        return whole(carry._replace(t=carry.t + i * h / parts, y=y, rate_known=never), h / parts).y
+        return full(carry._replace(t=carry.t + i * h / parts, y=y, rate_known=never), h / parts).y
 
     y = jax.lax.fori_loop(0, parts, one, carry.y)
     n_rate = (tableau.n_stages * parts).astype(jnp.int32)

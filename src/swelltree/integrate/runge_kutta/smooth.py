@@ -27,7 +27,7 @@ from swelltree.jit.extremes import (
     nothing_known,
     with_step,
 )
-from swelltree.jit.program import MOST, Program
+from swelltree.jit.program import MAX_EXPRESSIONS, Program
 from swelltree.jit.shapes import shapes_of
 
 __all__ = ["METHODS", "Carry", "Options", "Problem", "compiled", "integrate", "start", "value_at"]
@@ -61,7 +61,7 @@ def integrate(
     *,
     method: str = "tsit5",
     observe: Callable[[Tree, Tree, Tree], Tree] | None = None,
-    kept: Callable[[Tree, Tree, Tree], dict[str, Tree]] | None = None,
+    stored: Callable[[Tree, Tree, Tree], dict[str, Tree]] | None = None,
     differentiable: bool = False,
     max_steps_per_output: int = 64,
     free: bool = False,
@@ -105,7 +105,7 @@ def integrate(
 
     def further(state: Reaching, target: Array) -> Reaching:
         carry, between, looked_at = state
-        if kept is None or between is None:
+        if stored is None or between is None:
             return Reaching(attempt(carry, target), None, None)
         if free:  # the last step may have gone beyond the output before
             waits = carry.t > looked_at
@@ -114,7 +114,7 @@ def integrate(
             carry = attempt(carry, target)
         # the next moment at which channels are looked at: the end of a step, or an output within
         t = jnp.minimum(carry.t, target)
-        longer = with_step(between, kept(args, t, value(carry, t)), t - looked_at)
+        longer = with_step(between, stored(args, t, value(carry, t)), t - looked_at)
         return Reaching(carry, choose(t > looked_at, longer, between), jnp.maximum(t, looked_at))
 
     def under_way(state: Reaching, target: Array) -> Tree:
@@ -123,10 +123,10 @@ def integrate(
         return (state.looked_at < target) & (state.carry.code == Code.SUCCESS)
 
     def reaching_from(carry: Carry) -> Reaching:
-        if kept is None:
+        if stored is None:
             return Reaching(carry, None, None)
         t = carry.sampled
-        return Reaching(carry, known_now(kept(args, t, value(carry, t))), t)
+        return Reaching(carry, known_now(stored(args, t, value(carry, t))), t)
 
     def reach(carry: Carry, target: Array) -> Reaching:
         if differentiable:
@@ -183,7 +183,7 @@ def compiled(
     problem: Problem,
     method: str = "tsit5",
     observe: Callable[[Tree, Tree, Tree], Tree] | None = None,
-    kept: Callable[[Tree, Tree, Tree], dict[str, Tree]] | None = None,
+    stored: Callable[[Tree, Tree, Tree], dict[str, Tree]] | None = None,
     free: bool = False,
     shaped: bool = True,
 ) -> Program:
@@ -199,16 +199,16 @@ def compiled(
         free: as of `integrate`.
         shaped: False where numbers of the model change on the way (`Program`).
     """
-    how = {"method": method, "observe": observe, "kept": kept, "free": free}
+    how = {"method": method, "observe": observe, "stored": stored, "free": free}
 
     def advance(args: Tree, options: Options, carry: Carry, times: Array) -> tuple[Carry, Tree]:
         return integrate(problem, args, carry, times, options, **how)
 
     def like(args: Tree, options: Options, carry: Carry, times: Array) -> tuple[Carry, Tree]:
-        if kept is None:
+        if stored is None:
             return carry, carry.y
-        shapes = shapes_of(kept, args, np.zeros(()), carry.y)
+        shapes = shapes_of(stored, args, np.zeros(()), carry.y)
         return carry, (carry.y, as_channels(nothing_known(shapes)))
 
-    most = MOST if method in TABLEAUS else IMPLICIT
+    most = MAX_EXPRESSIONS if method in TABLEAUS else IMPLICIT
     return Program(advance, like=like if observe is None else None, shaped=shaped, most=most)

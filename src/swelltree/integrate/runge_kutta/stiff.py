@@ -25,7 +25,7 @@ from swelltree.spatial.linear_steps import resolvent_of
 
 GAMMA = 0.26  # the diagonal of the tableau
 MOST_CHORDS = 10
-SMALL = 0.01  # of the tolerance: what a stage may be off
+STAGE_TOL = 0.01  # of the tolerance: what a stage may be off
 
 Chord = Callable[
     [Array], Array
@@ -162,7 +162,7 @@ def _by_chords(function: Callable[..., Tree], y: Tree, chord: Chord, scale: Arra
         now = size(change)
         contraction = now / jnp.maximum(before, 1e-300)
         ahead = jnp.where(i == 0, 1.0, contraction / jnp.maximum(1.0 - contraction, 1e-3))
-        done = (jnp.maximum(ahead, 1e-3) * now < SMALL) & (contraction < 1.0)
+        done = (jnp.maximum(ahead, 1e-3) * now < STAGE_TOL) & (contraction < 1.0)
         return y + change, now, done, i + 1
 
     def unfinished(state: Tree) -> Tree:

@@ -14,7 +14,7 @@ from pathlib import Path
 from swelltree.describe import LineType, Seabed
 from swelltree.describe.errors import SwelltreeError, suggest
 from swelltree.describe.files.numbers import is_number
-from swelltree.describe.files.paths import given_path, plain_text
+from swelltree.describe.files.paths import plain_text, user_path
 from swelltree.describe.values import NamedValues
 from swelltree.interop.file_water import with_water
 from swelltree.interop.moordyn.flow import read_flow
@@ -80,17 +80,17 @@ def read_moordyn(
         read = _READERS.get(section.name)
         if read is not None and section.rows:
             file = read(file, section, Place(path, section.name))
-    given = {"depth": depth, "rho": rho, "g": g}
+    specified = {"depth": depth, "rho": rho, "g": g}
 
     def fail(section: str, row: Row, text: str) -> SwelltreeError:
         return Place(path, section).fail(row.line, text)
 
-    return with_water(file, given, fail)
+    return with_water(file, specified, fail)
 
 
 def file_text(path: Path) -> str:
     """Text of a mooring file, or an error that says why there is none."""
-    path = given_path(path, "mooring file")
+    path = user_path(path, "mooring file")
     try:
         return plain_text(path, errors="replace")
     except OSError as error:
@@ -108,7 +108,7 @@ def _line_types(file: MooringFile, section: Section, place: Place) -> MooringFil
 def _line_type(file: MooringFile, row: TextRow, place: Place) -> LineType:
     name = row.words[0]
     diameter, mass = place.numbers(row, 1, 2, "diameter or mass")
-    made: NamedValues = {"name": name, "diameter": diameter, "mass_per_length": mass}
+    built: NamedValues = {"name": name, "diameter": diameter, "mass_per_length": mass}
     stiffness = place.word(row, 3, "EA")
     if "|" in stiffness or stiffness.lower().startswith("syrope"):
         raise place.fail(
@@ -117,17 +117,17 @@ def _line_type(file: MooringFile, row: TextRow, place: Place) -> LineType:
             "not modelled. Give one stiffness or a table.",
         )
     if is_number(stiffness):
-        made["EA"] = place.number(row, 3, "EA")
+        built["EA"] = place.number(row, 3, "EA")
     else:
-        made["stretch"] = read_curve(place, row, stiffness, "strain and tension")
-    made |= _damping(row, place)
+        built["stretch"] = read_curve(place, row, stiffness, "strain and tension")
+    built |= _damping(row, place)
     old = len(row.words) < 10
     if old:  # version 1: no EI, added mass before drag
         names, first = ("Can", "Cat", "Cdn", "Cdt"), 5
     else:
         names, first = ("Cdn", "Can", "Cdt", "Cat"), 6
-        made["EI"] = _bending(row, place)
-    made |= dict(zip(names, place.numbers(row, first, 4, "a coefficient"), strict=True))
+        built["EI"] = _bending(row, place)
+    built |= dict(zip(names, place.numbers(row, first, 4, "a coefficient"), strict=True))
     if not old and len(row.words) > 10 and place.number(row, 10, "Cl") > 0:
         raise place.fail(
             row,
@@ -135,7 +135,7 @@ def _line_type(file: MooringFile, row: TextRow, place: Place) -> LineType:
             "Give 0.",
         )
     try:
-        return LineType(**made)
+        return LineType(**built)
     except SwelltreeError as error:
         raise place.fail(row, str(error)) from None
 

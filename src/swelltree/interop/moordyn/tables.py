@@ -11,14 +11,14 @@ from typing import TypeVar
 import numpy as np
 
 from swelltree.describe import DepthGrid, SwelltreeError
-from swelltree.describe.files.numbers import is_number, to_number, to_whole
+from swelltree.describe.files.numbers import is_number, to_integer, to_number
 from swelltree.describe.files.paths import plain_text
 from swelltree.interop.sections import Place, TextRow
 
 # --- Files beside a MoorDyn file: stress-strain curves, bending curves, bathymetry
 
 T = TypeVar("T")
-MOST = 100_000  # places along an axis of a bathymetry
+MAX_GRID_POINTS = 100_000  # places along an axis of a bathymetry
 Curve = tuple[tuple[float, float], ...]
 
 
@@ -111,11 +111,11 @@ def read_curve(place: Place, row: TextRow, name: str, columns: str) -> Curve:
 
 def write_curve(path: Path, name: str, curve: Curve) -> None:
     """A curve as MoorDyn reads it."""
-    from swelltree.describe.files.atomic import write_whole
+    from swelltree.describe.files.atomic import write_atomic
 
     rows = [f"----{name}----", "Strain Tension", "(-) (N)"]
     rows += [f"{strain!r} {tension!r}" for strain, tension in curve]
-    write_whole(path, "\n".join(rows) + "\n")
+    write_atomic(path, "\n".join(rows) + "\n")
 
 
 def read_grid(place: Place, row: TextRow, name: str) -> DepthGrid:
@@ -140,7 +140,9 @@ def _grid_of_rows(lines: DataLines) -> Axes:
         if at is None:
             raise lines.fail(len(lines), f"expected '{title} ...'.")
         word = (lines.lines[at][1].split() + [""])[1]
-        counts.append(to_whole(word, title, lambda text, at=at: lines.fail(at, text), 1, MOST))
+        counts.append(
+            to_integer(word, title, lambda text, at=at: lines.fail(at, text), 1, MAX_GRID_POINTS)
+        )
     at += 1
     x = tuple(lines.numbers(at, counts[0], f"{counts[0]} places along x"))[: counts[0]]
     what = f"y and {len(x)} depths"
@@ -172,7 +174,7 @@ def _grid_of_points(lines: DataLines) -> Axes:
 
 def write_grid(path: Path, grid: DepthGrid) -> None:
     """Bathymetry in the form of MoorDyn-C, which has heights, not depths."""
-    from swelltree.describe.files.atomic import write_whole
+    from swelltree.describe.files.atomic import write_atomic
 
     rows = [f"{len(grid.x)} {len(grid.y)}"]
     rows += [" ".join(f"{v!r}" for v in axis) for axis in (grid.x, grid.y)]
@@ -181,13 +183,13 @@ def write_grid(path: Path, grid: DepthGrid) -> None:
         for i, x in enumerate(grid.x)
         for j, y in enumerate(grid.y)
     ]
-    write_whole(path, "\n".join(rows) + "\n")
+    write_atomic(path, "\n".join(rows) + "\n")
 
 
 # --- What a mooring file of MoorDyn or MoorPy says, row by row, before it is put into a system
 
-Three = tuple[float, float, float]
-ZERO: Three = (0.0, 0.0, 0.0)
+PoseStencil = tuple[float, float, float]
+ZERO: PoseStencil = (0.0, 0.0, 0.0)
 # words of older files and other programs
 WORDS = {
     "fix": "fixed",
@@ -208,7 +210,7 @@ WORDS = {
 }
 
 
-def three(values: Iterable[float]) -> Three:
+def three(values: Iterable[float]) -> PoseStencil:
     """Three numbers as such."""
     x, y, z = (float(value) for value in values)
     return x, y, z
@@ -245,12 +247,12 @@ class PointRow(Row):
     """A point where lines end."""
 
     attachment: str
-    position: Three
+    position: PoseStencil
     mass: float = 0.0
     volume: float = 0.0
     drag_area: float = 0.0
     added_mass: float = 0.0
-    force: Three = ZERO
+    force: PoseStencil = ZERO
 
 
 @dataclass(frozen=True)
@@ -258,14 +260,14 @@ class BodyRow(Row):
     """A body with six degrees of freedom."""
 
     attachment: str
-    position: Three
-    rotation_deg: Three = ZERO
+    position: PoseStencil
+    rotation_deg: PoseStencil = ZERO
     mass: float = 0.0
-    com: Three = ZERO
-    inertia: Three = ZERO
+    com: PoseStencil = ZERO
+    inertia: PoseStencil = ZERO
     volume: float = 0.0
     drag_area: tuple[float, ...] = (0.0,) * 6
-    added_mass: Three = ZERO
+    added_mass: PoseStencil = ZERO
 
 
 @dataclass(frozen=True)
@@ -286,8 +288,8 @@ class RodRow(Row):
 
     type: str
     attachment: str
-    a: Three
-    b: Three
+    a: PoseStencil
+    b: PoseStencil
     segments: int
 
 
@@ -317,7 +319,7 @@ class LoadRow(Row):
     """Constant force, linear and quadratic damping of an object such as "body1"."""
 
     object: str
-    force: Three
+    force: PoseStencil
     linear: tuple[float, ...]
     quadratic: tuple[float, ...]
     axes: str = "-"

@@ -9,7 +9,7 @@ import numpy as np
 
 from swelltree.describe import LineType, System
 from swelltree.describe.errors import SwelltreeError
-from swelltree.describe.files.atomic import write_whole
+from swelltree.describe.files.atomic import write_atomic
 from swelltree.interop.moordyn.tables import write_curve, write_grid
 from swelltree.interop.mooring_file import MooringFile
 from swelltree.interop.mooring_of import mooring_of
@@ -71,15 +71,15 @@ def write_moordyn(
     """
     path = Path(path)
     file = system if isinstance(system, MooringFile) else mooring_of(system, free)
-    beside: list[Path] = []
+    adjacent: list[Path] = []
     parts = ["--------------------- MoorDyn Input File ---------------------", notes or "swelltree"]
-    for heading, rows in _rows(file, path, beside).items():
+    for heading, rows in _rows(file, path, adjacent).items():
         if rows:
             parts += [_rule(heading), *_aligned([*(t.split() for t in TITLES[heading]), *rows])]
-    parts += [_rule("OPTIONS"), *_aligned(_options(file, path, beside, dtM))]
+    parts += [_rule("OPTIONS"), *_aligned(_options(file, path, adjacent, dtM))]
     parts.append("--------------------- need this line ---------------------")
-    write_whole(path, "\n".join(parts) + "\n")
-    return [path, *beside]
+    write_atomic(path, "\n".join(parts) + "\n")
+    return [path, *adjacent]
 
 
 def _rule(heading: str) -> str:
@@ -101,9 +101,9 @@ def _bars(values: Sequence[float]) -> str:
     return "|".join(_n(v) for v in values)
 
 
-def _rows(file: MooringFile, path: Path, beside: list[Path]) -> dict[str, list[list[str]]]:
+def _rows(file: MooringFile, path: Path, adjacent: list[Path]) -> dict[str, list[list[str]]]:
     return {
-        "LINE TYPES": [_line_type(t, path, beside) for t in file.line_types],
+        "LINE TYPES": [_line_type(t, path, adjacent) for t in file.line_types],
         "ROD TYPES": [
             [t.id, *map(_n, (t.diameter, t.mass_per_length, t.Cd, t.Ca, t.Cd_end, t.Ca_end))]
             for t in file.rod_types
@@ -145,7 +145,7 @@ def _word(attachment: str) -> str:
     return attachment.capitalize().replace("pinned", "Pinned")
 
 
-def _line_type(kind: LineType, path: Path, beside: list[Path]) -> list[str]:
+def _line_type(kind: LineType, path: Path, adjacent: list[Path]) -> list[str]:
     if kind.lift:
         raise kind.fail(f"lift {kind.lift} has no place in a MoorDyn file. Give 0 for writing.")
     if len(kind.name.split()) != 1:
@@ -153,7 +153,7 @@ def _line_type(kind: LineType, path: Path, beside: list[Path]) -> list[str]:
     if kind.stretch is not None:
         curve = path.parent / f"{path.stem}_{kind.name}.dat"
         write_curve(curve, kind.name, kind.stretch)
-        beside.append(curve)
+        adjacent.append(curve)
         EA = curve.name
     elif kind.EA is not None:
         EA = _n(kind.EA)
@@ -165,7 +165,7 @@ def _line_type(kind: LineType, path: Path, beside: list[Path]) -> list[str]:
 
 
 def _options(
-    file: MooringFile, path: Path, beside: list[Path], dtM: float | None
+    file: MooringFile, path: Path, adjacent: list[Path], dtM: float | None
 ) -> list[list[str]]:
     bed, water = file.seabed, file.water
     rows: list[list[str]] = [] if dtM is None else [[_n(dtM), "dtM", "time step (s)"]]
@@ -183,7 +183,7 @@ def _options(
     if bed.grid is not None:
         grid = path.parent / f"{path.stem}_seafloor.txt"
         write_grid(grid, bed.grid)
-        beside.append(grid)
+        adjacent.append(grid)
         rows.append([grid.name, "SeafloorFile", "bathymetry"])
     # MoorDyn has no rigid ground: its own defaults stand in for one
     stiffness = 3.0e6 if bed.stiffness is None else bed.stiffness

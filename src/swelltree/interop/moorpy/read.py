@@ -11,7 +11,7 @@ from typing import Any
 
 from swelltree.describe import LineType, Seabed, Water
 from swelltree.describe.errors import SwelltreeError, error_in_file, listed, suggest
-from swelltree.describe.files.numbers import to_number, to_whole
+from swelltree.describe.files.numbers import to_integer, to_number
 from swelltree.describe.values import NamedValues
 from swelltree.interop.file_water import with_water
 from swelltree.interop.moordyn.read import file_text, read_moordyn
@@ -90,7 +90,7 @@ class _Yaml:
         name = row.get("name", "?")
         return to_number(value, key, lambda text: self.fail(section, name, text))
 
-    def file(self, given: dict[str, float | None]) -> MooringFile:
+    def file(self, specified: dict[str, float | None]) -> MooringFile:
         """All of it."""
         if self.data.get("bodies"):
             raise SwelltreeError(
@@ -112,7 +112,7 @@ class _Yaml:
             for key in names
             if key in self.data
         }
-        made = MooringFile(
+        built = MooringFile(
             line_types=tuple(self._line_type(row) for row in self.rows("line_types")),
             points=points,
             lines=lines,
@@ -127,7 +127,7 @@ class _Yaml:
         def fail(section: str, row: Row, text: str) -> SwelltreeError:
             return self.fail(section, names[int(row.id) - 1], text)
 
-        return with_water(made, given, fail)
+        return with_water(built, specified, fail)
 
     def _line_type(self, row: NamedValues) -> LineType:
         name = str(self.get("line_types", row, "name"))
@@ -167,7 +167,7 @@ class _Yaml:
         return PointRow(str(number), attached, (x, y, z), mass, volume, drag, added)
 
     def _segments(self, name: object, value: object) -> int:
-        return to_whole(
+        return to_integer(
             value, "segments", lambda text: self.fail("lines", name, text), 1, MOST_SEGMENTS
         )
 

@@ -15,7 +15,7 @@ MOST_FIELDS = 2_000
 T = TypeVar("T")
 
 
-class Given:
+class Assignments:
     """The fields of an object of the script.
 
     Args:
@@ -71,8 +71,8 @@ class Given:
         if isinstance(value, np.ndarray) and np.isfinite(value).all() and value.size:
             if not sizes or value.size in sizes:
                 return [float(x) for x in value.reshape(-1, order="F")]
-            wanted = " or ".join(map(str, sizes))
-            result = f"has {value.size} numbers, expected {wanted}"
+            requested = " or ".join(map(str, sizes))
+            result = f"has {value.size} numbers, expected {requested}"
         else:
             result = "is not made of finite numbers"
         self.refuse(name, result)
@@ -138,11 +138,11 @@ class Given:
         """Mark every field as read."""
         self._asked |= set(self._fields)
 
-    def use_asked(self, other: Given) -> None:
+    def use_requested(self, other: Assignments) -> None:
         """Count what was asked of another as asked of this."""
         self._asked |= other._asked
 
-    def tell_unused(self) -> None:
+    def warn_unused(self) -> None:
         """Fields that were not read and that do more than control WEC-Sim."""
         silent = SILENT.get(self.kind, ())
         for name in self._fields:

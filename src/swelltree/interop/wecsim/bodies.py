@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from swelltree.describe.values import NamedValues
-from swelltree.interop.wecsim.assignments import Given
+from swelltree.interop.wecsim.assignments import Assignments
 from swelltree.interop.wecsim.findings import Findings
 from swelltree.interop.wecsim.hydro_data import HydroData, plain_name
 
@@ -28,7 +28,9 @@ def rows6(matrix: np.ndarray) -> object:
     return [plain(row) for row in matrix]
 
 
-def names_of(bodies: dict[int, Given], hydro: HydroData, blocks: dict[int, str]) -> dict[int, str]:
+def names_of(
+    bodies: dict[int, Assignments], hydro: HydroData, blocks: dict[int, str]
+) -> dict[int, str]:
     """Names of the bodies: those of the data, else of the script, else of the model's block."""
     result = dict(hydro.names)
     for n, body in bodies.items():
@@ -40,7 +42,7 @@ def names_of(bodies: dict[int, Given], hydro: HydroData, blocks: dict[int, str])
 
 
 def body_table(
-    n: int, body: Given, name: str, hydro: HydroData, rho: float, findings: Findings
+    n: int, body: Assignments, name: str, hydro: HydroData, rho: float, findings: Findings
 ) -> NamedValues:
     """One body, its frame at the origin of the world, as WEC-Sim's frames are."""
     table: NamedValues = {"name": name}
@@ -64,21 +66,27 @@ def body_table(
     return table
 
 
-def center_of(n: int, body: Given, hydro: HydroData) -> np.ndarray | None:
+def center_of(n: int, body: Assignments, hydro: HydroData) -> np.ndarray | None:
     """Centre of gravity [m]; that of the data for a wet body."""
-    given = body.numbers("centerGravity", 3)
+    specified = body.numbers("centerGravity", 3)
     data = hydro.of(n, "rotation_center")
     if data is None:
         data = hydro.of(n, "center_of_mass")
     if data is not None:
-        if given is not None and np.abs(np.array(given) - data).max() > 1e-9:
+        if specified is not None and np.abs(np.array(specified) - data).max() > 1e-9:
             body.leave("centerGravity", "that of the hydrodynamic data is taken, as WEC-Sim does.")
         return data
-    return None if given is None else np.array(given)
+    return None if specified is None else np.array(specified)
 
 
 def _mass(
-    n: int, body: Given, name: str, hydro: HydroData, rho: float, waits: bool, findings: Findings
+    n: int,
+    body: Assignments,
+    name: str,
+    hydro: HydroData,
+    rho: float,
+    waits: bool,
+    findings: Findings,
 ) -> float | str:
     value = body.raw("mass")
     if not isinstance(value, str):
@@ -105,7 +113,7 @@ def _mass(
     return 0.0
 
 
-def _inertia(body: Given, findings: Findings) -> list[float]:
+def _inertia(body: Assignments, findings: Findings) -> list[float]:
     if isinstance(body.raw("mass"), str) and body.text("mass") == "fixed":
         return [999.0] * 3
     result = body.numbers("inertia", 3, 9, default=[0.0] * 3)
@@ -114,7 +122,7 @@ def _inertia(body: Given, findings: Findings) -> list[float]:
     return result + (body.numbers("inertiaProducts", 3, default=[]) or [])
 
 
-def body_forces(body: Given, name: str, rho: float, center: np.ndarray | None) -> NamedValues:
+def body_forces(body: Assignments, name: str, rho: float, center: np.ndarray | None) -> NamedValues:
     """Drag, Morison elements and linear damping of a body: rows of `forces` and of `moorings`."""
     forces: list[NamedValues] = []
     moorings: list[NamedValues] = []
@@ -143,7 +151,7 @@ def body_forces(body: Given, name: str, rho: float, center: np.ndarray | None) -
     return {"forces": forces, "moorings": moorings}
 
 
-def _morison(body: Given, name: str, center: np.ndarray | None) -> list[NamedValues]:
+def _morison(body: Assignments, name: str, center: np.ndarray | None) -> list[NamedValues]:
     """Drag of Morison elements that are given by areas; their inertia has no counterpart."""
     option = body.number("morisonElement.option", 0.0)
     parts = ("cd", "ca", "area", "VME", "rgME", "z")
@@ -156,12 +164,12 @@ def _morison(body: Given, name: str, center: np.ndarray | None) -> list[NamedVal
         return []
     rows = {part: body.raw(f"morisonElement.{part}") for part in parts}
     count = max((x.shape[0] for x in rows.values() if isinstance(x, np.ndarray)), default=0)
-    made = []
+    built = []
     for k in range(min(count, 1000)):
         cd, area, arm = (_row3(rows[part], k) for part in ("cd", "area", "rgME"))
         if any(cd) and any(area):
             point = [float(a + c) for a, c in zip(arm, np.zeros(3) if center is None else center)]  # noqa: B905
-            made.append(
+            built.append(
                 {
                     "type": "body_drag",
                     "name": f"{name}_morison{k + 1}",
@@ -177,7 +185,7 @@ def _morison(body: Given, name: str, center: np.ndarray | None) -> list[NamedVal
             "the inertia of Morison elements given by volumes has no counterpart; their drag is "
             "translated. Use `morison` members with diameters instead.",
         )
-    return made
+    return built
 
 
 def _row3(value: object, k: int) -> list[float]:
@@ -187,7 +195,7 @@ def _row3(value: object, k: int) -> list[float]:
 
 
 def hull_table(
-    body: Given, folder: Path, out: Path, center: np.ndarray | None
+    body: Assignments, folder: Path, out: Path, center: np.ndarray | None
 ) -> NamedValues | None:
     """The mesh of a body, where its buoyancy and wave pressure are taken on the wetted hull."""
     geometry = body.text("geometryFile")

@@ -17,7 +17,7 @@ import xarray as xr
 
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.values import NamedValues
-from swelltree.interop.wecsim.assignments import Given
+from swelltree.interop.wecsim.assignments import Assignments
 from swelltree.interop.wecsim.findings import Findings
 
 SCALED = (
@@ -41,7 +41,7 @@ class HydroData:
     file: Path | None = None
     data: xr.Dataset | None = None
     names: dict[int, str] = field(default_factory=dict)
-    made: bool = False
+    built: bool = False
     gaps: str = "error"
 
     def of(self, number: int, variable: str) -> np.ndarray | None:
@@ -53,7 +53,11 @@ class HydroData:
 
 
 def find_hydro(
-    bodies: dict[int, Given], folder: Path, instead: Path | None, rho: float, findings: Findings
+    bodies: dict[int, Assignments],
+    folder: Path,
+    instead: Path | None,
+    rho: float,
+    findings: Findings,
 ) -> HydroData:
     """The data that the bodies of a script ask for.
 
@@ -64,13 +68,13 @@ def find_hydro(
         rho: density of the run [kg/m^3].
         findings: takes what is missing.
     """
-    wanted = {n: path for n, body in bodies.items() if (path := _path_of(body, folder, instead))}
-    if not wanted:
+    requested = {n: path for n, body in bodies.items() if (path := _path_of(body, folder, instead))}
+    if not requested:
         return HydroData()
-    paths = list(dict.fromkeys(wanted.values()))
+    paths = list(dict.fromkeys(requested.values()))
     absent = [path for path in paths if not os.path.exists(path)]
     for path in absent:
-        n = next(n for n, named in wanted.items() if named == path)
+        n = next(n for n, named in requested.items() if named == path)
         findings.leave(
             bodies[n].place(),
             f"the hydrodynamic data '{_as_named(path, folder)}' are not there. The case names "
@@ -81,10 +85,10 @@ def find_hydro(
     if absent:
         return HydroData(file=paths[0])
     read = {path: _read(path, rho) for path in paths}
-    return _chosen(wanted, read, rho, bodies, findings)
+    return _chosen(requested, read, rho, bodies, findings)
 
 
-def _path_of(body: Given, folder: Path, instead: Path | None) -> Path | None:
+def _path_of(body: Assignments, folder: Path, instead: Path | None) -> Path | None:
     """The file that a body names; None for a dry one."""
     if body.number("nonHydro", 0.0):
         return None
@@ -133,15 +137,15 @@ def _read(path: Path, rho: float) -> _Read:
 
 
 def _chosen(
-    wanted: dict[int, Path],
+    requested: dict[int, Path],
     read: dict[Path, _Read],
     rho: float,
-    bodies: dict[int, Given],
+    bodies: dict[int, Assignments],
     findings: Findings,
 ) -> HydroData:
     """Bodies picked from the files that were read."""
     picks: dict[int, tuple[Path, str]] = {}
-    for n, path in wanted.items():
+    for n, path in requested.items():
         names = [str(name) for name in read[path].data["body"].values]
         k = _number_in_file(bodies[n], n, len(names))
         if k is None:
@@ -156,11 +160,11 @@ def _chosen(
             "data. Give each its own."
         )
     names = _plain_names({n: name for n, (_, name) in picks.items()})
-    whole = list(dict.fromkeys(path for path, _ in picks.values()))
-    first, _, direct = read[whole[0]]
+    full = list(dict.fromkeys(path for path, _ in picks.values()))
+    first, _, direct = read[full[0]]
     order = [*names.values()]
     same = (
-        len(whole) == 1
+        len(full) == 1
         and direct
         and [str(name) for name in first["body"].values] == order
         and abs(float(first["rho"]) / rho - 1.0) < 1e-3
@@ -169,18 +173,18 @@ def _chosen(
     data = first
     if not same:
         pieces = []
-        for path in whole:
+        for path in full:
             chosen = {name: names[n] for n, (p, name) in picks.items() if p == path}
             pieces.append(_piece(read[path].data, chosen, rho))
         data = pieces[0] if len(pieces) == 1 else _together(pieces)
-        findings.comment("hydro", "", _why_made(whole, first, rho))
-    gaps = max(read[path].gaps == "drop" for path in whole)
+        findings.comment("hydro", "", _build_reason(full, first, rho))
+    gaps = max(read[path].gaps == "drop" for path in full)
     if gaps:
         findings.comment("hydro", "", "frequencies at which the data hold no numbers are dropped.")
-    return HydroData(whole[0], data, names, not same, "drop" if gaps and same else "error")
+    return HydroData(full[0], data, names, not same, "drop" if gaps and same else "error")
 
 
-def _why_made(files: list[Path], first: xr.Dataset, rho: float) -> str:
+def _build_reason(files: list[Path], first: xr.Dataset, rho: float) -> str:
     """Why the case does not name the file of the script."""
     names = ", ".join(f"'{path.name}'" for path in files)
     scaled = abs(float(first["rho"]) / rho - 1.0) >= 1e-3
@@ -188,7 +192,7 @@ def _why_made(files: list[Path], first: xr.Dataset, rho: float) -> str:
     return f"the data of {names}, with the bodies of this case{how}."
 
 
-def _number_in_file(body: Given, n: int, count: int) -> int | None:
+def _number_in_file(body: Assignments, n: int, count: int) -> int | None:
     """Which body of its file a body is: given by older scripts, else that of its own number."""
     number = body.item.arguments[1] if len(body.item.arguments) > 1 else None
     if isinstance(number, np.ndarray) and number.size == 1 and np.isfinite(number).all():
@@ -247,7 +251,7 @@ def _together(pieces: list[xr.Dataset]) -> xr.Dataset:
                     "cannot be used together. Compute them at the same ones."
                 )
     shared = set.intersection(*(set(map(str, piece.data_vars)) for piece in pieces))
-    made: NamedValues = {}
+    built: NamedValues = {}
     for name in sorted(shared):
         parts = [piece[name] for piece in pieces]
         if "radiating_dof" in parts[0].dims:
@@ -258,12 +262,12 @@ def _together(pieces: list[xr.Dataset]) -> xr.Dataset:
                 )
                 for j in range(len(parts))
             ]
-            made[name] = xr.concat(columns, "radiating_dof")
+            built[name] = xr.concat(columns, "radiating_dof")
         elif "influenced_dof" in parts[0].dims:
-            made[name] = xr.concat(parts, "influenced_dof")
+            built[name] = xr.concat(parts, "influenced_dof")
         else:
-            made[name] = xr.concat(parts, "body") if "body" in parts[0].dims else parts[0]
-    return xr.Dataset(made, attrs=first.attrs)
+            built[name] = xr.concat(parts, "body") if "body" in parts[0].dims else parts[0]
+    return xr.Dataset(built, attrs=first.attrs)
 
 
 def _nothing(part: xr.DataArray, other: xr.Dataset) -> xr.DataArray:

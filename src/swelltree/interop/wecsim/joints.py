@@ -8,11 +8,11 @@ import numpy as np
 
 from swelltree.describe.topology import WORLD_NAME
 from swelltree.describe.values import NamedValues
-from swelltree.interop.wecsim.assignments import Given
+from swelltree.interop.wecsim.assignments import Assignments
 from swelltree.interop.wecsim.bodies import plain
 from swelltree.interop.wecsim.findings import Findings
 from swelltree.interop.wecsim.hydro_data import plain_name
-from swelltree.interop.wecsim.network import REST, SMALL, Start, Tie, coordinates
+from swelltree.interop.wecsim.network import POSE_TOL, REST, Start, Tie, coordinates
 
 # DOFs of each joint: WEC-Sim slides along z and turns about y of the joint's axes
 DOFS = {
@@ -47,15 +47,15 @@ def end(carrier: str, point: np.ndarray) -> str | NamedValues:
     return carrier if not point.any() else {"body": carrier, "position": plain(point)}
 
 
-def axes_of(given: Given) -> np.ndarray:
+def axes_of(specified: Assignments) -> np.ndarray:
     """Axes of a joint as columns, from its z and y."""
-    z = np.array(given.numbers("orientation.z", 3, default=[0.0, 0.0, 1.0]))
-    y = np.array(given.numbers("orientation.y", 3, default=[0.0, 1.0, 0.0]))
-    given.raw("orientation.x")
-    given.raw("orientation.rotationMatrix")
+    z = np.array(specified.numbers("orientation.z", 3, default=[0.0, 0.0, 1.0]))
+    y = np.array(specified.numbers("orientation.y", 3, default=[0.0, 1.0, 0.0]))
+    specified.raw("orientation.x")
+    specified.raw("orientation.rotationMatrix")
     sizes = np.linalg.norm(z), np.linalg.norm(y)
     if not min(sizes) > 0 or abs(z @ y) > 1e-3 * sizes[0] * sizes[1]:
-        given.refuse("orientation.z", "and orientation.y are not at right angles")
+        specified.refuse("orientation.z", "and orientation.y are not at right angles")
         return np.eye(3)
     z, y = z / sizes[0], y / sizes[1]
     x = np.cross(y, z)
@@ -64,13 +64,13 @@ def axes_of(given: Given) -> np.ndarray:
 
 
 def joint_table(
-    tie: Tie, given: Given, name: str, starts: dict[str, Start], findings: Findings
+    tie: Tie, specified: Assignments, name: str, starts: dict[str, Start], findings: Findings
 ) -> tuple[NamedValues, dict[str, float]]:
     """The joint of a constraint or PTO, and its coordinates in the start."""
-    point = np.array(given.numbers("location", 3, default=[0.0, 0.0, 0.0]))
-    if not given.has("location"):
-        findings.comment("joints", name, f"{given.label}.location is not given; the origin.")
-    axes = axes_of(given)
+    point = np.array(specified.numbers("location", 3, default=[0.0, 0.0, 0.0]))
+    if not specified.has("location"):
+        findings.comment("joints", name, f"{specified.label}.location is not given; the origin.")
+    axes = axes_of(specified)
     table: NamedValues = {
         "type": tie.joint,
         "name": name,
@@ -83,24 +83,26 @@ def joint_table(
         table["orientation"] = [plain(row) for row in axes]
     begin = [starts.get(carrier, REST) for carrier in (tie.base, tie.follower)]
     position, misfit = coordinates(begin[0], begin[1], point, axes, DOFS[tie.joint])
-    if misfit > SMALL:
+    if misfit > POSE_TOL:
         findings.leave(
-            given.place(),
-            f"{given.label}: the bodies begin {misfit:.3g} (m, rad) off what the joint "
+            specified.place(),
+            f"{specified.label}: the bodies begin {misfit:.3g} (m, rad) off what the joint "
             f"'{tie.block.name}' allows; that part of their displacement is left out.",
         )
     if position:
         table["position"] = position
-    moved = given.numbers("initial.displacement", 3, default=[0.0, 0.0, 0.0])
+    moved = specified.numbers("initial.displacement", 3, default=[0.0, 0.0, 0.0])
     if any(moved):
         findings.comment(
-            "joints", name, f"{given.label}.initial.displacement follows from that of the bodies."
+            "joints",
+            name,
+            f"{specified.label}.initial.displacement follows from that of the bodies.",
         )
-    given.raw("setInitDisp")
+    specified.raw("setInitDisp")
     return table, position
 
 
-def stops_of(given: Given, turns: bool) -> NamedValues:
+def stops_of(specified: Assignments, turns: bool) -> NamedValues:
     """End stops: bounds, stiffness and damping; those of hinges are in degrees."""
     unit = math.pi / 180.0 if turns else 1.0
     result: NamedValues = {}
@@ -109,15 +111,15 @@ def stops_of(given: Given, turns: bool) -> NamedValues:
         head = f"hardStops.{side}Limit"
         default = -1.0 if side == "lower" else 1.0
         values = {
-            "bound": given.number(f"{head}Bound", default) * unit,
-            "stiffness": given.number(f"{head}Stiffness", 1e6) / unit,
-            "damping": given.number(f"{head}Damping", 1e3) / unit,
-            "ramp": given.number(
-                f"{head}TransitionRegionWidth", given.number(f"{head}TransitionRegion", 1e-4)
+            "bound": specified.number(f"{head}Bound", default) * unit,
+            "stiffness": specified.number(f"{head}Stiffness", 1e6) / unit,
+            "damping": specified.number(f"{head}Damping", 1e3) / unit,
+            "ramp": specified.number(
+                f"{head}TransitionRegionWidth", specified.number(f"{head}TransitionRegion", 1e-4)
             )
             * unit,
         }
-        if given.is_on(f"{head}Specify"):
+        if specified.is_on(f"{head}Specify"):
             sides[side] = values
             result[side] = values["bound"]
     if not sides:
@@ -125,9 +127,11 @@ def stops_of(given: Given, turns: bool) -> NamedValues:
     first = sides.get("upper") or sides["lower"]
     other = sides.get("lower", first)
     if any(first[key] != other[key] for key in ("stiffness", "damping")):
-        given.leave("hardStops.lowerLimitStiffness", "both stops take the values of the upper one.")
+        specified.leave(
+            "hardStops.lowerLimitStiffness", "both stops take the values of the upper one."
+        )
     if first["ramp"] > 1e-3:
-        given.leave(
+        specified.leave(
             "hardStops.upperLimitTransitionRegion",
             f"the stop's spring sets in at once here, not over {first['ramp']:g} m or rad.",
         )
@@ -139,27 +143,32 @@ def stops_of(given: Given, turns: bool) -> NamedValues:
 
 
 def pto_table(
-    tie: Tie, given: Given, name: str, joint: str, start: dict[str, float], findings: Findings
+    tie: Tie,
+    specified: Assignments,
+    name: str,
+    joint: str,
+    start: dict[str, float],
+    findings: Findings,
 ) -> NamedValues:
     """The spring, damper and stops of a power take-off on its joint."""
     turns = tie.joint != "slider"
-    stiffness = given.first("stiffness", 0.0)
+    stiffness = specified.first("stiffness", 0.0)
     unit = math.pi / 180.0 if turns else 1.0
-    rest = given.number("equilibriumPosition", 0.0) * unit
-    pull = given.number("pretension", 0.0)
+    rest = specified.number("equilibriumPosition", 0.0) * unit
+    pull = specified.number("pretension", 0.0)
     if pull and not rest:
         rest = -pull / stiffness if stiffness else 0.0
         if not stiffness:
-            given.leave("pretension", "without stiffness it does nothing in WEC-Sim either.")
+            specified.leave("pretension", "without stiffness it does nothing in WEC-Sim either.")
     dofs = DOFS[tie.joint]
     table: NamedValues = {"type": "linear", "name": name, "joint": joint}
     if len(dofs) > 1:
         table["dof"] = "Pitch" if "Pitch" in dofs else dofs[0]
-        given.leave("damping", f"of a joint with {len(dofs)} DOFs acts on {table['dof']} only.")
-    table["damping"] = given.first("damping", 0.0)
+        specified.leave("damping", f"of a joint with {len(dofs)} DOFs acts on {table['dof']} only.")
+    table["damping"] = specified.first("damping", 0.0)
     if stiffness:
         table["stiffness"] = stiffness
-    stops = stops_of(given, turns)
+    stops = stops_of(specified, turns)
     # WEC-Sim counts the stroke from where the bodies begin
     begin = start.get(dofs[-1] if len(dofs) == 1 else table.get("dof", ""), 0.0)
     if (stiffness or stops) and begin + rest:
@@ -171,18 +180,18 @@ def pto_table(
 
 
 def constraint_stops(
-    tie: Tie, given: Given, name: str, joint: str, findings: Findings
+    tie: Tie, specified: Assignments, name: str, joint: str, findings: Findings
 ) -> NamedValues | None:
     """End stops of a constraint as a force on its joint."""
-    stops = stops_of(given, tie.joint != "slider")
+    stops = stops_of(specified, tie.joint != "slider")
     if not stops:
         return None
     if len(DOFS[tie.joint]) != 1:
-        given.leave("hardStops.upperLimitSpecify", "stops of several DOFs are not translated.")
+        specified.leave("hardStops.upperLimitSpecify", "stops of several DOFs are not translated.")
         return None
     return {"type": "joint_force", "name": name, "joint": joint, **stops}
 
 
-def pto_name(given: Given, number: int) -> str:
+def pto_name(specified: Assignments, number: int) -> str:
     """Name of a constraint or PTO."""
-    return plain_name(given.first_text()) or f"{given.kind}{number}"
+    return plain_name(specified.first_text()) or f"{specified.kind}{number}"

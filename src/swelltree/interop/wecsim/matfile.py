@@ -84,11 +84,11 @@ class _Reader:
 
     def unpacked(self, data: bytes) -> bytes:
         """A compressed part, as far as the limit goes."""
-        made = zlib.decompressobj().decompress(data, self.left + 1)
-        self.left -= len(made)
+        built = zlib.decompressobj().decompress(data, self.left + 1)
+        self.left -= len(built)
         if self.left < 0:
             raise _Bad("it unpacks to more than 256 MiB")
-        return made
+        return built
 
     def element(self, content: bytes, at: int) -> tuple[int, bytes, int]:
         """Kind and bytes of the element that begins here, and where the next one does."""
@@ -110,8 +110,8 @@ class _Reader:
         if kind not in TYPES:
             raise _Bad(f"it holds numbers of the unknown kind {kind}")
         form = np.dtype(f"{self.order}{TYPES[kind]}")
-        whole = len(data) // form.itemsize * form.itemsize
-        return np.frombuffer(data[:whole], form), at
+        full = len(data) // form.itemsize * form.itemsize
+        return np.frombuffer(data[:full], form), at
 
     def matrix(self, content: bytes, depth: int) -> tuple[str, object]:
         """Name and value of a variable."""
@@ -138,8 +138,8 @@ class _Reader:
         values, _ = self.numbers(content, at)
         if values.size != count or count > MOST_NUMBERS:
             raise _Bad(f"'{name[:30]}' has {values.size} numbers of {count}")
-        made = values.astype(float).reshape(shape, order="F")
-        return name, made if made.ndim == 2 else made.reshape(shape[0], -1)
+        built = values.astype(float).reshape(shape, order="F")
+        return name, built if built.ndim == 2 else built.reshape(shape[0], -1)
 
     def text(self, content: bytes, at: int) -> str:
         """A row of letters."""

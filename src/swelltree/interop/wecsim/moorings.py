@@ -13,7 +13,7 @@ from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.topology import WORLD_NAME
 from swelltree.describe.values import NamedValues
 from swelltree.interop.moordyn.read import read_moordyn
-from swelltree.interop.wecsim.assignments import Given
+from swelltree.interop.wecsim.assignments import Assignments
 from swelltree.interop.wecsim.bodies import rows6
 from swelltree.interop.wecsim.diagram import Block, Diagram
 from swelltree.interop.wecsim.findings import Findings
@@ -30,7 +30,7 @@ def carrier_of(diagram: Diagram, network: Network, block: Block) -> str | None:
 
 
 def matrix_mooring(
-    given: Given,
+    specified: Assignments,
     name: str,
     body: str,
     center: np.ndarray | None,
@@ -43,20 +43,20 @@ def matrix_mooring(
     WEC-Sim's frames count from where the body begins, a case file from where it is described:
     K times the displacement of the start goes into the pretension.
     """
-    arm = np.array(given.numbers("location", 3, default=[0.0] * 3))
+    arm = np.array(specified.numbers("location", 3, default=[0.0] * 3))
     arm = arm - (np.zeros(3) if center is None else center)
     x, y, z = arm
     J = np.eye(6)
     J[:3, 3:] = [[0, z, -y], [-z, 0, x], [y, -x, 0]]
     table: NamedValues = {"type": "linear", "name": name, "body": body}
     for field, key in (("matrix.stiffness", "stiffness"), ("matrix.damping", "damping")):
-        matrix = given.matrix(field)
+        matrix = specified.matrix(field)
         if matrix is not None:
             table[key] = rows6(J.T @ matrix @ J)
-    pull = J.T @ np.array(given.numbers("matrix.preTension", 6, default=[0.0] * 6))
+    pull = J.T @ np.array(specified.numbers("matrix.preTension", 6, default=[0.0] * 6))
     if pull.any():
         findings.comment("moorings", name, "preTension is taken as the force on the body.")
-    stiffness = given.matrix("matrix.stiffness")
+    stiffness = specified.matrix("matrix.stiffness")
     if stiffness is not None and not start.is_rest:
         shift = J.T @ stiffness @ J @ start.motion(np.zeros(3) if center is None else center)
         if shift.any():
@@ -65,7 +65,9 @@ def matrix_mooring(
     if pull.any():
         table["pretension"] = [float(v) for v in pull]
     if len(table) == 3:
-        findings.leave(given.place(), f"{given.label} has no stiffness, damping or pretension.")
+        findings.leave(
+            specified.place(), f"{specified.label} has no stiffness, damping or pretension."
+        )
         return None
     if arm.any():
         findings.comment("moorings", name, "moved from its location to the centre of mass.")
@@ -73,7 +75,7 @@ def matrix_mooring(
 
 
 def moordyn_parts(
-    givens: dict[int, Given],
+    givens: dict[int, Assignments],
     bodies: dict[int, str],
     starts: dict[str, Start],
     folder: Path,
@@ -122,9 +124,9 @@ def _placed(name: str, start: Start) -> Body:
 
 
 def cable_table(
-    given: Given,
+    specified: Assignments,
     name: str,
-    others: dict[str, tuple[Given, str, str]],
+    others: dict[str, tuple[Assignments, str, str]],
     findings: Findings,
 ) -> NamedValues | None:
     """A cable as a spring and damper that only pulls, between the places of two joints.
@@ -137,27 +139,27 @@ def cable_table(
     """
     ends = []
     for k, field in ((1, "rotloc1"), (2, "rotloc2")):
-        word = given.first_text(k).replace(" ", "")
+        word = specified.first_text(k).replace(" ", "")
         if not re.fullmatch(r"(?:constraint|pto)\(\d+\)", word) or word not in others:
             findings.leave(
-                given.place(), f"{given.label} ends at '{word[:30]}', which is not a joint."
+                specified.place(), f"{specified.label} ends at '{word[:30]}', which is not a joint."
             )
             return None
         joint, base, follower = others[word]
         default = joint.numbers("location", 3, default=[0.0] * 3)
-        point = np.array(given.numbers(field, 3, default=default))
+        point = np.array(specified.numbers(field, 3, default=default))
         ends.append((follower if base == WORLD_NAME else base, point))
     gap = float(np.linalg.norm(ends[0][1] - ends[1][1]))
-    stiffness = given.number("stiffness", 0.0)
-    length = given.number("L0", given.number("cableLength", 0.0))
-    pull = given.number("preTension", 0.0)
+    stiffness = specified.number("stiffness", 0.0)
+    length = specified.number("L0", specified.number("cableLength", 0.0))
+    pull = specified.number("preTension", 0.0)
     if not length:
         length = gap - pull / stiffness if stiffness and pull else gap
     for field in ("bodyMass", "bodyInertia", "quadDrag", "linearDamping"):
-        if given.has(field):
-            given.leave(field, "the small bodies at the ends of a cable are left out.")
+        if specified.has(field):
+            specified.leave(field, "the small bodies at the ends of a cable are left out.")
     if ends[0][0] == ends[1][0]:
-        findings.leave(given.place(), f"{given.label} has both ends on '{ends[0][0]}'.")
+        findings.leave(specified.place(), f"{specified.label} has both ends on '{ends[0][0]}'.")
         return None
     return {
         "type": "spring_damper",
@@ -165,7 +167,7 @@ def cable_table(
         "a": end(*ends[0]),
         "b": end(*ends[1]),
         "stiffness": stiffness,
-        "damping": given.number("damping", 0.0),
+        "damping": specified.number("damping", 0.0),
         "rest_length": max(length, 0.0),
         "tension_only": True,
     }
@@ -174,7 +176,7 @@ def cable_table(
 def translate_moorings(
     diagram: Diagram,
     network: Network,
-    givens: dict[int, Given],
+    givens: dict[int, Assignments],
     centers: NamedValues,
     starts: dict[str, Start],
     folder: Path,
@@ -183,7 +185,7 @@ def translate_moorings(
     findings: Findings,
 ) -> NamedValues:
     """All moorings of a model as lists of a system."""
-    made: NamedValues = {"moorings": []}
+    built: NamedValues = {"moorings": []}
     moordyn: dict[int, str] = {}
     for block in diagram.blocks.values():
         if block.library != "moorings" or block.word == "moordyncaller":
@@ -196,17 +198,17 @@ def translate_moorings(
         elif givens[number].number("moorDyn", 0.0) or block.word.startswith("moordyn"):
             moordyn[number] = body
         elif block.word in ("mooringmatrix", "mooring matrix"):
-            given = givens[number]
-            name = names.new(given.first_text() or f"mooring{number}")
+            specified = givens[number]
+            name = names.new(specified.first_text() or f"mooring{number}")
             table = matrix_mooring(
-                given, name, body, centers.get(body), starts.get(body, REST), findings
+                specified, name, body, centers.get(body), starts.get(body, REST), findings
             )
-            made["moorings"] += [table] if table else []
+            built["moorings"] += [table] if table else []
         else:
             findings.leave(place, f"a mooring of the kind '{block.word}' has no counterpart.")
     if moordyn:
         chosen = {n: givens[n] for n in moordyn}
         parts = moordyn_parts(chosen, moordyn, starts, folder, water, findings)
-        made["moorings"] += parts.pop("moorings", [])
-        made |= parts
-    return made
+        built["moorings"] += parts.pop("moorings", [])
+        built |= parts
+    return built

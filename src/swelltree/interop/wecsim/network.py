@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from swelltree.describe.topology import WORLD_NAME, Groups
-from swelltree.interop.wecsim.assignments import Given
+from swelltree.interop.wecsim.assignments import Assignments
 from swelltree.interop.wecsim.diagram import Block, Diagram
 from swelltree.interop.wecsim.findings import Findings
 
@@ -208,7 +208,7 @@ def _add_tie(
 
 # --- Where bodies begin: displaced and turned from where they are described
 
-SMALL = 1e-6  # m, rad
+POSE_TOL = 1e-6  # m, rad
 
 
 class Start(NamedTuple):
@@ -245,7 +245,7 @@ def turn_about(axis: object, angle: float) -> np.ndarray:
     return np.eye(3) + np.sin(angle) * K + (1.0 - np.cos(angle)) * K @ K
 
 
-def start_of(body: Given, center: np.ndarray | None) -> Start:
+def start_of(body: Assignments, center: np.ndarray | None) -> Start:
     """How a body begins.
 
     Args:
@@ -262,21 +262,25 @@ def start_of(body: Given, center: np.ndarray | None) -> Start:
     return Start(R, d + (c - R @ c))
 
 
-def _called(body: Given, c: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+def _called(body: Assignments, c: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     """Turn and displacement by setInitDisp(relCoord, [axis angle; ...], displacement).
 
     Scripts before version 4.2 call setInitDisp(point, axis, angle, displacement).
     """
-    given = body.raw("setInitDisp")
-    if not isinstance(given, list):
+    specified = body.raw("setInitDisp")
+    if not isinstance(specified, list):
         return None
-    rows = [np.asarray(x) for x in given if isinstance(x, np.ndarray) and np.isfinite(x).all()]
+    rows = [np.asarray(x) for x in specified if isinstance(x, np.ndarray) and np.isfinite(x).all()]
     R = np.eye(3)
-    if len(rows) == len(given) == 3 and rows[1].shape[1] == 4 and rows[0].size == rows[2].size == 3:
+    if (
+        len(rows) == len(specified) == 3
+        and rows[1].shape[1] == 4
+        and rows[0].size == rows[2].size == 3
+    ):
         for row in rows[1]:
             R = turn_about(row[:3], float(row[3])) @ R
         arm, extra = rows[0].reshape(3), rows[2].reshape(3)
-    elif len(rows) == len(given) == 4 and [x.size for x in rows] == [3, 3, 1, 3]:
+    elif len(rows) == len(specified) == 4 and [x.size for x in rows] == [3, 3, 1, 3]:
         R = turn_about(rows[1].reshape(3), float(rows[2][0, 0]))
         arm, extra = c - rows[0].reshape(3), rows[3].reshape(3)
     else:

@@ -25,7 +25,7 @@ MOST_PARTS = 20_000
 MOST_ELEMENTS = 100_000
 DEEPEST = 100
 LINE = "@line"  # of an element in its part: beside its attributes, whose names have no "@"
-WANTED = re.compile(r"simulink/(?:systems/[^/]+\.xml|blockdiagram\.xml)")
+PART_NAMES = re.compile(r"simulink/(?:systems/[^/]+\.xml|blockdiagram\.xml)")
 
 
 def read_package(path: Path) -> dict[str, ElementTree.Element]:
@@ -37,10 +37,10 @@ def read_package(path: Path) -> dict[str, ElementTree.Element]:
     _check_kind(path)
     try:
         with zipfile.ZipFile(path) as archive:
-            wanted = _checked_entries(archive, path)
+            requested = _checked_entries(archive, path)
             left = MOST_BYTES
             result = {}
-            for entry in wanted:
+            for entry in requested:
                 content = _read(archive, entry, path, left)
                 left -= len(content)
                 result[entry.filename] = _tree(content, path, entry.filename)
@@ -99,16 +99,16 @@ def _checked_entries(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipIn
         if name in names:
             raise _fail(path, f"its part '{name[:80]}' is there twice")
         names.add(name)
-    wanted = [entry for entry in entries if WANTED.fullmatch(entry.filename)]
-    for entry in wanted:
+    requested = [entry for entry in entries if PART_NAMES.fullmatch(entry.filename)]
+    for entry in requested:
         if entry.file_size > LARGEST_PART:
             size = entry.file_size / 2**20
             raise _fail(path, f"its part '{entry.filename}' unpacks to {size:.0f} MiB")
         if entry.flag_bits & 1:
             raise _fail(path, f"its part '{entry.filename}' is locked by a password")
-    if not wanted:
+    if not requested:
         raise _fail(path, "it holds no diagram of Simulink")
-    return wanted
+    return requested
 
 
 def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, left: int) -> bytes:

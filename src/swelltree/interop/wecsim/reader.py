@@ -12,8 +12,8 @@ import xarray as xr
 from swelltree.describe.casefile.case import Case, loads
 from swelltree.describe.casefile.toml import to_text
 from swelltree.describe.errors import SwelltreeError, suggest
-from swelltree.describe.files.atomic import write_whole
-from swelltree.describe.files.paths import given_path, plain_bytes
+from swelltree.describe.files.atomic import write_atomic
+from swelltree.describe.files.paths import plain_bytes, user_path
 from swelltree.describe.values import NamedValues
 from swelltree.interop.wecsim.diagram import read_diagram
 from swelltree.interop.wecsim.findings import Findings, Left
@@ -40,10 +40,10 @@ def case_text(tables: NamedValues, head: list[str], findings: Findings) -> str:
     lead = [*head, *(["", "Not translated:", *left] if left else [])]
     blocks = to_text(tables).rstrip("\n").split("\n\n")
     commented: set[tuple[str, str]] = set()
-    made = [_commented(lead)]
+    built = [_commented(lead)]
     for block in blocks:
-        made.append("\n".join([*_comments_of(block, findings, commented), block]))
-    return "\n\n".join(made) + "\n"
+        built.append("\n".join([*_comments_of(block, findings, commented), block]))
+    return "\n\n".join(built) + "\n"
 
 
 def _comments_of(block: str, findings: Findings, commented: set[tuple[str, str]]) -> list[str]:
@@ -96,7 +96,7 @@ class WecsimCase:
     records: dict[str, np.ndarray] = field(default_factory=dict)
 
     @property
-    def is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether everything was translated."""
         return not self.left
 
@@ -138,7 +138,7 @@ class WecsimCase:
 
                 written.append(write_hydro(self.data, data_path))
             for path, text in zip(paths, texts.values(), strict=True):
-                written.append(write_whole(path, text))
+                written.append(write_atomic(path, text))
         except SwelltreeError:
             for path in () if overwrite else written:
                 path.unlink(missing_ok=True)
@@ -161,12 +161,12 @@ def read_wecsim(
         out: folder that the case files are for; that of the script by default.
         name: of the case; that of the model by default.
     """
-    path = _script_path(given_path(folder, "input script"))
+    path = _script_path(user_path(folder, "input script"))
     script = Script(_script_text(path))
     simu = script.objects("simu").get(1)
     model = simu.fields.get("simMechanicsFile") if simu is not None else None
     diagram = read_diagram(_model_path(path, model))
-    instead = None if hydro is None else given_path(hydro, "hydro data")
+    instead = None if hydro is None else user_path(hydro, "hydro data")
     if instead is not None and not instead.exists():
         raise SwelltreeError(f"hydrodynamic data '{instead}' do not exist. Check the path.")
     place = path.parent if out is None else Path(out)
@@ -174,33 +174,33 @@ def read_wecsim(
     if set(title) & set("/\\"):
         raise SwelltreeError(f"name '{title}' holds a slash. Give a plain name.")
     findings = Findings()
-    made: list[Translation] = []
+    built: list[Translation] = []
     for variant in variants_of(script, path.parent, path.name, findings):
         other = script.changed(variant.settings)
         settings = (diagram, path, place, title, instead, variant.seas, findings)
-        made.append(Translator(other, *settings).run())
+        built.append(Translator(other, *settings).run())
     result = WecsimCase(
         title,
-        _texts(made, title, [path.name, diagram.path.name], findings),
+        _texts(built, title, [path.name, diagram.path.name], findings),
         tuple(findings.left),
         place,
-        made[0].hydro.data if made[0].hydro.made else None,
-        {name: rows for part in made for name, rows in part.records.items()},
+        built[0].hydro.data if built[0].hydro.built else None,
+        {name: rows for part in built for name, rows in part.records.items()},
     )
-    if made[0].hydro.file is None or made[0].hydro.data is not None:
+    if built[0].hydro.file is None or built[0].hydro.data is not None:
         _check(result)
     return result
 
 
 def _texts(
-    made: list[Translation], title: str, sources: list[str], findings: Findings
+    built: list[Translation], title: str, sources: list[str], findings: Findings
 ) -> dict[str, str]:
     """Case files by name."""
     head = [
         f"Translated from WEC-Sim: {' and '.join(sources)}.",
         "Frames of bodies lie at the origin of the world while the bodies are at rest.",
     ]
-    tables = [table for part in made for table in part.variants]
+    tables = [table for part in built for table in part.variants]
     names = [f"{title}_{k}.toml" for k in range(1, len(tables) + 1)]
     names = [f"{title}.toml"] if len(tables) == 1 else names
     return {
@@ -252,12 +252,12 @@ def _script_text(path: Path) -> str:
 
 def _model_path(script: Path, named: Value | None) -> Path:
     """The model that the script names, or the only one beside it."""
-    beside = sorted(script.parent.glob("*.slx"))
+    adjacent = sorted(script.parent.glob("*.slx"))
     if isinstance(named, str) and named.strip() and "\0" not in named:
         return script.parent / named.strip().replace("\\", "/")
-    if len(beside) == 1:
-        return beside[0]
+    if len(adjacent) == 1:
+        return adjacent[0]
     raise SwelltreeError(
-        f"'{script}' names no Simulink model (simu.simMechanicsFile), and {len(beside)} lie beside "
+        f"'{script}' names no Simulink model (simu.simMechanicsFile); {len(adjacent)} lie beside "
         "it. Name one."
     )

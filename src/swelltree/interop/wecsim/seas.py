@@ -12,7 +12,7 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.values import NamedValues
-from swelltree.interop.wecsim.assignments import Given
+from swelltree.interop.wecsim.assignments import Assignments
 from swelltree.interop.wecsim.bodies import relative
 from swelltree.interop.wecsim.findings import Findings
 from swelltree.interop.wecsim.hydro_data import HydroData
@@ -28,7 +28,7 @@ TYPES = {
 }
 KNOWN = ("noWave", "noWaveCIC", "regular", "regularCIC", "irregular", "spectrumImport")
 KNOWN = (*KNOWN, "elevationImport")
-MOST = 400  # conditions
+MAX_CONDITIONS = 400  # conditions
 
 
 @dataclass
@@ -65,20 +65,22 @@ class Condition:
         self.name, self.table, self.omega = name, table, omega
 
 
-def conditions_of(waves: list[Given], ramp: float, where: Where) -> list[Condition]:
+def conditions_of(waves: list[Assignments], ramp: float, where: Where) -> list[Condition]:
     """All combinations of heights and periods; several `waves` are there at once."""
     if not waves:
         where.findings.leave("the script", "there are no waves; still water is taken.")
         return [Condition("still", None, None)]
-    choices = [_choices(given) for given in waves]
+    choices = [_choices(specified) for specified in waves]
     count = math.prod(len(rows) for rows in choices)
-    if count > MOST:
-        waves[0].leave("height", f"{count} conditions are too many; the first {MOST} are taken.")
+    if count > MAX_CONDITIONS:
+        waves[0].leave(
+            "height", f"{count} conditions are too many; the first {MAX_CONDITIONS} are taken."
+        )
     result = []
-    for chosen in itertools.islice(itertools.product(*choices), MOST):
+    for chosen in itertools.islice(itertools.product(*choices), MAX_CONDITIONS):
         trains, omegas = [], []
-        for given, (height, period) in zip(waves, chosen, strict=True):
-            tables, omega = _trains(given, height, period, where)
+        for specified, (height, period) in zip(waves, chosen, strict=True):
+            tables, omega = _trains(specified, height, period, where)
             trains += tables
             omegas.append(omega)
         name = _name(chosen[0]) if count > 1 else "wecsim"
@@ -95,16 +97,16 @@ def _name(chosen: tuple[float | None, float | None]) -> str:
     return "_".join(part for part in parts if part).replace(".", "p") or "wecsim"
 
 
-def _kind(given: Given) -> str:
-    kind = given.first_text() or given.text("type")
+def _kind(specified: Assignments) -> str:
+    kind = specified.first_text() or specified.text("type")
     return TYPES.get(kind, kind)
 
 
-def _choices(given: Given) -> list[tuple[float | None, float | None]]:
+def _choices(specified: Assignments) -> list[tuple[float | None, float | None]]:
     """Pairs of height and period, heights varying slowest."""
-    heights = given.numbers("height") or [None]
-    periods = given.numbers("period") or [None]
-    if _kind(given) in ("noWaveCIC", "spectrumImport", "elevationImport"):
+    heights = specified.numbers("height") or [None]
+    periods = specified.numbers("period") or [None]
+    if _kind(specified) in ("noWaveCIC", "spectrumImport", "elevationImport"):
         return [(None, None)]
     return [(h, t) for h in heights for t in periods]
 
@@ -118,12 +120,14 @@ def _sea(trains: list[NamedValues], ramp: float) -> NamedValues | None:
 
 
 def _trains(
-    given: Given, height: float | None, period: float | None, where: Where
+    specified: Assignments, height: float | None, period: float | None, where: Where
 ) -> tuple[list[NamedValues], float | None]:
     """The wave trains of one `waves` object, and its frequency if coefficients are constant."""
-    kind = _kind(given)
+    kind = _kind(specified)
     if kind not in KNOWN:
-        given.findings.leave(given.place(), f"waves of the type '{kind[:30]}' are not known.")
+        specified.findings.leave(
+            specified.place(), f"waves of the type '{kind[:30]}' are not known."
+        )
         return [], None
     omega = None
     if period is not None and period > 0 and kind in ("noWave", "regular"):
@@ -133,29 +137,29 @@ def _trains(
         )
     if kind in ("noWave", "noWaveCIC"):
         return [], omega
-    headings = given.numbers("direction", default=[0.0])
-    shares = given.numbers("spread", default=[1.0])
+    headings = specified.numbers("direction", default=[0.0])
+    shares = specified.numbers("spread", default=[1.0])
     if len(shares) != len(headings):
-        given.refuse("spread", f"has {len(shares)} shares for {len(headings)} directions")
+        specified.refuse("spread", f"has {len(shares)} shares for {len(headings)} directions")
         shares = [1.0 / len(headings)] * len(headings)
     if kind in ("spectrumImport", "elevationImport"):
-        made = _from_file(given, kind, where)
-        return [_heading(made, headings[0])] if made else [], None
+        built = _from_file(specified, kind, where)
+        return [_heading(built, headings[0])] if built else [], None
     if height is None or period is None or not height > 0 or not period > 0:
         if height != 0:
-            given.findings.leave(given.place(), "the waves have no height or no period.")
+            specified.findings.leave(specified.place(), "the waves have no height or no period.")
         return [], omega
     if kind in ("regular", "regularCIC"):
         if len(headings) > 1:
-            given.leave("direction", "a regular wave comes from the first direction only.")
+            specified.leave("direction", "a regular wave comes from the first direction only.")
         wave = {"type": "regular", "height": height, "period": period}
         return [_heading(wave, headings[0])], omega
-    made = []
+    built = []
     for heading, share in zip(headings, shares, strict=True):
         if share > 0:
-            sea = _irregular(given, height * math.sqrt(share), height, period, where)
-            made.append(_heading(sea, heading))
-    return made, None
+            sea = _irregular(specified, height * math.sqrt(share), height, period, where)
+            built.append(_heading(sea, heading))
+    return built, None
 
 
 def _heading(sea: NamedValues, degrees: float) -> NamedValues:
@@ -163,26 +167,26 @@ def _heading(sea: NamedValues, degrees: float) -> NamedValues:
 
 
 def _irregular(
-    given: Given, height: float, whole_height: float, period: float, where: Where
+    specified: Assignments, height: float, full_height: float, period: float, where: Where
 ) -> NamedValues:
     findings = where.findings
-    word = given.text("spectrumType", "PM").upper()
+    word = specified.text("spectrumType", "PM").upper()
     spectrum: NamedValues = {"type": "bretschneider", "Hs": height, "Tp": period}
     if word in ("JS", "JONSWAP"):
-        gamma = given.number("gamma")
+        gamma = specified.number("gamma")
         if gamma is None:
-            gamma = _gamma(whole_height, period)
+            gamma = _gamma(full_height, period)
             findings.comment("studies", "", "gamma is not given; WEC-Sim's rule of Hs and Tp.")
         spectrum = {"type": "jonswap", "Hs": height, "Tp": period, "gamma": gamma}
     elif word not in ("PM", "BS"):
-        given.refuse("spectrumType", f"'{word[:20]}' is not known; 'PM' is taken")
+        specified.refuse("spectrumType", f"'{word[:20]}' is not known; 'PM' is taken")
     if word == "PM":
         findings.comment(
             "studies", "", "'PM' with a height and a period of its own is Bretschneider's spectrum."
         )
-    even = given.text("bem.option", "EqualEnergy").lower() == "traditional"
-    count = int(given.number("bem.count", 1000 if even else 500))
-    seed = given.number("phaseSeed", 0.0)
+    even = specified.text("bem.option", "EqualEnergy").lower() == "traditional"
+    count = int(specified.number("bem.count", 1000 if even else 500))
+    seed = specified.number("phaseSeed", 0.0)
     sea: NamedValues = {"type": "irregular", "spectrum": spectrum, "components": max(count, 1)}
     if even:
         sea["spacing"] = "equal"
@@ -192,7 +196,7 @@ def _irregular(
         "",
         "phases are drawn here: the same spectrum, but not the sea that MATLAB draws.",
     )
-    return sea | _band(given, 2.0 * math.pi / period, where)
+    return sea | _band(specified, 2.0 * math.pi / period, where)
 
 
 def _gamma(height: float, period: float) -> float:
@@ -212,10 +216,10 @@ def _data_band(hydro: HydroData) -> tuple[float, float]:
     return (float(omega.min()), float(omega.max())) if omega.size else (0.0, math.inf)
 
 
-def _band(given: Given, peak: float, where: Where) -> dict[str, float]:
+def _band(specified: Assignments, peak: float, where: Where) -> dict[str, float]:
     """Ends of the band: those of the script, or of data that reach less far than the sea."""
-    given.raw("bem.frequency")
-    band = given.numbers("bem.range", 2)
+    specified.raw("bem.frequency")
+    band = specified.numbers("bem.range", 2)
     if band is not None and 0 <= band[0] < band[1]:
         return {"omega_min": max(band[0], 1e-3), "omega_max": band[1]}
     low, high = _data_band(where.hydro)
@@ -230,24 +234,26 @@ def _band(given: Given, peak: float, where: Where) -> dict[str, float]:
     return result
 
 
-def _from_file(given: Given, kind: str, where: Where) -> NamedValues | None:
+def _from_file(specified: Assignments, kind: str, where: Where) -> NamedValues | None:
     """A sea from a file of its spectrum or its elevation."""
     field = "spectrumFile" if kind == "spectrumImport" else "elevationFile"
-    name = given.text(field)
+    name = specified.text(field)
     path = where.folder / name.replace("\\", "/")
     if not name or "\0" in name:
-        given.findings.leave(given.place(), f"{given.label}.{field} is not given.")
+        specified.findings.leave(specified.place(), f"{specified.label}.{field} is not given.")
         return None
     if not os.path.isfile(path):
-        given.findings.leave(given.place(field), f"the file '{name}' is not there.", missing=True)
+        specified.findings.leave(
+            specified.place(field), f"the file '{name}' is not there.", missing=True
+        )
         return None if kind == "spectrumImport" else _measured(relative(path, where.out), where)
     try:
         rows = columns_of(path)
     except SwelltreeError as error:
-        given.leave(field, str(error))
+        specified.leave(field, str(error))
         return None
     if kind == "spectrumImport":
-        return _spectrum_table(given, rows)
+        return _spectrum_table(specified, rows)
     file = f"{where.title}_{path.stem}.txt"
     where.records[file] = rows[:, :2]
     return _measured(file, where)
@@ -263,10 +269,10 @@ def _measured(file: str, where: Where) -> NamedValues:
     return table
 
 
-def _spectrum_table(given: Given, rows: np.ndarray) -> NamedValues | None:
+def _spectrum_table(specified: Assignments, rows: np.ndarray) -> NamedValues | None:
     """Columns of frequency [Hz] and density [m^2/Hz]."""
     if rows.shape[1] > 2:
-        given.leave("spectrumFile", "the phases in its third column are drawn again here.")
+        specified.leave("spectrumFile", "the phases in its third column are drawn again here.")
     rows = rows[rows[:, 0] > 0]
     spectrum = {
         "type": "table",
@@ -276,13 +282,13 @@ def _spectrum_table(given: Given, rows: np.ndarray) -> NamedValues | None:
     return {"type": "irregular", "spectrum": spectrum, "components": 500}
 
 
-def current_of(waves: list[Given]) -> NamedValues | None:
+def current_of(waves: list[Assignments]) -> NamedValues | None:
     """The current, by its model: 0 even, 1 by the seventh root of the depth, 2 linear."""
-    for given in waves:
-        option = given.number("current.option", 3.0)
-        speed = given.number("current.speed", 0.0)
-        beta = math.radians(given.number("current.direction", 0.0))
-        depth = given.number("current.depth", 0.0)
+    for specified in waves:
+        option = specified.number("current.option", 3.0)
+        speed = specified.number("current.speed", 0.0)
+        beta = math.radians(specified.number("current.direction", 0.0))
+        depth = specified.number("current.depth", 0.0)
         if option == 0 and speed:
             return {"type": "uniform", "speed": speed, "beta": beta}
         if option in (1, 2) and speed and depth > 0:
@@ -318,17 +324,17 @@ def variants_of(script: Script, folder: Path, file: str, findings: Findings) -> 
     """All settings of a script, those of its table of conditions or those it lists itself."""
     item = script.objects("simu").get(1)
     if item is not None:
-        simu = Given("simu", 0, item, file, findings)
+        simu = Assignments("simu", 0, item, file, findings)
         rows = _table_rows(simu, script, folder)
         if rows:
             return _grouped(rows, simu)
     axes = []
     for n, item in script.objects("pto").items():
-        given = Given("pto", n, item, file, findings)
+        specified = Assignments("pto", n, item, file, findings)
         for name in ("damping", "stiffness"):
-            values = given.raw(name)
+            values = specified.raw(name)
             if isinstance(values, np.ndarray) and values.size > 1:
-                result = given.numbers(name) or []
+                result = specified.numbers(name) or []
                 axes.append([(f"pto({n}).{name}", value) for value in result])
     chosen = list(itertools.islice(itertools.product(*axes), MOST_VARIANTS + 1))
     if len(chosen) > MOST_VARIANTS:
@@ -336,7 +342,7 @@ def variants_of(script: Script, folder: Path, file: str, findings: Findings) -> 
     return [Variant(tuple(row)) for row in chosen[:MOST_VARIANTS]]
 
 
-def _grouped(rows: list[dict[str, float]], simu: Given) -> list[Variant]:
+def _grouped(rows: list[dict[str, float]], simu: Assignments) -> list[Variant]:
     """Rows that share their system are one variant."""
     groups: dict[Settings, list[Settings]] = {}
     for row in rows[:MOST_ROWS]:
@@ -348,7 +354,7 @@ def _grouped(rows: list[dict[str, float]], simu: Given) -> list[Variant]:
     return [Variant(rest, tuple(seas)) for rest, seas in list(groups.items())[:MOST_VARIANTS]]
 
 
-def _table_rows(simu: Given, script: Script, folder: Path) -> list[dict[str, float]]:
+def _table_rows(simu: Assignments, script: Script, folder: Path) -> list[dict[str, float]]:
     """Rows of the table of conditions that the script names."""
     if simu.text("mcrExcelFile"):
         simu.leave("mcrExcelFile", "tables of conditions are read from .mat files only.")

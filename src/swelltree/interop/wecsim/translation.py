@@ -13,7 +13,7 @@ from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.values import NamedValues
 from swelltree.interop.wecsim import bodies as make_bodies
 from swelltree.interop.wecsim import joints as make_joints
-from swelltree.interop.wecsim.assignments import Given
+from swelltree.interop.wecsim.assignments import Assignments
 from swelltree.interop.wecsim.bodies import center_of, hull_table, names_of, relative
 from swelltree.interop.wecsim.diagram import MECHANICS, RIM, Block, Diagram
 from swelltree.interop.wecsim.findings import Findings
@@ -44,30 +44,35 @@ QUIET_BLOCKS = (
 )
 
 
-def tell_objects(
-    objects: dict[str, dict[int, Given]], network: Network, diagram: Diagram, findings: Findings
+def report_objects(
+    objects: dict[str, dict[int, Assignments]],
+    network: Network,
+    diagram: Diagram,
+    findings: Findings,
 ) -> None:
     """Objects without a block, PTO-Sim models and control laws, and fields that were not read."""
     used = {(tie.kind, tie.number) for tie in network.ties} | set(network.merged)
     for kind in ("constraint", "pto"):
-        for n, given in objects[kind].items():
+        for n, specified in objects[kind].items():
             if (kind, n) not in used:
-                findings.leave(given.place(), f"{given.label} has no block in {diagram.path.name}.")
+                findings.leave(
+                    specified.place(), f"{specified.label} has no block in {diagram.path.name}."
+                )
             if (kind, n) not in used or (kind, n) in network.merged:
-                given.use_all()
+                specified.use_all()
     for kind in ("ptoSim", "controller"):
-        for given in objects[kind].values():
-            what = given.first_text() or "control law"
+        for specified in objects[kind].values():
+            what = specified.first_text() or "control law"
             findings.leave(
-                given.place(),
-                f"{given.label} ({what}) belongs to the Simulink diagram; it is not translated.",
+                specified.place(),
+                f"{specified.label} ({what}) belongs to the Simulink diagram: not translated.",
             )
     for kind in ("simu", "waves", "body", "constraint", "pto", "mooring", "cable"):
-        for given in objects[kind].values():
-            given.tell_unused()
+        for specified in objects[kind].values():
+            specified.warn_unused()
 
 
-def tell_blocks(diagram: Diagram, findings: Findings) -> None:
+def report_blocks(diagram: Diagram, findings: Findings) -> None:
     """Blocks that are neither WEC-Sim's mechanics nor only show signals."""
     for block in diagram.blocks.values():
         place = diagram.place(block)
@@ -139,7 +144,7 @@ class Translator:
         self.diagram, self.path, self.out, self.name = diagram, path, out, name
         self.folder = path.parent
         self.objects = {kind: self._givens(script, kind) for kind in NAMES}
-        self.simu = self.objects["simu"].get(1) or Given(
+        self.simu = self.objects["simu"].get(1) or Assignments(
             "simu", 0, Object(), path.name, self.findings
         )
         self.rho = self._positive("rho", 1000.0)
@@ -150,9 +155,9 @@ class Translator:
         self.hydro = find_hydro(self.bodies, self.folder, instead, self.rho, self.findings)
         self.where = Where(self.folder, out, name, self.hydro, self.findings)
 
-    def _givens(self, script: Script, kind: str) -> dict[int, Given]:
+    def _givens(self, script: Script, kind: str) -> dict[int, Assignments]:
         return {
-            n: Given(kind, 0 if kind == "simu" else n, item, self.path.name, self.findings)
+            n: Assignments(kind, 0 if kind == "simu" else n, item, self.path.name, self.findings)
             for n, item in script.objects(kind).items()
         }
 
@@ -163,15 +168,15 @@ class Translator:
             return default
         return value
 
-    def _used_bodies(self) -> dict[int, Given]:
+    def _used_bodies(self) -> dict[int, Assignments]:
         """The bodies of the script that the model has a block for."""
         blocks = body_blocks(self.diagram)
         model = self.diagram.path.name
         for n in sorted(set(blocks) - set(self.objects["body"])):
             self.findings.leave(self.diagram.place(blocks[n]), f"body({n}) is not in the script.")
         for n in sorted(set(self.objects["body"]) - set(blocks)):
-            given = self.objects["body"].pop(n)
-            self.findings.leave(given.place(), f"{given.label} has no block in {model}.")
+            specified = self.objects["body"].pop(n)
+            self.findings.leave(specified.place(), f"{specified.label} has no block in {model}.")
         result = {n: b for n, b in self.objects["body"].items() if n in blocks}
         if not result:
             raise SwelltreeError(
@@ -205,8 +210,8 @@ class Translator:
                 | ({"hydro": hydro} if hydro else {})
                 | {"studies": [self._study(condition) for condition in group]}
             )
-        tell_objects(self.objects, network, self.diagram, self.findings)
-        tell_blocks(self.diagram, self.findings)
+        report_objects(self.objects, network, self.diagram, self.findings)
+        report_blocks(self.diagram, self.findings)
         return Translation(variants, self.hydro, self.where.records)
 
     def _system(self, names: dict[int, str], network: Network) -> NamedValues:
@@ -253,19 +258,21 @@ class Translator:
         with_depth = [
             w for w in self.objects["waves"].values() if w.number("waterDepth") is not None
         ]
-        asked = with_depth[0].number("waterDepth") if with_depth else None
+        requested = with_depth[0].number("waterDepth") if with_depth else None
         if self.hydro.data is not None:
             depth = float(self.hydro.data["water_depth"])
             gravity = float(self.hydro.data["g"])
             if abs(gravity / self.g - 1.0) > 1e-3:
                 self.findings.comment("water", "", f"g of the hydrodynamic data, not {self.g:g}.")
             water["g"] = gravity
-            if asked is not None and asked != depth:
+            if requested is not None and requested != depth:
                 self.findings.comment(
-                    "water", "", f"depth of the hydrodynamic data; waves.waterDepth is {asked:g} m."
+                    "water",
+                    "",
+                    f"depth of the hydrodynamic data; waves.waterDepth is {requested:g} m.",
                 )
-        elif asked is not None and asked > 0:
-            depth = asked
+        elif requested is not None and requested > 0:
+            depth = requested
         return water | ({"depth": depth} if math.isfinite(depth) else {})
 
     # joints
@@ -284,14 +291,16 @@ class Translator:
             lists["joints"].append(table)
             self.findings.comment("joints", name, "one frame of the model carries both.")
         for tie in network.ties:
-            given = self.objects[tie.kind].get(tie.number)
-            if given is None:
+            specified = self.objects[tie.kind].get(tie.number)
+            if specified is None:
                 self.findings.leave(
                     self.diagram.place(tie.block),
                     f"{tie.kind}({tie.number}) is not in the script; its defaults are taken.",
                 )
-                given = Given(tie.kind, tie.number, Object(), self.path.name, self.findings)
-            self._add_joint(lists, tie, given, starts, unique)
+                specified = Assignments(
+                    tie.kind, tie.number, Object(), self.path.name, self.findings
+                )
+            self._add_joint(lists, tie, specified, starts, unique)
         joined = {end_name(j[side]) for j in lists["joints"] for side in ("base", "follower")}
         for body in lists["bodies"]:
             if body["name"] not in joined:
@@ -307,24 +316,26 @@ class Translator:
         self,
         lists: dict[str, list[NamedValues]],
         tie: Tie,
-        given: Given,
+        specified: Assignments,
         starts: dict[str, Start],
         unique: Names,
     ) -> None:
-        wish = make_joints.pto_name(given, tie.number)
+        wish = make_joints.pto_name(specified, tie.number)
         is_pto = tie.kind == "pto"
         name = unique.new(f"{wish}_{tie.joint}" if is_pto else wish)
-        table, start = make_joints.joint_table(tie, given, name, starts, self.findings)
+        table, start = make_joints.joint_table(tie, specified, name, starts, self.findings)
         lists["joints"].append(table)
         self.findings.comment(
-            "joints", name, f"{given.label}, block '{tie.block.name}': {tie.block.word}."
+            "joints", name, f"{specified.label}, block '{tie.block.name}': {tie.block.word}."
         )
         if not is_pto:
-            stops = make_joints.constraint_stops(tie, given, f"{name}_stops", name, self.findings)
+            stops = make_joints.constraint_stops(
+                tie, specified, f"{name}_stops", name, self.findings
+            )
             lists["forces"] += [stops] if stops else []
             return
         pto = unique.new(wish)
-        lists["ptos"].append(make_joints.pto_table(tie, given, pto, name, start, self.findings))
+        lists["ptos"].append(make_joints.pto_table(tie, specified, pto, name, start, self.findings))
         if "actuation" in tie.block.word:
             self.findings.leave(
                 self.diagram.place(tie.block),
@@ -336,13 +347,13 @@ class Translator:
         self, lists: dict[str, list[NamedValues]], network: Network, unique: Names
     ) -> None:
         others = {
-            f"{tie.kind}({tie.number})": (given, tie.base, tie.follower)
+            f"{tie.kind}({tie.number})": (specified, tie.base, tie.follower)
             for tie in network.ties
-            if (given := self.objects[tie.kind].get(tie.number)) is not None
+            if (specified := self.objects[tie.kind].get(tie.number)) is not None
         }
-        for n, given in self.objects["cable"].items():
-            name = unique.new(make_joints.pto_name(given, n))
-            table = cable_table(given, name, others, self.findings)
+        for n, specified in self.objects["cable"].items():
+            name = unique.new(make_joints.pto_name(specified, n))
+            table = cable_table(specified, name, others, self.findings)
             lists["forces"] += [table] if table else []
 
     # water and runs
@@ -354,8 +365,8 @@ class Translator:
             other = self.script.changed(row)
             waves = self._givens(other, "waves") if row else self.objects["waves"]
             result += conditions_of(list(waves.values()), ramp, self.where)
-            for n, given in self.objects["waves"].items():
-                given.use_asked(waves[n])
+            for n, specified in self.objects["waves"].items():
+                specified.use_requested(waves[n])
         names = [condition.name for condition in result]
         for k, condition in enumerate(result, 1):
             if names.count(condition.name) > 1:
@@ -372,7 +383,7 @@ class Translator:
     def _hydro_table(self, omega: float | None, names: dict[int, str]) -> NamedValues:
         if self.hydro.file is None:
             return {}
-        file = self.out / f"{self.name}_hydro.nc" if self.hydro.made else self.hydro.file
+        file = self.out / f"{self.name}_hydro.nc" if self.hydro.built else self.hydro.file
         table: NamedValues = {"file": relative(file, self.out)}
         if self.hydro.gaps != "error":
             table["gaps"] = self.hydro.gaps

@@ -41,10 +41,10 @@ def driver_text() -> str:
     def loaded(base: Register, at: Register) -> Register:
         return b.load(b.gep(base, [at], source_etype=long), typ=long)
 
-    given = {name: loaded(run.args[0], long(j)) for j, name in enumerate(TABLE)}
+    specified = {name: loaded(run.args[0], long(j)) for j, name in enumerate(TABLE)}
 
     def address(name: str, further: Register | None = None) -> Register:
-        place = given[name] if further is None else b.add(given[name], further)
+        place = specified[name] if further is None else b.add(specified[name], further)
         return b.inttoptr(place, pointer)
 
     zero, one = long(0), long(1)
@@ -52,28 +52,28 @@ def driver_text() -> str:
     b.position_at_end(head)
     chunk = b.phi(long)
     chunk.add_incoming(zero, entry)
-    b.cbranch(b.icmp_signed("<", chunk, given["chunks"]), body, done)
+    b.cbranch(b.icmp_signed("<", chunk, specified["chunks"]), body, done)
     b.position_at_end(body)
-    b.cbranch(b.icmp_signed("!=", given["sum"], zero), sums, step)
+    b.cbranch(b.icmp_signed("!=", specified["sum"], zero), sums, step)
 
     def called(name: str, arguments: list[Register]) -> None:
         kind = ir.FunctionType(void, [pointer] * len(arguments))
-        target = b.inttoptr(given[name], kind.as_pointer())
+        target = b.inttoptr(specified[name], kind.as_pointer())
         b.call(target, arguments)
 
     b.position_at_end(sums)
-    further = b.mul(chunk, given["of_numbers"])
+    further = b.mul(chunk, specified["of_numbers"])
     rows = [address(name, further if name == "numbers" else None) for name in ROWS_OF_MEMORY]
     called("sum", [*rows, address("sizes")])
     b.branch(step)
     b.position_at_end(step)
-    further = b.mul(chunk, given["of_inputs"])
+    further = b.mul(chunk, specified["of_inputs"])
     called("step", [address(x, further if x == "inputs" else None) for x in STEPPED])
     b.branch(copy)
     b.position_at_end(copy)
     number = b.phi(long)
     number.add_incoming(zero, step)
-    b.cbranch(b.icmp_signed("<", number, given["copies"]), copied, end)
+    b.cbranch(b.icmp_signed("<", number, specified["copies"]), copied, end)
     b.position_at_end(copied)
     at = b.mul(number, long(OF_COPY))
     source, into, size, moved = (loaded(run.args[1], b.add(at, long(j))) for j in range(OF_COPY))
@@ -125,5 +125,5 @@ def go_through(
         table |= {"sum": native.address, "of_numbers": memory["numbers"].strides[0]}
         table |= {name: memory[name].ctypes.data for name in SUMMED}
     rows = [(a.ctypes.data, b.ctypes.data, a.nbytes, moved) for a, b, moved in copies]
-    whole = np.array([table[name] for name in TABLE], np.int64)
-    _native()(whole, np.array(rows, np.int64).reshape(-1, OF_COPY))
+    full = np.array([table[name] for name in TABLE], np.int64)
+    _native()(full, np.array(rows, np.int64).reshape(-1, OF_COPY))

@@ -28,7 +28,7 @@ def read_places(graph: Graph, live: set[int]) -> Read:
             found.add((op[1].start, op[2], 0))
         elif op[0] == "load_at" and op[1].where == OWN:
             found.add((op[1].start, op[2], multiple(graph, op[3])))
-    for buffer in _whole(graph.root):
+    for buffer in _full(graph.root):
         if buffer.where == OWN:
             found.add((buffer.start, 0, ANYWHERE))
     return frozenset(found)
@@ -65,7 +65,7 @@ def multiple(graph: Graph, a: int) -> int:
     return ANYWHERE
 
 
-def _whole(region: Region) -> Iterator[Buffer]:
+def _full(region: Region) -> Iterator[Buffer]:
     """Memory that statements read row by row."""
     for item in region.items:
         if isinstance(item, Combination | Reduction):
@@ -74,4 +74,4 @@ def _whole(region: Region) -> Iterator[Buffer]:
             yield from (x[2] for x in item.rows)
             yield from (row.origin for row in item.moving_rows)
         for inner in inner_regions(item):
-            yield from _whole(inner)
+            yield from _full(inner)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from swelltree.jit.ensemble.threads import TRIPLE
-from swelltree.jit.graph import NotFlattenedError
+from swelltree.jit.graph import UnsupportedOperationError
 from swelltree.jit.native import llvm
 
 # --- PTX, the language of NVIDIA's drivers, from LLVM's
@@ -38,7 +38,7 @@ def ptx_of(text: str, architecture: str = "sm_80", optimise: bool = False) -> st
         module = llvm().parse_assembly(text)
         module.verify()
     except RuntimeError as error:
-        raise NotFlattenedError(f"what LLVM does not read ({error})") from error
+        raise UnsupportedOperationError(f"what LLVM does not read ({error})") from error
     inlined = llvm().create_new_module_pass_manager()
     inlined.add_always_inliner_pass()
     tuning = llvm().create_pipeline_tuning_options(speed_level=0)
@@ -85,7 +85,7 @@ class Copy2D(ctypes.Structure):
     ]
 
 
-KEPT = 64  # kernels
+CACHE_SIZE = 64  # kernels
 ON_HOST, ON_DEVICE = 1, 2  # CUmemorytype
 
 
@@ -144,7 +144,7 @@ class Device:
         """
         key = text, optimise, registers
         if key not in self.kernels:
-            while len(self.kernels) >= KEPT:
+            while len(self.kernels) >= CACHE_SIZE:
                 self.kernels.pop(next(iter(self.kernels)))
             self.kernels[key] = self.loaded(ptx_of(text, self.architecture, optimise), registers)
         return self.kernels[key]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from swelltree.jit.ensemble.cuda import Device, Kernel
 from swelltree.jit.ensemble.gpu_runs import GpuProgram
 from swelltree.jit.ensemble.lane_rows import ThreadRowWriter
-from swelltree.jit.ensemble.written import Written
+from swelltree.jit.ensemble.written import GeneratedKernel
 
 REGISTERS = 128  # of a thread: half of all, for loops over nodes wait for memory and for each other
 
@@ -15,7 +15,7 @@ class GpuRowProgram(GpuProgram):
 
     writer = ThreadRowWriter
 
-    def kernel(self, device: Device, program: Written) -> Kernel:
+    def kernel(self, device: Device, program: GeneratedKernel) -> Kernel:
         """The program on a device."""
         name = f"kernel of {REGISTERS} registers"
         if name not in program.loaded:

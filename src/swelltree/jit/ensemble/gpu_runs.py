@@ -13,7 +13,7 @@ from swelltree.jit.arrays import Tree
 from swelltree.jit.ensemble import cuda
 from swelltree.jit.ensemble.columns import read_places
 from swelltree.jit.ensemble.cuda import Device, Kernel, Memory
-from swelltree.jit.ensemble.programs import Cases, ManyProgram, Own, room_for_results
+from swelltree.jit.ensemble.programs import Cases, ManyProgram, PerCase, room_for_results
 from swelltree.jit.ensemble.rows import (
     in_first_half,
     inputs_of,
@@ -26,8 +26,8 @@ from swelltree.jit.ensemble.summaries import (
     BUDGET,
     EXTREMES,
     STATISTICS,
-    Kept,
-    Wanted,
+    Requested,
+    Retained,
     damage_text,
     extremes_text,
     peaks_of_cells,
@@ -36,7 +36,7 @@ from swelltree.jit.ensemble.summaries import (
 )
 from swelltree.jit.ensemble.threads import GROUP, SLOTS, ThreadWriter
 from swelltree.jit.ensemble.waves.harmonic_sums import AnyWaves, HarmonicSums, grouped
-from swelltree.jit.ensemble.written import Place, Text, Written
+from swelltree.jit.ensemble.written import GeneratedKernel, Place, Text
 from swelltree.jit.graph import Graph
 from swelltree.jit.rows.loops import Axes
 from swelltree.jit.trees import leaves_of
@@ -65,8 +65,8 @@ class DeviceLoads:
     table: np.ndarray
     step: float
     points: int
-    force: Own
-    rate: Own
+    force: PerCase
+    rate: PerCase
 
 
 @dataclass
@@ -138,9 +138,9 @@ class GpuProgram(ManyProgram):
         self,
         cases: Cases,
         chunks: Sequence[np.ndarray],
-        wanted: Wanted,
+        requested: Requested,
         loads: DeviceLoads | None = None,
-    ) -> tuple[Tree, tuple[dict[str, Kept], np.ndarray]]:
+    ) -> tuple[Tree, tuple[dict[str, Retained], np.ndarray]]:
         """State after the last chunk, and summaries of the results instead of themselves.
 
         Results are a pair: what is kept of each channel, and the sums of the energy budget (case,
@@ -153,9 +153,9 @@ class GpuProgram(ManyProgram):
             loads: that are made on the way.
         """
         stepping = Stepping(self, cases, chunks, loads)
-        kept = Series(stepping, wanted)
+        stored = Series(stepping, requested)
         for number in stepping.each():
-            kept.take(number)
+            stored.take(number)
         n_state, program = stepping.n_state, stepping.program
         state = [np.empty((cases.count, *x[1]), x[2]) for x in program.outs[:n_state]]
         stepping.fetch_state(state)
@@ -163,12 +163,12 @@ class GpuProgram(ManyProgram):
         filler: list[Any] = [None] * (len(program.outs) - n_state)
         tree = program.tree.unflatten([*state, *filler])
         names = program.tree.unflatten([*state, *range(len(filler))])[1]
-        channels = {name: kept.of_channel(k) for name, k in names[0].items()}
-        budget = kept.budget([names[1][name] for name in BUDGET])
+        channels = {name: stored.of_channel(k) for name, k in names[0].items()}
+        budget = stored.budget([names[1][name] for name in BUDGET])
         self.seconds.results += time.perf_counter() - began
         return tree[0], (channels, budget)
 
-    def kernel(self, device: Device, program: Written) -> Kernel:
+    def kernel(self, device: Device, program: GeneratedKernel) -> Kernel:
         """The program on a device."""
         name = f"kernel of {REGISTERS} registers"
         if name not in program.loaded:
@@ -184,7 +184,7 @@ class Stepping:
     cases: Cases
     chunks: Sequence[np.ndarray]
     loads: DeviceLoads | None
-    program: Written = field(init=False)
+    program: GeneratedKernel = field(init=False)
 
     def __post_init__(self) -> None:
         began = time.perf_counter()
@@ -205,11 +205,11 @@ class Stepping:
             numbers = fixed[list(places)]
             packs = short and name != SLOTS
             self.kernel.hold(name, numbers.view(np.float32)[::2] if packs else numbers)
-        leaves = [x for x in leaves_of(cases.fixed) if isinstance(x, Own)]
-        made = () if self.loads is None else (self.loads.force, self.loads.rate)
+        leaves = [x for x in leaves_of(cases.fixed) if isinstance(x, PerCase)]
+        built = () if self.loads is None else (self.loads.force, self.loads.rate)
         self.places = {id(x): place[0] for x, place in zip(leaves, program.per_case, strict=False)}
         for k, (place, arrays) in enumerate(zip(program.per_case, per_case, strict=True)):
-            if k < len(leaves) and any(leaves[k] is x for x in made):
+            if k < len(leaves) and any(leaves[k] is x for x in built):
                 continue
             if not np.prod(place[1], dtype=int):
                 continue
@@ -222,7 +222,7 @@ class Stepping:
         if self.loads is not None:
             x = self.loads
             columns = program.columns(
-                *(k for k, y in enumerate(leaves) if any(y is z for z in made))
+                *(k for k, y in enumerate(leaves) if any(y is z for z in built))
             )
             self.sums = HarmonicSums(
                 device, x.waves, x.table, x.step, x.points, groups, short, columns
@@ -297,9 +297,9 @@ class Series:
         wanted: what is kept of them.
     """
 
-    def __init__(self, stepping: Stepping, wanted: Wanted) -> None:
-        self.stepping, self.wanted = stepping, wanted
-        self.samples = len(wanted.shares)
+    def __init__(self, stepping: Stepping, requested: Requested) -> None:
+        self.stepping, self.requested = stepping, requested
+        self.samples = len(requested.shares)
         self.device, self.groups = stepping.device, stepping.groups
         self.places = stepping.program.outs[stepping.n_state :]
         self.sizes = [int(np.prod(shape[1:], dtype=int)) for _, shape, _ in self.places]
@@ -318,20 +318,20 @@ class Series:
                 number * width, GROUP * room, s.out, GROUP * place[0], s.n_out, width, self.groups
             )
 
-    def of_channel(self, k: int) -> Kept:
+    def of_channel(self, k: int) -> Retained:
         """What is kept of a channel; its samples are lost."""
-        wanted, size = self.wanted, self.sizes[k]
+        requested, size = self.requested, self.sizes[k]
         short, here = self.stepping.owner.short, self.device.on_cpu
-        shares = self.device.filled(wanted.shares)
+        shares = self.device.filled(requested.shares)
         statistics = self._found(statistics_text(short, here), k, len(STATISTICS), shares)
         peaks = damage = None
-        if wanted.peaks:
-            found = self._found(peaks_text(wanted.peaks, short, here), k, 2 * wanted.peaks)
-            peaks = peaks_of_cells(found.reshape(-1, size, 2, wanted.peaks))
-        if wanted.exponents:
-            text = damage_text(wanted.exponents, short, here)
-            damage = self._found(text, k, 1 + len(wanted.exponents))
-        return Kept(statistics, peaks, damage)
+        if requested.peaks:
+            found = self._found(peaks_text(requested.peaks, short, here), k, 2 * requested.peaks)
+            peaks = peaks_of_cells(found.reshape(-1, size, 2, requested.peaks))
+        if requested.exponents:
+            text = damage_text(requested.exponents, short, here)
+            damage = self._found(text, k, 1 + len(requested.exponents))
+        return Retained(statistics, peaks, damage)
 
     def _found(self, text: str, k: int, count: int, *more: Memory | int) -> np.ndarray:
         """Numbers of each entry of a channel by a kernel, (case, entry, number)."""
@@ -340,7 +340,7 @@ class Series:
         threads = self.groups * GROUP * size
         self.device.kernel(text)(
             threads, SUMMING, self.memory[k], *more, out, size, self.rooms[k],
-            self.wanted.first, self.samples, threads,
+            self.requested.first, self.samples, threads,
         )  # fmt: skip
         found = self.stepping.fetch_numbers(out, size * count)
         return found.reshape(-1, size, count)

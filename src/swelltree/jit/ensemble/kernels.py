@@ -63,7 +63,7 @@ class Body:
         self.long, self.double, self.single = ir.IntType(64), ir.DoubleType(), ir.FloatType()
 
     # --- numbers ----------------------------------------------------------------------------
-    def whole(self, value: Term) -> Register:
+    def full(self, value: Term) -> Register:
         """A whole number."""
         if isinstance(value, int | float):
             return self.ir.Constant(self.long, int(value))
@@ -101,18 +101,18 @@ class Body:
 
     def plus(self, *terms: Term) -> Register:
         """Sum of whole numbers."""
-        total = self.whole(terms[0])
+        total = self.full(terms[0])
         for term in terms[1:]:
-            total = self.b.add(total, self.whole(term))
+            total = self.b.add(total, self.full(term))
         return total
 
     def times(self, x: Array, y: Array) -> Register:
         """Product of whole numbers."""
-        return self.b.mul(self.whole(x), self.whole(y))
+        return self.b.mul(self.full(x), self.full(y))
 
     def split(self, x: Array, by: Term) -> tuple[Register, Register]:
         """Quotient and remainder of whole numbers that are not negative."""
-        by = self.whole(by)
+        by = self.full(by)
         return self.b.udiv(x, by), self.b.urem(x, by)
 
     def floor(self, x: Array) -> Register:
@@ -121,7 +121,7 @@ class Body:
 
     def as_real(self, x: Array) -> Register:
         """A whole number as a float."""
-        return self.b.sitofp(self.whole(x), self.double)
+        return self.b.sitofp(self.full(x), self.double)
 
     def greater(self, x: Array, y: Array) -> Register:
         """Whether one float is greater than another; false where one is none."""
@@ -134,7 +134,7 @@ class Body:
     # --- memory and variables ---------------------------------------------------------------
     def address(self, row: str, at: Term) -> Register:
         """Of a slot of eight bytes."""
-        return self.b.gep(self.rows[row], [self.whole(at)], source_etype=self.double)
+        return self.b.gep(self.rows[row], [self.full(at)], source_etype=self.double)
 
     def load(self, row: str, at: Term) -> Register:
         """A float from memory."""
@@ -205,15 +205,15 @@ class Body:
         """The lines within for each whole number from the first up to a count."""
         with self.b.goto_entry_block():
             place = self.b.alloca(self.long)
-        self.b.store(self.whole(first), place)
+        self.b.store(self.full(first), place)
         head, body, end = (self.b.append_basic_block() for _ in range(3))
         self.b.branch(head)
         self.b.position_at_end(head)
         now = self.b.load(place, typ=self.long)
-        self.b.cbranch(self.b.icmp_signed("<", now, self.whole(count)), body, end)
+        self.b.cbranch(self.b.icmp_signed("<", now, self.full(count)), body, end)
         self.b.position_at_end(body)
         yield now
-        self.b.store(self.b.add(now, self.whole(1)), place)
+        self.b.store(self.b.add(now, self.full(1)), place)
         self.b.branch(head)
         self.b.position_at_end(end)
 
@@ -291,13 +291,13 @@ def kernel_text(
     if on_cpu:
         run = ir.Function(module, ir.FunctionType(void, [pointer] * (len(rows) + 1)), "run")
         b = ir.IRBuilder(run.append_basic_block("entry"))
-        given = [
+        specified = [
             b.load(b.gep(run.args[-1], [long(k)], source_etype=long), typ=long)
             for k in range(len(names))
         ]
         body = Body(b, {}, {}, None)
-        with body.loop(given[-1]) as thread:
-            b.call(one, [thread, *run.args[:-1], *given])
+        with body.loop(specified[-1]) as thread:
+            b.call(one, [thread, *run.args[:-1], *specified])
         b.ret_void()
         module.triple = ""
         return str(module)

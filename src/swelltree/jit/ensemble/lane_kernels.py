@@ -46,7 +46,7 @@ class LaneBody(Body):
 
     def shared(self, row: str, at: Term) -> Register:
         """A float that all lanes share, from memory."""
-        place = self.b.gep(self.rows[row], [self.whole(at)], source_etype=self.one)
+        place = self.b.gep(self.rows[row], [self.full(at)], source_etype=self.one)
         number = self.b.load(place, typ=self.one)
         empty, order = self.ir.Constant(self.double, self.ir.Undefined), self.ir.IntType(32)
         first = self.b.insert_element(empty, number, order(0))
@@ -60,15 +60,15 @@ class LaneBody(Body):
 
     def place_of_case(self, at: Term, lane: Register | None) -> Register:
         """A number of all lanes."""
-        return self.whole(at)
+        return self.full(at)
 
     def intrinsic(self, name: str, *args: Register) -> Register:
         """One of LLVM's functions, lane by lane."""
-        whole = f"llvm.{name}.v{self.width}f64"
-        known = self.b.module.globals.get(whole)
+        full = f"llvm.{name}.v{self.width}f64"
+        known = self.b.module.globals.get(full)
         if known is None:
             kinds = [self.double] * len(args)
-            known = self.ir.Function(self.b.module, self.ir.FunctionType(self.double, kinds), whole)
+            known = self.ir.Function(self.b.module, self.ir.FunctionType(self.double, kinds), full)
         return self.b.call(known, [self.real(x) for x in args])
 
     def carried(
@@ -89,16 +89,16 @@ class LaneBody(Body):
         self.b.branch(head)
         self.b.position_at_end(head)
         number = self.b.phi(self.long)
-        number.add_incoming(self.whole(0), before)
+        number.add_incoming(self.full(0), before)
         places = []
         for value in map(self.real, values):
             place = self.b.phi(value.type)
             place.add_incoming(value, before)
             places.append(place)
-        self.b.cbranch(self.b.icmp_signed("<", number, self.whole(count)), body, end)
+        self.b.cbranch(self.b.icmp_signed("<", number, self.full(count)), body, end)
         self.b.position_at_end(body)
         found = lines(number, list(places))
-        after = self.b.add(number, self.whole(1))
+        after = self.b.add(number, self.full(1))
         for place, value in zip(places, found, strict=True):
             place.add_incoming(self.real(value), self.b.block)
         number.add_incoming(after, self.b.block)

@@ -38,7 +38,7 @@ class LaneRowWriter(LaneWriter):
                 self._copy_of(FLOAT, buffer, start + j, None, wide) for j in range(item.count)
             ]
             total = brought_together(self.wide if wide else self.operations, item.name, values)
-            self._kept_at(FLOAT, total, self._place(item.out, k), wide, back)
+            self._stored_at(FLOAT, total, self._place(item.out, k), wide, back)
 
     def _copy_of(self, kind: str, buffer: Buffer, at: int, index: str | None, wide: bool) -> str:
         """A number in memory, in all lanes where they are wanted."""
@@ -48,7 +48,7 @@ class LaneRowWriter(LaneWriter):
         value = self._load(kind, place)
         return self._splatted(SINGLE.of(kind), value) if wide else value
 
-    def _kept_at(self, kind: str, name: str, place: str, wide: bool, back: bool) -> None:
+    def _stored_at(self, kind: str, name: str, place: str, wide: bool, back: bool) -> None:
         if wide:
             self._wide_store(kind, name, place, back)
         else:
@@ -86,7 +86,7 @@ class LaneRowWriter(LaneWriter):
                 return
             if j is not None:
                 further = self.line(f"add i64 {behind}, {j}")
-            self._kept_at(kind, value, self._place(buffer, at + k, further), wide, back)
+            self._stored_at(kind, value, self._place(buffer, at + k, further), wide, back)
 
         self.repeated(count, one)
 

@@ -15,14 +15,14 @@ from swelltree.jit.cores import cores
 from swelltree.jit.ensemble.chunk_driver import go_through
 from swelltree.jit.ensemble.columns import read_places
 from swelltree.jit.ensemble.lane_rows import LaneRowWriter
-from swelltree.jit.ensemble.programs import Cases, ManyProgram, Own, room_for_results
-from swelltree.jit.ensemble.rows import beside, inputs_of, packed_cases, taken_apart
+from swelltree.jit.ensemble.programs import Cases, ManyProgram, PerCase, room_for_results
+from swelltree.jit.ensemble.rows import adjacent, inputs_of, packed_cases, taken_apart
 from swelltree.jit.ensemble.summaries import (
     BUDGET,
     EXTREMES,
     STATISTICS,
-    Kept,
-    Wanted,
+    Requested,
+    Retained,
     damage_text,
     extremes_text,
     peaks_of_cells,
@@ -30,8 +30,8 @@ from swelltree.jit.ensemble.summaries import (
     statistics_text,
 )
 from swelltree.jit.ensemble.waves.lane_sums import LaneSums, LaneWaves
-from swelltree.jit.ensemble.written import Place, Text, Written
-from swelltree.jit.graph import MOST, Graph
+from swelltree.jit.ensemble.written import GeneratedKernel, Place, Text
+from swelltree.jit.graph import MAX_EXPRESSIONS, Graph
 from swelltree.jit.native import Native, lane_width, object_code
 from swelltree.jit.rows.loops import Axes
 from swelltree.jit.trees import leaves_of
@@ -54,32 +54,32 @@ class LaneSeries:
         wanted: what is kept.
     """
 
-    def __init__(self, places: list[Place], chunks: int, width: int, wanted: Wanted) -> None:
-        self.places, self.width, self.wanted = places, width, wanted
-        self.samples = len(wanted.shares)
+    def __init__(self, places: list[Place], chunks: int, width: int, requested: Requested) -> None:
+        self.places, self.width, self.requested = places, width, requested
+        self.samples = len(requested.shares)
         self.sizes = [int(np.prod(shape[1:], dtype=int)) for _, shape, _ in places]
         self.memory = [
             np.empty((chunks * shape[0] * size, width))
             for (_, shape, _), size in zip(places, self.sizes, strict=True)
         ]
 
-    def of_channel(self, k: int) -> Kept:
+    def of_channel(self, k: int) -> Retained:
         """What is kept of a channel, lanes first; its samples are lost."""
-        wanted, width, size = self.wanted, self.width, self.sizes[k]
-        sizes = [size, len(self.memory[k]), wanted.first, self.samples]
-        shares = np.ascontiguousarray(wanted.shares)
+        requested, width, size = self.requested, self.width, self.sizes[k]
+        sizes = [size, len(self.memory[k]), requested.first, self.samples]
+        shares = np.ascontiguousarray(requested.shares)
         statistics = self._found(
             statistics_text(False, True, width), k, len(STATISTICS), sizes, size, shares
         )
         peaks = damage = None
-        if wanted.peaks:
-            text = peaks_text(wanted.peaks, False, True, width)
-            found = self._found(text, k, 2 * wanted.peaks, sizes, size * width)
-            peaks = peaks_of_cells(found.reshape(width, size, 2, wanted.peaks))
-        if wanted.exponents:
-            text = damage_text(wanted.exponents, False, True, width)
-            damage = self._found(text, k, 1 + len(wanted.exponents), sizes, size * width)
-        return Kept(statistics, peaks, damage)
+        if requested.peaks:
+            text = peaks_text(requested.peaks, False, True, width)
+            found = self._found(text, k, 2 * requested.peaks, sizes, size * width)
+            peaks = peaks_of_cells(found.reshape(width, size, 2, requested.peaks))
+        if requested.exponents:
+            text = damage_text(requested.exponents, False, True, width)
+            damage = self._found(text, k, 1 + len(requested.exponents), sizes, size * width)
+        return Retained(statistics, peaks, damage)
 
     def _found(
         self, text: str, k: int, count: int, sizes: list[int], threads: int, *more: np.ndarray
@@ -122,8 +122,8 @@ class LaneLoads:
 
     waves: LaneWaves
     longest: float
-    force: Own
-    rate: Own
+    force: PerCase
+    rate: PerCase
 
 
 class LaneProgram(ManyProgram):
@@ -143,7 +143,7 @@ class LaneProgram(ManyProgram):
     ) -> None:
         self.width = lane_width() if width is None else width
         # loops over rows make programs of many bodies long
-        most = MOST if rows is None else MOST_WITH_ROWS
+        most = MAX_EXPRESSIONS if rows is None else MOST_WITH_ROWS
         super().__init__(function, rows, most)
 
     @property
@@ -182,8 +182,8 @@ class LaneProgram(ManyProgram):
             out = registers.run(first, memory)
             registers.take_state(first, out, outs[:n])
             for array, place, rows in zip(outs[n:], program.outs[n:], memory, strict=True):
-                whole = (0, array.shape[1:], place[2])
-                array[first : first + count] = taken_apart(rows, whole, count)
+                full = (0, array.shape[1:], place[2])
+                array[first : first + count] = taken_apart(rows, full, count)
 
         _on_cores(one, range(0, cases.count, self.width), threads)
         return program.tree.unflatten(outs)
@@ -192,10 +192,10 @@ class LaneProgram(ManyProgram):
         self,
         cases: Cases,
         chunks: Sequence[np.ndarray],
-        wanted: Wanted,
+        requested: Requested,
         threads: int | None = None,
         loads: LaneLoads | None = None,
-    ) -> tuple[Tree, tuple[dict[str, Kept], np.ndarray]]:
+    ) -> tuple[Tree, tuple[dict[str, Retained], np.ndarray]]:
         """State after the last chunk, and summaries of the results, as of `GpuProgram`.
 
         Args:
@@ -211,10 +211,10 @@ class LaneProgram(ManyProgram):
         state = [np.empty((cases.count, *x[1]), x[2]) for x in program.outs[:n]]
         numbers = range(len(program.outs) - n)
         names = program.tree.unflatten([*state, *numbers])[1]
-        found: dict[int, tuple[dict[str, Kept], np.ndarray]] = {}
+        found: dict[int, tuple[dict[str, Retained], np.ndarray]] = {}
 
         def one(first: int) -> None:
-            series = LaneSeries(program.outs[n:], len(chunks), self.width, wanted)
+            series = LaneSeries(program.outs[n:], len(chunks), self.width, requested)
             registers.take_state(first, registers.run(first, series.memory), state)
             budget = series.budget([names[1][name] for name in BUDGET])
             found[first] = {name: series.of_channel(k) for name, k in names[0].items()}, budget
@@ -223,7 +223,7 @@ class LaneProgram(ManyProgram):
         _on_cores(one, firsts, threads)
         parts = [found[first] for first in firsts]
         channels = {
-            name: Kept(
+            name: Retained(
                 *map(_joined(cases.count), zip(*(part[0][name] for part in parts), strict=True))
             )
             for name in names[0]
@@ -254,7 +254,7 @@ class _Registers:
 
     def __init__(
         self,
-        program: Written,
+        program: GeneratedKernel,
         width: int,
         cases: Cases,
         chunks: list[np.ndarray],
@@ -269,10 +269,10 @@ class _Registers:
         self.inputs = np.stack([inputs_of(self.shared, chunk) for chunk in chunks])
         self.begins = np.array([float(np.ravel(chunk)[0]) for chunk in chunks])
         if loads is not None:
-            own = [x for x in leaves_of(cases.fixed) if isinstance(x, Own)]
+            own = [x for x in leaves_of(cases.fixed) if isinstance(x, PerCase)]
             self.force, self.rate = (
-                next(k for k, x in enumerate(own) if x is made)
-                for made in (loads.force, loads.rate)
+                next(k for k, x in enumerate(own) if x is built)
+                for built in (loads.force, loads.rate)
             )
             for k in (self.force, self.rate):
                 self.per_case[k] = None  # made for each chunk
@@ -296,7 +296,7 @@ class _Registers:
         program, width = self.program, self.width
         count = min(width, self.count - first)
         _, n_out, n_work = program.sizes
-        rows = beside(program, self.per_case, range(first, first + count), width)
+        rows = adjacent(program, self.per_case, range(first, first + count), width)
         out, work = np.empty((n_out, width)), np.empty((n_work, width))
         copies = []
         for (at, shape, _), into in zip(program.outs[self.n_state :], memory, strict=True):

@@ -67,17 +67,17 @@ class LaneWriter(Writer):
         head, end = self._label(), self._label()
         outer_end, self.end = self.end, end
         self.lines += [f"  br label %{head}", f"{head}:"]
-        whole = self.line(f"load {self.types.of(LONG)}, ptr {place}, align 8")
+        full = self.line(f"load {self.types.of(LONG)}, ptr {place}, align 8")
         zero = self.types.constant(0, LONG)
-        self.mask = self.line(f"icmp ne {self.types.of(LONG)} {whole}, {zero}")
+        self.mask = self.line(f"icmp ne {self.types.of(LONG)} {full}, {zero}")
         self.slot = slot
         self._region(loop.body, {})
         self.lines += [f"  br label %{head}", f"{end}:"]
         self.end, (self.mask, self.slot) = outer_end, outer
 
     def _put_mask(self, mask: str, place: str) -> None:
-        whole = self.line(f"sext {self.types.of(TRUTH)} {mask} to {self.types.of(LONG)}")
-        self.lines.append(f"  store {self.types.of(LONG)} {whole}, ptr {place}, align 8")
+        full = self.line(f"sext {self.types.of(TRUTH)} {mask} to {self.types.of(LONG)}")
+        self.lines.append(f"  store {self.types.of(LONG)} {full}, ptr {place}, align 8")
 
     def _any(self, mask: str) -> str:
         suffix = self.types.suffix_of("i1")
@@ -139,11 +139,11 @@ class LaneWriter(Writer):
         types = self.types
         if kind == FLOAT:
             return self.line(f"load {types.of(FLOAT)}, ptr {address}, align 8")
-        whole = self.line(f"load {types.of(LONG)}, ptr {address}, align 8")
-        return whole if kind == LONG else self._cut(kind, whole)
+        full = self.line(f"load {types.of(LONG)}, ptr {address}, align 8")
+        return full if kind == LONG else self._cut(kind, full)
 
-    def _cut(self, kind: str, whole: str) -> str:
-        return self.line(f"trunc {self.types.of(LONG)} {whole} to {self.types.of(kind)}")
+    def _cut(self, kind: str, full: str) -> str:
+        return self.line(f"trunc {self.types.of(LONG)} {full} to {self.types.of(kind)}")
 
     def _gathered(self, kind: str, addresses: str) -> str:
         """Numbers of places that differ; none is read in lanes that have left."""
@@ -157,7 +157,7 @@ class LaneWriter(Writer):
         )
         return value if kind in (FLOAT, LONG) else self._cut(kind, value)
 
-    def _whole(self, kind: str, name: str) -> tuple[str, str]:
+    def _full(self, kind: str, name: str) -> tuple[str, str]:
         """Numbers as they lie in memory, with their type."""
         types = self.types
         if kind == FLOAT:
@@ -168,14 +168,14 @@ class LaneWriter(Writer):
         return types.of(LONG), name
 
     def _wide_store(self, kind: str, name: str, address: str, keeps_back: bool) -> None:
-        T, name = self._whole(kind, name)
+        T, name = self._full(kind, name)
         if keeps_back and self.mask is not None:
             old = self.line(f"load {T}, ptr {address}, align 8")
             name = self.line(f"select {self.types.of(TRUTH)} {self.mask}, {T} {name}, {T} {old}")
         self.lines.append(f"  store {T} {name}, ptr {address}, align 8")
 
     def _scattered(self, kind: str, name: str, addresses: str) -> None:
-        T, name = self._whole(kind, name)
+        T, name = self._full(kind, name)
         one = "f64" if kind == FLOAT else "i64"
         mask = self.mask or self.types.constant(True, TRUTH)
         called = f"llvm.masked.scatter.v{self.width}{one}.v{self.width}p0"
@@ -315,7 +315,7 @@ class LaneWriter(Writer):
         op = self.graph.ops[a]
         if a in names or op[0] == "is" or a in self.late or not self.lanes.varies(a):
             return super().name(a, names)
-        place = self._place(*op[1:]) if op[0] == "load" else self._place(self.kept[a], 0)
+        place = self._place(*op[1:]) if op[0] == "load" else self._place(self.stored[a], 0)
         names[a] = self._wide_load(self.graph.kinds[a], place)
         return names[a]
 
@@ -337,5 +337,5 @@ class LaneWriter(Writer):
         else:
             args = [self._wide_name(b, names) for b in op[1:]]
             names[a] = self._operation(self.wide, a, args, names)
-        if a in self.kept:
-            self._wide_store(kind, names[a], self._place(self.kept[a], 0), False)
+        if a in self.stored:
+            self._wide_store(kind, names[a], self._place(self.stored[a], 0), False)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swelltree.jit.ensemble.products import alike, pattern
+from swelltree.jit.ensemble.products import identical, pattern
 from swelltree.jit.graph import FLOAT, Buffer
 from swelltree.jit.operations import FLAGS
 from swelltree.jit.statements import Combination
@@ -54,8 +54,8 @@ class LongProducts:
         for name, places in (("near", self.near), ("far", self.far)):
             kind = f"[{len(places)} x {self.writer.float}]"
             if places:
-                made = f"externally_initialized global {kind} zeroinitializer, align 16\n"
-                text += f"@{name} = addrspace(1) {made}"
+                built = f"externally_initialized global {kind} zeroinitializer, align 16\n"
+                text += f"@{name} = addrspace(1) {built}"
         if self.near:
             kind = f"[{len(self.near)} x {self.writer.float}]"
             text += f"@shared = internal addrspace(3) global {kind} undef, align 16\n"
@@ -87,7 +87,7 @@ class LongProducts:
     def write(self, item: Combination, names: dict[int, str]) -> None:
         """A product, its results in memory."""
         weights = self._in_memory(item, names)
-        for rows, places in alike(pattern(item)):
+        for rows, places in identical(pattern(item)):
             starts = [item.rows[k][0].start + item.rows[k][1] for k in rows]
             own = [weights[k] for k in rows]
             if not rows:
@@ -109,7 +109,7 @@ class LongProducts:
         found = []
         for a in item.weights:
             op = graph.ops[a]
-            if op[0] == "load" and op[1].where == "work" and writer.reads_alike(op[1]):
+            if op[0] == "load" and op[1].where == "work" and writer.reads_identically(op[1]):
                 found.append(op[1].start + op[2])
                 continue
             scratch = graph.room(1, FLOAT)

@@ -59,7 +59,7 @@ def write_products(items: list[Combination], how: Lines) -> None:
         how: of the writer.
     """
     many = len(items)
-    for rows, places in alike(pattern(items[0])):
+    for rows, places in identical(pattern(items[0])):
         if not rows:
             zero = how.line(f"fadd {how.float} {_nothing(how)}, {_nothing(how)}")
             for item in items:
@@ -73,7 +73,7 @@ def write_products(items: list[Combination], how: Lines) -> None:
             _weights_held(items, rows, places, how)
 
 
-def alike(full: np.ndarray) -> Iterator[tuple[list[int], list[int]]]:
+def identical(full: np.ndarray) -> Iterator[tuple[list[int], list[int]]]:
     """Places whose numbers that are not zero stand in the same rows."""
     groups: dict[bytes, list[int]] = {}
     for at in range(full.shape[1]):

@@ -17,29 +17,29 @@ import numpy as np
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import jax
 from swelltree.jit.ensemble.written import (
+    GeneratedKernel,
     Place,
     Text,
-    Written,
     read_program,
     write_program,
 )
 from swelltree.jit.entries import Entry, entry_of
-from swelltree.jit.flatten import NONE, Flattening, count_numbers
-from swelltree.jit.graph import MOST, Graph, NotFlattenedError, kind_of
+from swelltree.jit.flatten import NONE, Lowering, count_numbers
+from swelltree.jit.graph import MAX_EXPRESSIONS, Graph, UnsupportedOperationError, kind_of
 from swelltree.jit.lazy_import import is_imported
-from swelltree.jit.program import Key, Writing, pattern_of, switched_off
+from swelltree.jit.program import KernelBuilder, Key, pattern_of, switched_off
 from swelltree.jit.rows.loops import Axes
 from swelltree.jit.trees import flatten, leaves_of, mapped, structure_of
 from swelltree.jit.values import Value
 
 # numbers of a program, counted before it is written: more than of single runs, because many cases
 # earn the time back; `graph.MOST` expressions are the limit that is met
-LARGEST = 200_000
-KEPT = 8  # programs of one function
+MAX_NUMBERS = 200_000
+CACHE_SIZE = 8  # programs of one function
 
 
 @dataclass(frozen=True)
-class Own:
+class PerCase:
     """An array of each case, in a list or as rows of one, in place of an array that all share."""
 
     arrays: list[np.ndarray] | np.ndarray
@@ -82,10 +82,10 @@ class ManyProgram(ABC):
         self,
         function: Callable[..., Tree],
         rows: Callable[..., Axes] | None = None,
-        most: int = MOST,
+        most: int = MAX_EXPRESSIONS,
     ) -> None:
         self.function, self.rows, self.most = function, rows, most
-        self.programs: dict[Hashable, Written | str] = {}
+        self.programs: dict[Hashable, GeneratedKernel | str] = {}
 
     @property
     @abstractmethod
@@ -96,19 +96,19 @@ class ManyProgram(ABC):
     def write(self, graph: Graph) -> Text:
         """Text of a graph."""
 
-    def refusal(self, cases: Cases, times: np.ndarray) -> str:
+    def unsupported_reason(self, cases: Cases, times: np.ndarray) -> str:
         """Why such cases cannot run in parallel; empty where they can."""
         program = self.program(cases, times)
         return program if isinstance(program, str) else ""
 
-    def needed(self, cases: Cases, times: np.ndarray) -> Written:
+    def needed(self, cases: Cases, times: np.ndarray) -> GeneratedKernel:
         """The program of such cases; an error if there is none."""
         program = self.program(cases, times)
         if isinstance(program, str):
-            raise NotFlattenedError(program)
+            raise UnsupportedOperationError(program)
         return program
 
-    def program(self, cases: Cases, times: np.ndarray) -> Written | str:
+    def program(self, cases: Cases, times: np.ndarray) -> GeneratedKernel | str:
         """The program of such cases, or why there is none."""
         refused = switched_off()
         if refused:
@@ -122,27 +122,29 @@ class ManyProgram(ABC):
                 tuple((np.shape(x)[1:], kind_of(x.dtype)) for x in states),
                 tuple(map(_of_one, fixed)),
             )
-        except NotFlattenedError as error:
+        except UnsupportedOperationError as error:
             return str(error)
         # structures have other words once JAX is imported
         key = Key(is_imported("jax"), *shapes, (tree, rest_tree, state_tree))
         if key not in self.programs:
-            while len(self.programs) >= KEPT:
+            while len(self.programs) >= CACHE_SIZE:
                 self.programs.pop(next(iter(self.programs)))
             self.programs[key] = self._known_or_written(cases, times, shapes)
         return self.programs[key]
 
-    def _known_or_written(self, cases: Cases, times: np.ndarray, shapes: object) -> Written | str:
+    def _known_or_written(
+        self, cases: Cases, times: np.ndarray, shapes: object
+    ) -> GeneratedKernel | str:
         """The program from the disk, or made now; or why there is none."""
         state = mapped(lambda x: x[0], cases.state)
-        given = mapped(_one, cases.fixed), cases.shared, state, times
-        entry = self._entry(given, shapes)
+        specified = mapped(_one, cases.fixed), cases.shared, state, times
+        entry = self._entry(specified, shapes)
         found = None if entry is None else read_program(entry, state)
         if found is not None:
             return found
         try:
-            program = self._written(cases, given)
-        except NotFlattenedError as error:
+            program = self._written(cases, specified)
+        except UnsupportedOperationError as error:
             if entry is not None:
                 entry.refuse(str(error))
             return str(error)
@@ -150,20 +152,20 @@ class ManyProgram(ABC):
             write_program(entry, program)
         return program
 
-    def _entry(self, given: tuple[Tree, ...], shapes: object) -> Entry | None:
+    def _entry(self, specified: tuple[Tree, ...], shapes: object) -> Entry | None:
         """The place of a program on disk; None where it has none."""
         names = "many cases", *self.manner, self.most
-        return entry_of((self.function, self.rows), given, b"", (names, shapes))
+        return entry_of((self.function, self.rows), specified, b"", (names, shapes))
 
-    def _written(self, cases: Cases, given: tuple[Tree, ...]) -> Written:
+    def _written(self, cases: Cases, specified: tuple[Tree, ...]) -> GeneratedKernel:
         """By tracing the run of one case."""
-        traced = jax.jit(self.function).trace(*given)
+        traced = jax.jit(self.function).trace(*specified)
         closed = traced.jaxpr
-        named = NONE if self.rows is None else self.rows(*given)
+        named = NONE if self.rows is None else self.rows(*specified)
         count = count_numbers(closed.jaxpr, named)
-        if count > LARGEST:
-            raise NotFlattenedError(f"{count} numbers, more than {LARGEST}")
-        writing = Writing(self.most)
+        if count > MAX_NUMBERS:
+            raise UnsupportedOperationError(f"{count} numbers, more than {MAX_NUMBERS}")
+        writing = KernelBuilder(self.most)
         per_case: list[Place] = []
 
         def argument(where: str, x: Array, shapes_program: bool = False) -> Value:
@@ -172,15 +174,15 @@ class ManyProgram(ABC):
                 per_case.append((value.buffer.start, np.shape(x), np.asarray(x).dtype))
             return value
 
-        _, shared, state, times = given
+        _, shared, state, times = specified
         inputs = [
-            argument("lanes", x.one) if isinstance(x, Own) else argument("fixed", x, True)
+            argument("lanes", x.one) if isinstance(x, PerCase) else argument("fixed", x, True)
             for x in leaves_of(cases.fixed)
         ]
         inputs += [argument("in", x) for x in leaves_of(shared)]
         inputs += [argument("lanes", x) for x in leaves_of(state)]
         inputs.append(argument("in", times))
-        flat = Flattening(writing.graph, writing.table, named)
+        flat = Lowering(writing.graph, writing.table, named)
         flat.rows.width = 1  # registers hold cases, not rows
         outs = flat.run(closed.jaxpr, closed.consts, inputs)
         places = writing.results(outs, [var.aval for var in closed.jaxpr.outvars])
@@ -188,24 +190,24 @@ class ManyProgram(ABC):
         text = self.write(writing.graph)
         sizes = writing.numbers["lanes"], writing.numbers["out"], writing.graph.work
         tree = structure_of(traced.out_info)
-        return Written(*text, writing.tables, turns, per_case, places, sizes, tree)
+        return GeneratedKernel(*text, writing.tables, turns, per_case, places, sizes, tree)
 
 
 def _one(x: Array) -> Array:
     """An array of the first case."""
-    return x.one if isinstance(x, Own) else x
+    return x.one if isinstance(x, PerCase) else x
 
 
 def _of_one(x: Array) -> tuple[Hashable, ...]:
     """What shapes the program of an array of the fixed argument."""
-    if isinstance(x, Own):
+    if isinstance(x, PerCase):
         return "own", x.one.shape, kind_of(x.one.dtype)
     x = np.asarray(x)
     return x.shape, kind_of(x.dtype), pattern_of(x).tobytes()
 
 
 def room_for_results(
-    program: Written, cases: Cases, chunks: Sequence[np.ndarray]
+    program: GeneratedKernel, cases: Cases, chunks: Sequence[np.ndarray]
 ) -> list[np.ndarray]:
     """Arrays of the results of all cases and chunks; of the state only the last."""
     n_state = len(leaves_of(cases.state))

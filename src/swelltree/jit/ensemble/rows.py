@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from swelltree.jit.arrays import Array
-from swelltree.jit.ensemble.programs import Cases, Own
-from swelltree.jit.ensemble.written import Place, Written
+from swelltree.jit.ensemble.programs import Cases, PerCase
+from swelltree.jit.ensemble.written import GeneratedKernel, Place
 from swelltree.jit.program import packed, with_tables
 from swelltree.jit.trees import leaves_of
 
@@ -23,7 +23,7 @@ ARRAYS = Any  # arrays of the cases, one after the other
 
 
 def packed_cases(
-    program: Written, cases: Cases, short: bool = False
+    program: GeneratedKernel, cases: Cases, short: bool = False
 ) -> tuple[np.ndarray, list[Array], list[ARRAYS]]:
     """Fixed numbers, arrays that all share, and arrays of each case, the state last.
 
@@ -33,14 +33,14 @@ def packed_cases(
         short: floats have four bytes.
     """
     leaves = leaves_of(cases.fixed)
-    arrays = [np.asarray(x) for x in leaves if not isinstance(x, Own)]
+    arrays = [np.asarray(x) for x in leaves if not isinstance(x, PerCase)]
     fixed = with_tables(packed(arrays), program.tables, program.turns)
     if short:
         marks = packed([np.full(x.shape, float(x.dtype.kind == "f")) for x in arrays])
         tables = [np.full(x.shape, 1.0) for x in program.tables]
         floats = with_tables(marks, tables, program.turns) == 1.0
         fixed = np.where(floats, in_two_halves(np.where(floats, fixed, 0.0)), fixed)
-    per_case: list[ARRAYS] = [x.arrays for x in leaves if isinstance(x, Own)]
+    per_case: list[ARRAYS] = [x.arrays for x in leaves if isinstance(x, PerCase)]
     per_case += [np.asarray(x) for x in leaves_of(cases.state)]
     return fixed, leaves_of(cases.shared), per_case
 
@@ -50,8 +50,12 @@ def inputs_of(shared: list[Array], times: np.ndarray, short: bool = False) -> np
     return np.concatenate([slots(np.asarray(x), short) for x in (*shared, times)])
 
 
-def beside(
-    program: Written, per_case: list[ARRAYS], cases: Sequence[int], width: int, short: bool = False
+def adjacent(
+    program: GeneratedKernel,
+    per_case: list[ARRAYS],
+    cases: Sequence[int],
+    width: int,
+    short: bool = False,
 ) -> np.ndarray:
     """Numbers of some cases (place, lane); lanes without a case repeat the last.
 

@@ -27,7 +27,7 @@ INFINITE, NAN = float(np.inf), float(np.nan)
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Requested:
     """What is kept of the samples of each channel, besides statistics.
 
     Args:
@@ -46,7 +46,7 @@ class Wanted:
         return int(np.flatnonzero(self.shares > 0)[0])
 
 
-class Kept(NamedTuple):
+class Retained(NamedTuple):
     """What is kept of a channel of many cases.
 
     Args:
@@ -203,7 +203,7 @@ def extremes_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
             energy = k.add(sample("kinetic", i), sample("stored", i))
             return k.sub(energy, sample("done", i))
 
-        stored, open_at_first = sample("stored", k.whole(0)), balance(k.whole(0))
+        stored, open_at_first = sample("stored", k.full(0)), balance(k.full(0))
         found = {name: k.variable(0.0) for name in EXTREMES[:-1]}
         before = k.variable(0.0)
 
@@ -223,7 +223,7 @@ def extremes_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
             k.set(before, gap)
         larger("gap", k.get(before))
         values = [k.get(found[name]) for name in EXTREMES[:-1]]
-        values.append(sample("extent", k.whole(0)))
+        values.append(sample("extent", k.full(0)))
         for j, value in enumerate(values):
             k.store("out", k.place_of_case(k.plus(k.times(group, len(EXTREMES)), j), lane), value)
 
@@ -338,7 +338,7 @@ class _Cycles:
         self.k, self.samples, self.first = k, samples, first
         self.scale, self.exponents = scale, exponents
         self.sums = [k.variable(0.0) for _ in exponents]
-        self.depth = k.variable(k.whole(0))
+        self.depth = k.variable(k.full(0))
 
     def push(self, point: Term) -> None:
         """A turning point: ranges that are closed by it count."""
@@ -374,7 +374,7 @@ class _Cycles:
         return self.k.plus(self.first, self.k.get(self.depth), -1 - back)
 
     def _fewer_than(self, count: int) -> Register:
-        return self.k.b.icmp_signed("<", self.k.get(self.depth), self.k.whole(count))
+        return self.k.b.icmp_signed("<", self.k.get(self.depth), self.k.full(count))
 
     def _deepen(self, by: int) -> None:
         self.k.set(self.depth, self.k.plus(self.k.get(self.depth), by))

@@ -129,7 +129,7 @@ class ThreadWriter(Writer):
         self.constants: dict[int, int] = {}  # places of fixed numbers in the memory of constants
         self.clock: Clock | None = None
         if float == "float":
-            self.clock = Clock(graph, self.live, self.kept)
+            self.clock = Clock(graph, self.live, self.stored)
             self.long = Operations(self.line, SINGLE)
             self.arguments = (*self.arguments, *(f"{name}{HALF}" for name in PLACES))
 
@@ -265,7 +265,7 @@ class ThreadWriter(Writer):
         rest = self._lengthened(self.line(f"load float, ptr {space}{rest}"))
         return self.line(f"fadd double {first}, {rest}")
 
-    def reads_alike(self, buffer: Buffer) -> bool:
+    def reads_identically(self, buffer: Buffer) -> bool:
         """Are the numbers of working memory in memory, and as long as all others?"""
         return not (
             self.passed_on.is_sum(buffer) or (self.clock is not None and self.clock.holds(buffer))
@@ -293,7 +293,7 @@ class ThreadWriter(Writer):
             elif a in self.late:
                 self._expression(a, names)
             else:
-                address = self.address(self.kept[a], 0)
+                address = self.address(self.stored[a], 0)
                 names[key] = self.line(f"load double, ptr {address}")
         return names[key]
 
@@ -317,8 +317,8 @@ class ThreadWriter(Writer):
             args = [(self._long_name if kinds[b] == FLOAT else self.name)(b, names) for b in op[1:]]
             name = self.long.write(op[0], kind, kinds[op[1]], args)
         names[LONG_NAME - a if is_long else a] = name
-        if a in self.kept:
-            self._put(self.kept[a], kind, name, self.address(self.kept[a], 0))
+        if a in self.stored:
+            self._put(self.stored[a], kind, name, self.address(self.stored[a], 0))
 
     def _combinations(self, items: list[Combination], names: dict[int, str]) -> None:
         if self.long_products.suits(items[0]):

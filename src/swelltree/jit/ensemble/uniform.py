@@ -187,7 +187,7 @@ class Clock(Lanes):
         kept: memory of expressions that are used in deeper regions.
     """
 
-    def __init__(self, graph: Graph, live: set[int], kept: dict[int, Buffer]) -> None:
+    def __init__(self, graph: Graph, live: set[int], stored: dict[int, Buffer]) -> None:
         super().__init__(graph, live)
         self.timed: set[int] = set()  # expressions that times are in
         self.timed_buffers: set[int] = set()
@@ -204,7 +204,7 @@ class Clock(Lanes):
             if a not in self.long and graph.kinds[a] == FLOAT and not self.varies(a):
                 self.long.add(a)
                 todo += self._floats(a)
-        self.timed_buffers |= {id(buffer) for a, buffer in kept.items() if a in self.long}
+        self.timed_buffers |= {id(buffer) for a, buffer in stored.items() if a in self.long}
 
     def holds(self, buffer: Buffer) -> bool:
         """Has memory room for float64?"""
@@ -216,8 +216,8 @@ class Clock(Lanes):
         if a in self.long or (op[0] == "load_at" and self.holds(op[1])):
             return True
         known = [b for b in self._floats(a) if self.graph.ops[b][0] != "is"]
-        whole = self.graph.kinds[a] != FLOAT
-        return whole and bool(known) and all(b in self.long for b in known)
+        full = self.graph.kinds[a] != FLOAT
+        return full and bool(known) and all(b in self.long for b in known)
 
     # --- how it is found --------------------------------------------------------------------
     def _begin(self) -> None:

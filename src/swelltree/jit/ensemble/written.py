@@ -20,7 +20,7 @@ from swelltree.jit.entries import Entry
 from swelltree.jit.fingerprint import hashed
 from swelltree.jit.trace_cache import Outline, Shaped, read_outline, write_outline
 from swelltree.jit.traced_types import DType
-from swelltree.jit.trees import Form, structure_of
+from swelltree.jit.trees import TreeDef, structure_of
 
 Place = tuple[int, tuple[int, ...], DType]  # where an array begins, its shape and type
 
@@ -40,7 +40,7 @@ class Text(NamedTuple):
 
 
 @dataclass
-class Written:
+class GeneratedKernel:
     """Text of a program of many cases, and where its numbers lie.
 
     Args:
@@ -63,7 +63,7 @@ class Written:
     per_case: list[Place]
     outs: list[Place]
     sizes: tuple[int, int, int]
-    tree: Form
+    tree: TreeDef
     loaded: dict[str, Any] = field(default_factory=dict)  # what ran it keeps here
 
     def columns(self, *tables: int) -> tuple[int, ...]:
@@ -75,7 +75,7 @@ class Written:
         return tuple(sorted(found)) or (0,)
 
 
-def read_program(entry: Entry, state: Tree) -> Written | str | None:
+def read_program(entry: Entry, state: Tree) -> GeneratedKernel | str | None:
     """A program from the disk, a reason why there is none, or None: nothing is known.
 
     Args:
@@ -85,25 +85,25 @@ def read_program(entry: Entry, state: Tree) -> Written | str | None:
     found = entry.content()
     if found is None or isinstance(found, str):
         return found
-    told, rest = found
+    reported, rest = found
     results = read_outline(_of_results(entry))
     if results is None:
         return None
-    text = zlib.decompress(rest[: told["packed"]]).decode()
-    return Written(
+    text = zlib.decompress(rest[: reported["packed"]]).decode()
+    return GeneratedKernel(
         text,
-        frozenset((a, b, c) for a, b, c in told["read"]),
-        {name: tuple(places) for name, places in told["constants"].items()},
-        [np.frombuffer(rest[told["packed"] :], np.float64)],
-        [(at, tuple(shape)) for at, shape in told["turns"]],
-        _places(told["per_case"]),
-        _places(told["outs"]),
-        tuple(told["sizes"]),
+        frozenset((a, b, c) for a, b, c in reported["read"]),
+        {name: tuple(places) for name, places in reported["constants"].items()},
+        [np.frombuffer(rest[reported["packed"] :], np.float64)],
+        [(at, tuple(shape)) for at, shape in reported["turns"]],
+        _places(reported["per_case"]),
+        _places(reported["outs"]),
+        tuple(reported["sizes"]),
         structure_of((state, results.tree.unflatten(range(len(results.avals))))),
     )
 
 
-def write_program(entry: Entry, program: Written) -> None:
+def write_program(entry: Entry, program: GeneratedKernel) -> None:
     """Keep a program that was traced and written."""
     example = program.tree.unflatten(range(program.tree.num_leaves))[1]
     results = structure_of(example)
@@ -113,7 +113,7 @@ def write_program(entry: Entry, program: Written) -> None:
     ):
         return
     packed = zlib.compress(program.text.encode(), 1)
-    told = {
+    reported = {
         "packed": len(packed),
         "read": sorted(program.read),
         "constants": program.constants,
@@ -123,7 +123,7 @@ def write_program(entry: Entry, program: Written) -> None:
         "sizes": program.sizes,
     }
     tables = np.concatenate([np.zeros(0), *program.tables]).tobytes()
-    head = json.dumps(told).encode() + b"\n"
+    head = json.dumps(reported).encode() + b"\n"
     cache.write(entry.folder, entry.name, head + packed + tables)
 
 
@@ -132,5 +132,5 @@ def _of_results(entry: Entry) -> Entry:
     return Entry(hashed(entry.name, "results"), entry.folder)
 
 
-def _places(told: list[Any]) -> list[Place]:
-    return [(at, tuple(shape), np.dtype(kind)) for at, shape, kind in told]
+def _places(reported: list[Any]) -> list[Place]:
+    return [(at, tuple(shape), np.dtype(kind)) for at, shape, kind in reported]

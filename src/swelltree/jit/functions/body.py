@@ -110,7 +110,7 @@ class Body:
     def number(self, bits: str) -> str:
         return self.line(f"bitcast {self.I} {bits} to {self.F}")
 
-    def whole(self, x: str) -> str:
+    def full(self, x: str) -> str:
         """A float that is an integer of less than 2^51, as one; of others, some integer.
 
         Beside 3 * 2^51 it is what the last bits say: registers of floats have no such conversion on

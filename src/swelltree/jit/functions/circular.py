@@ -25,7 +25,7 @@ def near_rest(f: Body) -> tuple[str, str, str]:
     w_low = f.fma(k, second, f.neg(w))
     r = f.sub(r1, w)
     tail = f.sub(f.sub(f.sub(r1, r), w), f.fma(k, third, w_low))
-    return f.whole(k), r, tail
+    return f.full(k), r, tail
 
 
 def _quarter(f: Body, rest: Rest) -> tuple[str, str, str]:
@@ -85,7 +85,7 @@ def _short_quarter(f: Body, shift: int) -> str:
     z = f.mul(r, r)
     sine = f.fma(f.mul(z, r), f.series(z, SHORT_SINE), r)
     cosine = f.fma(f.mul(z, z), f.series(z, SHORT_COSINE), f.fma(z, -0.5, 1.0))
-    q = f.integer("and", f.integer("add", f.whole(k), shift), 3)
+    q = f.integer("and", f.integer("add", f.full(k), shift), 3)
     odd = f.integer("icmp ne", f.integer("and", q, 1), 0)
     value = f.pick(odd, cosine, sine)
     return f.pick(f.integer("icmp uge", q, 2), f.neg(value), value)
@@ -182,7 +182,7 @@ def arc_tangent_of_two(f: Body) -> str:
     return f.pick(f.test("uno", x, y), math.nan, value)
 
 
-def _beside(f: Body) -> str:
+def _adjacent(f: Body) -> str:
     """sqrt(1 - x^2)."""
     product = f.mul(f.sub(1.0, "%x"), f.add(1.0, "%x"))
     return f.call("llvm.sqrt", product)
@@ -190,12 +190,12 @@ def _beside(f: Body) -> str:
 
 def arc_sine(f: Body) -> str:
     """Arc sine."""
-    return f.call("atan2", "%x", _beside(f))
+    return f.call("atan2", "%x", _adjacent(f))
 
 
 def arc_cosine(f: Body) -> str:
     """Arc cosine."""
-    return f.call("atan2", _beside(f), "%x")
+    return f.call("atan2", _adjacent(f), "%x")
 
 
 # --- Angles of many turns: their quarter turn and the rest, for every float there is
@@ -224,8 +224,8 @@ def _two_over_pi(digits: int) -> int:
 
 def _table() -> list[int]:
     digits = 64 * WORDS - BEFORE
-    whole = _two_over_pi(digits)
-    return [whole >> 64 * k & (1 << 64) - 1 for k in reversed(range(WORDS))]
+    full = _two_over_pi(digits)
+    return [full >> 64 * k & (1 << 64) - 1 for k in reversed(range(WORDS))]
 
 
 def far_angle() -> str:

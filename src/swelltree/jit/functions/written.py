@@ -37,7 +37,7 @@ def exp_of_pair(f: Body, x: str, low: str | float, halved: bool = False) -> str:
     taylor = [float(Fraction(1, math.factorial(n))) for n in range(2, 15)]
     p = f.add(1.0, f.fma(f.mul(r, r), f.series(r, taylor), r))
     # in two steps, so that the ends of the range are reached
-    n = f.whole(k)
+    n = f.full(k)
     n = f.integer("sub", n, 1) if halved else n
     first = f.integer("ashr", n, 1)
     second = f.integer("sub", n, first)
@@ -57,7 +57,7 @@ def exp2(f: Body) -> str:
     r = f.mul(f.sub("%x", k), float(LOG2))
     taylor = [float(Fraction(1, math.factorial(n))) for n in range(2, 15)]
     p = f.add(1.0, f.fma(f.mul(r, r), f.series(r, taylor), r))
-    n = f.whole(k)
+    n = f.full(k)
     first = f.integer("ashr", n, 1)
     value = f.mul(f.mul(p, f.power_of_two(first)), f.power_of_two(f.integer("sub", n, first)))
     value = f.pick(f.test("oge", "%x", 1024.0), math.inf, value)
@@ -76,7 +76,7 @@ def expm1(f: Body) -> str:
     s = f.add(r, tail)
     tail = f.add(f.sub(r, s), tail)
     p = f.add(s, f.fma(f.mul(s, s), f.series(s, taylor), f.fma(tail, s, tail)))
-    n = f.whole(k)
+    n = f.full(k)
     # 2^1024 is out of range: half of it, twice
     large = f.integer("icmp sgt", n, 1000)
     less = f.pick_integer(large, f.integer("sub", n, 1), n)
@@ -197,14 +197,14 @@ def power(f: Body) -> str:
     value = f.pick(f.test("oeq", size, 1.0), 1.0, value)
     # negative numbers to whole powers
     floor = f.call("llvm.floor", "%y")
-    whole = f.test("oeq", floor, "%y")
+    full = f.test("oeq", floor, "%y")
     half = f.mul("%y", 0.5)
     even = f.test("oeq", f.call("llvm.floor", half), half)
     sign_bit = f.integer("icmp slt", f.bits("%x"), 0)
-    odd = f.both(whole, f.negated(even))
+    odd = f.both(full, f.negated(even))
     turn = f.both(sign_bit, odd)
     value = f.pick(turn, f.neg(value), value)
-    root = f.both(f.test("olt", "%x", 0.0), f.negated(whole))
+    root = f.both(f.test("olt", "%x", 0.0), f.negated(full))
     undefined = f.both(root, finite)
     value = f.pick(undefined, math.nan, value)
     strange = f.test("uno", "%x", "%y")

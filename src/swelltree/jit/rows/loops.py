@@ -27,8 +27,8 @@ from swelltree.jit.number_types import Types
 from swelltree.jit.operations import Operations
 from swelltree.jit.statements import Reduction, Rows, Stores
 from swelltree.jit.values import (
-    FEW,
-    Kept,
+    UNROLL_LIMIT,
+    Retained,
     Stored,
     Value,
     View,
@@ -83,7 +83,7 @@ class RowLoop:
 
 
 @dataclass(eq=False)
-class Looped(Kept):
+class Looped(Retained):
     """An array whose rows are computed in a loop.
 
     Args:
@@ -399,9 +399,9 @@ class RowLoops:
         offsets, size = self.layout(x.shape)
         known = numbers(graph, x)
         if known is not None:
-            whole = np.zeros(size, TYPES[kind])
-            whole[offsets.reshape(-1)] = known.reshape(-1)
-            source = self._known(whole)
+            full = np.zeros(size, TYPES[kind])
+            full[offsets.reshape(-1)] = known.reshape(-1)
+            source = self._known(full)
             return View(source.buffer, source.start + offsets, source.home, source.version)
         flat = x.reshape(-1).tolist()
         home = max((graph.home[a] for a in flat), key=lambda r: r.depth)
@@ -500,8 +500,8 @@ class RowLoops:
         offsets = size * np.arange(length)[:, None, None] + inner[None]
         home = graph.stack[-2]
         version = stored(buffer, 0, (buffer.size,), home).version
-        whole = offsets.reshape((length, *x.shape))
-        return View(buffer, whole, home, version, lay_out=self.in_order)
+        full = offsets.reshape((length, *x.shape))
+        return View(buffer, full, home, version, lay_out=self.in_order)
 
     # --- arrays -----------------------------------------------------------------------------
     def computed(
@@ -520,15 +520,15 @@ class RowLoops:
             return None
         rows = int(np.prod(shape[:count], dtype=int))
         values = [self._repeated(x, shape) for x in values]
-        whole = [x for x in values if tuple(x.shape) == shape]
+        full = [x for x in values if tuple(x.shape) == shape]
         if all(isinstance(x, np.ndarray) for x in values):
-            if all((x.reshape(rows, -1) == x.reshape(rows, -1)[:1]).all() for x in whole):
+            if all((x.reshape(rows, -1) == x.reshape(rows, -1)[:1]).all() for x in full):
                 first = [
                     x.reshape(rows, -1)[0].reshape(shape[count:]) if tuple(x.shape) == shape else x
                     for x in values
                 ]
                 return np.broadcast_to(one(*first), shape)
-            if all(numbers(self.graph, x) is not None for x in whole):
+            if all(numbers(self.graph, x) is not None for x in full):
                 return None
         single = {k: places(self.graph, x) for k, x in enumerate(values) if tuple(x.shape) != shape}
         wide = [x for k, x in enumerate(values) if k not in single]
@@ -560,7 +560,7 @@ class RowLoops:
 
     def moved(self, x: Value, move: Moved) -> Value:
         """An array whose numbers are moved about: no number is computed."""
-        if not isinstance(x, Kept | Stored):
+        if not isinstance(x, Retained | Stored):
             x = in_memory(self.graph, x, self.graph.kinds[int(places(self.graph, x).flat[0])])
         if isinstance(x, Looped):
             row = self._row_moved(x, move)
@@ -628,8 +628,8 @@ class RowLoops:
         graph = self.graph
         if not where.size:
             return
-        same = isinstance(x, np.ndarray) and x.size > FEW and (x == x.flat[0]).all()
-        if not same and (x.size <= FEW or isinstance(x, np.ndarray)):
+        same = isinstance(x, np.ndarray) and x.size > UNROLL_LIMIT and (x == x.flat[0]).all()
+        if not same and (x.size <= UNROLL_LIMIT or isinstance(x, np.ndarray)):
             flat = places(graph, x).reshape(-1).tolist()
             pairs = zip(where.reshape(-1).tolist(), flat, strict=True)
             graph.state(Stores([(buffer, at, a) for at, a in pairs]))
@@ -700,12 +700,12 @@ def write_reduction(writer: Writer, item: Reduction) -> None:
 def _reduced(writer: Writer, item: Reduction, buffer: Buffer, start: int) -> str:
     line, width = writer.line, item.width
     several = writer.several(width)
-    T, whole = several.types.of(FLOAT), item.count // width
-    total, left = "", item.count - width * whole
-    for k in range(whole + (left > 0)):
+    T, full = several.types.of(FLOAT), item.count // width
+    total, left = "", item.count - width * full
+    for k in range(full + (left > 0)):
         address = writer.address(buffer, start + width * k)
         part = line(f"load {T}, ptr {address}, align 8")
-        if k == whole:  # what lies behind the row is left out
+        if k == full:  # what lies behind the row is left out
             own = ", ".join(f"i1 {'true' if m < left else 'false'}" for m in range(width))
             empty = several.types.constant(item.empty)
             part = line(f"select <{width} x i1> <{own}>, {T} {part}, {T} {empty}")

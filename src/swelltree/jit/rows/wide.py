@@ -39,7 +39,7 @@ def _wide(region: Region, width: int) -> Iterator[Rows]:
     """The outermost loops of which as many rows as a register holds go together."""
     for item in region.items:
         few = isinstance(item, Rows) and 1 < item.width <= width
-        if few and isinstance(item, Rows) and (item.beyond or item.count >= item.width):
+        if few and isinstance(item, Rows) and (item.excess or item.count >= item.width):
             yield item
             continue
         for inner in inner_regions(item):
@@ -104,7 +104,7 @@ class RowWriter(LaneWriter):
         self.first = ""  # number of the first of the rows that go together
         self.starts: dict[int, int] = {}  # of memory with a number for each lane
         self.slots: list[Buffer] = []
-        varying = [buffer for a, buffer in self.kept.items() if self.lanes.varies(a)]
+        varying = [buffer for a, buffer in self.stored.items() if self.lanes.varies(a)]
         self.many = {id(buffer) for buffer in varying}
 
     def _lanes(self) -> Lanes:
@@ -173,18 +173,18 @@ class RowWriter(LaneWriter):
         """
         long, width, last = self.types.of(LONG), self.width, rows.count - self.width
         self.first, partial = k, rows.count % width > 0
-        if partial and not rows.beyond:
+        if partial and not rows.excess:
             within = self.line(f"icmp slt i64 {k}, {last}")
             self.first = self.line(f"select i1 {within}, i64 {k}, i64 {last}")
         own = ", ".join(f"i64 {m}" for m in range(width))
         index = self.line(f"add {long} {self._splatted('i64', self.first)}, <{own}>")
-        if rows.index in self.kept:
-            self._wide_store(LONG, index, self._place(self.kept[rows.index], 0), False)
+        if rows.index in self.stored:
+            self._wide_store(LONG, index, self._place(self.stored[rows.index], 0), False)
         outer, self.region, self.row = self.region, rows.body, rows
         names = {rows.index: index}
         self._items(rows.body, names)
         new = None  # rows that count
-        if sums and partial and rows.beyond:
+        if sums and partial and rows.excess:
             new = self.line(f"icmp slt {long} {index}, {self.types.constant(rows.count, LONG)}")
         elif sums and partial:
             new = self.line(f"icmp sge {long} {index}, {self._splatted('i64', k)}")
@@ -248,8 +248,8 @@ class RowWriter(LaneWriter):
         super()._stores(Stores(stores.single, rest, stores.rows, stores.moving_rows), names)
         for (buffer, at, index, a), value in zip(results, values, strict=True):
             kind = self.graph.kinds[a]
-            if self._is_beside(index):
-                place = self._beside(buffer, at, index, names)
+            if self._is_adjacent(index):
+                place = self._adjacent(buffer, at, index, names)
                 self._wide_store(kind, value, place, False)
             else:
                 places = self._places(buffer, at, self.name(index, names))
@@ -270,24 +270,24 @@ class RowWriter(LaneWriter):
         op, kind = self.graph.ops[a], self.graph.kinds[a]
         if op[0] == "row":
             return
-        beside = op[0] == "load_at" and self._is_beside(op[3]) and not self._is_many(op[1])
+        adjacent = op[0] == "load_at" and self._is_adjacent(op[3]) and not self._is_many(op[1])
         few = op[0] == "load_at" and self._is_far_apart(op[3]) and not self._is_many(op[1])
-        if not beside and not few:
+        if not adjacent and not few:
             super()._expression(a, names)
             return
         if few:
             names[a] = self._one_by_one(kind, op, names)
         else:
-            names[a] = self._wide_load(kind, self._beside(op[1], op[2], op[3], names))
-        if a in self.kept:
-            self._wide_store(kind, names[a], self._place(self.kept[a], 0), False)
+            names[a] = self._wide_load(kind, self._adjacent(op[1], op[2], op[3], names))
+        if a in self.stored:
+            self._wide_store(kind, names[a], self._place(self.stored[a], 0), False)
 
     def _one_by_one(self, kind: str, op: tuple[Any, ...], names: dict[int, str]) -> str:
         """Numbers of a few rows that are not contiguous, gathered."""
         assert self.row is not None
         _, buffer, at, index = op
         step, more = self._steps(index)
-        T, whole = FLOAT if kind == FLOAT else LONG, "zeroinitializer"
+        T, full = FLOAT if kind == FLOAT else LONG, "zeroinitializer"
         vector, one = self.types.of(T), SINGLE.of(T)
         for k in range(self.row.count):
             place = self._place(buffer, at + k * step)
@@ -295,8 +295,8 @@ class RowWriter(LaneWriter):
                 name = self.name(a, names)
                 place = self.line(f"getelementptr double, ptr {place}, i64 {name}")
             number = self.line(f"load {one}, ptr {place}")
-            whole = self.line(f"insertelement {vector} {whole}, {one} {number}, i32 {k}")
-        return whole if kind in (FLOAT, LONG) else self._cut(kind, whole)
+            full = self.line(f"insertelement {vector} {full}, {one} {number}, i32 {k}")
+        return full if kind in (FLOAT, LONG) else self._cut(kind, full)
 
     def _is_far_apart(self, index: int) -> bool:
         """Is it a place for each of few rows, at even distances?"""
@@ -319,14 +319,14 @@ class RowWriter(LaneWriter):
         other = op[2] if op[1] == row.index else op[1]
         return int(graph.value(other) or 0), more
 
-    def _beside(self, buffer: Buffer, at: int, index: int, names: dict[int, str]) -> str:
+    def _adjacent(self, buffer: Buffer, at: int, index: int, names: dict[int, str]) -> str:
         """Address of the first of contiguous places."""
         place = self._place(buffer, at, self.first)
         for more in self._offset(index):
             place = self.line(f"getelementptr double, ptr {place}, i64 {self.name(more, names)}")
         return place
 
-    def _is_beside(self, index: int) -> bool:
+    def _is_adjacent(self, index: int) -> bool:
         """Are the places of rows that go together contiguous?"""
         return self.row is not None and (index == self.row.index or bool(self._offset(index)))
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from swelltree.jit.blocks import NARROW, combination
-from swelltree.jit.flatten import Flattening, rule
-from swelltree.jit.graph import FLOAT, LONG, Graph, NotFlattenedError
+from swelltree.jit.flatten import Lowering, rule
+from swelltree.jit.graph import FLOAT, LONG, Graph, UnsupportedOperationError
 from swelltree.jit.rules.sheets import (
     Sheet,
     in_slot,
@@ -41,12 +41,12 @@ def _less(graph: Graph, a: int, pairs: Iterable[tuple[int, int]]) -> int:
 
 
 @rule("cholesky")
-def _cholesky(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
+def _cholesky(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
     """Lower factor; not a number where the matrix is not positive definite."""
     graph, x = flat.graph, places(flat.graph, x)
     n = x.shape[-1]
     if n > LARGEST_BY_ROWS:
-        raise NotFlattenedError(f"the factors of a matrix of {n} rows")
+        raise UnsupportedOperationError(f"the factors of a matrix of {n} rows")
     factor = _lower_factor if n < BY_ROWS else _factor_by_rows
     out = [factor(graph, A, n) for A in _each_matrix(x)]
     return np.array(out, dtype=int).reshape(x.shape)
@@ -83,11 +83,11 @@ def _factor_by_rows(graph: Graph, A: list[list[int]], n: int) -> list[list[int]]
 
 
 @rule("triangular_solve")
-def _triangular(flat: Flattening, eqn: Equation, a: Value, b: Value) -> np.ndarray:
+def _triangular(flat: Lowering, eqn: Equation, a: Value, b: Value) -> np.ndarray:
     graph, p = flat.graph, eqn.params
     n = a.shape[-1]
     if n > LARGEST_BY_ROWS:
-        raise NotFlattenedError(f"a triangular system of {n} rows")
+        raise UnsupportedOperationError(f"a triangular system of {n} rows")
     plain = p["left_side"] and not p["transpose_a"] and len(a.shape) == 2
     if plain and n > LARGEST_MATRIX and b.shape[-1] < NARROW:
         return _solved_in_loops(graph, a, b, bool(p["lower"]), bool(p["unit_diagonal"]))
@@ -158,13 +158,13 @@ def _solved_in_loops(graph: Graph, A: Value, B: Value, lower: bool, unit: bool) 
 
 
 @rule("qr")
-def _orthogonal(flat: Flattening, eqn: Equation, x: Value) -> list[np.ndarray]:
+def _orthogonal(flat: Lowering, eqn: Equation, x: Value) -> list[np.ndarray]:
     """Q and R by Householder's reflections, signs as LAPACK chooses them."""
     graph, p = flat.graph, eqn.params
     x = places(graph, x)
     m, n = x.shape[-2:]
     if p.get("pivoting") or max(m, n) > LARGEST_MATRIX:
-        raise NotFlattenedError(f"Q and R of a matrix of {m} x {n}")
+        raise UnsupportedOperationError(f"Q and R of a matrix of {m} x {n}")
     wide = m if p["full_matrices"] else min(m, n)
     Qs, Rs = [], []
     for A in _each_matrix(x):

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.jit.flatten import Flattening, rule
-from swelltree.jit.graph import LONG, TRUTH, Buffer, Graph, NotFlattenedError, kind_of
+from swelltree.jit.flatten import Lowering, rule
+from swelltree.jit.graph import LONG, TRUTH, Buffer, Graph, UnsupportedOperationError, kind_of
 from swelltree.jit.native import lane_width
 from swelltree.jit.rows.loops import Looped
 from swelltree.jit.rules.loops import slots_of
@@ -25,7 +25,7 @@ from swelltree.jit.values import (
 
 
 @rule("each")
-def _each(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
+def _each(flat: Lowering, eqn: Equation, *values: Value) -> list[Value]:
     """A loop over the rows; sums are added up on the way.
 
     What depends on fixed arguments alone is computed before all loops.
@@ -54,14 +54,14 @@ def _is_fixed(graph: Graph, x: Value) -> bool:
     return isinstance(x, View) and x.home is graph.root and x.base is None
 
 
-def _looped(flat: Flattening, eqn: Equation, values: tuple[Value, ...]) -> list[Value]:
+def _looped(flat: Lowering, eqn: Equation, values: tuple[Value, ...]) -> list[Value]:
     """The loop, here and now."""
     graph, p = flat.graph, eqn.params
     body, axes, length, summed = p["jaxpr"], p["axes"], int(p["length"]), p["summed"]
     outs = [var.aval for var in eqn.outvars]
     kinds = [kind_of(x.dtype) for x in outs]
     if any(s and kind == TRUTH for s, kind in zip(summed, kinds, strict=True)):
-        raise NotFlattenedError("sums of truths over rows")
+        raise UnsupportedOperationError("sums of truths over rows")
     inputs = [
         x if axis is None or isinstance(x, View) else in_memory(graph, x, kind_of(var.aval.dtype))
         for x, axis, var in zip(values, axes, eqn.invars, strict=True)
@@ -76,27 +76,27 @@ def _looped(flat: Flattening, eqn: Equation, values: tuple[Value, ...]) -> list[
             x if axis is None else flat.rows.at_number(x, index, axis)
             for x, axis in zip(inputs, axes, strict=True)
         ]
-        kept, sums = Stores(), Adds([])
+        retained, sums = Stores(), Adds([])
         for slot, x, s in zip(slots, flat.closed(body, row), summed, strict=True):
             new = places(graph, x).reshape(-1).tolist()
             if s:
                 sums.terms += [(slot, j, a) for j, a in enumerate(new)]
             else:
                 at = graph.op("mul", index, graph.constant(len(new), LONG))
-                kept.moving += [(slot, j, at, a) for j, a in enumerate(new)]
-        graph.state(kept)
+                retained.moving += [(slot, j, at, a) for j, a in enumerate(new)]
+        graph.state(retained)
         graph.state(sums)
     graph.state(Rows(region, index, length, lane_width()))
     return [stored(slot, 0, x.shape, graph.here) for slot, x in zip(slots, outs, strict=True)]
 
 
-def _zeros(flat: Flattening, buffer: Buffer) -> list[tuple[Buffer, int, int]]:
+def _zeros(flat: Lowering, buffer: Buffer) -> list[tuple[Buffer, int, int]]:
     zero = flat.graph.constant(0, buffer.kind)
     return [(buffer, k, zero) for k in range(buffer.size)]
 
 
 def _single(
-    flat: Flattening, body: ClosedProgram, axes: Any, summed: Any, values: tuple[Value, ...]
+    flat: Lowering, body: ClosedProgram, axes: Any, summed: Any, values: tuple[Value, ...]
 ) -> list[Value]:
     """The same of a single row: no loop."""
     graph = flat.graph

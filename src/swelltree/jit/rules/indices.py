@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from swelltree.jit.flatten import Flattening, rule
+from swelltree.jit.flatten import Lowering, rule
 from swelltree.jit.graph import (
     FLOAT,
     LONG,
     TRUTH,
     UNSIGNED,
     Graph,
-    NotFlattenedError,
+    UnsupportedOperationError,
     kind_of,
 )
 from swelltree.jit.rules.numbers import each
@@ -29,7 +29,7 @@ from swelltree.jit.values import (
     places,
 )
 
-FEW = 4  # numbers among which one is chosen by comparing
+COMPARE_LIMIT = 4  # numbers among which one is chosen by comparing
 
 
 def _clipped(graph: Graph, index: int, high: int) -> int:
@@ -81,7 +81,7 @@ def looked_up(graph: Graph, x: Value, kind: str, start: np.ndarray, offsets: np.
             out = [_of_stored(graph, x, special, j) for j in at.reshape(-1).tolist()]
             return np.array(out, dtype=int).reshape(at.shape)
         return places(graph, x).reshape(-1)[at]
-    if not isinstance(x, Stored) and x.size <= FEW:
+    if not isinstance(x, Stored) and x.size <= COMPARE_LIMIT:
         return _among_few(graph, places(graph, x).reshape(-1).tolist(), start, offsets)
     x = in_memory(graph, x, kind)
     pairs = zip(start.reshape(-1).tolist(), offsets.reshape(-1).tolist(), strict=True)
@@ -118,7 +118,7 @@ def _grid(shape: tuple[int, ...]) -> np.ndarray:
 
 
 @rule("dynamic_slice")
-def _cut(flat: Flattening, eqn: Equation, x: Value, *indices: Value) -> Value:
+def _cut(flat: Lowering, eqn: Equation, x: Value, *indices: Value) -> Value:
     graph, sizes = flat.graph, eqn.params["slice_sizes"]
     start = clipped_start(graph, x.shape, sizes, indices)
     offsets = window_of(x.shape, sizes)
@@ -127,7 +127,7 @@ def _cut(flat: Flattening, eqn: Equation, x: Value, *indices: Value) -> Value:
 
 
 @rule("dynamic_update_slice")
-def _replaced(flat: Flattening, eqn: Equation, x: Value, new: Value, *indices: Value) -> Value:
+def _replaced(flat: Lowering, eqn: Equation, x: Value, new: Value, *indices: Value) -> Value:
     graph, new = flat.graph, places(flat.graph, new)
     start = clipped_start(graph, x.shape, new.shape, indices)
     kind = kind_of(eqn.invars[0].aval.dtype)
@@ -159,7 +159,7 @@ def _put(graph: Graph, x: Value, kind: str, start: int, offsets: np.ndarray, new
 
 
 @rule("gather")
-def _gathered(flat: Flattening, eqn: Equation, x: Value, indices: Value) -> Value:
+def _gathered(flat: Lowering, eqn: Equation, x: Value, indices: Value) -> Value:
     """The general form: a window of the operand at every index vector."""
     graph, d = flat.graph, eqn.params["dimension_numbers"]
     sizes = tuple(eqn.params["slice_sizes"])
@@ -228,12 +228,12 @@ SCATTERS |= {"scatter_max": "max", "scatter-max": "max"}
 
 
 @rule(*SCATTERS)
-def _scattered(flat: Flattening, eqn: Equation, x: Value, indices: Value, updates: Value) -> Value:
+def _scattered(flat: Lowering, eqn: Equation, x: Value, indices: Value, updates: Value) -> Value:
     """The general form: windows of the operand replaced, or joined with, one after another."""
     graph, d = flat.graph, eqn.params["dimension_numbers"]
     join = SCATTERS[eqn.primitive.name]
     if join is None and eqn.params.get("update_jaxpr") is not None:
-        raise NotFlattenedError("a function applied to parts of an array")
+        raise UnsupportedOperationError("a function applied to parts of an array")
     updates, index = places(graph, updates), places(graph, indices)
     if not updates.size:
         return x
@@ -278,14 +278,14 @@ def _scattered(flat: Flattening, eqn: Equation, x: Value, indices: Value, update
 
 
 @rule("argmax", "argmin")
-def _place_of_largest(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
+def _place_of_largest(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
     """The first of the largest (smallest), or the first that is not a number."""
     graph = flat.graph
     (axis,) = eqn.params["axes"]
     kind = kind_of(eqn.params["index_dtype"])
     rows = np.moveaxis(places(graph, x), int(axis), 0)
     if not len(rows):
-        raise NotFlattenedError("the largest of nothing")
+        raise UnsupportedOperationError("the largest of nothing")
     name = "gt" if eqn.primitive.name == "argmax" else "lt"
     best, at = np.asarray(rows[0]), np.full(rows.shape[1:], graph.constant(0, kind))
     floats = kind_of(eqn.invars[0].aval.dtype) == "f8"

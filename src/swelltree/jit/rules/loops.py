@@ -9,8 +9,8 @@ import numpy as np
 
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jax, traced
-from swelltree.jit.flatten import Flattening, rule
-from swelltree.jit.graph import LONG, Buffer, Graph, NotFlattenedError, kind_of
+from swelltree.jit.flatten import Lowering, rule
+from swelltree.jit.graph import LONG, Buffer, Graph, UnsupportedOperationError, kind_of
 from swelltree.jit.rules.numbers import each
 from swelltree.jit.rules.sums import joined
 from swelltree.jit.statements import Choice, Leave, Loop, MovedRow, Stores
@@ -22,9 +22,9 @@ from swelltree.jit.traced_types import (
     Variable,
 )
 from swelltree.jit.values import (
-    FEW,
-    Kept,
+    UNROLL_LIMIT,
     Replaced,
+    Retained,
     Stored,
     Updated,
     Value,
@@ -46,12 +46,12 @@ def slots_of(graph: Graph, avals: Sequence[Shaped]) -> list[Buffer]:
     return [graph.room(n, kind_of(a.dtype)) for n, a in zip(sizes, avals, strict=True)]
 
 
-def _carried(flat: Flattening, avals: Sequence[Shaped]) -> list[Buffer]:
+def _carried(flat: Lowering, avals: Sequence[Shaped]) -> list[Buffer]:
     """Slots of what is carried on, as loops over rows lay it out."""
     return [flat.rows.slot(tuple(a.shape), kind_of(a.dtype)) for a in avals]
 
 
-def _put(flat: Flattening, slots: list[Buffer], values: list[Value]) -> None:
+def _put(flat: Lowering, slots: list[Buffer], values: list[Value]) -> None:
     """Values go to their slots."""
     last = Stores()
     for buffer, x in zip(slots, values, strict=True):
@@ -60,7 +60,7 @@ def _put(flat: Flattening, slots: list[Buffer], values: list[Value]) -> None:
 
 
 def _carry_on(
-    flat: Flattening, slots: list[Buffer], carried: list[Stored | View], values: list[Value]
+    flat: Lowering, slots: list[Buffer], carried: list[Stored | View], values: list[Value]
 ) -> Stores:
     """Values at the end of a pass go to the slots; where only a few differ, only those."""
     graph = flat.graph
@@ -80,7 +80,7 @@ def _carry_on(
             if x.buffer is buffer and x.version == before.version and x.start == 0:
                 continue  # as it was
             if id(x.buffer) in own:  # will be overwritten meanwhile: read first
-                x = _set_aside(graph, x) if x.size > FEW else places(graph, x)
+                x = _set_aside(graph, x) if x.size > UNROLL_LIMIT else places(graph, x)
         stores(graph, buffer, x, last)
     return last
 
@@ -105,7 +105,7 @@ def _where_going(graph: Graph, go: np.ndarray, new: Value, old: Value) -> np.nda
 
 
 @rule("while")
-def _while(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
+def _while(flat: Lowering, eqn: Equation, *values: Value) -> list[Value]:
     graph, p = flat.graph, eqn.params
     cond, body = p["cond_jaxpr"], p["body_jaxpr"]
     nc, nb = p["cond_nconsts"], p["body_nconsts"]
@@ -132,12 +132,12 @@ def _while(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
 
 
 @rule("scan")
-def _scan(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
-    with flat.rows.abreast(_beside(eqn)) as several:
+def _scan(flat: Lowering, eqn: Equation, *values: Value) -> list[Value]:
+    with flat.rows.abreast(_adjacent(eqn)) as several:
         return _swept(flat, eqn, several, *values)
 
 
-def _beside(eqn: Equation) -> int | None:
+def _adjacent(eqn: Equation) -> int | None:
     """Rows of a sweep along several lines at once: the first axis of all that it carries."""
     p = eqn.params
     n, m = _sizes(p)
@@ -153,7 +153,7 @@ def _beside(eqn: Equation) -> int | None:
     return count if 1 < count <= MOST_ABREAST else None
 
 
-def _swept(flat: Flattening, eqn: Equation, several: bool, *values: Value) -> list[Value]:
+def _swept(flat: Lowering, eqn: Equation, several: bool, *values: Value) -> list[Value]:
     graph, p = flat.graph, eqn.params
     (n, m), length = _sizes(p), int(p["length"])
     body = p["jaxpr"]
@@ -180,16 +180,16 @@ def _swept(flat: Flattening, eqn: Equation, several: bool, *values: Value) -> li
         at = graph.op("sub", graph.constant(length - 1, LONG), i) if p["reverse"] else i
         now = [flat.rows.at_number(x, at) for x in tables]
         new = flat.closed(body, [*consts, *carry, *now])
-        changed, kept = [new[k] for k in moving], new[m:]
-        loop = flat.rows.own_loop([*changed, *kept], slots, first) if several else None
+        changed, retained = [new[k] for k in moving], new[m:]
+        loop = flat.rows.own_loop([*changed, *retained], slots, first) if several else None
         if loop is not None:
-            results = [flat.rows.series_of(x, at, length) for x in kept]
+            results = [flat.rows.series_of(x, at, length) for x in retained]
             flat.rows.put_in_slots(changed, slots)
             flat.rows.close(loop)
             last = Stores()
         else:
             last = _carry_on(flat, slots, [carry[k] for k in moving], changed)
-            results = _rows_kept(flat, outs[m:], kept, at, last)
+            results = _rows_stored(flat, outs[m:], retained, at, last)
         next_i = graph.op("add", i, graph.constant(1, LONG))
         last.single.append((counter, 0, next_i))
         graph.state(last)
@@ -202,14 +202,14 @@ def _swept(flat: Flattening, eqn: Equation, several: bool, *values: Value) -> li
     ]
 
 
-def _rows_kept(
-    flat: Flattening, outs: Sequence[Variable], values: list[Value], at: int, last: Stores
+def _rows_stored(
+    flat: Lowering, outs: Sequence[Variable], values: list[Value], at: int, last: Stores
 ) -> list[Buffer]:
     """Memory of what every pass of a loop keeps; `last` stores that of this pass."""
     graph = flat.graph
     results = slots_of(graph, [var.aval for var in outs])
     for buffer, x in zip(results, values, strict=True):
-        if isinstance(x, Kept) and x.size > FEW:
+        if isinstance(x, Retained) and x.size > UNROLL_LIMIT:
             row = x.memory(graph)
             first = graph.op("mul", at, graph.constant(row.size, LONG))
             moved = MovedRow(buffer, 0, first, row.buffer, row.start, row.size)
@@ -235,7 +235,7 @@ def _table(graph: Graph, x: Value, dtype: DType) -> Stored | View:
 
 
 @rule("cond")
-def _cond(flat: Flattening, eqn: Equation, which: Value, *values: Value) -> list[Value]:
+def _cond(flat: Lowering, eqn: Equation, which: Value, *values: Value) -> list[Value]:
     graph, branches = flat.graph, eqn.params["branches"]
     which = places(graph, which)
     known = numbers(graph, which)
@@ -260,16 +260,16 @@ def _cond(flat: Flattening, eqn: Equation, which: Value, *values: Value) -> list
 
 
 @rule("platform_index")
-def _platform(flat: Flattening, eqn: Equation) -> np.ndarray:
+def _platform(flat: Lowering, eqn: Equation) -> np.ndarray:
     """Which way of several is that of this processor."""
     for k, platforms in enumerate(eqn.params["platforms"]):
         if platforms is None or "cpu" in platforms:
             return np.array(flat.graph.constant(k, kind_of(eqn.outvars[0].aval.dtype)))
-    raise NotFlattenedError("a way of computing that is not for CPUs")
+    raise UnsupportedOperationError("a way of computing that is not for CPUs")
 
 
 @rule("custom_linear_solve", "linear_solve")
-def _solved(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
+def _solved(flat: Lowering, eqn: Equation, *values: Value) -> list[Value]:
     """The way of solving that was given; derivatives were taken before."""
     lengths, jaxprs = eqn.params["const_lengths"], eqn.params["jaxprs"]
     first = lengths.matvec + lengths.vecmat
@@ -279,12 +279,12 @@ def _solved(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
 
 
 @rule("call_hi_primitive")
-def _expanded(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
+def _expanded(flat: Lowering, eqn: Equation, *values: Value) -> list[Value]:
     """What JAX 0.12 keeps whole, in its own smaller operations."""
-    whole = eqn.params["_prim"]
+    full = eqn.params["_prim"]
 
     def smaller(*args: Array) -> list[Array]:
-        return jax.tree.leaves(whole.expand(*jax.tree.unflatten(whole.in_tree, args)))
+        return jax.tree.leaves(full.expand(*jax.tree.unflatten(full.in_tree, args)))
 
     shapes = [jax.ShapeDtypeStruct(var.aval.shape, var.aval.dtype) for var in eqn.invars]
     return flat.closed(traced(smaller, *shapes), list(values))

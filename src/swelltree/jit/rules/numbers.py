@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from swelltree.jit.blocks import lazy_product
-from swelltree.jit.flatten import Flattening, rule
+from swelltree.jit.flatten import Lowering, rule
 from swelltree.jit.graph import (
     COMPARISONS,
     FLOAT,
     TRUTH,
     Graph,
-    NotFlattenedError,
+    UnsupportedOperationError,
     kind_of,
 )
 from swelltree.jit.traced_types import Equation
@@ -41,7 +41,7 @@ def filled(graph: Graph, like: np.ndarray, value: float, kind: str = FLOAT) -> n
 
 
 @rule(*SAME_NAME, "is_finite", "add_any")
-def _each(flat: Flattening, eqn: Equation, *values: Value) -> Value:
+def _each(flat: Lowering, eqn: Equation, *values: Value) -> Value:
     primitive = str(eqn.primitive.name)
     name = {"is_finite": "finite", "add_any": "add"}.get(primitive, primitive)
     product = lazy_product(flat.graph, *values) if name == "mul" else None
@@ -51,7 +51,7 @@ def _each(flat: Flattening, eqn: Equation, *values: Value) -> Value:
 
 
 @rule("lt_to", "le_to")
-def _in_total_order(flat: Flattening, eqn: Equation, x: Value, y: Value) -> np.ndarray:
+def _in_total_order(flat: Lowering, eqn: Equation, x: Value, y: Value) -> np.ndarray:
     """Less in the order of sorting: -0 before 0, NaN last."""
     graph, x, y = flat.graph, places(flat.graph, x), places(flat.graph, y)
     if kind_of(eqn.invars[0].aval.dtype) != FLOAT:
@@ -70,19 +70,19 @@ def _before(graph: Graph, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 @rule("copy", "copy_p", "stop_gradient", "optimization_barrier")
-def _same(flat: Flattening, eqn: Equation, *values: Value) -> list[Value]:
+def _same(flat: Lowering, eqn: Equation, *values: Value) -> list[Value]:
     return list(values)
 
 
 @rule("reduce_precision")
-def _precision(flat: Flattening, eqn: Equation, x: Value) -> Value:
+def _precision(flat: Lowering, eqn: Equation, x: Value) -> Value:
     if eqn.params["exponent_bits"] < 11 or eqn.params["mantissa_bits"] < 52:
-        raise NotFlattenedError("numbers of reduced precision")
+        raise UnsupportedOperationError("numbers of reduced precision")
     return x
 
 
 @rule("convert_element_type")
-def _converted(flat: Flattening, eqn: Equation, x: Value) -> Value:
+def _converted(flat: Lowering, eqn: Equation, x: Value) -> Value:
     kind = kind_of(eqn.params["new_dtype"])
     if not isinstance(x, np.ndarray) and kind == kind_of(eqn.invars[0].aval.dtype):
         return x
@@ -92,7 +92,7 @@ def _converted(flat: Flattening, eqn: Equation, x: Value) -> Value:
 
 
 @rule("select_n")
-def _selected(flat: Flattening, eqn: Equation, which: Value, *cases: Value) -> np.ndarray:
+def _selected(flat: Lowering, eqn: Equation, which: Value, *cases: Value) -> np.ndarray:
     graph = flat.graph
     which, arrays = places(graph, which), [places(graph, x) for x in cases]
     if kind_of(eqn.invars[0].aval.dtype) == TRUTH:
@@ -107,18 +107,18 @@ def _selected(flat: Flattening, eqn: Equation, which: Value, *cases: Value) -> n
 
 
 @rule("clamp")
-def _clamped(flat: Flattening, eqn: Equation, low: Value, x: Value, high: Value) -> np.ndarray:
+def _clamped(flat: Lowering, eqn: Equation, low: Value, x: Value, high: Value) -> np.ndarray:
     graph = flat.graph
     low, x, high = (places(graph, v) for v in (low, x, high))
     return each(graph, "min", each(graph, "max", x, low), high)
 
 
 @rule("pow")
-def _power(flat: Flattening, eqn: Equation, x: Value, y: Value) -> np.ndarray:
+def _power(flat: Lowering, eqn: Equation, x: Value, y: Value) -> np.ndarray:
     graph = flat.graph
     x, y = places(graph, x), places(graph, y)
     if kind_of(eqn.invars[0].aval.dtype) != FLOAT:
-        raise NotFlattenedError("powers of integers")
+        raise UnsupportedOperationError("powers of integers")
     y = np.array(
         [graph.typed("convert", FLOAT, a) for a in y.reshape(-1).tolist()], dtype=int
     ).reshape(y.shape)
@@ -126,7 +126,7 @@ def _power(flat: Flattening, eqn: Equation, x: Value, y: Value) -> np.ndarray:
 
 
 @rule("integer_pow", "square")
-def _whole_power(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
+def _integer_power(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
     graph, x = flat.graph, places(flat.graph, x)
     kind = kind_of(eqn.invars[0].aval.dtype)
     y = 2 if eqn.primitive.name == "square" else int(eqn.params["y"])
@@ -141,7 +141,7 @@ def _whole_power(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
 
 
 @rule("one_minus_square")
-def _one_minus_square(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
+def _one_minus_square(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
     """(1 - x)(1 + x), a primitive from JAX 0.12 on."""
     graph, x = flat.graph, places(flat.graph, x)
     one = filled(graph, x, 1.0)
@@ -149,14 +149,14 @@ def _one_minus_square(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
 
 
 @rule("log2")
-def _binary_logarithm(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
+def _binary_logarithm(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
     """log(x) / log(2), a primitive from JAX 0.12 on."""
     graph, x = flat.graph, places(flat.graph, x)
     return each(graph, "div", each(graph, "log", x), filled(graph, x, float(np.log(2.0))))
 
 
 @rule("polynomial")
-def _polynomial(flat: Flattening, eqn: Equation, x: Value, *factors: Value) -> np.ndarray:
+def _polynomial(flat: Lowering, eqn: Equation, x: Value, *factors: Value) -> np.ndarray:
     """By Horner's scheme, the constant term first; a primitive from JAX 0.12 on."""
     graph, x = flat.graph, places(flat.graph, x)
     *rest, total = (places(graph, factor) for factor in factors)
@@ -166,13 +166,13 @@ def _polynomial(flat: Flattening, eqn: Equation, x: Value, *factors: Value) -> n
 
 
 @rule("rsqrt")
-def _inverse_root(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
+def _inverse_root(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
     graph, x = flat.graph, places(flat.graph, x)
     return each(graph, "div", filled(graph, x, 1.0), each(graph, "sqrt", x))
 
 
 @rule("logistic")
-def _logistic(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
+def _logistic(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
     graph, x = flat.graph, places(flat.graph, x)
     one = filled(graph, x, 1.0)
     return each(
@@ -181,13 +181,13 @@ def _logistic(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
 
 
 @rule("round")
-def _rounded(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
+def _rounded(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
     even = int(eqn.params["rounding_method"]) == 1
     return each(flat.graph, "round_even" if even else "round_away", places(flat.graph, x))
 
 
 @rule("asinh")
-def _asinh(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
+def _asinh(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
     """sign(x) log(1 + |x| + x^2 / (1 + sqrt(1 + x^2))); the quotient is |x| where x^2 overflows."""
     graph, x = flat.graph, places(flat.graph, x)
     one, size = filled(graph, x, 1.0), each(graph, "abs", x)
@@ -202,7 +202,7 @@ def _asinh(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
 
 
 @rule("atanh")
-def _atanh(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
+def _atanh(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
     """sign(x) log(1 + 2 |x| / (1 - |x|)) / 2."""
     graph, x = flat.graph, places(flat.graph, x)
     size = each(graph, "abs", x)

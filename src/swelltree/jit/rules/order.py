@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from swelltree.jit.flatten import Flattening, rule
-from swelltree.jit.graph import FLOAT, TRUTH, Graph, NotFlattenedError
+from swelltree.jit.flatten import Lowering, rule
+from swelltree.jit.graph import FLOAT, TRUTH, Graph, UnsupportedOperationError
 from swelltree.jit.rules.numbers import each
 from swelltree.jit.traced_types import Equation
 from swelltree.jit.values import Value, places
 
-MOST = 32  # numbers of a row: exchanges grow with their square
+MAX_SORTED = 32  # numbers of a row: exchanges grow with their square
 
 
 @rule("sort")
-def _sorted(flat: Flattening, eqn: Equation, *values: Value) -> list[np.ndarray]:
+def _sorted(flat: Lowering, eqn: Equation, *values: Value) -> list[np.ndarray]:
     """Rows in the order of the first of them, of equal ones in that of the next.
 
     Neighbours change places in as many rounds as there are numbers, every other pair in each; equal
@@ -24,8 +24,8 @@ def _sorted(flat: Flattening, eqn: Equation, *values: Value) -> list[np.ndarray]
     axis = int(eqn.params["dimension"])
     arrays = [np.moveaxis(places(graph, x), axis, 0).copy() for x in values]
     count = len(arrays[0])
-    if count > MOST:
-        raise NotFlattenedError(f"{count} numbers put in order, more than {MOST}")
+    if count > MAX_SORTED:
+        raise UnsupportedOperationError(f"{count} numbers put in order, more than {MAX_SORTED}")
     for turn in range(count):
         for k in range(turn % 2, count - 1, 2):
             pairs = [(np.array(x[k]), np.array(x[k + 1])) for x in arrays]

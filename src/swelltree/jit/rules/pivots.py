@@ -8,8 +8,8 @@ import numpy as np
 
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import jax, jnp, traced
-from swelltree.jit.flatten import Flattening, rule
-from swelltree.jit.graph import FLOAT, LONG, SHORT, Graph, NotFlattenedError
+from swelltree.jit.flatten import Lowering, rule
+from swelltree.jit.graph import FLOAT, LONG, SHORT, Graph, UnsupportedOperationError
 from swelltree.jit.rules.sheets import (
     Sheet,
     counted_from,
@@ -28,11 +28,11 @@ LARGEST_MATRIX = 128  # rows: LAPACK is quicker from there on
 
 
 @rule("lu")
-def _factors(flat: Flattening, eqn: Equation, x: Value) -> list[Value]:
+def _factors(flat: Lowering, eqn: Equation, x: Value) -> list[Value]:
     """Both factors in one matrix, the sequence of exchanges, and the order of rows they make."""
     m, n = x.shape[-2:]
     if m != n or n > LARGEST_MATRIX:
-        raise NotFlattenedError(f"lower and upper factors of a matrix of {m} x {n}")
+        raise UnsupportedOperationError(f"lower and upper factors of a matrix of {m} x {n}")
     graph = flat.graph
     if n > WRITTEN_OUT and len(x.shape) == 2:
         return list(_factored_in_loops(graph, x))
@@ -85,14 +85,14 @@ def _exchanged(graph: Graph, hit: int, a: list[int], b: list[int]) -> tuple[list
 
 
 @rule("lu_pivots_to_permutation")
-def _order(flat: Flattening, eqn: Equation, pivots: Value) -> list[Value]:
+def _order(flat: Lowering, eqn: Equation, pivots: Value) -> list[Value]:
     """The order of rows that exchanges make."""
     size = int(eqn.params["permutation_size"])
     return _by_loops(flat, lambda x: [order_of(x, size)], eqn.invars, pivots)
 
 
 def _by_loops(
-    flat: Flattening, function: Callable[..., Tree], of: Sequence[Variable], *values: Value
+    flat: Lowering, function: Callable[..., Tree], of: Sequence[Variable], *values: Value
 ) -> list[Value]:
     """What a function of JAX makes of values."""
     shapes = [jax.ShapeDtypeStruct(var.aval.shape, var.aval.dtype) for var in of]

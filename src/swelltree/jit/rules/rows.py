@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.jit.flatten import ROW_RULES, RULES, Flattening
+from swelltree.jit.flatten import ROW_RULES, RULES, Lowering
 from swelltree.jit.graph import kind_of
 from swelltree.jit.rows.loops import Looped, Moved, RowLoops
 from swelltree.jit.rules.indices import clipped_start, strides_of, window_of
@@ -19,9 +19,9 @@ from swelltree.jit.rules.sums import REDUCED, extreme, joined
 from swelltree.jit.statements import Reduction, Stores
 from swelltree.jit.traced_types import Equation
 from swelltree.jit.values import (
-    FEW,
-    Kept,
+    UNROLL_LIMIT,
     Replaced,
+    Retained,
     Stored,
     Value,
     View,
@@ -55,7 +55,7 @@ def _kind(eqn: Equation) -> str:
 
 
 @_rule(*BY_NUMBER)
-def _numbers(flat: Flattening, loops: RowLoops, eqn: Equation, *values: Value) -> Value | None:
+def _numbers(flat: Lowering, loops: RowLoops, eqn: Equation, *values: Value) -> Value | None:
     number = RULES[eqn.primitive.name]
 
     def one(*rows: np.ndarray) -> np.ndarray:
@@ -68,7 +68,7 @@ def _moved(loops: RowLoops, eqn: Equation, x: Value, move: Moved) -> Value | Non
     """Numbers moved about; None where the array has no rows before or after."""
     if not x.size or not int(np.prod(_shape(eqn), dtype=int)):
         return None
-    if isinstance(x, Kept):
+    if isinstance(x, Retained):
         return loops.moved(x, move)
     if isinstance(x, Stored) and loops.axes(_shape(eqn)) is not None:
         return loops.moved(x, move)
@@ -76,9 +76,7 @@ def _moved(loops: RowLoops, eqn: Equation, x: Value, move: Moved) -> Value | Non
 
 
 @_rule("broadcast_in_dim")
-def _repeated(
-    flat: Flattening, loops: RowLoops, eqn: Equation, x: Value, *rest: Any
-) -> Value | None:
+def _repeated(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value, *rest: Any) -> Value | None:
     shape, dims = _shape(eqn), eqn.params["broadcast_dimensions"]
     old = [1] * len(shape)
     for d, n in zip(dims, x.shape, strict=True):
@@ -87,9 +85,7 @@ def _repeated(
 
 
 @_rule("reshape", "squeeze", "expand_dims")
-def _reshaped(
-    flat: Flattening, loops: RowLoops, eqn: Equation, x: Value, *rest: Any
-) -> Value | None:
+def _reshaped(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value, *rest: Any) -> Value | None:
     shape = _shape(eqn)
     if eqn.params.get("dimensions") is not None and eqn.primitive.name == "reshape":
         return None
@@ -97,17 +93,17 @@ def _reshaped(
 
 
 @_rule("transpose")
-def _transposed(flat: Flattening, loops: RowLoops, eqn: Equation, x: Value) -> Value | None:
+def _transposed(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value) -> Value | None:
     return _moved(loops, eqn, x, lambda a: a.transpose(eqn.params["permutation"]))
 
 
 @_rule("rev")
-def _reversed(flat: Flattening, loops: RowLoops, eqn: Equation, x: Value) -> Value | None:
+def _reversed(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value) -> Value | None:
     return _moved(loops, eqn, x, lambda a: np.flip(a, eqn.params["dimensions"]))
 
 
 @_rule("slice")
-def _sliced(flat: Flattening, loops: RowLoops, eqn: Equation, x: Value) -> Value | None:
+def _sliced(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value) -> Value | None:
     p = eqn.params
     steps = p["strides"] or (1,) * len(p["start_indices"])
     bounds = zip(p["start_indices"], p["limit_indices"], steps, strict=True)
@@ -116,13 +112,13 @@ def _sliced(flat: Flattening, loops: RowLoops, eqn: Equation, x: Value) -> Value
 
 
 @_rule("tile")
-def _tiled(flat: Flattening, loops: RowLoops, eqn: Equation, x: Value) -> Value | None:
+def _tiled(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value) -> Value | None:
     return _moved(loops, eqn, x, lambda a: np.tile(a, eqn.params["reps"]))
 
 
 @_rule("split")
-def _split(flat: Flattening, loops: RowLoops, eqn: Equation, x: Value) -> list[Value] | None:
-    if not isinstance(x, Kept) and loops.axes(tuple(x.shape)) is None:
+def _split(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value) -> list[Value] | None:
+    if not isinstance(x, Retained) and loops.axes(tuple(x.shape)) is None:
         return None
     axis, ends = eqn.params["axis"], np.cumsum(eqn.params["sizes"])
     parts = []
@@ -136,7 +132,7 @@ def _split(flat: Flattening, loops: RowLoops, eqn: Equation, x: Value) -> list[V
 
 
 @_rule("concatenate")
-def _joined(flat: Flattening, loops: RowLoops, eqn: Equation, *parts: Value) -> Value | None:
+def _joined(flat: Lowering, loops: RowLoops, eqn: Equation, *parts: Value) -> Value | None:
     shape, axis = _shape(eqn), int(eqn.params["dimension"])
     count = loops.axes(shape)
     if count is None or all(isinstance(x, np.ndarray) for x in parts):
@@ -147,7 +143,7 @@ def _joined(flat: Flattening, loops: RowLoops, eqn: Equation, *parts: Value) -> 
 
 
 @_rule("stack")
-def _stacked(flat: Flattening, loops: RowLoops, eqn: Equation, *parts: Value) -> Value | None:
+def _stacked(flat: Lowering, loops: RowLoops, eqn: Equation, *parts: Value) -> Value | None:
     shape, axis = _shape(eqn), int(eqn.params["axis"])
     count = loops.axes(shape)
     if count is None or all(isinstance(x, np.ndarray) for x in parts):
@@ -184,9 +180,7 @@ def _put_together(
 
 
 @_rule("pad")
-def _padded(
-    flat: Flattening, loops: RowLoops, eqn: Equation, x: Value, fill: Value
-) -> Value | None:
+def _padded(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value, fill: Value) -> Value | None:
     shape, config = _shape(eqn), eqn.params["padding_config"]
     count = loops.axes(shape)
     if count is None or isinstance(x, np.ndarray):
@@ -200,10 +194,10 @@ def _padded(
 
 
 @_rule("reduce_sum", "reduce_max", "reduce_min", "reduce_and", "reduce_or", "reduce_prod")
-def _reduced(flat: Flattening, loops: RowLoops, eqn: Equation, x: Value) -> Value | None:
+def _reduced(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value) -> Value | None:
     """Along rows in the loop itself; over rows from memory."""
     count, graph = loops.axes(tuple(x.shape)), flat.graph
-    if count is None or not x.size or (isinstance(x, np.ndarray) and x.size <= FEW):
+    if count is None or not x.size or (isinstance(x, np.ndarray) and x.size <= UNROLL_LIMIT):
         return None
     if isinstance(x, np.ndarray) and numbers(graph, x) is not None:
         return None
@@ -213,12 +207,12 @@ def _reduced(flat: Flattening, loops: RowLoops, eqn: Equation, x: Value) -> Valu
     if behind:
         loop, (row,) = loops.together(tuple(x.shape), [x])
         left = [d for d in range(row.ndim) if d not in behind]
-        whole = (*x.shape[:count], *(row.shape[d] for d in left))
+        complete = (*x.shape[:count], *(row.shape[d] for d in left))
         flat_row = row.transpose([*left, *behind]).reshape(
-            int(np.prod(whole[count:], dtype=int)), -1
+            int(np.prod(complete[count:], dtype=int)), -1
         )
         row = np.array([joined(graph, name, a) for a in flat_row.tolist()], dtype=int)
-        x = Looped(loops, loop, row.reshape(whole[count:]), whole, kind)
+        x = Looped(loops, loop, row.reshape(complete[count:]), complete, kind)
     if not over:
         return x
     if empty is None:
@@ -287,15 +281,15 @@ def _one_by_one(
 
 
 @_rule("dynamic_slice")
-def _cut(
-    flat: Flattening, loops: RowLoops, eqn: Equation, x: Value, *indices: Value
-) -> Value | None:
-    if isinstance(x, Kept) and loops.axes(_shape(eqn)) is None:
+def _cut(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value, *indices: Value) -> Value | None:
+    if isinstance(x, Retained) and loops.axes(_shape(eqn)) is None:
         return _row_at(flat, loops, eqn, x, indices)
     if isinstance(x, np.ndarray) or loops.axes(_shape(eqn)) is None:
         return None
     graph, sizes = flat.graph, eqn.params["slice_sizes"]
-    view = view_of(graph, x if isinstance(x, Stored | Kept) else in_memory(graph, x, _kind(eqn)))
+    view = view_of(
+        graph, x if isinstance(x, Stored | Retained) else in_memory(graph, x, _kind(eqn))
+    )
     if view.base is not None or not _in_order(view):
         view = view_of(graph, view.memory(graph))
     start = clipped_start(graph, x.shape, sizes, indices)
@@ -308,7 +302,7 @@ def _cut(
 
 
 def _row_at(
-    flat: Flattening, loops: RowLoops, eqn: Equation, x: Kept, indices: tuple[Value, ...]
+    flat: Lowering, loops: RowLoops, eqn: Equation, x: Retained, indices: tuple[Value, ...]
 ) -> Value | None:
     """One row of an array that loops have laid out."""
     if tuple(eqn.params["slice_sizes"]) != (1, *x.shape[1:]):
@@ -324,10 +318,10 @@ def _in_order(x: View) -> bool:
 
 @_rule("dynamic_update_slice")
 def _replaced(
-    flat: Flattening, loops: RowLoops, eqn: Equation, x: Value, new: Value, *indices: Value
+    flat: Lowering, loops: RowLoops, eqn: Equation, x: Value, new: Value, *indices: Value
 ) -> Value | None:
     """Rows of memory that are replaced where the array is carried on."""
-    if isinstance(x, Kept) and loops.axes(tuple(x.shape)) == 1 and isinstance(new, np.ndarray):
+    if isinstance(x, Retained) and loops.axes(tuple(x.shape)) == 1 and isinstance(new, np.ndarray):
         return _row_replaced(flat, loops, eqn, x, new, indices)
     if loops.axes(tuple(new.shape)) is None or isinstance(new, np.ndarray):
         return None
@@ -341,7 +335,7 @@ def _replaced(
 
 
 def _row_replaced(
-    flat: Flattening, loops: RowLoops, eqn: Equation, x: Kept, new: np.ndarray, indices: Any
+    flat: Lowering, loops: RowLoops, eqn: Equation, x: Retained, new: np.ndarray, indices: Any
 ) -> Value | None:
     """One row of many replaced: each is looked at."""
     graph, shape = flat.graph, tuple(x.shape)
@@ -354,9 +348,9 @@ def _row_replaced(
 
 
 @_rule("gather")
-def _picked(flat: Flattening, loops: RowLoops, eqn: Equation, x: Value, indices: Value) -> Any:
+def _picked(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value, indices: Value) -> Any:
     """Rows at places that are known."""
-    if not isinstance(x, Kept | Stored) or loops.axes(_shape(eqn)) is None:
+    if not isinstance(x, Retained | Stored) or loops.axes(_shape(eqn)) is None:
         return None
     at = numbers(flat.graph, places(flat.graph, indices))
     if at is None:
@@ -385,7 +379,7 @@ def _picked(flat: Flattening, loops: RowLoops, eqn: Equation, x: Value, indices:
 
 @_rule("scatter")
 def _set(
-    flat: Flattening, loops: RowLoops, eqn: Equation, x: Value, indices: Value, new: Value
+    flat: Lowering, loops: RowLoops, eqn: Equation, x: Value, indices: Value, new: Value
 ) -> Any:
     """Rows replaced at places that are known."""
     if loops.axes(tuple(x.shape)) is None or isinstance(x, np.ndarray):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from swelltree.jit.flatten import Flattening, rule
+from swelltree.jit.flatten import Lowering, rule
 from swelltree.jit.graph import kind_of
 from swelltree.jit.traced_types import Equation
 from swelltree.jit.values import Stored, Updated, Value, constants, places
@@ -17,7 +17,7 @@ def _shape(eqn: Equation) -> tuple[int, ...]:
 
 
 @rule("reshape", "squeeze", "expand_dims")
-def _reshaped(flat: Flattening, eqn: Equation, x: Value, *rest: Value) -> Value:
+def _reshaped(flat: Lowering, eqn: Equation, x: Value, *rest: Value) -> Value:
     shape, turned = _shape(eqn), eqn.params.get("dimensions")
     if eqn.primitive.name == "reshape" and turned is not None:
         return places(flat.graph, x).transpose(turned).reshape(shape)
@@ -27,7 +27,7 @@ def _reshaped(flat: Flattening, eqn: Equation, x: Value, *rest: Value) -> Value:
 
 
 @rule("broadcast_in_dim")
-def _broadcast(flat: Flattening, eqn: Equation, x: Value, *rest: Value) -> Value:
+def _broadcast(flat: Lowering, eqn: Equation, x: Value, *rest: Value) -> Value:
     shape, dims = _shape(eqn), eqn.params["broadcast_dimensions"]
     old = [1] * len(shape)
     for d, n in zip(dims, x.shape, strict=True):
@@ -38,17 +38,17 @@ def _broadcast(flat: Flattening, eqn: Equation, x: Value, *rest: Value) -> Value
 
 
 @rule("transpose")
-def _transposed(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
+def _transposed(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
     return places(flat.graph, x).transpose(eqn.params["permutation"])
 
 
 @rule("rev")
-def _reversed(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
+def _reversed(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
     return np.flip(places(flat.graph, x), eqn.params["dimensions"])
 
 
 @rule("slice")
-def _sliced(flat: Flattening, eqn: Equation, x: Value) -> Value:
+def _sliced(flat: Lowering, eqn: Equation, x: Value) -> Value:
     start, limit = eqn.params["start_indices"], eqn.params["limit_indices"]
     strides = eqn.params["strides"] or (1,) * len(start)
     if isinstance(x, Stored) and _together(x.shape, start, limit, strides):
@@ -65,43 +65,43 @@ def _together(
     strides: Sequence[int],
 ) -> bool:
     """Are the numbers of a slice contiguous?"""
-    whole = True  # all axes behind are taken as they are
+    complete = True  # all axes behind are taken as they are
     for n, a, b, s in reversed(list(zip(shape, start, limit, strides, strict=True))):
-        if b - a < 1 or s != 1 or (not whole and b - a != 1):
+        if b - a < 1 or s != 1 or (not complete and b - a != 1):
             return False
-        whole = whole and a == 0 and b == n
+        complete = complete and a == 0 and b == n
     return True
 
 
 @rule("concatenate")
-def _joined(flat: Flattening, eqn: Equation, *parts: Value) -> np.ndarray:
+def _joined(flat: Lowering, eqn: Equation, *parts: Value) -> np.ndarray:
     return np.concatenate([places(flat.graph, x) for x in parts], eqn.params["dimension"])
 
 
 @rule("stack")
-def _stacked(flat: Flattening, eqn: Equation, *parts: Value) -> np.ndarray:
+def _stacked(flat: Lowering, eqn: Equation, *parts: Value) -> np.ndarray:
     return np.stack([places(flat.graph, x) for x in parts], eqn.params["axis"])
 
 
 @rule("unstack")
-def _unstacked(flat: Flattening, eqn: Equation, x: Value) -> list[Value]:
+def _unstacked(flat: Lowering, eqn: Equation, x: Value) -> list[Value]:
     rows = np.moveaxis(places(flat.graph, x), int(eqn.params["axis"]), 0)
     return [np.asarray(row) for row in rows]
 
 
 @rule("tile")
-def _tiled(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
+def _tiled(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
     return np.tile(places(flat.graph, x), eqn.params["reps"])
 
 
 @rule("split")
-def _split(flat: Flattening, eqn: Equation, x: Value) -> list[Value]:
+def _split(flat: Lowering, eqn: Equation, x: Value) -> list[Value]:
     ends = np.cumsum(eqn.params["sizes"])[:-1]
     return list(np.split(places(flat.graph, x), ends, eqn.params["axis"]))
 
 
 @rule("pad")
-def _padded(flat: Flattening, eqn: Equation, x: Value, fill: Value) -> np.ndarray:
+def _padded(flat: Lowering, eqn: Equation, x: Value, fill: Value) -> np.ndarray:
     x, fill = places(flat.graph, x), places(flat.graph, fill)
     for axis, (low, high, between) in enumerate(eqn.params["padding_config"]):
         n = x.shape[axis]
@@ -109,24 +109,26 @@ def _padded(flat: Flattening, eqn: Equation, x: Value, fill: Value) -> np.ndarra
         size = low + high + n + max(n - 1, 0) * between
         shape = (*x.shape[:axis], size, *x.shape[axis + 1 :])
         out = np.full(shape, int(fill))
-        kept = (spread >= 0) & (spread < size)
+        stored = (spread >= 0) & (spread < size)
         at = (slice(None),) * axis
-        out[(*at, spread[kept])] = x[(*at, np.flatnonzero(kept))]
+        out[(*at, spread[stored])] = x[(*at, np.flatnonzero(stored))]
         x = out
     return x
 
 
 @rule("empty2")
-def _empty(flat: Flattening, eqn: Equation) -> np.ndarray:
+def _empty(flat: Lowering, eqn: Equation) -> np.ndarray:
     """A number that is written before it is read."""
     return constants(flat.graph, np.zeros(_shape(eqn), eqn.outvars[0].aval.dtype))
 
 
 @rule("iota")
-def _counted(flat: Flattening, eqn: Equation, *rest: Value) -> np.ndarray:
+def _counted(flat: Lowering, eqn: Equation, *rest: Value) -> np.ndarray:
     shape, axis = _shape(eqn), eqn.params["dimension"]
     kind = kind_of(eqn.params["dtype"])
     types = {"f8": np.float64, "i4": np.int32, "i8": np.int64, "u4": np.uint32}
     row = np.arange(shape[axis]).astype(types[kind])
-    whole = np.broadcast_to(np.expand_dims(row, [d for d in range(len(shape)) if d != axis]), shape)
-    return constants(flat.graph, whole)
+    complete = np.broadcast_to(
+        np.expand_dims(row, [d for d in range(len(shape)) if d != axis]), shape
+    )
+    return constants(flat.graph, complete)

@@ -115,7 +115,7 @@ def side_by_side(graph: Graph, count: int) -> Iterator[int]:
     with graph.inside() as region:
         index = graph.row_number(region)
         yield index
-    graph.state(Rows(region, index, count, lane_width(), beyond=True))
+    graph.state(Rows(region, index, count, lane_width(), excess=True))
 
 
 @contextmanager

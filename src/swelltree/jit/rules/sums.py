@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from swelltree.jit.blocks import combined, dense_product, times_columns
-from swelltree.jit.flatten import Flattening, rule
-from swelltree.jit.graph import Graph, NotFlattenedError, kind_of
+from swelltree.jit.flatten import Lowering, rule
+from swelltree.jit.graph import Graph, UnsupportedOperationError, kind_of
 from swelltree.jit.rules.numbers import each
 from swelltree.jit.traced_types import DType, Equation
 from swelltree.jit.values import Product, Value, places
@@ -32,21 +32,21 @@ def joined(graph: Graph, name: str, row: list[int]) -> int:
 
 
 @rule(*REDUCED)
-def _reduced(flat: Flattening, eqn: Equation, x: Value) -> Value:
+def _reduced(flat: Lowering, eqn: Equation, x: Value) -> Value:
     graph = flat.graph
     name, empty = REDUCED[eqn.primitive.name]
     axes = [int(d) for d in eqn.params["axes"]]
     if isinstance(x, Product) and name == "add" and axes == [x.axis]:
         return combined(graph, x)
     x = places(graph, x)
-    kept = [d for d in range(x.ndim) if d not in axes]
-    shape = tuple(x.shape[d] for d in kept)
+    stored = [d for d in range(x.ndim) if d not in axes]
+    shape = tuple(x.shape[d] for d in stored)
     if not x.size:
         dtype = np.dtype(eqn.outvars[0].aval.dtype)
         if empty is None:
             empty = extreme(dtype, lowest=name == "max")
         return np.full(shape, graph.constant(empty, kind_of(dtype)))
-    rows = x.transpose([*kept, *axes]).reshape(int(np.prod(shape, dtype=int)), -1).tolist()
+    rows = x.transpose([*stored, *axes]).reshape(int(np.prod(shape, dtype=int)), -1).tolist()
     return np.array([joined(graph, name, row) for row in rows], dtype=int).reshape(shape)
 
 
@@ -60,7 +60,7 @@ def extreme(dtype: DType, lowest: bool) -> float:
 
 
 @rule(*RUNNING)
-def _running(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
+def _running(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
     graph, name = flat.graph, RUNNING[eqn.primitive.name]
     axis, back = int(eqn.params["axis"]), bool(eqn.params["reverse"])
     rows = list(np.moveaxis(places(graph, x), axis, 0))
@@ -78,13 +78,13 @@ def _running(flat: Flattening, eqn: Equation, x: Value) -> np.ndarray:
 
 
 @rule("dot_general")
-def _dot(flat: Flattening, eqn: Equation, x: Value, y: Value) -> np.ndarray:
+def _dot(flat: Lowering, eqn: Equation, x: Value, y: Value) -> np.ndarray:
     graph = flat.graph
     (cx, cy), (bx, by) = eqn.params["dimension_numbers"]
     if len(cx) == 1 and not bx:
-        whole = times_columns(graph, x, y, cx[0], cy[0])
-        if whole is not None:
-            return whole
+        complete = times_columns(graph, x, y, cx[0], cy[0])
+        if complete is not None:
+            return complete
     x, y = places(graph, x), places(graph, y)
     fx = [d for d in range(x.ndim) if d not in (*cx, *bx)]
     fy = [d for d in range(y.ndim) if d not in (*cy, *by)]
@@ -92,13 +92,13 @@ def _dot(flat: Flattening, eqn: Equation, x: Value, y: Value) -> np.ndarray:
     shape = (*batch, *(x.shape[d] for d in fx), *(y.shape[d] for d in fy))
     kind = kind_of(eqn.outvars[0].aval.dtype)
     if kind not in ("f8", "i4", "i8", "u4") or kind != kind_of(eqn.invars[0].aval.dtype):
-        raise NotFlattenedError(f"products of matrices of {eqn.outvars[0].aval.dtype}")
+        raise UnsupportedOperationError(f"products of matrices of {eqn.outvars[0].aval.dtype}")
     if not x.size or not y.size:
         return np.full(shape, graph.constant(0, kind))
     if kind == "f8" and not bx and x.ndim == y.ndim == 2 and len(cx) == 1:
-        whole = dense_product(graph, np.moveaxis(x, cx[0], 1), np.moveaxis(y, cy[0], 0))
-        if whole is not None:
-            return whole
+        complete = dense_product(graph, np.moveaxis(x, cx[0], 1), np.moveaxis(y, cy[0], 0))
+        if complete is not None:
+            return complete
     inner = int(np.prod([x.shape[d] for d in cx], dtype=int))
     count = int(np.prod(batch, dtype=int))
     left = x.transpose([*bx, *fx, *cx]).reshape(count, -1, inner)

@@ -57,7 +57,7 @@ def smallest_step(J: np.ndarray, b: np.ndarray) -> np.ndarray:
 def independent(J: np.ndarray) -> list[int]:
     """Independent rows by Gram-Schmidt with pivoting, the largest first."""
     work = J.copy()
-    kept: list[int] = []
+    stored: list[int] = []
     for _ in range(min(J.shape)):
         size = np.linalg.norm(work, axis=1)
         best = int(size.argmax())
@@ -68,8 +68,8 @@ def independent(J: np.ndarray) -> list[int]:
         for _ in range(2):
             work = work - np.outer(work @ direction, direction)
         work[best] = 0.0
-        kept.append(best)
-    return kept
+        stored.append(best)
+    return stored
 
 
 def singular_values(J: np.ndarray) -> np.ndarray:

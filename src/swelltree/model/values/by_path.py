@@ -23,7 +23,7 @@ from swelltree.describe import System
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.paths import number_at, with_numbers
 from swelltree.jit.arrays import Array, Tree, known
-from swelltree.jit.trees import Form, flatten
+from swelltree.jit.trees import TreeDef, flatten
 
 if TYPE_CHECKING:
     from swelltree.model.model import Model
@@ -45,12 +45,12 @@ def described_value(model: Model, path: str) -> Array:
 
 
 def _system(model: Model) -> System:
-    if model.described.again is None or model.described.given is None:
+    if model.described.again is None or model.described.specified is None:
         raise SwelltreeError(
             "this model does not know the description that it was compiled from (it came from "
             "another process). Compile the changed system."
         )
-    return model.described.given
+    return model.described.specified
 
 
 def with_described(model: Model, values: dict[str, Array]) -> Model:
@@ -113,7 +113,7 @@ def _taken(ours: Array, old: Array, new: Array) -> Array:
 
 
 def _check_same(
-    paths: Iterable[str], old: list[Array], before: Form, new: list[Array], after: Form
+    paths: Iterable[str], old: list[Array], before: TreeDef, new: list[Array], after: TreeDef
 ) -> None:
     """Reject what changes more than numbers."""
     same = before == after and all(
@@ -135,7 +135,7 @@ class _Fed(NamedTuple):
     """The entries of a model that some numbers feed."""
 
     leaves: list[Array]  # of the base
-    form: Form
+    form: TreeDef
     masks: list[np.ndarray]  # of each leaf, the entries fed
 
 
@@ -184,14 +184,14 @@ def _with_traced(model: Model, values: dict[str, Array]) -> Model:
 
 def _allowed(tries: list[Callable[[], Model]]) -> list[Model]:
     """Results of those that the description allows; its message where it allows none."""
-    result, refusal = [], None
+    result, unsupported_reason = [], None
     for one in tries:
         try:
             result.append(one())
         except SwelltreeError as error:
-            refusal = error
-    if not result and refusal is not None:
-        raise refusal
+            unsupported_reason = error
+    if not result and unsupported_reason is not None:
+        raise unsupported_reason
     return result
 
 
@@ -215,15 +215,15 @@ def _difference(
     function: Callable[[np.ndarray], np.ndarray], x: np.ndarray, h: np.ndarray
 ) -> Array:
     """Change of a function per step h, from the side that the description allows."""
-    refusal = None
+    unsupported_reason = None
     here = function(x)  # taken off first, so that what does not change has no rounding
     for stencil in STENCILS:
         try:
             return sum(weight * (function(x + k * h) - here) for k, weight in stencil.items())
         except SwelltreeError as error:
-            refusal = refusal or error
-    assert refusal is not None
-    raise refusal
+            unsupported_reason = unsupported_reason or error
+    assert unsupported_reason is not None
+    raise unsupported_reason
 
 
 def _called(function: Callable[[np.ndarray], np.ndarray], count: int, x: Array) -> Array:

@@ -44,7 +44,7 @@ class Described:
         data: dict[str, str] | None = None,
         afloat: tuple[Afloat, ...] = (),
         notes: tuple[str, ...] = (),
-        given: System | None = None,
+        specified: System | None = None,
         again: Callable[[System], Model] | None = None,
         traced: dict[str, Array] | None = None,
     ) -> None:
@@ -54,7 +54,7 @@ class Described:
         self.data = data or {}
         self.afloat = afloat
         self.notes = notes
-        self.given = given
+        self.specified = specified
         self.again = again
         self.traced = traced or {}
 
@@ -66,9 +66,11 @@ class Described:
         """The same with numbers that JAX is tracing."""
         return self._with(traced=values)
 
-    def knowing(self, given: System | None, again: Callable[[System], Model] | None) -> Described:
+    def knowing(
+        self, specified: System | None, again: Callable[[System], Model] | None
+    ) -> Described:
         """The same in a process that was given the description and how to compile it."""
-        return self._with(given=given, again=again)
+        return self._with(specified=specified, again=again)
 
     def _with(self, **changes: object) -> Described:
         other = object.__new__(Described)
@@ -79,8 +81,8 @@ class Described:
     def compiled(self) -> Model:
         """The model of the given system, as it was compiled."""
         assert self.again is not None
-        assert self.given is not None
-        return self.again(self.given)
+        assert self.specified is not None
+        return self.again(self.specified)
 
     def keep(self, model: Model) -> None:
         """Set the model of the given system, so that it need not be compiled again."""

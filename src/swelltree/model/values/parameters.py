@@ -112,7 +112,7 @@ def get_value(model: Model, name: str) -> Array:
     spread = _spread(model, name)
     if spread is not None:
         effect, item, quantity = spread
-        return effect.spread_number(item, quantity)
+        return effect.derived_parameter(item, quantity)
     path, quantity, row = _find(model, name)
     result = getattr(_follow(model, path), quantity)
     return result if row is None else result[row]
@@ -156,7 +156,7 @@ def _check_value(model: Model, name: str, value: Array) -> None:
     if np.isnan(value).any():
         raise SwelltreeError(f"'{name}': the value is not a number. Give one.")
     item, _, quantity = name.rpartition(".")
-    system = model.described.given
+    system = model.described.specified
     if system is None or value.ndim:
         return
     for described in (*system.forces, *system.ptos):

@@ -90,13 +90,13 @@ def build_drums(
         tree = layout.dofs[: layout.n_tree]
         half = f"{chain.line.name}_0"
         # the first section may come in and out, but for one element of it
-        whole = chain.line.segment_counts[0]
+        full = chain.line.segment_counts[0]
         reel = Reel(
             elements=tuple(range(begin[k], begin[k] + n)),
             nodes=tuple(bodies),
             dofs=tuple(tuple(i for i, d in enumerate(tree) if d.joint == j) for j in joints),
             idle=chain.idle,
-            spare=chain.idle + whole - 1,
+            spare=chain.idle + full - 1,
             tip=layout.bodies.index(half) if half in layout.bodies else layout.n_bodies,
         )
         reels.append(reel)
@@ -133,8 +133,8 @@ def with_cable_added_mass(
     if not group.in_water:
         return bodies
     elements = group.elements
-    whole, d = np.asarray(elements.rest_length), np.asarray(elements.diameter)
-    out = whole if group.drums is None else np.asarray(group.drums.start_rest)
+    full, d = np.asarray(elements.rest_length), np.asarray(elements.diameter)
+    out = full if group.drums is None else np.asarray(group.drums.start_rest)
     volume = 0.125 * np.pi * d**2 * out * np.asarray(elements.wet)
     block = {
         node.body
@@ -151,7 +151,7 @@ def with_cable_added_mass(
             name = layout.bodies[body]
             p, R = pose_of(system, name)
             z = (p + R @ (point + np.array(system.body(name).reference)))[2]
-            height = 0.5 * float(whole[e])
+            height = 0.5 * float(full[e])
             wet = float(wet_part(np.zeros(1), np.array([z]), np.array([height]))[0][0])
             across, along = float(elements.Can[e]), float(elements.Cat[e])
             part = across * np.eye(3)

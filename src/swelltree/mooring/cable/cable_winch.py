@@ -76,8 +76,8 @@ def first_rest(drums: Drums, rest: Array, x: Array, w: int) -> Array:
     """Rest length of the first element in use of one winch [m]."""
     xp = namespace(rest, x)
     elements = np.array(drums.reels[w].elements, dtype=int)
-    beyond = xp.where(np.arange(len(elements)) > x[w, IDLE] + 0.5, rest[elements], 0.0).sum()
-    return x[w, LENGTH] - beyond
+    excess = xp.where(np.arange(len(elements)) > x[w, IDLE] + 0.5, rest[elements], 0.0).sum()
+    return x[w, LENGTH] - excess
 
 
 def rest_now(drums: Drums, rest: Array, x: Array) -> Array:

@@ -26,7 +26,7 @@ from jaxtyping import Float
 
 from swelltree.hydro.morison.drag import DragPieces, size
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
-from swelltree.model.effect import Coordinate, Effect, Loads, Now
+from swelltree.model.effect import Coordinate, Effect, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.model.sea import surface_at, water_at
 from swelltree.mooring.cable.cable_winch import (
@@ -109,14 +109,14 @@ def stretch(elements: Elements, a: PointMotion, b: PointMotion, pay_out: Array =
     over = xp.where(active, 1.0 / xp.where(active, rest, 1.0), 0.0)
     longer = xp.maximum(length - rest, 0.0)
     elastic = elements.EA * over * longer
-    whole = elastic + elements.CA * over * (rate - pay_out)
-    rope = xp.where(length >= rest, xp.maximum(whole, 0.0), 0.0)
-    tension = xp.where(active, xp.where(elements.pushes > 0.5, whole, rope), 0.0)
+    full = elastic + elements.CA * over * (rate - pay_out)
+    rope = xp.where(length >= rest, xp.maximum(full, 0.0), 0.0)
+    tension = xp.where(active, xp.where(elements.pushes > 0.5, full, rope), 0.0)
     energy = 0.5 * elastic * longer
     return Stretch(length, rate, along, tension, elastic, energy)
 
 
-class Booked(NamedTuple):
+class EnergyTerms(NamedTuple):
     """Winches per second: power [W], energy of rope that comes in [W], its momentum [N]."""
 
     power: Array
@@ -148,7 +148,7 @@ class Cables(Effect):
     kind: ClassVar[str] = "cables"
     prefix: ClassVar[str] = ""  # pyright: ignore[reportIncompatibleMethodOverride]
     dims: ClassVar[dict[str, tuple[str, ...]]] = LINE_DIMS
-    turns_far: ClassVar[bool] = True
+    tangent_each_step: ClassVar[bool] = True
     switches_between_steps: ClassVar[bool] = True
 
     elements: Elements
@@ -215,7 +215,7 @@ class Cables(Effect):
         n = self.rows().shape[1]
         return {"line_node": n + 1, "line_segment": n}
 
-    def loads(self, model: Model, now: Now) -> Loads:
+    def loads(self, model: Model, now: Instant) -> Loads:
         """Wrenches, stored energy and power of every line, and power of every winch."""
         a, b = self.ends(now.motion)
         elements, pay_out, speed = self.elements, 0.0, np.zeros(0)
@@ -249,13 +249,13 @@ class Cables(Effect):
         if self.drums is None:
             return Loads(wrench, both[:, 0], both[:, 1], channels)
         heads = 0.0 * power if water is None else water[3]
-        booked = self._booked(model, now, result, speed, (a, b), heads)
-        channels = channels | self._winch_channels(elements, now, result, speed, booked)
-        given = booked.power + booked.brought
-        stored = xp.concatenate([both[:, 0], 0.0 * given])
-        return Loads(wrench, stored, xp.concatenate([both[:, 1], given]), channels)
+        with_energy_terms = self._with_energy_terms(model, now, result, speed, (a, b), heads)
+        channels = channels | self._winch_channels(elements, now, result, speed, with_energy_terms)
+        specified = with_energy_terms.power + with_energy_terms.brought
+        stored = xp.concatenate([both[:, 0], 0.0 * specified])
+        return Loads(wrench, stored, xp.concatenate([both[:, 1], specified]), channels)
 
-    def derivatives(self, model: Model, now: Now) -> tuple[Array, Array]:
+    def derivatives(self, model: Model, now: Instant) -> tuple[Array, Array]:
         """Of the elements: along them by their law, across them by their tension."""
         elements = self.elements
         if self.drums is not None:
@@ -306,7 +306,7 @@ class Cables(Effect):
         rows = range(len(self.drums.reels))
         return xp.stack([at_first(self.drums, len(self.line), x, w) for w in rows])
 
-    def _measured(self, now: Now) -> tuple[Array, Array]:
+    def _measured(self, now: Instant) -> tuple[Array, Array]:
         """Upward velocity of the measured points, and elastic tension at the winches (winch,)."""
         x, winches = self._states(now.internal), self.drums.winches
         tip = point_motion(now.motion, np.array(winches.tip_body, dtype=int), winches.tip_point)
@@ -315,19 +315,19 @@ class Cables(Effect):
         result = stretch(replace(self.elements, rest_length=rest), a, b)
         return tip.velocity[:, 2], (self._first(x) * result.elastic[None]).sum(1)
 
-    def speeds(self, model: Model, now: Now) -> Array:
+    def speeds(self, model: Model, now: Instant) -> Array:
         """Rope speed of every winch (winch,) [m/s], positive when it pays out."""
         return speeds(self.drums, now.t, self._states(now.internal), *self._measured(now))[0]
 
-    def _booked(
+    def _with_energy_terms(
         self,
         model: Model,
-        now: Now,
+        now: Instant,
         result: Stretch,
         speed: Array,
         ends: tuple[PointMotion, PointMotion],
         heads: Array,
-    ) -> Booked:
+    ) -> EnergyTerms:
         """Power of the winches, and energy and momentum of the rope that comes in, per second."""
         x, drums = self._states(now.internal), self.drums
         xp = namespace(x, speed)
@@ -349,7 +349,7 @@ class Cables(Effect):
         moves = (first[:, :, None] * (a.velocity + b.velocity)[None]).sum(1)
         down = -(first[:, :, None] * result.along[None]).sum(1)
         momentum = half[:, None] * (moves + speed[:, None] * down)
-        return Booked(power, brought, momentum)
+        return EnergyTerms(power, brought, momentum)
 
     def rope_at_drums(self, motion: Motion, internal: InternalState, speed: Array) -> Array:
         """Momentum of the halves at A by the speed of the rope (3,) [N s]."""
@@ -367,7 +367,7 @@ class Cables(Effect):
         """States of the winches."""
         return None if self.drums is None else drum_start(self.drums)
 
-    def internal_rate(self, model: Model, now: Now) -> Array:
+    def internal_rate(self, model: Model, now: Instant) -> Array:
         """Rates of the states of the winches."""
         x, drums = self._states(now.internal), self.drums
         speed, rate = speeds(drums, now.t, x, *self._measured(now))
@@ -380,12 +380,18 @@ class Cables(Effect):
         if self.in_water:
             elements = replace(self.elements, rest_length=rest)
             heads = self._water(model, now, elements, a, b, result.along)[3]
-        booked = self._booked(model, now, result, speed, (a, b), heads)
+        with_energy_terms = self._with_energy_terms(model, now, result, speed, (a, b), heads)
         none = 0.0 * speed[:, None]
         known = [rate.length, rate.speed, rate.heave, rate.stroke, rate.compensated]
-        columns = [*known, 0.0 * speed, booked.power, booked.brought, 0.0 * speed]
+        columns = [
+            *known,
+            0.0 * speed,
+            with_energy_terms.power,
+            with_energy_terms.brought,
+            0.0 * speed,
+        ]
         columns = xp.stack(columns, -1)
-        return xp.concatenate([columns, booked.momentum, none, none, none], -1)
+        return xp.concatenate([columns, with_energy_terms.momentum, none, none, none], -1)
 
     def present(self, model: Model, internal: InternalState) -> Model:
         """The model with the masses of the rope that is out, idle elements locked."""
@@ -401,11 +407,11 @@ class Cables(Effect):
         """Split and merge of every winch."""
         return 0 if self.drums is None else 2 * len(self.drums.reels)
 
-    def event_values(self, model: Model, now: Now) -> Array:
+    def event_values(self, model: Model, now: Instant) -> Array:
         """Distance of the first elements from being split and merged [m]."""
         return event_values(self.drums, self.elements.rest_length, self._states(now.internal))
 
-    def switched(self, model: Model, now: Now, hit: Array) -> Array:
+    def switched(self, model: Model, now: Instant, hit: Array) -> Array:
         """States with one idle element less after a split, one more after a merge."""
         x = self._states(now.internal)
         xp = namespace(x)
@@ -415,7 +421,12 @@ class Cables(Effect):
         return xp.stack(columns, -1)
 
     def _winch_channels(
-        self, elements: Elements, now: Now, result: Stretch, speed: Array, booked: Booked
+        self,
+        elements: Elements,
+        now: Instant,
+        result: Stretch,
+        speed: Array,
+        with_energy_terms: EnergyTerms,
     ) -> dict[str, Array]:
         x, drums = self._states(now.internal), self.drums
         xp = namespace(x)
@@ -429,7 +440,7 @@ class Cables(Effect):
             "winch_length": x[:, LENGTH],
             "winch_speed": speed,
             "winch_tension": (first * result.tension[None]).sum(1),
-            "winch_power": booked.power,
+            "winch_power": with_energy_terms.power,
             "winch_work": x[:, WORK],
             "winch_rope_mass": xp.stack(mass),
             "winch_rope_energy": x[:, BROUGHT],
@@ -447,7 +458,7 @@ class Cables(Effect):
     def _water(
         self,
         model: Model,
-        now: Now,
+        now: Instant,
         elements: Elements,
         a: PointMotion,
         b: PointMotion,
@@ -469,8 +480,8 @@ class Cables(Effect):
 
         d, takes = both(elements.diameter), both(elements.wet)
         # the height of a whole element, however much of it is out
-        whole = 0.5 * both(self.elements.rest_length)
-        wet, head = wet_part(surface_at(model, now.t, at), at[:, 2], whole)
+        full = 0.5 * both(self.elements.rest_length)
+        wet, head = wet_part(surface_at(model, now.t, at), at[:, 2], full)
         water = water_at(model, now.t, at)
         w_t, w_n = _split(water.velocity - v, t)
         a_t, a_n = _split(water.acceleration, t)

@@ -55,32 +55,32 @@ def described_nodes(
     """
     s = np.concatenate([[0.0], np.cumsum(lengths)])
     gap = b - a
-    whole = s[-1]
-    if np.linalg.norm(gap) >= whole * (1.0 - 1e-9):
-        return a + gap * (s / whole)[:, None]
+    full = s[-1]
+    if np.linalg.norm(gap) >= full * (1.0 - 1e-9):
+        return a + gap * (s / full)[:, None]
     across = np.array([gap[0], gap[1], 0.0])
     span = float(np.linalg.norm(across))
     # ends above each other: two legs a little apart
-    least = 1e-3 * whole
-    way = across / span if span > 1e-9 * whole else np.array([1.0, 0.0, 0.0])
+    least = 1e-3 * full
+    way = across / span if span > 1e-9 * full else np.array([1.0, 0.0, 0.0])
     return a + _catenary(s, max(span, least), float(gap[2]), span, way)
 
 
 def _catenary(s: np.ndarray, span: float, rise: float, true_span: float, way: np.ndarray):
     """Points at distances s along an inextensible catenary, from its first end."""
-    whole = s[-1]
-    goal = np.sqrt(max(whole**2 - rise**2, span**2 * (1.0 + 1e-12))) / span
+    full = s[-1]
+    goal = np.sqrt(max(full**2 - rise**2, span**2 * (1.0 + 1e-12))) / span
     low, high = 1e-9, 40.0
     for _ in range(200):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if np.sinh(middle) / middle < goal else (low, middle)
     c = 0.5 * span / (0.5 * (low + high))  # radius at the lowest point
-    lowest = 0.5 * span - c * np.arctanh(rise / whole)  # from the first end
+    lowest = 0.5 * span - c * np.arctanh(rise / full)  # from the first end
     begin = c * np.sinh(-lowest / c)  # distance of the first end from the lowest point
     x = lowest + c * np.arcsinh((s + begin) / c)
     z = c * np.cosh((x - lowest) / c) - c * np.cosh(lowest / c)
     # the ends themselves are met exactly
-    share = s / whole
+    share = s / full
     x = x + share * (true_span - x[-1])
     z = z + share * (rise - z[-1])
     return x[:, None] * way + z[:, None] * np.array([0.0, 0.0, 1.0])
@@ -147,15 +147,15 @@ def with_cables(system: System) -> tuple[System, tuple[Chain, ...]]:
     lines = [line for line in system.lines if line.model in CABLES]
     if not lines:
         return system, ()
-    made = _Maker(system)
+    built = _Maker(system)
     waiting = list(lines)
     while waiting:
         # a chain begins at an end that something holds
-        line = next((line for line in waiting if made.holds(line)), waiting[0])
+        line = next((line for line in waiting if built.holds(line)), waiting[0])
         waiting.remove(line)
-        made.add(line)
-    chains = tuple(made.chains[line.name] for line in lines)
-    return made.system(), chains
+        built.add(line)
+    chains = tuple(built.chains[line.name] for line in lines)
+    return built.system(), chains
 
 
 @dataclass
@@ -331,8 +331,8 @@ class _Maker:
     def _carrier(self, point: Point) -> Body | None:
         if point.body == WORLD_NAME:
             return None
-        made = self.bodies.get(point.body)
-        return self.described.body(point.body) if made is None else made
+        built = self.bodies.get(point.body)
+        return self.described.body(point.body) if built is None else built
 
     def _carry(self, line: Line, node: Point, far: LineEnd) -> None:
         """Join the last node to what is at the far end."""

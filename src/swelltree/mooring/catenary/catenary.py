@@ -28,7 +28,7 @@ from dataclasses import replace
 
 from swelltree.jit.arrays import Array, namespace, pytree
 
-SMALL = 1e-2  # |u| below which four terms of the series are exact
+SERIES_LIMIT = 1e-2  # |u| below which four terms of the series are exact
 
 
 @pytree()
@@ -104,8 +104,8 @@ def _integrals(H: Array, V1: Array, V2: Array, length: Array) -> tuple[Array, ..
     q = xp.where(opposed, square * (square + V1 * V1 + V2 * V2) / apart, product + V1 * V2)
     rest = 2.0 * (square + q) / (both * both)
     # artanh(u) / u, by its series where u is small
-    small = xp.abs(u) < SMALL
-    safe = xp.where(small, SMALL, xp.abs(u))
+    small = xp.abs(u) < SERIES_LIMIT
+    safe = xp.where(small, SERIES_LIMIT, xp.abs(u))
     long = 0.5 * xp.log1p(2.0 * safe * (1.0 + safe) / xp.where(small, 1.0, rest)) / safe
     v = u * u
     ratio = xp.where(small, 1.0 + v * (1 / 3 + v * (1 / 5 + v * (1 / 7 + v / 9))), long)

@@ -16,7 +16,7 @@ from swelltree.jit.loops import settled
 from swelltree.mooring.catenary.catenary import Sections, hanging, span, stretch_lying
 from swelltree.mooring.catenary.catenary_solve import (
     FAR,
-    LEAST,
+    MIN_HORIZONTAL,
     SHRINK,
     cut_step,
     end_force,
@@ -103,7 +103,7 @@ def _correct(u: tuple[Array, ...], args: Tree, r: tuple[Array, ...]) -> tuple[Ar
     xp = namespace(*u)
     jacobian = _halves(args, u)[1]
     (B_H, B_V), (A_H, A_V), _ = jacobian
-    dH = xp.where(u[0] <= LEAST * args[0].size, 0.0, _change_of_H(r, jacobian))
+    dH = xp.where(u[0] <= MIN_HORIZONTAL * args[0].size, 0.0, _change_of_H(r, jacobian))
     return dH, -(r[1] + B_H * dH) / B_V, -(r[2] + A_H * dH) / A_V
 
 
@@ -114,7 +114,7 @@ def _newton(args: Tree, u: tuple[Array, ...]) -> tuple[tuple[Array, ...], tuple[
     xp = namespace(H, slope)
     r, jacobian = _halves(args, u)
     (B_H, B_V), (A_H, A_V), _ = jacobian
-    slack = (LEAST * sections.size >= H) & (r[0] >= 0.0)
+    slack = (MIN_HORIZONTAL * sections.size >= H) & (r[0] >= 0.0)
     dH = xp.where(slack, 0.0, cut_step(H, _change_of_H(r, jacobian)))
 
     def bounded(V: Array, dV: Array, rise: Array) -> Array:
@@ -145,7 +145,7 @@ def touching(
 
     def solve(args: Tree) -> tuple[Array, ...]:
         line = args[0]
-        least = LEAST * line.size
+        least = MIN_HORIZONTAL * line.size
         guess = _first_guess(line, args[1], *args[3:5])
         start = (xp.maximum(guess[0], 10.0 * least), *guess[1:])
         return iterate(lambda *u: _newton(args, u), start, least, line.total_length, args[5] > 0.5)
@@ -156,7 +156,7 @@ def touching(
     # idle as a number: what the rules of derivatives take must be arguments
     args = (sections, x, slope, height_A, height_B, xp.where(idle, 1.0, 0.0))
     H, V_B, V_A = settled(solve, residual, _correct, args)
-    slack = LEAST * sections.size >= H
+    slack = MIN_HORIZONTAL * sections.size >= H
     return Touching(xp.where(slack, 0.0, H), V_B, V_A, slack)
 
 
@@ -300,7 +300,9 @@ def _anchored(pieces: Pieces, sections: Sections, a: Array, b: Array) -> Ends:
     slope, friction = slope_along(pieces.bed, along), pieces.bed.friction + 0.0 * x
     z = xp.maximum(z, slope * x + lowest)
     pull = end_force(sections, x, z, slope, friction)
-    here = span(sections, xp.maximum(pull.H, LEAST * sections.size), pull.V, slope, friction)
+    here = span(
+        sections, xp.maximum(pull.H, MIN_HORIZONTAL * sections.size), pull.V, slope, friction
+    )
     free_end = pull.V - sections.total_weight
     lies = (free_end < pull.H * slope) & (sections.rests[:, 0] > 0.0)
     cosine = 1.0 / xp.sqrt(1.0 + slope * slope)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from swelltree.jit.arrays import Array, namespace
 from swelltree.mooring.catenary.catenary import Sections, span
 from swelltree.mooring.catenary.catenary_ends import Bed, Ends
-from swelltree.mooring.catenary.catenary_solve import LEAST
+from swelltree.mooring.catenary.catenary_solve import MIN_HORIZONTAL
 
 
 def _above(sections: Sections, s: Array) -> Sections:
@@ -45,7 +45,7 @@ def points_along(
     """
     xp = namespace(a, s, result.H)
     along, L = result.along, sections.total_length
-    H = xp.maximum(result.H, LEAST * sections.size)
+    H = xp.maximum(result.H, MIN_HORIZONTAL * sections.size)
     begin, end = lying[:, 0], lying[:, 1]
     touches = end > begin
     slope = xp.where(touches, bed.slope[0] * along[:, 0] + bed.slope[1] * along[:, 1], 0.0)

@@ -13,9 +13,9 @@ from swelltree.jit.arrays import Array, Tree, namespace, pytree
 from swelltree.jit.loops import repeat_while, settled
 from swelltree.mooring.catenary.catenary import Sections, span, weight_behind
 
-MOST = 200  # iterations
+MAX_ITERATIONS = 200  # iterations
 CLOSE = 1e-14  # of the length: residual at which iteration ends
-LEAST = 1e-11  # of the weight: smaller horizontal forces count as none
+MIN_HORIZONTAL = 1e-11  # of the weight: smaller horizontal forces count as none
 SHRINK = 0.9  # most of H that one step may take off
 GROW = 20.0  # most by which one step may multiply it
 STILL = 1e-13  # of the forces: step at which iteration ends
@@ -79,7 +79,7 @@ def first_guess(sections: Sections, x: Array, z: Array, slope: Array | None) -> 
     hanging = _top_weight(sections, up)
     H = xp.where(on_bed, hanging * a / up, H)
     V = xp.where(on_bed, hanging + rise * H, V)
-    return xp.maximum(H, 10.0 * LEAST * size), V
+    return xp.maximum(H, 10.0 * MIN_HORIZONTAL * size), V
 
 
 def _residual(u: tuple[Array, Array], args: Tree) -> tuple[Array, Array]:
@@ -96,7 +96,7 @@ def _correct(u: tuple[Array, Array], args: Tree, r: tuple[Array, Array]) -> tupl
     here = span(sections, *u, slope, friction)
     det = here.x_H * here.z_V - here.x_V * here.z_H
     det = xp.where(det > 0.0, det, 1e-300)
-    slack = u[0] <= LEAST * sections.size
+    slack = u[0] <= MIN_HORIZONTAL * sections.size
     dH = (here.x_V * r[1] - here.z_V * r[0]) / det
     dV = (here.z_H * r[0] - here.x_H * r[1]) / det
     alone = -r[1] / xp.maximum(here.z_V, 1e-300)
@@ -114,7 +114,7 @@ def _newton(
     det = xp.where(det > 0.0, det, 1e-300)
     dH = (here.x_V * rz - here.z_V * rx) / det
     dV = (here.z_H * rx - here.x_H * rz) / det
-    slack = (LEAST * sections.size >= H) & (rx >= 0.0)
+    slack = (MIN_HORIZONTAL * sections.size >= H) & (rx >= 0.0)
     # a step in H that is too long is cut, and V follows from the height alone
     cut = xp.where(slack, 0.0, cut_step(H, dH))
     alone = -(rz + here.z_H * cut) / xp.maximum(here.z_V, 1e-300)
@@ -155,11 +155,11 @@ def end_force(
     def solve(args: Tree) -> tuple[Array, Array]:
         line = args[0]
         begin = first_guess(*args[:4])
-        least, length = LEAST * line.size, line.total_length
+        least, length = MIN_HORIZONTAL * line.size, line.total_length
         return iterate(lambda *u: _newton(*args, *u), begin, least, length)
 
     H, V = settled(solve, _residual, _correct, (sections, x, z, slope, friction))
-    slack = LEAST * sections.size >= H
+    slack = MIN_HORIZONTAL * sections.size >= H
     return Pull(xp.where(slack, 0.0, H), V, slack)
 
 
@@ -196,7 +196,7 @@ def iterate(
         return (size(r) <= CLOSE * length) | small
 
     def go_on(state: tuple[Array, ...]) -> Array:
-        return (state[0] < MOST) & ~state[1].all()
+        return (state[0] < MAX_ITERATIONS) & ~state[1].all()
 
     def advance(state: tuple[Array, ...]) -> tuple[Array, ...]:
         count, done, t, low, high = state[:5]

@@ -29,7 +29,7 @@ from swelltree.mooring.catenary.catenary_ends import (
     rows_of,
     slope_along,
 )
-from swelltree.mooring.catenary.catenary_solve import LEAST
+from swelltree.mooring.catenary.catenary_solve import MIN_HORIZONTAL
 
 
 @pytree()
@@ -74,7 +74,7 @@ def _anchored(pieces: Pieces, sections: Sections, result: Ends, a: Array) -> Ins
     if not pieces.plain:
         slope = slope_along(pieces.bed, result.along)
         friction = pieces.bed.friction + 0.0 * result.x
-    H = xp.maximum(result.H, LEAST * sections.size)
+    H = xp.maximum(result.H, MIN_HORIZONTAL * sections.size)
     here = span(sections, H, result.down_B, slope, friction)
     det = here.x_H * here.z_V - here.x_V * here.z_H
     det = xp.where(det > 0.0, det, 1e-300)
@@ -99,7 +99,7 @@ def _between(
 ) -> Inside:
     """Of pieces that hang between their ends."""
     xp = namespace(result.H)
-    H = xp.maximum(result.H, LEAST * sections.size)
+    H = xp.maximum(result.H, MIN_HORIZONTAL * sections.size)
     here = hanging(sections.loose(), H, result.down_B, None)
     det = xp.maximum(here.x_H * here.z_V - here.x_V * here.z_H, 1e-300)
     H_x, H_z, V_z = here.z_V / det, -here.x_V / det, here.x_H / det
@@ -124,7 +124,7 @@ def _touching(bed: Bed, sections: Sections, result: Ends, a: Array, b: Array) ->
     xp = namespace(result.H)
     slope = slope_along(bed, result.along)
     height_A, height_B = heights(bed, sections, a, b)
-    H = xp.maximum(result.H, LEAST * sections.size)
+    H = xp.maximum(result.H, MIN_HORIZONTAL * sections.size)
     upper = hanging(sections, H, result.down_B, slope)
     lower = hanging(sections.reversed(), H, result.down_A, -slope)
     parts = sections.length - upper.hung - lower.hung[:, ::-1]

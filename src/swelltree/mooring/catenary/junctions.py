@@ -16,7 +16,7 @@ from swelltree.jit.loops import repeat_while, settled, stop_gradient
 from swelltree.mooring.catenary.catenary_ends import Ends, Pieces, bed_height, ends
 from swelltree.mooring.catenary.catenary_stiffness import inside
 
-MOST = 300  # iterations
+MAX_ITERATIONS = 300  # iterations
 PATIENCE = 40  # iterations after which lines are softened
 SOFT = (0.1, 2e-4)  # first and last strain under their weight that softened lines have more
 ROUGHLY = 1e-4  # of the forces: imbalance at which they are hardened again
@@ -181,7 +181,7 @@ def _iterate(junctions: Junctions, pieces: Pieces, a: Array, b: Array) -> Array:
         return xp.concatenate([y[:, :2], z[:, None]], axis=-1)
 
     def go_on(state: tuple[Array, ...]) -> Array:
-        return (state[0] < MOST) & ~state[1]
+        return (state[0] < MAX_ITERATIONS) & ~state[1]
 
     def advance(state: tuple[Array, ...]) -> tuple[Array, ...]:
         count, _, t, low, high, soft, y, r, d = state

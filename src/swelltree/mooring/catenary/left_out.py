@@ -14,7 +14,7 @@ from swelltree.mooring.catenary.lines import QuasiStaticLines
 from swelltree.mooring.network import End, Piece, line_network
 from swelltree.multibody.layout import Layout
 
-SMALL = 0.01  # of the weight of a line: what is less is not worth a warning
+MIN_WEIGHT_FRACTION = 0.01  # of the weight of a line: what is less is not worth a warning
 ABOVE = 1e-3  # of its length: what rises by less does not count as above the water
 
 
@@ -63,7 +63,7 @@ def left_out(system: System, layout: Layout) -> list[str]:
         z = 0.5 * (r[1:, 2] + r[:-1, 2])
         dry = z > ABOVE * piece.length
         lost = float((water.rho * water.g * 0.25 * np.pi * diameter**2 * length)[dry].sum())
-        if lost > SMALL * weight:
+        if lost > MIN_WEIGHT_FRACTION * weight:
             texts.append(
                 f"line '{piece.name}': {length[dry].sum():.4g} m of it are up to "
                 f"{r[:, 2].max():.3g} m above the water, where {lost:.3g} N of buoyancy are "
@@ -79,7 +79,7 @@ def left_out(system: System, layout: Layout) -> list[str]:
         speed = np.linalg.norm(across, axis=1)
         size = 0.5 * water.rho * Cdn * diameter * length * speed * (z < 0.0)
         push = float(np.linalg.norm((size[:, None] * across).sum(0)))
-        if push > SMALL * weight:
+        if push > MIN_WEIGHT_FRACTION * weight:
             texts.append(
                 f"line '{piece.name}': the current pushes it by {push:.3g} N, {push / weight:.1%} "
                 "of its weight in water, which a quasi-static line leaves out. Give "

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.effect import Coordinate, Effect, Loads, Now, Place
+from swelltree.model.effect import Coordinate, Effect, Instant, Loads, Place
 from swelltree.model.model import Model
 from swelltree.mooring.catenary.catenary_ends import Ends, Pieces, ends, rows_of
 from swelltree.mooring.catenary.catenary_shape import points_along
@@ -51,8 +51,8 @@ class QuasiStaticLines(Effect):
     kind: ClassVar[str] = "lines"
     prefix: ClassVar[str] = ""  # pyright: ignore[reportIncompatibleMethodOverride]
     dims: ClassVar[dict[str, tuple[str, ...]]] = LINE_DIMS
-    moors: ClassVar[bool] = True
-    begins_at_rest: ClassVar[bool] = True
+    is_mooring: ClassVar[bool] = True
+    starts_from_equilibrium: ClassVar[bool] = True
     pieces: Pieces
     junctions: Junctions
     point_A: Array  # (e, 3) in body axes, or in the world
@@ -83,13 +83,13 @@ class QuasiStaticLines(Effect):
         return {"line_node": NODES, "line_segment": NODES - 1}
 
     def numbers(self) -> dict[str, list[Place]]:
-        whole = [k for k in self.line if self.line.count(k) == 1]
-        rows = {self.lines[k]: self.line.index(k) for k in whole}
+        full = [k for k in self.line if self.line.count(k) == 1]
+        rows = {self.lines[k]: self.line.index(k) for k in full}
         return {
             name: [(("pieces", "sections"), row, {}), ((), row, {})] for name, row in rows.items()
         }
 
-    def loads(self, model: Model, now: Now) -> Loads:
+    def loads(self, model: Model, now: Instant) -> Loads:
         """Wrenches, stored energy or power, tensions and shapes."""
         body_A, body_B = np.array(self.body_A, dtype=int), np.array(self.body_B, dtype=int)
         at_A = point_motion(now.motion, body_A, self.point_A)

@@ -173,12 +173,12 @@ def _tables(
         out[..., 0] = rows
         out[..., 1] = rows * np.where(np.isfinite(EA), EA, 0.0)[:, None]
         return out
-    given = np.broadcast_to(np.asarray(table, float), (count, *np.shape(table)[-2:]))
-    last, before = given[:, -1], given[:, -2]
-    more = np.arange(1, points - given.shape[1] + 1)[None, :, None]
-    given = np.concatenate([given, last[:, None] + more * (last - before)[:, None]], axis=1)
-    out[n - count :] = given
-    out[: n - count] = given[0]
+    specified = np.broadcast_to(np.asarray(table, float), (count, *np.shape(table)[-2:]))
+    last, before = specified[:, -1], specified[:, -2]
+    more = np.arange(1, points - specified.shape[1] + 1)[None, :, None]
+    specified = np.concatenate([specified, last[:, None] + more * (last - before)[:, None]], axis=1)
+    out[n - count :] = specified
+    out[: n - count] = specified[0]
     slope = np.diff(out[..., 1], axis=1) / np.diff(out[..., 0], axis=1)
     columns["EA"][-1] = slope.max(axis=1)
     return out

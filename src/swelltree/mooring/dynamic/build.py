@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from swelltree.describe.mooring.line import LineEnd
 
 
-BEYOND = 1.0  # m, from an end to the point that holds a clamped direction
+CLAMP_LENGTH = 1.0  # m, from an end to the point that holds a clamped direction
 
 
 def build_dynamic_lines(system: System, layout: Layout) -> DynamicLines | None:
@@ -137,13 +137,13 @@ def _line(piece: Piece) -> NamedValues:
         piece.is_last and piece.line.clamp_B is not None,
     )
     out["clamped"] = np.array(clamps, float)
-    given = [table for table in tables if table is not None]
-    if given and not inextensible:
-        if len(given) < len(tables) or any(table != given[0] for table in given):
+    specified = [table for table in tables if table is not None]
+    if specified and not inextensible:
+        if len(specified) < len(tables) or any(table != specified[0] for table in specified):
             raise piece.line.fail(
                 "its sections have different stretch tables. Give one type, or EA for the others."
             )
-        out["stretch"] = np.array(given[0])
+        out["stretch"] = np.array(specified[0])
     return out
 
 
@@ -188,7 +188,7 @@ def _ends(piece: Piece, bending: bool, world: int, none: int) -> list[tuple[int,
         sides = zip(list(result), clamps, (-1.0, 1.0), strict=True)
         for (body, junction, point), clamp, sign in sides:
             away = np.zeros(3) if clamp is None else _direction(clamp)
-            result.append((body, junction, point + sign * BEYOND * away))
+            result.append((body, junction, point + sign * CLAMP_LENGTH * away))
     return result
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from swelltree.describe import System
 from swelltree.describe.mooring.operations import Coupling, couplings
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
-from swelltree.model.effect import Coordinate, Effect, Loads, Now, Place
+from swelltree.model.effect import Coordinate, Effect, Instant, Loads, Place
 from swelltree.model.model import Model
 from swelltree.mooring.catenary.build import build_lines
 from swelltree.mooring.catenary.lines import STATIC_FIELDS, QuasiStaticLines
@@ -64,7 +64,7 @@ class DynamicLines(Effect):
     word: ClassVar[str] = "dynamic lines or contacts"  # pyright: ignore[reportIncompatibleMethodOverride]
     prefix: ClassVar[str] = ""  # pyright: ignore[reportIncompatibleMethodOverride]
     has_unknowns: ClassVar[bool] = True
-    begins_at_rest: ClassVar[bool] = True
+    starts_from_equilibrium: ClassVar[bool] = True
     dims: ClassVar[dict[str, tuple[str, ...]]] = LINE_DIMS
     names: ClassVar[tuple[str, ...]] = ()  # pyright: ignore[reportIncompatibleVariableOverride]
 
@@ -147,7 +147,7 @@ class DynamicLines(Effect):
     def size_of_sample(self) -> int:
         return 0 if self.arrays is None else 10 * len(self.pieces) * self.arrays.n
 
-    def loads(self, model: Model, now: Now) -> Loads:
+    def loads(self, model: Model, now: Instant) -> Loads:
         """Forces on bodies as they were solved for; none where they are unknowns still."""
         if now.solved is not None:
             return now.solved
@@ -171,7 +171,7 @@ class DynamicLines(Effect):
     def spread_numbers(self, item: str) -> list[str]:
         return even_numbers(self, item)
 
-    def spread_number(self, item: str, name: str) -> Array:
+    def derived_parameter(self, item: str, name: str) -> Array:
         return line_number(self, item, name)
 
     def with_spread_number(self, model: Model, item: str, name: str, value: Array) -> DynamicLines:
@@ -233,9 +233,9 @@ def with_static_lines(model: Model) -> Model:
     for effect in model.effects:
         if effect.has_unknowns:
             stand_in, note = effect.smooth()
-            kept = tuple(stand_in if other is effect else other for other in model.effects)
-            kept = tuple(other for other in kept if other is not None)
-            model = model.replace(effects=kept).noted(note)
+            stored = tuple(stand_in if other is effect else other for other in model.effects)
+            stored = tuple(other for other in stored if other is not None)
+            model = model.replace(effects=stored).noted(note)
     return model
 
 

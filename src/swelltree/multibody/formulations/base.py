@@ -159,7 +159,7 @@ class Formulation(ABC):
             kin = self.kinematics(model, t, state)
             g, J, velocity_rhs, _ = self.constraint(kin)
             zero = jnp.zeros_like(state.s)
-            M, _, free = with_locked_freedoms(model, self.mass(model, kin), zero, J)
+            M, _, free = with_locked_dofs(model, self.mass(model, kin), zero, J)
             slip = velocity_rhs - J @ state.s
             step, _ = constrained_solve(M, zero, free, -g, model.surplus)
             kick, _ = constrained_solve(M, zero, free, slip, model.surplus)
@@ -185,18 +185,16 @@ class Formulation(ABC):
         M = self.mass(model, kin)
         f = self.project(model, kin, wrench) - self.bias(model, kin)
         if kin.rows is None:
-            M, f, _ = with_locked_freedoms(model, M, f)
+            M, f, _ = with_locked_dofs(model, M, f)
             s_dot, lam = self.solved(model, M, f), jnp.zeros(0)
         else:
             _, J, _, gamma = self.constraint(kin)
-            s_dot, lam = constrained_solve(
-                *with_locked_freedoms(model, M, f, J), gamma, model.surplus
-            )
+            s_dot, lam = constrained_solve(*with_locked_dofs(model, M, f, J), gamma, model.surplus)
         v_dot = apply(kin.P, s_dot).reshape(-1, 6) + kin.bias_acceleration
         return Acceleration(s_dot, v_dot, lam)
 
 
-def with_locked_freedoms(
+def with_locked_dofs(
     model: Model, M: Array, f: Array, J: Array | None = None
 ) -> tuple[Array, Array, Array]:
     """Mass matrix, force and constraints with the locked DOFs of the model at rest."""

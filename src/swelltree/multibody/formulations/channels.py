@@ -65,9 +65,9 @@ def tree_wrenches(
     unbalanced = net - cut
     o = motion.frames.follower_o[:N]
     arm = motion.pose.p[None] - o[:, None]
-    beyond = jnp.asarray(layout.path.T)[:, :, None]
-    force = (beyond * unbalanced[None, :, :3]).sum(1)
-    moment = (beyond * (unbalanced[None, :, 3:] + cross(arm, unbalanced[None, :, :3]))).sum(1)
+    excess = jnp.asarray(layout.path.T)[:, :, None]
+    force = (excess * unbalanced[None, :, :3]).sum(1)
+    moment = (excess * (unbalanced[None, :, 3:] + cross(arm, unbalanced[None, :, :3]))).sum(1)
     outward = np.where(np.array(layout.follower[:N]) == np.arange(N), 1.0, -1.0)
     return outward[:, None] * jnp.concatenate([force, moment], -1)
 
@@ -124,7 +124,7 @@ def _least_norm(model: Model, t: Array, kin: Kinematics, net: Float[Array, "b 6"
 # --- Every channel of a run at one instant, whichever scheme stepped there
 
 
-class Instant(NamedTuple):
+class StepInstant(NamedTuple):
     """What is known of an instant."""
 
     t: Array  # s
@@ -137,7 +137,7 @@ class Instant(NamedTuple):
     open_rows: tuple[Row, ...]  # joint equations whose violation is watched
 
 
-def channels_at(model: Model, now: Instant) -> dict[str, Array]:
+def channels_at(model: Model, now: StepInstant) -> dict[str, Array]:
     """Everything a run reports, at one instant.
 
     Positions, velocities and accelerations of the reference points; rotation matrices; joint

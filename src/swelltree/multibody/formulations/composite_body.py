@@ -241,8 +241,8 @@ def _inward(layout: Layout, T: Array, local: Array, down: Callable[[Array, Array
     N = layout.n_bodies
     if all(p == i - 1 for i, p in enumerate(layout.parent)):
 
-        def next_link(beyond: Array, link: tuple[Array, Array]) -> tuple[Array, Array]:
-            total = link[1] + beyond
+        def next_link(excess: Array, link: tuple[Array, Array]) -> tuple[Array, Array]:
+            total = link[1] + excess
             return down(link[0], total), total
 
         return jax.lax.scan(next_link, jnp.zeros(local.shape[1:]), (T, local), reverse=True)[1]

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.hydro.linear.frame import in_axes, mean_yaw
-from swelltree.hydro.linear.radiation import GivenMemoryForce, fitted_memory
+from swelltree.hydro.linear.radiation import PrescribedMemoryForce, fitted_memory
 from swelltree.hydro.splash_zone.immersions import with_immersed_mass
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jax, jnp
-from swelltree.model.effect import Effect, Loads, Now
+from swelltree.model.effect import Effect, Instant, Loads
 from swelltree.model.internal_state import (
     AT_REST,
     InternalState,
@@ -45,7 +45,7 @@ from swelltree.multibody.formulations.base import (
     Phase,
     State,
 )
-from swelltree.multibody.formulations.channels import Instant, channels_at
+from swelltree.multibody.formulations.channels import StepInstant, channels_at
 from swelltree.multibody.formulations.latches import latch_group, latched_motion, stilled
 from swelltree.multibody.formulations.reeling import reeled
 from swelltree.multibody.kinematics import Motion
@@ -68,7 +68,7 @@ def start_phase(model: Model, formulation: Formulation) -> Phase:
 def settled_at(model: Model, formulation: Formulation, state: State) -> InternalState:
     """Internal states at the start of a motion from a state: mean yaws are those of the bodies."""
     internal = internal_at_rest(model)
-    if not any(effect.settles for effect in model.effects):
+    if not any(effect.has_equilibrium_states for effect in model.effects):
         return internal
     t = np.zeros(())
     pose = formulation.kinematics(present(model, internal), t, state).motion.pose
@@ -90,14 +90,14 @@ def _solved_motion(
     model: Model, formulation: Formulation, t: Array, state: State, internal: InternalState
 ) -> tuple[Model, Kinematics, Loads, Acceleration]:
     """The same, and the model with its flow solved."""
-    given, model = model, present(model, internal)
+    specified, model = model, present(model, internal)
     kin = formulation.kinematics(model, t, state)
-    now = Now(t, kin.motion, internal)
+    now = Instant(t, kin.motion, internal)
     model = solved_at(model, now)
     loads = total_loads(model, t, kin.motion, internal)
     heavy, coupled = with_immersed_mass(model, t, kin.motion), coupled_effect(model)
     if coupled is not None:
-        given = given.with_effect(coupled)
+        specified = specified.with_effect(coupled)
     if latch_group(model) is not None:
         heavy = with_solved_mass(heavy, symmetric=True)
         loads, acceleration, _ = latched_motion(heavy, formulation, kin, loads, now)
@@ -106,7 +106,7 @@ def _solved_motion(
     else:
         acceleration = formulation.acceleration(heavy, kin, loads.wrench)
     loads = with_accelerations(model, loads, kin.motion, acceleration.v_dot)
-    return given, kin, loads, acceleration
+    return specified, kin, loads, acceleration
 
 
 def step_model(model: Model, formulation: Formulation, t: Array, y: Phase, h: Array) -> Model:
@@ -130,7 +130,7 @@ def rates(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
     q_dot = formulation.position_rate(model, kin, y.state)
     power = jnp.concatenate([loads.power, drive_power(model, formulation, kin, acceleration)])
     chart = 0.0 * y.state.chart if isinstance(y.state.chart, jnp.ndarray) else y.state.chart
-    internal = internal_rate(model, Now(t, kin.motion, y.internal))
+    internal = internal_rate(model, Instant(t, kin.motion, y.internal))
     return Phase(State(q_dot, acceleration.s_dot, chart), power, internal)
 
 
@@ -141,7 +141,7 @@ def settle(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
         state = _stilled(model, formulation, t, Phase(state, y.work, y.internal))
     if coupled_effect(model) is not None:
         motion = formulation.kinematics(present(model, y.internal), t, state).motion
-        y = Phase(y.state, y.work, after_step(model, Now(t, motion, y.internal)))
+        y = Phase(y.state, y.work, after_step(model, Instant(t, motion, y.internal)))
     memory = None if model.hydro is None else model.hydro.memory
     if memory is None or not memory.records:
         return Phase(state, y.work, y.internal)
@@ -156,11 +156,11 @@ def event_count(model: Model) -> int:
     return sum(group.event_count for group in model.effects)
 
 
-def _now(model: Model, formulation: Formulation, t: Array, y: Phase) -> Now:
+def _now(model: Model, formulation: Formulation, t: Array, y: Phase) -> Instant:
     """What events may depend on; the forces in latches only where someone watches them."""
     model = present(model, y.internal)
     kin = formulation.kinematics(model, t, y.state)
-    now = Now(t, kin.motion, y.internal)
+    now = Instant(t, kin.motion, y.internal)
     group = latch_group(model)
     if group is None or not group.watches_hold:
         return now
@@ -168,7 +168,7 @@ def _now(model: Model, formulation: Formulation, t: Array, y: Phase) -> Now:
     loads = total_loads(model, t, kin.motion, y.internal)
     heavy = with_solved_mass(with_immersed_mass(model, t, kin.motion), symmetric=True)
     hold = latched_motion(heavy, formulation, kin, loads, now)[2]
-    return Now(t, kin.motion, y.internal, hold.needed)
+    return Instant(t, kin.motion, y.internal, hold.needed)
 
 
 def event_values(model: Model, formulation: Formulation, t: Array, y: Phase) -> Array:
@@ -200,7 +200,7 @@ def _stilled(model: Model, formulation: Formulation, t: Array, y: Phase) -> Stat
     """State with the rates of locked strokes at zero."""
     model = present(model, y.internal)
     kin = formulation.kinematics(model, t, y.state)
-    now = Now(t, kin.motion, y.internal)
+    now = Instant(t, kin.motion, y.internal)
     heavy = with_immersed_mass(solved_at(model, now), t, kin.motion)
     heavy = with_solved_mass(heavy, symmetric=True)
     return stilled(heavy, formulation, t, y.state, y.internal)
@@ -232,7 +232,9 @@ def begun(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
     ]
     if not starting:
         return y
-    now = Now(t, formulation.kinematics(present(model, y.internal), t, y.state).motion, y.internal)
+    now = Instant(
+        t, formulation.kinematics(present(model, y.internal), t, y.state).motion, y.internal
+    )
     for group in starting:
         elements[group.kind] = group.begun(model, now)
     return Phase(y.state, y.work, InternalState(y.internal.radiation, elements))
@@ -264,7 +266,7 @@ def observe(model: Model, formulation: Formulation, t: Array, y: Phase) -> dict[
     """Everything a run reports, at one instant: see `channels_at`."""
     model, kin, loads, acceleration = _solved_motion(model, formulation, t, y.state, y.internal)
     rows, open_rows = formulation.rows(model), formulation.open_rows(model)
-    instant = Instant(t, kin, loads, acceleration, y.internal, y.work, rows, open_rows)
+    instant = StepInstant(t, kin, loads, acceleration, y.internal, y.work, rows, open_rows)
     condition = formulation.condition(model, kin, y.state)
     extra = {} if condition is None else {"partition_condition": condition}
     return channels_at(model, instant) | extra
@@ -294,8 +296,8 @@ def ports_of(model: Model) -> Ports | None:
     hydro, memory = model.hydro, fitted_memory(model)
     if hydro is None or memory is None or memory.ports is None:
         return None
-    given = GivenMemoryForce(memory.B.shape[1], memory.ports.active)
-    return Ports(model.with_effect(replace(hydro, memory=given)), memory.ports)
+    specified = PrescribedMemoryForce(memory.B.shape[1], memory.ports.active)
+    return Ports(model.with_effect(replace(hydro, memory=specified)), memory.ports)
 
 
 def matrix_of(model: Model) -> Array | None:

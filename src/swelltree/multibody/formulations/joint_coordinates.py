@@ -79,7 +79,7 @@ class JointCoordinates(Formulation):
         tree_q = state.q[: layout.n_positions]
         pose = forward(model, tree_q)
         frames = joint_frames(model, pose)
-        P, v, bias, kept = self.velocity_map(model, state, pose, frames)
+        P, v, bias, stored = self.velocity_map(model, state, pose, frames)
         # coordinates of tree joints are at hand; those of ball rotations are for results only
         padded = jnp.concatenate([tree_q, jnp.zeros(1)])
         coordinate, rate = padded[layout.dof_position], state.s
@@ -94,7 +94,7 @@ class JointCoordinates(Formulation):
             drives = drives_at(model.drives, t)
             angles = all_angles(layout, state.q)
             rows = evaluate_rows(model, model.cut_rows, pose, frames, v, angles, drives)
-        return Kinematics(motion, world_inertia(model, pose), P, bias, rows, kept)
+        return Kinematics(motion, world_inertia(model, pose), P, bias, rows, stored)
 
     def position_rate(self, model: Model, kin: Kinematics, state: State) -> Array:
         layout = model.layout

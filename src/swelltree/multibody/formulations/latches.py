@@ -20,7 +20,7 @@ from jaxtyping import Float
 
 from swelltree.jit.arrays import Array, Tree, pytree
 from swelltree.jit.backend import jax, jnp
-from swelltree.model.effect import Loads, Now
+from swelltree.model.effect import Instant, Loads
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.multibody.formulations.base import Acceleration, Formulation, Kinematics, State
@@ -33,7 +33,7 @@ from swelltree.spatial.rotations import cross
 if TYPE_CHECKING:
     from swelltree.pto.actuators.forces import StrokeForces
 
-LEAST = 1e-30  # 1/kg: acceleration of a stroke by a unit force
+MIN_MOBILITY = 1e-30  # 1/kg: acceleration of a stroke by a unit force
 DEAD = 1e-6  # the same, of that without joints: a force cannot hold what it does not move
 SHARES = 1e-10  # give of a latch, of what it holds
 
@@ -71,7 +71,7 @@ def convective(model: Model, group: StrokeForces, motion: Motion) -> Float[Array
 
 
 def latched_motion(
-    model: Model, formulation: Formulation, kin: Kinematics, loads: Loads, now: Now
+    model: Model, formulation: Formulation, kin: Kinematics, loads: Loads, now: Instant
 ) -> tuple[Loads, Acceleration, Hold]:
     """Loads and accelerations with the locked strokes held, and the forces in the latches."""
     group = latch_group(model)
@@ -122,18 +122,18 @@ def stilled(
     each = jax.vmap(respond)(W)
     G = _floored((W[:, None] * each.v_dot[None]).sum((2, 3)))
     rate = (W * kin.motion.v).sum((1, 2))
-    now = Now(t, kin.motion, internal)
+    now = Instant(t, kin.motion, internal)
     locked = jnp.where(group.latched(now)[group.can_hold()] > 0.5, 1.0, 0.0)
     impulse = _refined(_of_locked(G, locked), -locked * rate)
     # a latch that locked at a dead centre has no say: its run ends with a message
-    impulse = jnp.where(jnp.diag(G) > LEAST, impulse, 0.0)
+    impulse = jnp.where(jnp.diag(G) > MIN_MOBILITY, impulse, 0.0)
     return State(state.q, state.s + (impulse[:, None] * each.s_dot).sum(0), state.chart)
 
 
 def _floored(G: Array) -> Array:
     """Symmetric, and nothing is divided by zero where no force moves a stroke (a dead centre)."""
     G = 0.5 * (G + G.T)
-    return G + jnp.diag(jnp.maximum(LEAST - jnp.diag(G), 0.0))
+    return G + jnp.diag(jnp.maximum(MIN_MOBILITY - jnp.diag(G), 0.0))
 
 
 def _of_locked(G: Array, locked: Array) -> Array:
@@ -159,7 +159,7 @@ def dead_latches(
     M = np.asarray(dense_inertia(model, kin.inertia))
     flat = np.asarray(W).reshape(len(W), -1)
     alone = (flat * np.linalg.lstsq(M, flat.T, rcond=None)[0].T).sum(1)
-    locked = np.asarray(group.latched(Now(t, motion, internal)))[group.can_hold()] > 0.5
+    locked = np.asarray(group.latched(Instant(t, motion, internal)))[group.can_hold()] > 0.5
     return [
         group.words(int(i))
         for i, a, b, on in zip(group.can_hold(), held, alone, locked, strict=True)
@@ -173,10 +173,10 @@ def _refined(matrix: Array, missing: Array) -> Array:
     The small give that makes the shares unique would let every latch creep: two corrections take it
     away from what is determined.
     """
-    given = matrix + SHARES * jnp.diag(jnp.diag(matrix))
-    f = solve_spd(given, missing)
+    specified = matrix + SHARES * jnp.diag(jnp.diag(matrix))
+    f = solve_spd(specified, missing)
     for _ in range(2):
-        f = f + solve_spd(given, missing - matrix @ f)
+        f = f + solve_spd(specified, missing - matrix @ f)
     return f
 
 

@@ -17,13 +17,13 @@ import numpy as np
 
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jnp
-from swelltree.model.effect import Now
+from swelltree.model.effect import Instant
 from swelltree.model.internal_state import InternalState, present
 from swelltree.model.model import Model
 from swelltree.model.solved import element_names, total_loads
 from swelltree.mooring.cable.cable_winch import IDLE, LOST, SLIP, Drums, first_rest
 from swelltree.mooring.cable.cables import Cables
-from swelltree.multibody.formulations.base import Formulation, Phase, State, with_locked_freedoms
+from swelltree.multibody.formulations.base import Formulation, Phase, State, with_locked_dofs
 from swelltree.multibody.inertia import inertia_force, kinetic_energy
 from swelltree.multibody.kinematics import Motion, Pose, joint_frames
 from swelltree.multibody.layout import Layout
@@ -52,7 +52,7 @@ def reeled(model: Model, how: Formulation, t: Array, before: Phase, after: Phase
     old = present(model, before.internal)
     kin = how.kinematics(old, t, before.state)
     pose, v = kin.motion.pose, kin.motion.v
-    speed = group.speeds(model, Now(t, kin.motion, before.internal))
+    speed = group.speeds(model, Instant(t, kin.motion, before.internal))
     for w in range(len(drums.reels)):
         pose, v = _regridded(model, group, kin.motion, (pose, v), x0, x1, speed[w], w)
     q = _positions(model, drums, before.state.q, pose)
@@ -106,13 +106,13 @@ def _regridded(
     p, R, u = motion.pose.p[nodes], motion.pose.R[nodes], motion.v[nodes, :3]
     rest = group.elements.rest_length
     first = first_rest(drums, rest, x0, w)
-    whole = drums.winches.segment[w]
+    full = drums.winches.segment[w]
 
     # split: node k comes off the drum, on the element between A and node k + 1
     below, u_below = pick(p, k + 1), pick(u, k + 1)
     down = below - p_A
     down = down / jnp.sqrt(dot(down, down))
-    share = (first - whole) / first
+    share = (first - full) / first
     at_drum = v_A + speed * down
     p_new = p_A + share * (below - p_A)
     u_new = at_drum + share * (u_below - at_drum)
@@ -125,11 +125,11 @@ def _regridded(
     up = up / jnp.sqrt(dot(up, up))
     R_turned = matmul(_between(z, up), pick(R, k + 2))
     segment_mass, half = pick(mass, k + 2), 0.5 * drums.per_length[w]
-    whole_next = pick(rest[np.array(reel.elements)], k + 2)
-    to_drum, taken = half * whole_next, half * first
-    given = (to_drum + taken) * u_below + taken * at_drum
-    given = given - (to_drum + taken) * (v_A - speed * up)
-    u_third = (segment_mass * pick(u, k + 2) + given) / (segment_mass + taken)
+    full_next = pick(rest[np.array(reel.elements)], k + 2)
+    to_drum, taken = half * full_next, half * first
+    specified = (to_drum + taken) * u_below + taken * at_drum
+    specified = specified - (to_drum + taken) * (v_A - speed * up)
+    u_third = (segment_mass * pick(u, k + 2) + specified) / (segment_mass + taken)
 
     for j, on, changed in (
         (k, split, (p_new, R_new, u_new)),
@@ -192,10 +192,10 @@ def _velocities(model: Model, how: Formulation, t: Array, state: State, v: Array
     momentum = inertia_force(model, kin.inertia, v, still)
     M, f = how.mass(model, kin), how.project(model, kin, momentum)
     if kin.rows is None:
-        M, f, _ = with_locked_freedoms(model, M, f)
+        M, f, _ = with_locked_dofs(model, M, f)
         return solve_spd(M, f)
     _, J, velocity_rhs, _ = how.constraint(kin)
-    return constrained_solve(*with_locked_freedoms(model, M, f, J), velocity_rhs, model.surplus)[0]
+    return constrained_solve(*with_locked_dofs(model, M, f, J), velocity_rhs, model.surplus)[0]
 
 
 def _sums(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.effect import LinearElements, Now
+from swelltree.model.effect import Instant, LinearElements
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Motion
 from swelltree.multibody.tree import joint_pair, point_motion, spread
@@ -111,16 +111,16 @@ def joint_wrench(model: Model, dofs: tuple[int, ...], motion: Motion, force: Arr
 # --- Elements on strokes for small motions: unit wrenches, force slopes at equilibrium, notes
 
 
-def linear_elements(forces: StrokeForces, model: Model, now: Now) -> LinearElements:
+def linear_elements(forces: StrokeForces, model: Model, now: Instant) -> LinearElements:
     """All elements at equilibrium."""
     count = len(forces.names)
     units = [pair_wrench(model, forces.strokes, now.motion, unit) for unit in np.eye(count)]
     stops: Array = np.isfinite([forces.stops.lower, forces.stops.upper]).any(axis=0)
-    whole = [not (forces.tension_only[i] or stops[i]) for i in range(count)]
+    full = [not (forces.tension_only[i] or stops[i]) for i in range(count)]
     return LinearElements(
         forces.names,
         np.array(units, float).reshape(count, -1),
-        tuple(whole),
+        tuple(full),
     )
 
 
@@ -180,7 +180,7 @@ def rounded(x: Array, width: Array) -> Array:
 # --- Channels of forces on strokes, under the names of what was described
 
 # quantity -> channel of power take-offs
-BOOKS = {
+ENERGY_TERMS = {
     "force": "pto_force",
     "stroke": "pto_stroke",
     "rate": "pto_rate",
@@ -222,7 +222,7 @@ def stroke_channels(
         out["joint_force_control"] = channels["control"][joints]
     if forces.ptos:
         channels = channels | _of_single_laws(outputs)
-        out |= {BOOKS[key]: of_ptos(forces, values) for key, values in channels.items()}
+        out |= {ENERGY_TERMS[key]: of_ptos(forces, values) for key, values in channels.items()}
         out["absorbed_power"] = -out["pto_force"] * out["pto_rate"]
     return out
 

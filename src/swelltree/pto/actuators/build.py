@@ -142,9 +142,9 @@ def _check_angle(system: System, layout: Layout, item: Element) -> None:
 
 def _rest(system: System, item: Element) -> float:
     """Length or coordinate of stroke zero; that of a joint force is its coordinate itself."""
-    given = getattr(item, "rest_length" if isinstance(item, SpringDamper) else "rest", None)
-    if given is not None or isinstance(item, JointForce) or item.a is None:
-        return given or 0.0
+    specified = getattr(item, "rest_length" if isinstance(item, SpringDamper) else "rest", None)
+    if specified is not None or isinstance(item, JointForce) or item.a is None:
+        return specified or 0.0
     return float(np.linalg.norm(system.world_point(item.b) - system.world_point(item.a)))
 
 
@@ -191,8 +191,8 @@ def _friction(group: list[Force], _: set[str]) -> Law:
 
 def _sticking(group: list[Force], _: set[str]) -> Law:
     friction = column(group, "friction")
-    given = [getattr(item, "static_friction", None) for item in group]
-    static = [f if x is None else x for f, x in zip(friction, given, strict=True)]
+    specified = [getattr(item, "static_friction", None) for item in group]
+    static = [f if x is None else x for f, x in zip(friction, specified, strict=True)]
     efficiency = column(group, "efficiency", 1.0)
     return Sticking(column(group, "damping"), friction, np.array(static, dtype=float), efficiency)
 

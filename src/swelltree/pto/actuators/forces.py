@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
-from swelltree.model.effect import Coordinate, Effect, LinearForm, Loads, Now, Place
+from swelltree.model.effect import Coordinate, Effect, Instant, LinearForm, Loads, Place
 from swelltree.model.model import Model
 from swelltree.model.signals import Constant
 from swelltree.pto.actuators.actuators import (
@@ -89,7 +89,7 @@ class StrokeForces(Effect):
 
     def with_role(self, role: str) -> list[int]:
         """Numbers of the elements described so."""
-        return [i for i, given in enumerate(self.roles) if given == role]
+        return [i for i, specified in enumerate(self.roles) if specified == role]
 
     def words(self, i: int) -> str:
         """Role and name of an element, for messages."""
@@ -110,7 +110,7 @@ class StrokeForces(Effect):
         lossless = law.is_lossless(k)
         return lossless and limit >= LIMITLESS and not np.isfinite(ends).any()
 
-    def states(self, now: Now) -> list[Array]:
+    def states(self, now: Instant) -> list[Array]:
         """Internal states by law, (states, e) each; the start where a study knows none."""
         if self.kind not in now.internal.elements:
             return [law.start() for law in self.laws]
@@ -121,7 +121,7 @@ class StrokeForces(Effect):
             first = last
         return out
 
-    def control(self, model: Model, now: Now) -> Array:
+    def control(self, model: Model, now: Instant) -> Array:
         """u of every element: signals plus what controllers command, (e,)."""
         xp = namespace(now.motion.pose.p)
         total = [
@@ -132,7 +132,7 @@ class StrokeForces(Effect):
                 total[i] = total[i] + u
         return namespace(*total).stack(total)
 
-    def inputs(self, model: Model, now: Now) -> list[LawInputs]:
+    def inputs(self, model: Model, now: Instant) -> list[LawInputs]:
         """What every law sees."""
         x, v = stroke(self.strokes, now.motion)
         xp = namespace(v)
@@ -183,12 +183,12 @@ class StrokeForces(Effect):
         values |= {"force": force, "stroke": x, "rate": v, "control": u}
         return values | {"delivered": delivered, "stored": stored, "lost": lost}
 
-    def force(self, model: Model, now: Now) -> Array:
+    def force(self, model: Model, now: Instant) -> Array:
         """Forces that act to increase the strokes, (e,)."""
         inputs = self.inputs(model, now)
         return self.evaluated(inputs, self.outputs(inputs))["force"]
 
-    def loads(self, model: Model, now: Now) -> Loads:
+    def loads(self, model: Model, now: Instant) -> Loads:
         inputs = self.inputs(model, now)
         outputs = self.outputs(inputs)
         values = self.evaluated(inputs, outputs)
@@ -203,7 +203,7 @@ class StrokeForces(Effect):
         xp = namespace(self.stiffness, *(law.start() for law in self.laws))
         return xp.concatenate([law.start().reshape(-1) for law in self.laws])
 
-    def internal_rate(self, model: Model, now: Now) -> Array:
+    def internal_rate(self, model: Model, now: Instant) -> Array:
         outputs = self.outputs(self.inputs(model, now))
         xp = namespace(outputs[0].force)
         return xp.concatenate([outputs.rate.reshape(-1) for outputs in outputs])
@@ -212,7 +212,7 @@ class StrokeForces(Effect):
     def event_count(self) -> int:
         return sum(law.events * n for law, n in zip(self.laws, self.counts, strict=True))
 
-    def event_values(self, model: Model, now: Now) -> Array:
+    def event_values(self, model: Model, now: Instant) -> Array:
         values = [
             law.event_values(inputs).reshape(-1)
             for law, inputs in zip(self.laws, self.inputs(model, now), strict=True)
@@ -220,7 +220,7 @@ class StrokeForces(Effect):
         ]
         return namespace(values[0]).concatenate(values)
 
-    def switched(self, model: Model, now: Now, hit: Array) -> Array:
+    def switched(self, model: Model, now: Instant, hit: Array) -> Array:
         out, first = [], 0
         for law, inputs, count in zip(self.laws, self.inputs(model, now), self.counts, strict=True):
             last = first + law.events * count
@@ -240,7 +240,7 @@ class StrokeForces(Effect):
     def holds(self) -> bool:
         return any(law.holds for law in self.laws)
 
-    def latched(self, now: Now) -> Array:
+    def latched(self, now: Instant) -> Array:
         """One for every stroke that is locked, (e,)."""
         states = self.states(now)
         parts = [
@@ -266,7 +266,7 @@ class StrokeForces(Effect):
         """One for every element whose hold is friction, and so part of its force, (e,)."""
         return np.repeat([float(law.sticks) for law in self.laws], self.counts)
 
-    def resolved(self, model: Model, now: Now) -> Array:
+    def resolved(self, model: Model, now: Instant) -> Array:
         parts = list(zip(self.laws, self.inputs(model, now), strict=True))
         worst = [law.overload(inputs) for law, inputs in parts]
         xp = namespace(*worst)
@@ -275,12 +275,12 @@ class StrokeForces(Effect):
         return xp.concatenate(out)
 
     # --- what is known of it -----------------------------------------------------------
-    def linear(self, model: Model, now: Now) -> LinearForm:
+    def linear(self, model: Model, now: Instant) -> LinearForm:
         from swelltree.pto.actuators.actuators import linear_elements, notes_of  # needs JAX
 
         return LinearForm(elements=linear_elements(self, model, now), notes=notes_of(self))
 
-    def bends(self, off_stops: frozenset[str] = frozenset()) -> str:
+    def nonlinearity(self, off_stops: frozenset[str] = frozenset()) -> str:
         for law, rows in zip(self.laws, self.slices(), strict=True):
             for i in range(rows.start, rows.stop):
                 what = self.words(i)
@@ -369,7 +369,7 @@ def stroke_forces(model: Model) -> StrokeForces:
     return model.effect(StrokeForces) or NO_STROKES
 
 
-def element_forces(model: Model, now: Now) -> Array:
+def element_forces(model: Model, now: Instant) -> Array:
     """Forces of all elements that act to increase their strokes, (e,)."""
     effect = model.effect(StrokeForces)
     xp = namespace(now.motion.pose.p)

@@ -11,12 +11,12 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
 from swelltree.jit.arrays import Array, Numbers, namespace, pytree
-from swelltree.model.effect import Coordinate, Effect, LinearForm, Loads, Now
+from swelltree.model.effect import Coordinate, Effect, Instant, LinearForm, Loads
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.pto.actuators.actuators import stroke
 from swelltree.pto.actuators.forces import stroke_forces
-from swelltree.pto.controllers.law_checks import Asked, plain_values, where_of
+from swelltree.pto.controllers.law_checks import LawQuery, plain_values, where_of
 
 if TYPE_CHECKING:
     from swelltree.multibody.layout import Layout
@@ -90,12 +90,12 @@ class LawOfStates:
     name: str
     is_surface: bool = False
 
-    def __call__(self, t: Array, asked: Array) -> Array:
-        n = len(asked) - len(self.states)
+    def __call__(self, t: Array, requested: Array) -> Array:
+        n = len(requested) - len(self.states)
         m = n - len(self.gains)
-        gains = {name: asked[m + k] for k, name in enumerate(self.gains)}
-        value = self.function(t, asked[:m], asked[n:], **gains)
-        xp = namespace(asked)
+        gains = {name: requested[m + k] for k, name in enumerate(self.gains)}
+        value = self.function(t, requested[:m], requested[n:], **gains)
+        xp = namespace(requested)
         if self.is_surface:
             return value
         if not isinstance(value, tuple | list) or len(value) != 2:
@@ -115,7 +115,7 @@ class LawOfStates:
         return xp.concatenate(rows)
 
 
-ASKED: WeakValueDictionary[tuple[object, int, str], Asked] = WeakValueDictionary()
+LAW_QUERIES: WeakValueDictionary[tuple[object, int, str], LawQuery] = WeakValueDictionary()
 
 
 @dataclass(frozen=True)
@@ -128,29 +128,31 @@ class PlainLaw:
     function: Callable[[float, np.ndarray], Numbers]
     count: int
     name: str
-    asked: Asked = field(init=False, compare=False)  # by programs, for all laws equal to this one
+    requested: LawQuery = field(
+        init=False, compare=False
+    )  # by programs, for all laws equal to this one
 
     def __post_init__(self) -> None:
         # a compiled program may go on calling an equal law of another compilation
         key = self.function, self.count, self.name
-        object.__setattr__(self, "asked", ASKED.setdefault(key, Asked()))
+        object.__setattr__(self, "requested", LAW_QUERIES.setdefault(key, LawQuery()))
 
     def values(self, t: Array, y: Array) -> np.ndarray:
         """The law itself, its answer checked."""
         value = plain_values(self.name, self.function, self.count, t, y)
-        self.asked.keep(float(t), np.array(y), value)
+        self.requested.keep(float(t), np.array(y), value)
         return value
 
     def check_memory(self) -> None:
         """Reject a law that answers a question of the run otherwise than it did then."""
-        self.asked.check(self.name, self.function, self.count)
+        self.requested.check(self.name, self.function, self.count)
 
     def called(self, t: Array, y: Array) -> np.ndarray:
         """The same from inside a program, which cannot raise: errors are reported afterwards."""
         try:
             return self.values(t, y)
         except SwelltreeError as error:
-            self.asked.faults.append(str(error))
+            self.requested.faults.append(str(error))
             return np.full(self.count, np.nan)
 
     def __call__(self, t: Array, y: Array) -> Array:
@@ -174,7 +176,7 @@ class Controllers(Effect):
     dims: ClassVar[dict[str, tuple[str, ...]]] = {"state": ("control_state",)}
     units: ClassVar[dict[str, str]] = {"state": ""}
 
-    def loads(self, model: Model, now: Now) -> Loads:
+    def loads(self, model: Model, now: Instant) -> Loads:
         xp = namespace(now.motion.pose.p)
         channels = {}
         parts = [
@@ -200,7 +202,7 @@ class Controllers(Effect):
             first = last
         return out
 
-    def commands(self, model: Model, now: Now) -> Iterable[tuple[int, Array]]:
+    def commands(self, model: Model, now: Instant) -> Iterable[tuple[int, Array]]:
         rows = zip(self.controllers, self.parts(now.internal), strict=True)
         for number, (controller, x) in enumerate(rows):
             if number in self.silent:
@@ -211,10 +213,10 @@ class Controllers(Effect):
                 u = held_force(controller, now.t, x)
             yield from ((i, u[k]) for k, i in enumerate(controller.drives))
 
-    def bends(self, off_stops: frozenset[str] = frozenset()) -> str:
+    def nonlinearity(self, off_stops: frozenset[str] = frozenset()) -> str:
         return "a controller acts" if self.controllers else ""
 
-    def linear(self, model: Model, now: Now) -> LinearForm:
+    def linear(self, model: Model, now: Instant) -> LinearForm:
         held = (c.name for c in self.controllers if c.sample_time is not None)
         return LinearForm(
             notes=tuple(
@@ -233,10 +235,10 @@ class Controllers(Effect):
             expected.check(waves)
 
     def in_sea(self, model: Model, waves: RealisedSea) -> Effect:
-        made = tuple(
+        built = tuple(
             c if c.preview is None else replace(c, data=c.preview(waves)) for c in self.controllers
         )
-        return replace(self, controllers=made)
+        return replace(self, controllers=built)
 
     # --- states and events ------------------------------------------------------------------
     def internal_start(self) -> Array | None:
@@ -248,7 +250,7 @@ class Controllers(Effect):
             parts += [np.zeros(())] * (controller.size - len(controller.states))
         return namespace(*parts).stack(parts)
 
-    def internal_rate(self, model: Model, now: Now) -> Array:
+    def internal_rate(self, model: Model, now: Instant) -> Array:
         out = []
         for controller, x in zip(self.controllers, self.parts(now.internal), strict=True):
             rate = 0.0 * x
@@ -269,19 +271,19 @@ class Controllers(Effect):
         ]
         return namespace(*times).stack(times).min() if times else None
 
-    def event_values(self, model: Model, now: Now) -> Array:
+    def event_values(self, model: Model, now: Instant) -> Array:
         values = []
         for controller, x in zip(self.controllers, self.parts(now.internal), strict=True):
             if controller.sample_time is not None:
                 values.append((controller.sample_time * x[-1] - now.t)[None])
             elif controller.surfaces is not None:
-                asked = asked_of(model, now, controller, x)
-                xp = namespace(asked)
-                side = xp.asarray(controller.surfaces(now.t, asked), dtype=float).reshape(-1)
+                requested = requested_from(model, now, controller, x)
+                xp = namespace(requested)
+                side = xp.asarray(controller.surfaces(now.t, requested), dtype=float).reshape(-1)
                 values += [side, -side]
         return namespace(*values).concatenate(values)
 
-    def switched(self, model: Model, now: Now, hit: Array) -> Array:
+    def switched(self, model: Model, now: Instant, hit: Array) -> Array:
         out, first = [], 0
         for controller, x in zip(self.controllers, self.parts(now.internal), strict=True):
             its, first = hit[first : first + controller.event_count], first + controller.event_count
@@ -291,7 +293,7 @@ class Controllers(Effect):
             out.append(x)
         return namespace(*out).concatenate(out)
 
-    def begun(self, model: Model, now: Now) -> Array | None:
+    def begun(self, model: Model, now: Instant) -> Array | None:
         if not any(controller.event_count for controller in self.controllers):
             return now.states(self)
         return self.switched(model, now, np.ones(self.event_count, bool))
@@ -337,7 +339,7 @@ def raise_faults(model: Model) -> None:
     for controller in controllers_of(model):
         if not isinstance(controller.law, PlainLaw):
             continue
-        faults = controller.law.asked.faults
+        faults = controller.law.requested.faults
         if faults:
             first = faults[0]
             faults.clear()
@@ -346,7 +348,7 @@ def raise_faults(model: Model) -> None:
             controller.law.check_memory()
 
 
-def measured(model: Model, now: Now, controller: CompiledController) -> Array:
+def measured(model: Model, now: Instant, controller: CompiledController) -> Array:
     """Values of the measured channels, in order, and the gains of the law."""
     motion = now.motion
     xp = namespace(motion.pose.p, *controller.gains)
@@ -369,7 +371,7 @@ def measured(model: Model, now: Now, controller: CompiledController) -> Array:
     return xp.stack(values) if values else xp.zeros(0)
 
 
-def _forces(model: Model, now: Now, controller: CompiledController) -> Array:
+def _forces(model: Model, now: Instant, controller: CompiledController) -> Array:
     """Forces that act to increase the strokes, without what the controller itself gives."""
     effect = model.effect(Controllers)
     assert effect is not None
@@ -378,7 +380,7 @@ def _forces(model: Model, now: Now, controller: CompiledController) -> Array:
     return stroke_forces(bare).force(bare, now)
 
 
-def asked_of(model: Model, now: Now, controller: CompiledController, x: Array) -> Array:
+def requested_from(model: Model, now: Instant, controller: CompiledController, x: Array) -> Array:
     """What a law is asked with: measured channels, gains, its states, numbers of its sea."""
     y = measured(model, now, controller)
     rows = [y]
@@ -389,15 +391,15 @@ def asked_of(model: Model, now: Now, controller: CompiledController, x: Array) -
     return y if len(rows) == 1 else namespace(*rows).concatenate(rows)
 
 
-def answer(model: Model, now: Now, controller: CompiledController, x: Array) -> Array:
+def answer(model: Model, now: Instant, controller: CompiledController, x: Array) -> Array:
     """What a law gives: u for each element it drives, then its next states or their rates."""
-    asked = asked_of(model, now, controller, x)
-    xp = namespace(now.motion.pose.p, asked)
+    requested = requested_from(model, now, controller, x)
+    xp = namespace(now.motion.pose.p, requested)
     count = len(controller.drives) * (2 if controller.ramps else 1) + len(controller.states)
-    return xp.asarray(controller.law(now.t, asked), dtype=float).reshape(count)
+    return xp.asarray(controller.law(now.t, requested), dtype=float).reshape(count)
 
 
-def commanded(model: Model, now: Now, controller: CompiledController, x: Array) -> Array:
+def commanded(model: Model, now: Instant, controller: CompiledController, x: Array) -> Array:
     """What a continuous controller gives to each element it drives."""
     return answer(model, now, controller, x)[: len(controller.drives)]
 
@@ -412,7 +414,7 @@ def held_force(controller: CompiledController, t: Array, x: Array) -> Array:
     return u
 
 
-def after_event(model: Model, now: Now, controller: CompiledController, x: Array) -> Array:
+def after_event(model: Model, now: Instant, controller: CompiledController, x: Array) -> Array:
     """Internal states after a sample, or after a surface was crossed."""
     row = answer(model, now, controller, x)
     if controller.sample_time is None:

@@ -84,7 +84,7 @@ def check_law(name: str, law: Callable[..., Array], measures: int, drives: int) 
         raise SwelltreeError(wrong_size(name, law, value.size, drives))
 
 
-def count_surfaces(name: str, surfaces: Callable[..., Array], asked: int) -> int:
+def count_surfaces(name: str, surfaces: Callable[..., Array], requested: int) -> int:
     """Trace the surfaces of a law once: how many there are.
 
     Args:
@@ -94,7 +94,7 @@ def count_surfaces(name: str, surfaces: Callable[..., Array], asked: int) -> int
     """
     from swelltree.jit.backend import jax, jnp
 
-    like = jax.ShapeDtypeStruct((), float), jax.ShapeDtypeStruct((asked,), float)
+    like = jax.ShapeDtypeStruct((), float), jax.ShapeDtypeStruct((requested,), float)
     try:
         found = jax.eval_shape(lambda t, y: jnp.ravel(jnp.asarray(surfaces(t, y), float)), *like)
     except Exception as error:
@@ -122,7 +122,7 @@ MEMORY = (
 )
 
 
-class Asked:
+class LawQuery:
     """Questions to a plain law and its answers, spread over a run, to be asked again after it."""
 
     MANY = 32
@@ -134,15 +134,15 @@ class Asked:
 
     def forget(self) -> None:
         """No question yet."""
-        self.kept: list[tuple[float, np.ndarray, np.ndarray]] = []
+        self.stored: list[tuple[float, np.ndarray, np.ndarray]] = []
         self.stride, self.number = 1, 0
 
     def keep(self, t: float, y: np.ndarray, u: np.ndarray) -> None:
         """One question; when there are many, every second one is given up."""
         if self.number % self.stride == 0:
-            self.kept.append((t, y, u))
-            if len(self.kept) > self.MANY:
-                self.kept, self.stride = self.kept[::2], 2 * self.stride
+            self.stored.append((t, y, u))
+            if len(self.stored) > self.MANY:
+                self.stored, self.stride = self.stored[::2], 2 * self.stride
         self.number += 1
 
     def check(self, name: str, law: Callable[[float, np.ndarray], Numbers], count: int) -> None:
@@ -153,9 +153,9 @@ class Asked:
             law: u(t, y).
             count: of its values.
         """
-        kept = self.kept[::-1]
+        stored = self.stored[::-1]
         self.forget()
-        for t, y, before in kept:
+        for t, y, before in stored:
             again = plain_values(name, law, count, np.asarray(t), y)
             if not np.allclose(again, before, rtol=1e-9, atol=1e-12):
                 raise SwelltreeError(

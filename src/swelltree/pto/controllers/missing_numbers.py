@@ -12,15 +12,15 @@ import numpy as np
 
 from swelltree.jit.arrays import Array, namespace
 from swelltree.jit.backend import jax
-from swelltree.pto.controllers.controllers import Controllers, PlainLaw, asked_of
+from swelltree.pto.controllers.controllers import Controllers, PlainLaw, requested_from
 from swelltree.pto.controllers.law_checks import where_of
 
 if TYPE_CHECKING:
-    from swelltree.model.effect import Now
+    from swelltree.model.effect import Instant
     from swelltree.model.model import Model
 
 
-def not_finite(model: Model, moments: Iterable[Now]) -> str:
+def not_finite(model: Model, moments: Iterable[Instant]) -> str:
     """A message for the first law that has no number, and when; empty: none.
 
     Args:
@@ -33,7 +33,7 @@ def not_finite(model: Model, moments: Iterable[Now]) -> str:
         for controller, x in compress(
             zip(effect.controllers, effect.parts(now.internal), strict=True), traced
         ):
-            y = asked_of(model, now, controller, x)
+            y = requested_from(model, now, controller, x)
             t = namespace(y).asarray(now.t)
             u = np.asarray(controller.law(t, y), dtype=float).reshape(-1)
             if not np.isfinite(u).all():

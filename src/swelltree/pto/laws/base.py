@@ -43,7 +43,7 @@ class LawInputs:
         low = xp.minimum(-self.bound - self.spring, 0.0)
         return xp.clip(force, low, xp.maximum(self.bound - self.spring, 0.0))
 
-    def beyond(self, force: Array) -> Array:
+    def excess(self, force: Array) -> Array:
         """One where a force and that of the spring are beyond their bounds."""
         if self.bound is None:
             return 0.0 * force
@@ -173,10 +173,10 @@ class FrictionDamper(Law):
 
 def machine(inputs: LawInputs, force: Array, efficiency: Array) -> LawOutputs:
     """Output of a PTO without internal states for a requested force."""
-    beyond, force = inputs.beyond(force), inputs.limited(force)
+    excess, force = inputs.excess(force), inputs.limited(force)
     power = -force * inputs.v
     delivered = generated(power, efficiency)
-    return LawOutputs(force, 0.0 * power, delivered, power - delivered, 0.0 * inputs.z, beyond, {})
+    return LawOutputs(force, 0.0 * power, delivered, power - delivered, 0.0 * inputs.z, excess, {})
 
 
 # --- Direct-drive generator: force by control, electrical power by an efficiency map
@@ -196,14 +196,14 @@ class Generator(Law):
         return namespace(self.damping).zeros((0, 1))
 
     def outputs(self, inputs: LawInputs) -> LawOutputs:
-        wanted = inputs.u - self.damping * inputs.v
-        force = inputs.limited(wanted)
+        requested = inputs.u - self.damping * inputs.v
+        force = inputs.limited(requested)
         power = -force * inputs.v
         copper = self.copper * force**2
         delivered = generated(power, self.efficiency(force, inputs.v)) - copper
-        lost, beyond = power - delivered, inputs.beyond(wanted)
+        lost, excess = power - delivered, inputs.excess(requested)
         shown = {"copper_loss": copper}
-        return LawOutputs(force, 0.0 * power, delivered, lost, 0.0 * inputs.z, beyond, shown)
+        return LawOutputs(force, 0.0 * power, delivered, lost, 0.0 * inputs.z, excess, shown)
 
     def efficiency(self, force: Array, v: Array) -> Array:
         """Bilinear in the map, held beyond its edges."""

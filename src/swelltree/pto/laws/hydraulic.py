@@ -79,8 +79,8 @@ class Hydraulic(Law):
         lost = drop * motor - delivered + valves * v + (drop - d) * (flow - motor)
         rate = xp.stack([flow - motor, motor - flow])
         shown = {"pressure": d, "oil_volume": high, "oil_total": high + low}
-        beyond = xp.where(share < 1.0, 1.0, 0.0)
-        return LawOutputs(force, e_high + e_low, delivered, lost, rate, beyond, shown)
+        excess = xp.where(share < 1.0, 1.0, 0.0)
+        return LawOutputs(force, e_high + e_low, delivered, lost, rate, excess, shown)
 
     def gas(self, oil: Array) -> tuple[Array, Array]:
         """Pressure and energy of the gas above the oil, energy from no oil on."""
@@ -131,8 +131,8 @@ class Rectifier(Law):
         out = self.clutch_damping * xp.maximum(self.ratio * inputs.v - omega, 0.0)
         back = self.clutch_damping * xp.maximum(-self.ratio * inputs.v - omega, 0.0)
         # at standstill both are at the verge; a limit lets the clutch slip
-        wanted = -self.ratio * (out - self.both_ways * back)
-        force = inputs.reduced(wanted)
+        requested = -self.ratio * (out - self.both_ways * back)
+        force = inputs.reduced(requested)
         torque = xp.abs(force) / self.ratio
         slip = self.ratio * xp.abs(inputs.v) - omega
         brake = self.generator_damping * omega + inputs.u
@@ -141,4 +141,4 @@ class Rectifier(Law):
         lost = (1.0 - self.efficiency) * brake * omega + drag * omega + torque * slip
         rate = xp.stack([(torque - brake - drag) / self.inertia])
         stored, shown = 0.5 * self.inertia * omega**2, {"flywheel_speed": omega}
-        return LawOutputs(force, stored, delivered, lost, rate, inputs.beyond(wanted), shown)
+        return LawOutputs(force, stored, delivered, lost, rate, inputs.excess(requested), shown)

@@ -71,14 +71,14 @@ class PtoLaw(Law):
         return np.array(begin, dtype=float).reshape(self.states, 1)
 
     def outputs(self, inputs: LawInputs) -> LawOutputs:
-        wanted = self.force(inputs)
-        force, beyond = inputs.limited(wanted), inputs.beyond(wanted)
+        requested = self.force(inputs)
+        force, excess = inputs.limited(requested), inputs.excess(requested)
         rates, lost = self.rates(inputs), self.lost(inputs)
         stored, storing = self.stored(inputs.x, inputs.z), 0.0
         if type(self).stored is not PtoLaw.stored:
             stored, storing = jax.jvp(self.stored, (inputs.x, inputs.z), (inputs.v, rates))
         delivered = -force * inputs.v - lost - storing
-        return LawOutputs(force, stored, delivered, lost, rates, beyond, {})
+        return LawOutputs(force, stored, delivered, lost, rates, excess, {})
 
 
 @dataclass_transform(frozen_default=True)
@@ -117,8 +117,8 @@ def make_own_law(group: list[OwnLaw]) -> Law:
             "Write one."
         )
     fields = {field.name: field for field in dataclasses.fields(cls)}
-    given = dict(pto.parameters)
-    for key, value in given.items():
+    specified = dict(pto.parameters)
+    for key, value in specified.items():
         if key not in fields:
             raise pto.fail(
                 f"law '{cls.__name__}' has no field '{key}'.{suggest(key, fields)} "
@@ -127,10 +127,10 @@ def make_own_law(group: list[OwnLaw]) -> Law:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise pto.fail(f"parameter '{key}' is not one number. Give one.")
     for key, field in fields.items():
-        if key not in given and field.default is dataclasses.MISSING:
+        if key not in specified and field.default is dataclasses.MISSING:
             raise pto.fail(f"law '{cls.__name__}' needs '{key}'. Give it in parameters.")
-        given.setdefault(key, field.default)
-    law = cls(**{key: np.asarray([value], dtype=float) for key, value in given.items()})
+        specified.setdefault(key, field.default)
+    law = cls(**{key: np.asarray([value], dtype=float) for key, value in specified.items()})
     zero = np.zeros(1)
     now = LawInputs(np.zeros(()), zero, zero, law.start(), zero, None, zero)
     for method, shape in (("force", (1,)), ("rates", (cls.states, 1)), ("lost", (1,))):

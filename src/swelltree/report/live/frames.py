@@ -64,7 +64,7 @@ class Frames:
             "bodies": numbers(place),
             "traces": [[name, self.unit(name)] for name in self.traces],
             "rows": self._rows,
-            "books": self._books(),
+            "books": self._energy_terms(),
         }
         self._rows = []
         if self._anew:
@@ -82,7 +82,7 @@ class Frames:
         names = ("kinetic_energy", "potential_energy")
         return np.array([self.run[name].sum() if name in self.run else 0.0 for name in names])
 
-    def _books(self) -> NamedValues:
+    def _energy_terms(self) -> NamedValues:
         """What became of the energy since the start [J]."""
         run = self.run
         if "work" not in run:

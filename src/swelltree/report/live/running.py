@@ -44,10 +44,10 @@ class Running:
         run: SteppedRun,
         sliders: dict[str, Slider],
         frames: Frames,
-        tell: Callable[[NamedValues], None],
+        notify: Callable[[NamedValues], None],
         speed: float = 1.0,
     ) -> None:
-        self.run, self.sliders, self.tell = run, dict(sliders), tell
+        self.run, self.sliders, self.notify = run, dict(sliders), notify
         self.speed, self.paused, self.message = speed, False, ""
         self.values = {name: slider.value for name, slider in sliders.items()}
         self.frames = frames
@@ -85,7 +85,7 @@ class Running:
 
     # --- the thread ------------------------------------------------------------------------
     def _loop(self) -> None:
-        wall, begun, told = time.monotonic(), self.run.time, 0.0
+        wall, begun, reported = time.monotonic(), self.run.time, 0.0
         while not self._ends.is_set():
             changed = self._obey()
             if changed or self.paused:
@@ -94,10 +94,10 @@ class Running:
             if stepped:
                 self._step()
             halted = stepped and self.paused
-            due = not self.paused and time.monotonic() - told >= 0.8 * STEP
+            due = not self.paused and time.monotonic() - reported >= 0.8 * STEP
             if changed or halted or due:
-                told = time.monotonic()
-                self.tell(self.message_to_pages())
+                reported = time.monotonic()
+                self.notify(self.message_to_pages())
             if self.paused:
                 self._woken.wait(1.0)
                 continue

@@ -29,7 +29,7 @@ from swelltree.report.serve import GUARDS, HOST, port_refused
 
 # pages that may show the view in a frame: notebooks of this machine, which are given the token
 NOTEBOOKS = "http://localhost:* http://127.0.0.1:*"
-LARGEST = 16_384  # bytes of a message from a page; a longer one ends its connection
+MAX_MESSAGE_BYTES = 16_384  # bytes of a message from a page; a longer one ends its connection
 MAX_RATE = 200.0  # messages of a page in a second; more are ignored
 MAX_PAGES = 32  # that look on at the same time
 MAX_CONNECTIONS = 64
@@ -91,14 +91,14 @@ class Server:
             self._app,
             idle_connection_timeout=PATIENCE,
             body_timeout=PATIENCE,
-            max_header_size=LARGEST,
-            max_body_size=LARGEST,
+            max_header_size=MAX_MESSAGE_BYTES,
+            max_body_size=MAX_MESSAGE_BYTES,
         )
         self._server.add_socket(self._socket)
         self._loop.call_soon(ready.set)
         self._loop.run_forever()
 
-    def tell(self, message: NamedValues) -> None:
+    def notify(self, message: NamedValues) -> None:
         """Send a message to all pages; from any thread."""
         self._loop.call_soon_threadsafe(self._send, message)
 
@@ -216,8 +216,8 @@ def _application(
 
         def prepare(self) -> None:
             refuse_strangers(self)
-            wanted = f"{server.path}socket"
-            if not secrets.compare_digest(self.request.path.encode(), wanted.encode()):
+            requested = f"{server.path}socket"
+            if not secrets.compare_digest(self.request.path.encode(), requested.encode()):
                 raise tornado.web.HTTPError(404)
             if server.watched >= MAX_PAGES:
                 raise tornado.web.HTTPError(503)
@@ -266,7 +266,7 @@ def _application(
     return tornado.web.Application(
         [(r"/[\w-]+/", Page), (r"/[\w-]+/socket", Socket)],
         default_handler_class=Guarded,
-        websocket_max_message_size=LARGEST,
+        websocket_max_message_size=MAX_MESSAGE_BYTES,
         websocket_ping_interval=20,
         log_function=lambda handler: None,
     )

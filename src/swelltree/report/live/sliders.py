@@ -25,7 +25,7 @@ FORCES, SEA = "forces.", "sea."
 SEEDS = 99.0
 OF_SEAS = ("spectrum.Hs", "spectrum.Tp", "height", "amplitude", "period", "seed")
 OF_TABLES = {"ptos": ("damping", "stiffness"), "lines": ("rest_length",)}
-MOST = 14  # sliders that are made where none is asked for
+MAX_SLIDERS = 14  # sliders that are made where none is asked for
 PLACE = re.compile(r"([^\[\]]+)((?:\[\d{1,9}\])+)")
 
 
@@ -45,7 +45,7 @@ class Slider:
     low: float
     high: float
     value: float
-    whole: bool = False
+    full: bool = False
 
     def as_text(self) -> NamedValues:
         """For the page."""
@@ -56,17 +56,17 @@ class Slider:
         if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < np.inf:
             raise SwelltreeError(f"slider '{self.name}': {shown(value)} is not a number.")
         value = float(min(max(value, self.low), self.high))  # of any size before it is a float
-        return float(round(value)) if self.whole else value
+        return float(round(value)) if self.full else value
 
 
-def chosen_sliders(run: SteppedRun, wanted: Iterable[object] | None) -> dict[str, Slider]:
+def chosen_sliders(run: SteppedRun, requested: Iterable[object] | None) -> dict[str, Slider]:
     """The sliders of a view, by name.
 
     Args:
         run: that is shown.
         wanted: texts "name" or "name=low:high"; None: those that most will want.
     """
-    texts = list(usual(run))[:MOST] if wanted is None else list(wanted)
+    texts = list(usual(run))[:MAX_SLIDERS] if requested is None else list(requested)
     sliders = (read_slider(run, str(text)) for text in texts)
     return {slider.name: slider for slider in sliders}
 
@@ -88,7 +88,7 @@ def usual(run: SteppedRun) -> Iterator[str]:
 def all_names(run: SteppedRun) -> Iterator[str]:
     """Names of all numbers that can be moved: of the sea, of the description, what is held."""
     yield from (f"{SEA}{path}" for path in _numbers_below(run.sea))
-    system: System | None = run.model.described.given
+    system: System | None = run.model.described.specified
     if system is not None:
         for path in number_paths(system):
             if not MESHED.keys() & set(path.split(".")):
@@ -124,7 +124,7 @@ def read_slider(run: SteppedRun, text: str) -> Slider:
 def value_of(run: SteppedRun, name: str) -> float:
     """The number that a name has now."""
     if name.startswith(FORCES):
-        return _given_force(run, name.removeprefix(FORCES))
+        return _prescribed_force(run, name.removeprefix(FORCES))
     path, place = _split(name)
     value = np.asarray(_value_at(run, path), float)
     if np.ndim(value) != len(place) or any(i >= n for i, n in zip(place, value.shape, strict=True)):
@@ -138,7 +138,7 @@ def value_of(run: SteppedRun, name: str) -> float:
     return float(value[place])
 
 
-def _given_force(run: SteppedRun, name: str) -> float:
+def _prescribed_force(run: SteppedRun, name: str) -> float:
     read_values(run.model, {name: 0.0}, None)  # which says what there is
     return run.forces[name]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from swelltree.describe.environment.seas import Sea
     from swelltree.report.live.server import Server
 
-KEPT = 200  # samples that the run keeps
+MAX_SAMPLES = 200  # samples that the run keeps
 FRAME = 820  # height of the view in a notebook [px]
 MOST_TRACES = 4  # that are made where none is asked for
 
@@ -107,7 +107,7 @@ def live(
     if not 0.0 < speed <= FASTEST:
         raise SwelltreeError(f"speed {shown(speed)} must lie above zero, up to {FASTEST:g}.")
     _ = model.described.compiled if model.described.again else None  # which changes begin from
-    options.setdefault("keep", KEPT)
+    options.setdefault("keep", MAX_SAMPLES)
     run = stepper(model, sea, **options)
     moved = chosen_sliders(run, sliders)
     shown_traces = usual_traces(run) if traces is None else [str(name) for name in traces]
@@ -117,7 +117,7 @@ def live(
     system = model.described.system
     title = "Live" if system is None else system.name
     servers: list[Server] = []
-    running = Running(run, moved, frames, lambda message: servers[0].tell(message), speed)
+    running = Running(run, moved, frames, lambda message: servers[0].notify(message), speed)
     page = live_page(moment, running.names(), list(run.single_channels), title)
     servers.append(Server(page, running.ask, port))
     running.start()
@@ -148,8 +148,8 @@ def study_options(case: Case, name: str | None) -> tuple[Sea | None, NamedValues
         raise SwelltreeError(f"study '{name}' does not run in time. Name one that does.")
     if not runs:
         return None, {}
-    given = runs[0].arguments()
-    options = {key: given[key] for key in OF_STUDIES if given.get(key) is not None}
+    specified = runs[0].arguments()
+    options = {key: specified[key] for key in OF_STUDIES if specified.get(key) is not None}
     return runs[0].sea, options
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError, suggest
 from swelltree.describe.values import NamedValues
 from swelltree.hydro.data.relations import RESIDUAL
-from swelltree.report.frequency import LEAST, record_spectrum, sea_spectrum
+from swelltree.report.frequency import MIN_SAMPLES, record_spectrum, sea_spectrum
 from swelltree.report.plots.overview import without_free
 from swelltree.report.plots.style import INK, below, color, figure, heading, legend, style
 from swelltree.report.plots.time import panels_of
@@ -51,7 +51,7 @@ def spectrum(dataset: xr.Dataset, name: str = "elevation", **selection: object) 
             density = record_spectrum(dataset["time"].values, values, start)
             if density is None:
                 raise SwelltreeError(
-                    f"a spectrum needs at least {LEAST} even samples after the ramp. Simulate "
+                    f"a spectrum needs {MIN_SAMPLES} or more even samples after the ramp. Simulate "
                     "longer or with a smaller output_step."
                 )
             omega, S = density

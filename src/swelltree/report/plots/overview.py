@@ -68,7 +68,7 @@ def motion(dataset: xr.Dataset) -> Figure:
         below(ax, "time [s]")
     if len(names) <= MOST_LINES:
         lines = axes[0, 0].lines
-        made = fig.legend(
+        built = fig.legend(
             lines,
             names,
             loc="outside upper center",
@@ -76,7 +76,7 @@ def motion(dataset: xr.Dataset) -> Figure:
             frameon=False,
             fontsize=8.5,
         )
-        plain(made)
+        plain(built)
     return fig
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.describe.files.atomic import write_whole
+from swelltree.describe.files.atomic import write_atomic
 from swelltree.describe.values import NamedValues
 from swelltree.report.scene import COLORS
 
@@ -82,15 +82,15 @@ def legend(ax: Axes, entries: int, columns: int, fontsize: float = 8) -> None:
     rows = -(-entries // columns)
     low, high = ax.get_ylim()
     ax.set_ylim(low, high + (0.02 + 0.11 * rows) * (high - low))
-    made = ax.legend(
+    built = ax.legend(
         fontsize=fontsize, frameon=False, ncols=columns, loc="upper left", borderaxespad=0.2
     )
-    plain(made)
+    plain(built)
 
 
-def plain(made: Legend) -> None:
+def plain(built: Legend) -> None:
     """Names in a legend are shown as they are, not as formulas."""
-    for text in made.get_texts():
+    for text in built.get_texts():
         text.set_parse_math(False)
         text.set_text(short(text.get_text()))
 
@@ -125,4 +125,4 @@ def write_figure(fig: Figure, path: str | Path, dpi: int = 130) -> Path:
         raise SwelltreeError(
             f"figure '{path}': a plot is kept as .png, .svg or .pdf. Choose one of these endings."
         )
-    return write_whole(path, _bytes(fig, kind, dpi))
+    return write_atomic(path, _bytes(fig, kind, dpi))

@@ -73,9 +73,9 @@ def panels_of(
 ) -> list[tuple[str, str, list[tuple[str, np.ndarray]]]]:
     """Lines of one variable, by unit."""
     values = variable(dataset, name)
-    kept = {dim: _rows(label) for dim, label in selection.items() if dim in values.dims}
+    stored = {dim: _rows(label) for dim, label in selection.items() if dim in values.dims}
     try:
-        values = values.sel(kept)
+        values = values.sel(stored)
     except KeyError as error:
         raise SwelltreeError(
             f"variable '{name}' has no {error}. Look at result.{name}.coords for its labels."
@@ -87,8 +87,8 @@ def panels_of(
         words, turns = [], False
         for dim, i in zip(dims, index, strict=True):
             words.append(str(values[dim].values[i]) if dim in values.coords else str(i))
-            whole = list(dataset[dim].values) if dim in dataset.coords else []
-            place = whole.index(values[dim].values[i]) if whole else i
+            full = list(dataset[dim].values) if dim in dataset.coords else []
+            place = full.index(values[dim].values[i]) if full else i
             turns = turns or turning(dataset, dim, place)
         unit, factor = readable(unit_of(str(values.attrs.get("units", "")), turns))
         line = factor * array[(slice(None), *index)]

@@ -169,8 +169,8 @@ def annual_energy(
         ),
     }
     if ABSORBED in matrix and matrix.attrs.get("channel") != ABSORBED:
-        whole = (hours * part * matrix[ABSORBED]).sum(states)
-        result["absorbed_energy"] = whole.assign_attrs(
+        full = (hours * part * matrix[ABSORBED]).sum(states)
+        result["absorbed_energy"] = full.assign_attrs(
             units="Wh", long_name="energy absorbed in a year, losses included"
         )
     if "power_of_seed" in matrix:
@@ -209,19 +209,19 @@ def _check_occurrence(often: object, power: xr.DataArray) -> None:
 
     known = [str(dim) for dim in power.dims]
     states = [dim for dim in known if dim in STATES]
-    wanted = states or known
+    requested = states or known
     if not isinstance(often, xr.DataArray):
         raise SwelltreeError(
             "annual_energy: occurrence is not labelled. Give an xarray.DataArray over "
-            f"{listed(wanted)}."
+            f"{listed(requested)}."
         )
-    given = [str(dim) for dim in often.dims]
-    if (known and not given) or not set(states) <= set(given) <= set(known):
+    specified = [str(dim) for dim in often.dims]
+    if (known and not specified) or not set(states) <= set(specified) <= set(known):
         raise SwelltreeError(
-            f"annual_energy: occurrence is over {listed(given) or 'nothing'}. Give it over "
-            f"{listed(wanted)}, the states of the power."
+            f"annual_energy: occurrence is over {listed(specified) or 'nothing'}. Give it over "
+            f"{listed(requested)}, the states of the power."
         )
-    for dim in given:
+    for dim in specified:
         if dim not in often.coords and often.sizes[dim] != power.sizes[dim]:
             raise SwelltreeError(
                 f"annual_energy: occurrence has {often.sizes[dim]} {dim} without values, the power "

@@ -19,7 +19,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError, listed, suggest
 from swelltree.describe.values import NamedValues
 from swelltree.model.model import Model
-from swelltree.results.dataset import coordinates, given_coordinates
+from swelltree.results.dataset import coordinates, specified_coordinates
 from swelltree.results.displacement import following
 from swelltree.results.fatigue import EXPONENTS, damage_equivalent
 from swelltree.results.labels import LABELS, Label, attributes, own_labels
@@ -45,9 +45,9 @@ def _peaks(dataset: xr.Dataset) -> xr.Dataset:
 
     from swelltree.results.extremes import largest_peaks
 
-    kept = dataset.isel(time=dataset["time"].values >= settled(dataset))
+    stored = dataset.isel(time=dataset["time"].values >= settled(dataset))
     result = {}
-    for name, values in kept.data_vars.items():
+    for name, values in stored.data_vars.items():
         for key, sign in (("peaks", 1.0), ("troughs", -1.0)):
             reduced = xr.apply_ufunc(
                 lambda x, sign=sign: sign * largest_peaks(sign * x, MOST_PEAKS),
@@ -65,11 +65,11 @@ def _fatigue(dataset: xr.Dataset) -> xr.Dataset:
     """Damage-equivalent ranges at one cycle per second, for several exponents."""
     import xarray as xr
 
-    kept = dataset.isel(time=dataset["time"].values >= settled(dataset))
-    time = kept["time"].values
+    stored = dataset.isel(time=dataset["time"].values >= settled(dataset))
+    time = stored["time"].values
     length = float(time[-1] - time[0])
     result = {}
-    for name, values in kept.data_vars.items():
+    for name, values in stored.data_vars.items():
         reduced = xr.apply_ufunc(
             lambda x: damage_equivalent(x, EXPONENTS, length),
             values,
@@ -154,7 +154,7 @@ def dataset_of_cases(
     for name, values in channels.items():
         label = labels[name]
         if name == "joint_coordinate":
-            known = given_coordinates(model)
+            known = specified_coordinates(model)
             values = np.stack([following(model.layout, one, known) for one in values])
         variables[name] = (("case", "time", *label.dims), values, attributes(label))
     used = {dim for dims, _, _ in variables.values() for dim in dims}

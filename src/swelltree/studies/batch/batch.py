@@ -13,10 +13,10 @@ from swelltree.describe.environment.seas import Sea
 from swelltree.describe.errors import SwelltreeError, listed, suggest, warn_user
 from swelltree.describe.values import NamedValues
 from swelltree.jit.arrays import Tree
-from swelltree.jit.backend import make_room
+from swelltree.jit.backend import trim_cache
 from swelltree.jit.ensemble import cuda
-from swelltree.jit.ensemble.summaries import BUDGET, Wanted
-from swelltree.jit.graph import NotFlattenedError
+from swelltree.jit.ensemble.summaries import BUDGET, Requested
+from swelltree.jit.graph import UnsupportedOperationError
 from swelltree.jit.trees import leaves_of
 from swelltree.model.model import Model
 from swelltree.model.solved import fixed_step
@@ -46,7 +46,7 @@ from swelltree.studies.batch.steps import chosen_step, estimated_step, precision
 from swelltree.studies.options import study_of_model
 from swelltree.studies.seas import check_times, realised
 from swelltree.studies.time.output_step import output_times
-from swelltree.studies.time.task import TWO_STEP, chosen_solver, kept_step
+from swelltree.studies.time.task import TWO_STEP, chosen_solver, required_step
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -149,7 +149,7 @@ def simulate_batch(
     ]
     result = xr.concat(parts, "case", data_vars="minimal", combine_attrs="drop_conflicts")
     result = result.assign_coords(case=np.arange(len(rows)))
-    _tell_failures(result)
+    _report_failures(result)
     return with_findings(model, result.assign_attrs(planned.attrs))
 
 
@@ -178,16 +178,16 @@ def plan_batch(
 
     Other arguments are those of `simulate_batch`.
     """
-    make_room()
+    trim_cache()
     count = len(cases) if count is None else count
-    wanted = _one_of("device", device, ("cpu", "gpu", "auto", "jax"))
-    if wanted == "auto":
+    requested = _one_of("device", device, ("cpu", "gpu", "auto", "jax"))
+    if requested == "auto":
         device = "cpu" if count < FILLING or isinstance(cuda.device(), str) else "gpu"
     solver, how = chosen_solver(model, None, formulation)
     solver = solver if solver in TWO_STEP else "rk4"
     first = cases[0]
     waves = None if first.sea is None else realised(model, first.sea, first.case)
-    times = output_times(model, waves, duration, output_step, None, kept_step(model))
+    times = output_times(model, waves, duration, output_step, None, required_step(model))
     check_times(first.sea, waves, 0.0, float(times[-1]))
     for sea in {id(case.sea): case.sea for case in cases}.values():
         check_times(sea, None, 0.0, float(times[-1]))
@@ -195,7 +195,7 @@ def plan_batch(
         raise SwelltreeError(f"step {step} s is not positive. Give more than zero.")
     longest = float(np.diff(times).max())
     # convolutions and solved flows have steps of their own
-    ours = solver == "rk4" and kept_step(model) is None and fixed_step(model) is None
+    ours = solver == "rk4" and required_step(model) is None and fixed_step(model) is None
     plan = Plan(
         model=model,
         times=times,
@@ -208,7 +208,7 @@ def plan_batch(
         device=device,
         short=_one_of("precision", precision, ("float64", "float32")) == "float32",
     )
-    if plan.short and wanted != "gpu":
+    if plan.short and requested != "gpu":
         raise SwelltreeError("precision 'float32' is for device='gpu'. Give it too, or leave both.")
     if solver in TWO_STEP and step is None:
         plan = replace(plan, step=shared_step(plan, cases))
@@ -221,7 +221,7 @@ def plan_batch(
     attrs: NamedValues = {"study": "simulate_batch", "engine": why, "solver": solver}
     attrs["device"] = plan.device
     attrs |= {"formulation": how.name, "duration": float(times[-1]), "output_step": longest}
-    if engine.one_at_a_time or (wanted == "gpu" and not engine.is_gpu):
+    if engine.one_at_a_time or (requested == "gpu" and not engine.is_gpu):
         warn_user(f"cases are run by {why}")
     if step is None and ours:
         found = chosen_step(engine, plan, list(cases), tolerance)
@@ -253,7 +253,7 @@ def reduced_block(
     """
     try:
         return _by_engine(planned, cases, names, first)
-    except NotFlattenedError as error:  # the engine was chosen by the first of all cases
+    except UnsupportedOperationError as error:  # the engine was chosen by the first of all cases
         warn_user(
             f"{len(cases)} cases cannot be run as the first ones are, by {planned.engine.name} "
             f"({error}); they are run sequentially"
@@ -266,8 +266,8 @@ def _by_engine(
 ) -> xr.Dataset:
     """The same by the engine of the plan."""
     plan = planned.plan
-    wanted = _wanted(planned, names)
-    summary = None if wanted is None else planned.engine.summaries(plan, cases, wanted)
+    requested = _requested(planned, names)
+    summary = None if requested is None else planned.engine.summaries(plan, cases, requested)
     if summary is not None:
         return _summed_up(planned, cases, summary, names, first)
     import xarray as xr
@@ -289,16 +289,16 @@ def _numbers(plan: Plan, engine: Engine) -> int:
     return len(plan.times) * (len(BUDGET) + sum(int(np.prod(shape)) for shape in shapes))
 
 
-def _wanted(planned: BatchPlan, names: Sequence[str]) -> Wanted | None:
+def _requested(planned: BatchPlan, names: Sequence[str]) -> Requested | None:
     """What is found where the samples arise; None if samples themselves are asked for."""
     if not set(names) <= SUMMED:
         return None
     times = planned.plan.times
-    kept = times >= settled_time(times, planned.ramp)
+    stored = times >= settled_time(times, planned.ramp)
     shares = np.zeros(len(times))
-    weights = time_weights(times[kept])
-    shares[kept] = weights / weights.sum()
-    return Wanted(
+    weights = time_weights(times[stored])
+    shares[stored] = weights / weights.sum()
+    return Requested(
         shares,
         MOST_PEAKS if "peaks" in names else 0,
         tuple(int(m) for m in EXPONENTS) if "fatigue" in names else (),
@@ -320,13 +320,13 @@ def _summed_up(
         result[name] = (form[name].dims, values, form[name].attrs)
 
     times = plan.times[plan.times >= settled_time(plan.times, planned.ramp)]
-    for name, kept in summary.values.items():
-        if kept.peaks is not None:
-            put(name + ENDINGS["peaks"], kept.peaks[..., 0, :])
-            put(name + ENDINGS["troughs"], kept.peaks[..., 1, :])
-        if kept.damage is not None:
+    for name, stored in summary.values.items():
+        if stored.peaks is not None:
+            put(name + ENDINGS["peaks"], stored.peaks[..., 0, :])
+            put(name + ENDINGS["troughs"], stored.peaks[..., 1, :])
+        if stored.damage is not None:
             length = float(times[-1] - times[0])
-            put(name + ENDINGS["fatigue"], equivalent_of_damage(kept.damage, EXPONENTS, length))
+            put(name + ENDINGS["fatigue"], equivalent_of_damage(stored.damage, EXPONENTS, length))
     if "statistics" in names:
         _put_statistics(planned, cases, summary, form, result, first)
     alone = [k for k, one in summary.again.items() if one.channels is not None]
@@ -349,8 +349,8 @@ def _put_statistics(
     plan = planned.plan
     fast, gaps = np.zeros(len(cases), bool), dict[str, int]()
     counted = int((plan.times >= settled_time(plan.times, planned.ramp)).sum())
-    for name, kept in summary.values.items():
-        *five, change, missing = np.moveaxis(kept.statistics, -1, 0)
+    for name, stored in summary.values.items():
+        *five, change, missing = np.moveaxis(stored.statistics, -1, 0)
         gaps[name] = int(missing[missing < counted].sum())
         result[name] = (form[name].dims, of_summaries(*five), form[name].attrs)
         result[name] = without_mpm(result[name])
@@ -386,10 +386,10 @@ def _labelled(planned: BatchPlan, outcomes: list[Outcome], names: Sequence[str])
         )
         for name in plan.channels
     }
-    whole = dataset_of_cases(plan.model, plan.times, stacked, planned.ramp)
+    complete = dataset_of_cases(plan.model, plan.times, stacked, planned.ramp)
     messages = np.array([outcome.message for outcome in outcomes], dtype=object)
     about = {"long_name": "why there is no result; empty where there is one"}
-    return reduced(whole, names).assign(message=("case", messages, about))
+    return reduced(complete, names).assign(message=("case", messages, about))
 
 
 def _channels(plan: Plan, engine: Engine, names: Sequence[str] | None) -> tuple[str, ...]:
@@ -439,7 +439,7 @@ def _blank(plan: Plan, engine: Engine, value: float = np.nan) -> dict[str, np.nd
     return {name: np.full((len(plan.times), *shape), value) for name, shape in shapes.items()}
 
 
-def _tell_failures(result: xr.Dataset) -> None:
+def _report_failures(result: xr.Dataset) -> None:
     messages = [(k, str(m)) for k, m in enumerate(result["message"].values) if m]
     if messages:
         k, text = messages[0]

@@ -18,10 +18,10 @@ from swelltree.describe.environment.seas import Sea
 from swelltree.describe.errors import Finding, SwelltreeError, warn_user
 from swelltree.hydro.linear.data import without_table
 from swelltree.hydro.linear.hydro import POINTS_PER_PERIOD
-from swelltree.hydro.linear.in_sea import in_waves
+from swelltree.hydro.linear.in_sea import apply_sea
 from swelltree.jit.arrays import Tree
 from swelltree.model.model import Model, Pose
-from swelltree.studies.checks.sea import beyond_linear
+from swelltree.studies.checks.sea import outside_linear_range
 from swelltree.studies.seas import realised
 
 if TYPE_CHECKING:
@@ -77,8 +77,10 @@ def batch_cases(
         )
     count = next(iter(sizes.values()))
     if len(set(sizes.values())) > 1 or count == 0:
-        told = ", ".join(f"{n} of {name}" for name, n in sizes.items())
-        raise SwelltreeError(f"simulate_batch: there are {told}. Give as many of each, at least 1.")
+        reported = ", ".join(f"{n} of {name}" for name, n in sizes.items())
+        raise SwelltreeError(
+            f"simulate_batch: there are {reported}. Give as many of each, at least 1."
+        )
     return [
         BatchCase(
             one if many is None else many[i],
@@ -127,7 +129,7 @@ class CaseMaker:
         self.model, self.duration = model, duration
         self.prepare, self.start, self.sums_step = prepare, start, sums_step
         self.datum = datum
-        self._made: dict[Hashable, Numbers] = {}
+        self._built: dict[Hashable, Numbers] = {}
         self._last_in_sea: tuple[BatchCase, Numbers, Model] | None = None
 
     def as_alone(self) -> CaseMaker:
@@ -137,25 +139,25 @@ class CaseMaker:
     def numbers(self, case: BatchCase) -> Numbers:
         """The model with the numbers of a case."""
         key = key_of(case.values)
-        if key not in self._made:
+        if key not in self._built:
             still = self.model.with_values(dict(case.values)) if case.values else self.model
             start = self.start(still)
             stepped = self.prepare(still).replace(datum=self.datum(still, start))
-            self._made[key] = Numbers(still, stepped, start)
-        return self._made[key]
+            self._built[key] = Numbers(still, stepped, start)
+        return self._built[key]
 
     def in_sea(self, case: BatchCase) -> tuple[Model, Tree]:
         """Model and first state of a case, ready to step."""
-        made = self.numbers(case)
+        built = self.numbers(case)
         last = self._last_in_sea
-        if last is None or last[0] is not case or last[1] is not made:
-            model = made.stepped
+        if last is None or last[0] is not case or last[1] is not built:
+            model = built.stepped
             if case.sea is not None:
-                waves = realised(made.still, case.sea, case.case)
-                model = in_waves(model, waves, self.duration, sums_step=self.sums_step)
+                waves = realised(built.still, case.sea, case.case)
+                model = apply_sea(model, waves, self.duration, sums_step=self.sums_step)
                 model = filled_up(model, self.duration)
-            self._last_in_sea = last = case, made, without_table(model)
-        return last[2], made.start
+            self._last_in_sea = last = case, built, without_table(model)
+        return last[2], built.start
 
 
 class _Alone(CaseMaker):
@@ -219,7 +221,7 @@ def with_findings(model: Model, result: xr.Dataset) -> xr.Dataset:
         amplitude = away.sel(body=name).values
         if np.any(stiffness[6 * k : 6 * k + 6]) and np.isfinite(amplitude).all():
             reach = float(np.broadcast_to(np.asarray(hydro.reach), model.layout.n_bodies)[k])
-            found += beyond_linear(model, name, amplitude, reach, "did")
+            found += outside_linear_range(model, name, amplitude, reach, "did")
     count = result.sizes["case"]
     for finding in found:
         text = f"at least one of {count} cases: {finding.sentence}"

@@ -22,8 +22,8 @@ from swelltree.integrate.runge_kutta.batched import begin, fixed_steps
 from swelltree.integrate.runge_kutta.smooth import integrate
 from swelltree.integrate.solution import Code
 from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.ensemble.programs import Cases, ManyProgram, Own
-from swelltree.jit.ensemble.summaries import EXTREMES, Kept, Wanted
+from swelltree.jit.ensemble.programs import Cases, ManyProgram, PerCase
+from swelltree.jit.ensemble.summaries import EXTREMES, Requested, Retained
 from swelltree.jit.trees import flatten, mapped
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation
@@ -46,7 +46,7 @@ from swelltree.studies.time.verify import ended_with_loops
 JOINT_ANGLES = ("joint_coordinate",)  # whose turns need more than the last sample
 
 
-class Made(NamedTuple):
+class PreparedBatch(NamedTuple):
     """Cases as a program takes them.
 
     Args:
@@ -73,11 +73,11 @@ class Compiled(Engine):
         """Makes models of cases."""
 
     @abstractmethod
-    def made(self, plan: Plan, cases: list[BatchCase]) -> Made | None:
+    def built(self, plan: Plan, cases: list[BatchCase]) -> PreparedBatch | None:
         """Cases that can be run; None if there are none."""
 
     @abstractmethod
-    def program(self, plan: Plan, made: Made) -> ManyProgram:
+    def program(self, plan: Plan, built: PreparedBatch) -> ManyProgram:
         """The program of a plan."""
 
     @abstractmethod
@@ -85,23 +85,23 @@ class Compiled(Engine):
         """Times, in chunks."""
 
     @abstractmethod
-    def stepped(self, plan: Plan, made: Made) -> tuple[Tree, Tree]:
+    def stepped(self, plan: Plan, built: PreparedBatch) -> tuple[Tree, Tree]:
         """State at the end, and samples of all cases."""
 
     @abstractmethod
-    def summed(self, plan: Plan, made: Made, wanted: Wanted) -> tuple[Tree, Tree]:
+    def summed(self, plan: Plan, built: PreparedBatch, requested: Requested) -> tuple[Tree, Tree]:
         """State at the end, and what is kept of all cases."""
 
     # --- what is the same in all ------------------------------------------------------------
-    def refusal(self, plan: Plan, case: BatchCase) -> str:
+    def unsupported_reason(self, plan: Plan, case: BatchCase) -> str:
         """What cannot be flattened."""
         try:
-            made = self.made(plan, [case])
+            built = self.built(plan, [case])
         except SwelltreeError:
             return ""  # said again where the case is run
-        if made is None:
+        if built is None:
             return ""
-        return self.program(plan, made).refusal(made.cases, self.chunks(plan)[0])
+        return self.program(plan, built).unsupported_reason(built.cases, self.chunks(plan)[0])
 
     def shapes(self, plan: Plan) -> dict[str, tuple[int, ...]]:
         """By tracing one sample."""
@@ -113,17 +113,17 @@ class Compiled(Engine):
 
     def _run(self, plan: Plan, cases: list[BatchCase]) -> list[Outcome]:
         """Cases of one layout; those that cannot be made have their message."""
-        made = self.made(plan, cases)
-        if made is None:
+        built = self.built(plan, cases)
+        if built is None:
             return [Outcome(None, text) for text in self._refusals(plan, cases)]
-        outcomes = {k: Outcome(None, text) for k, text in made.refused.items()}
-        state, (channels, budget) = self.stepped(plan, made)
-        found = _judged_outcomes(plan, made.models, state, channels, budget)
-        outcomes |= dict(zip(made.runs, found, strict=True))
-        outcomes |= self.alone(plan, cases, self._stuck(made, state))
+        outcomes = {k: Outcome(None, text) for k, text in built.refused.items()}
+        state, (channels, budget) = self.stepped(plan, built)
+        found = _judged_outcomes(plan, built.models, state, channels, budget)
+        outcomes |= dict(zip(built.runs, found, strict=True))
+        outcomes |= self.alone(plan, cases, self._stuck(built, state))
         return [outcomes[k] for k in range(len(cases))]
 
-    def summaries(self, plan: Plan, cases: list[BatchCase], wanted: Wanted) -> Summary | None:
+    def summaries(self, plan: Plan, cases: list[BatchCase], requested: Requested) -> Summary | None:
         """What is kept of all cases; statistics of cases that turn fast are left to their samples.
 
         Runs with loops are judged by their samples, and so are the turns of joints.
@@ -131,12 +131,12 @@ class Compiled(Engine):
         if plan.model.cut_rows or any(name in JOINT_ANGLES for name in plan.channels):
             return None
         try:
-            made = self.made(plan, cases)
+            built = self.built(plan, cases)
         except SeveralLayoutsError:
             return None  # they are run one layout after the other
-        if made is None:
+        if built is None:
             return None
-        state, (channels, budget) = self.summed(plan, made, wanted)
+        state, (channels, budget) = self.summed(plan, built, requested)
         raise_faults(plan.model)
         codes = np.asarray(state.code)
         failed = np.where(codes == Code.SUCCESS, np.nan, state.t_fail)
@@ -146,10 +146,10 @@ class Compiled(Engine):
         codes = judged_by_extremes(extremes, codes, plan.solver)
         messages = np.full(len(cases), "", dtype=object)
         for k in np.flatnonzero(codes != Code.SUCCESS):
-            messages[made.runs[k]] = outcome({}, codes[k], failed[k]).message
-        for k, text in made.refused.items():
+            messages[built.runs[k]] = outcome({}, codes[k], failed[k]).message
+        for k, text in built.refused.items():
             messages[k] = text
-        again = self.alone(plan, cases, self._stuck(made, state))
+        again = self.alone(plan, cases, self._stuck(built, state))
         for k, one in again.items():
             messages[k] = one.message
         shapes = self.shapes(plan)
@@ -158,36 +158,36 @@ class Compiled(Engine):
             """Numbers of the cases that have run among all, entries in their shape."""
             if found is None:
                 return None
-            whole = np.full((len(cases), *shapes[name], *found.shape[2:]), np.nan)
-            whole[made.runs] = found.reshape(len(made.runs), *whole.shape[1:])
-            whole[(messages != "") | np.isin(np.arange(len(cases)), list(again))] = np.nan
-            return whole
+            complete = np.full((len(cases), *shapes[name], *found.shape[2:]), np.nan)
+            complete[built.runs] = found.reshape(len(built.runs), *complete.shape[1:])
+            complete[(messages != "") | np.isin(np.arange(len(cases)), list(again))] = np.nan
+            return complete
 
         values = {}
-        for name, kept in channels.items():
-            statistics, peaks, damage = (placed(name, part) for part in kept)
+        for name, stored in channels.items():
+            statistics, peaks, damage = (placed(name, part) for part in stored)
             assert statistics is not None
-            values[name] = Kept(statistics, peaks, damage)
+            values[name] = Retained(statistics, peaks, damage)
         return Summary(values, messages, again)
 
     def alone(self, plan: Plan, cases: list[BatchCase], stuck: list[int]) -> dict[int, Outcome]:
         """Cases that are run once more by themselves, of those whose steps could not be solved."""
         return {}
 
-    def _stuck(self, made: Made, state: Tree) -> list[int]:
+    def _stuck(self, built: PreparedBatch, state: Tree) -> list[int]:
         """Numbers of cases whose steps could not be solved."""
         codes = np.asarray(state.code)
-        return [made.runs[k] for k in np.flatnonzero(codes == Code.NO_PROGRESS)]
+        return [built.runs[k] for k in np.flatnonzero(codes == Code.NO_PROGRESS)]
 
     def _refusals(self, plan: Plan, cases: list[BatchCase]) -> list[str]:
-        maker, told = self.maker(plan), []
+        maker, reported = self.maker(plan), []
         for case in cases:
             try:
                 maker.in_sea(case)
-                told.append("")
+                reported.append("")
             except SwelltreeError as error:
-                told.append(str(error))
-        return told
+                reported.append(str(error))
+        return reported
 
 
 def _judged_outcomes(
@@ -223,7 +223,9 @@ def chunks_of(times: np.ndarray, length: int) -> list[np.ndarray]:
 
 
 # --- cases as programs take them ------------------------------------------------------------
-def made_one_by_one(plan: Plan, maker: CaseMaker, cases: list[BatchCase]) -> Made | None:
+def built_sequentially(
+    plan: Plan, maker: CaseMaker, cases: list[BatchCase]
+) -> PreparedBatch | None:
     """Cases in seas of any kind, each made as for a single run; None if none can be run."""
     models, refused = {}, {}
     for k, case in enumerate(cases):
@@ -239,7 +241,7 @@ def made_one_by_one(plan: Plan, maker: CaseMaker, cases: list[BatchCase]) -> Mad
     states = [_started(plan, y) for _, y in models.values()]
     state = mapped(lambda *x: np.stack(x), *states)
     gathered = Cases(fixed, options, state, len(models))
-    return Made(gathered, [m for m, _ in models.values()], None, list(models), refused)
+    return PreparedBatch(gathered, [m for m, _ in models.values()], None, list(models), refused)
 
 
 class WithLoads(NamedTuple):
@@ -247,8 +249,8 @@ class WithLoads(NamedTuple):
 
     cases: Cases
     models: list[Model]
-    force: Own
-    rate: Own
+    force: PerCase
+    rate: PerCase
 
 
 def with_loads(
@@ -270,10 +272,10 @@ def with_loads(
     loads = WaveLoads(step, empty[0], empty[1], np.zeros(()))
 
     def ready(case: BatchCase) -> tuple[Model, Tree]:
-        made = maker.numbers(case)
-        assert made.stepped.hydro is not None
-        hydro = replace(made.stepped.hydro, waves=loads)
-        return without_table(made.stepped.with_effect(hydro)), made.start
+        built = maker.numbers(case)
+        assert built.stepped.hydro is not None
+        hydro = replace(built.stepped.hydro, waves=loads)
+        return without_table(built.stepped.with_effect(hydro)), built.start
 
     model, y = ready(cases[0])
     if any(case.values for case in cases):
@@ -289,11 +291,11 @@ def with_loads(
             lambda x: np.broadcast_to(np.asarray(x), (len(cases), *np.shape(x))),
             _started(plan, y),
         )
-    force, rate = (Own([x]) for x in empty)
-    replaced: dict[int, Own | Array] = {id(empty[0]): force, id(empty[1]): rate}
+    force, rate = (PerCase([x]) for x in empty)
+    replaced: dict[int, PerCase | Array] = {id(empty[0]): force, id(empty[1]): rate}
     # as long as they are the same, all cases have the same times
     differ = bool((steps != steps[0]).any())
-    replaced[id(step)] = Own([np.array(float(x)) for x in steps]) if differ else step
+    replaced[id(step)] = PerCase([np.array(float(x)) for x in steps]) if differ else step
     leaves, form = flatten(fixed)
     fixed = form.unflatten([_in_place(x, replaced) for x in leaves])
     gathered = Cases(fixed, options_of(plan, model), state, len(cases))
@@ -302,7 +304,7 @@ def with_loads(
 
 def _in_place(x: Array, replaced: dict[int, Tree]) -> Tree:
     """An argument that is made on the way, in place of its example."""
-    example = x.arrays[0] if isinstance(x, Own) else x
+    example = x.arrays[0] if isinstance(x, PerCase) else x
     return replaced.get(id(example), x)
 
 

@@ -34,7 +34,7 @@ LINEAR = (IrregularSea, FocusedWave, RegularWave)  # kinds that are taken apart 
 MOST_HEADINGS = 64
 LEAST_ROWS, MOST_ROWS = 1024, 65_536
 TURN = 0.05  # rad by which the phase of a force may change from row to row
-KEPT = 4  # tables of models
+CACHE_SIZE = 4  # tables of models
 MARGIN = 2  # rows outside the data, at each end
 
 
@@ -53,12 +53,12 @@ class DeviceSeas:
     refused: dict[int, str]
 
 
-def made_on_device(model: Model, cases: Sequence[BatchCase]) -> bool:
+def built_on_device(model: Model, cases: Sequence[BatchCase]) -> bool:
     """Whether the loads of such cases are sums of waves that do not follow the bodies."""
     hydro = model.hydro
     if hydro is None or hydro.table is None or hydro.table.drift is not None:
         return False
-    if any(effect.uses_sea or effect.turns_axes for effect in model.effects):
+    if any(effect.uses_sea or effect.rotates_hydro_frame for effect in model.effects):
         return False
     return all(isinstance(case.sea, LINEAR) for case in cases)
 
@@ -77,7 +77,7 @@ def device_seas(
         cases: to run.
         groups: of them by `alike`, where they are known.
     """
-    groups = alike(cases) if groups is None else groups
+    groups = identical(cases) if groups is None else groups
     assert model.hydro is not None
     assert model.hydro.table is not None
     data: Table = model.hydro.table
@@ -123,9 +123,9 @@ def device_seas(
         complex_amplitude = many.amplitude * np.exp(1j * many.phase)
         amplitude[rows, :size] = np.where(inside, complex_amplitude, 0.0)
         ramp[rows] = _ramp(cases[rows[0]])
-    kept = [k for k in range(total) if k not in refused]
+    stored = [k for k in range(total) if k not in refused]
     some = (omega, place, amplitude, ramp) if not refused else (
-        omega[kept], place[kept], amplitude[kept], ramp[kept]
+        omega[stored], place[stored], amplitude[stored], ramp[stored]
     )  # fmt: skip
     return DeviceSeas(Waves(*some), table, refused)
 
@@ -137,23 +137,23 @@ def _tables(
 
     Those of the last models are remembered.
     """
-    given = (data, excitation, model.water, beta)
+    specified = (data, excitation, model.water, beta)
     key = hashlib.sha256()
-    for leaf in leaves_of(given):
+    for leaf in leaves_of(specified):
         key.update(f"{np.shape(leaf)}".encode())
         key.update(np.ascontiguousarray(leaf).tobytes())
-    name = key.digest(), str(structure_of(given))
+    name = key.digest(), str(structure_of(specified))
     if name not in TABLES:
-        while len(TABLES) >= KEPT:
+        while len(TABLES) >= CACHE_SIZE:
             TABLES.pop(next(iter(TABLES)))
-        TABLES[name] = _made_tables(*given)
+        TABLES[name] = _built_tables(*specified)
     return TABLES[name]
 
 
 TABLES: dict[tuple[bytes, str], tuple[np.ndarray, float, int]] = {}
 
 
-def _made_tables(
+def _built_tables(
     data: Table, excitation: Array, water: Tree, beta: np.ndarray
 ) -> tuple[np.ndarray, float, int]:
     step, count = _frequency_grid(data, water)
@@ -234,7 +234,9 @@ def _ramp(case: BatchCase) -> float:
     return 0.0 if case.sea is None else float(case.sea.ramp)
 
 
-def alike(cases: Sequence[BatchCase], besides: Sequence[Hashable] | None = None) -> list[list[int]]:
+def identical(
+    cases: Sequence[BatchCase], besides: Sequence[Hashable] | None = None
+) -> list[list[int]]:
     """Numbers of cases whose seas differ by their seed only.
 
     Args:
@@ -248,11 +250,11 @@ def alike(cases: Sequence[BatchCase], besides: Sequence[Hashable] | None = None)
     for k, case in enumerate(cases):
         sea = case.sea
         if isinstance(sea, IrregularSea):
-            given = held(sea)
-            same = tuple(map(id, given))
+            specified = held(sea)
+            same = tuple(map(id, specified))
             key: Tree = known.get(same)
             if key is None:
-                key = tuple(x if isinstance(x, Hashable) else id(x) for x in given)
+                key = tuple(x if isinstance(x, Hashable) else id(x) for x in specified)
                 known[same] = key
         else:
             key = (k,)

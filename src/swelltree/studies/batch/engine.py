@@ -20,13 +20,13 @@ from swelltree.hydro.linear.hydro import POINTS_PER_PERIOD
 from swelltree.integrate.solution import Code
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jnp
-from swelltree.jit.ensemble.summaries import Kept, Wanted
+from swelltree.jit.ensemble.summaries import Requested, Retained
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect
 from swelltree.multibody.formulations import Formulation
 from swelltree.pto.controllers.controllers import controllers_of
 from swelltree.studies.batch.cases import BatchCase
-from swelltree.studies.time.task import Stepping, Task, kept_step
+from swelltree.studies.time.task import Stepping, Task, required_step
 from swelltree.studies.time.verify import energy_allowance, lasting, lost_limit_of, open_limit_of
 from swelltree.waves.sea import RealisedSea
 
@@ -105,7 +105,7 @@ class Summary(NamedTuple):
         again: cases that were run by themselves, whose samples give what is kept, by number.
     """
 
-    values: dict[str, Kept]
+    values: dict[str, Retained]
     messages: np.ndarray
     again: Mapping[int, Outcome] = MappingProxyType({})
 
@@ -114,7 +114,7 @@ def own_steps(plan: Plan) -> str:
     """Which part of a model has steps of its own, so that cases cannot share theirs; or nothing."""
     if plan.solver != "rk4":
         return "dynamic lines and contacts are stepped by the two-step scheme"
-    if kept_step(plan.model) is not None:
+    if required_step(plan.model) is not None:
         return "radiation='convolution' keeps the velocities of its own steps"
     if any(controller.preview is not None for controller in controllers_of(plan.model)):
         return "a controller knows its own sea ahead"
@@ -135,11 +135,11 @@ class Engine(ABC):
         """Max number of cases in parallel."""
         return 32
 
-    def unable(self, plan: Plan) -> str:
+    def unsupported_reason_of(self, plan: Plan) -> str:
         """Which part of the model it cannot run; empty if there is none."""
         return own_steps(plan)
 
-    def refusal(self, plan: Plan, case: BatchCase) -> str:
+    def unsupported_reason(self, plan: Plan, case: BatchCase) -> str:
         """Why it cannot run cases like this one; empty if it can."""
         return ""
 
@@ -160,7 +160,7 @@ class Engine(ABC):
         """Cases that fit into the memory of what runs them, besides that of this machine."""
         return self.most
 
-    def summaries(self, plan: Plan, cases: list[BatchCase], wanted: Wanted) -> Summary | None:
+    def summaries(self, plan: Plan, cases: list[BatchCase], requested: Requested) -> Summary | None:
         """What is kept, found where the samples arise; None where samples are needed for it.
 
         Args:

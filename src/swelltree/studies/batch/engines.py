@@ -36,10 +36,10 @@ def chosen_engine(
         engines.insert(0, TwoStepOnGpu(short=short) if two_step else OnGpu(short=short))
     reasons = []
     for engine in engines:
-        reason = engine.unable(plan)
+        reason = engine.unsupported_reason_of(plan)
         if not reason:
             named = replace(plan, channels=channels(plan, engine))
-            reason = engine.refusal(named, case)
+            reason = engine.unsupported_reason(named, case)
             if not reason:
                 return engine, named, "; ".join([engine.name, *reasons])
         reasons.append(f"not {engine.name}: {reason}")

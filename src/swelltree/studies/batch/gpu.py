@@ -20,7 +20,7 @@ from swelltree.integrate.problem import Options
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.ensemble import cuda
 from swelltree.jit.ensemble.gpu_runs import DeviceLoads, GpuProgram, Seconds
-from swelltree.jit.ensemble.summaries import BUDGET, Wanted
+from swelltree.jit.ensemble.summaries import BUDGET, Requested
 from swelltree.jit.ensemble.waves.harmonic_sums import COARSE, RATIO, HarmonicSums
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation
@@ -28,18 +28,18 @@ from swelltree.multibody.formulations.equations import event_count
 from swelltree.studies.batch.cases import BatchCase, CaseMaker, grid_step
 from swelltree.studies.batch.compiled import (
     Compiled,
-    Made,
+    PreparedBatch,
     advance,
     advance_of,
+    built_sequentially,
     chunks_of,
-    made_one_by_one,
     with_loads,
 )
 from swelltree.studies.batch.device_seas import (
-    alike,
+    built_on_device,
     device_seas,
     few_headings,
-    made_on_device,
+    identical,
 )
 from swelltree.studies.batch.engine import Plan, Summary
 from swelltree.studies.batch.xla import maker_of
@@ -67,14 +67,14 @@ class OnGpu(Compiled):
         """Cases that keep the processor busy: more are no faster."""
         return 131_072
 
-    def unable(self, plan: Plan) -> str:
+    def unsupported_reason_of(self, plan: Plan) -> str:
         """There may be none; and events are located more closely than float32 resolves."""
         device = cuda.device()
         if isinstance(device, str):
             return device
         if self.short and event_count(plan.model):
             return "events are found to 1e-10 s, which float32 cannot resolve"
-        return super().unable(plan)
+        return super().unsupported_reason_of(plan)
 
     def fitting(self, plan: Plan) -> int:
         """As many as fit into the memory of the processor."""
@@ -89,10 +89,10 @@ class OnGpu(Compiled):
             of_case += 2 * points * n + HarmonicSums.room_of_case(n, WAVES, points)
         return int(SHARE * device.free_memory() / (8.0 * of_case))
 
-    def summaries(self, plan: Plan, cases: list[BatchCase], wanted: Wanted) -> Summary | None:
+    def summaries(self, plan: Plan, cases: list[BatchCase], requested: Requested) -> Summary | None:
         """What is kept of all cases, and where the time went."""
         began = time.perf_counter()
-        found = super().summaries(plan, cases, wanted)
+        found = super().summaries(plan, cases, requested)
         if found is not None:
             note_seconds(self._program(plan).seconds, began)
         return found
@@ -104,7 +104,7 @@ class OnGpu(Compiled):
         there = hydro is not None and hydro.table is not None
         return maker_of(plan, grid_step(plan.model, POINTS) if there else None)
 
-    def program(self, plan: Plan, made: Made) -> GpuProgram:
+    def program(self, plan: Plan, built: PreparedBatch) -> GpuProgram:
         """The program of a plan."""
         return self._program(plan)
 
@@ -112,22 +112,22 @@ class OnGpu(Compiled):
         """Times, in chunks."""
         return chunks_of(plan.times, _chunk(plan))
 
-    def stepped(self, plan: Plan, made: Made) -> tuple[Tree, Tree]:
+    def stepped(self, plan: Plan, built: PreparedBatch) -> tuple[Tree, Tree]:
         """State at the end, and samples of all cases."""
-        return self._program(plan).run(made.cases, self.chunks(plan), made.loads)
+        return self._program(plan).run(built.cases, self.chunks(plan), built.loads)
 
-    def summed(self, plan: Plan, made: Made, wanted: Wanted) -> tuple[Tree, Tree]:
+    def summed(self, plan: Plan, built: PreparedBatch, requested: Requested) -> tuple[Tree, Tree]:
         """State at the end, and what is kept of all cases."""
-        return self._program(plan).summaries(made.cases, self.chunks(plan), wanted, made.loads)
+        return self._program(plan).summaries(built.cases, self.chunks(plan), requested, built.loads)
 
-    def made(self, plan: Plan, cases: list[BatchCase]) -> Made | None:
+    def built(self, plan: Plan, cases: list[BatchCase]) -> PreparedBatch | None:
         """Cases that can be run; None if there are none."""
         maker = self.maker(plan)
-        if not made_on_device(plan.model, cases):
-            return made_one_by_one(plan, maker, cases)
-        groups = alike(cases)
+        if not built_on_device(plan.model, cases):
+            return built_sequentially(plan, maker, cases)
+        groups = identical(cases)
         if not few_headings([cases[rows[0]] for rows in groups]):
-            return made_one_by_one(plan, maker, cases)
+            return built_sequentially(plan, maker, cases)
         seas = device_seas(plan.model, maker, cases, groups)
         refused = dict(seas.refused)
         runs = [k for k in range(len(cases)) if k not in refused]
@@ -137,7 +137,7 @@ class OnGpu(Compiled):
         steps = np.full(len(runs), step)
         ready = with_loads(plan, maker, [cases[k] for k in runs], steps, points)
         loads = DeviceLoads(seas.waves, seas.table, step, points, ready.force, ready.rate)
-        return Made(ready.cases, ready.models, loads, runs, refused)
+        return PreparedBatch(ready.cases, ready.models, loads, runs, refused)
 
     def _program(self, plan: Plan) -> GpuProgram:
         return _gpu_program(*advance_of(plan), _rows(plan, _chunk(plan)), self.short)

@@ -18,13 +18,13 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError, SwelltreeWarning
 from swelltree.hydro.linear.data import LEFT_OUT, Table, WaveLoads
 from swelltree.hydro.linear.excitation import excitation_at
-from swelltree.hydro.linear.in_sea import in_waves
+from swelltree.hydro.linear.in_sea import apply_sea
 from swelltree.integrate.problem import Options
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import jnp
 from swelltree.jit.cores import threads
 from swelltree.jit.ensemble.lane_runs import LaneLoads, LaneProgram
-from swelltree.jit.ensemble.summaries import Wanted
+from swelltree.jit.ensemble.summaries import Requested
 from swelltree.jit.ensemble.waves.lane_sums import POINTS_PER_PERIOD, RATIO, LaneSums, LaneWaves
 from swelltree.jit.native import lane_width
 from swelltree.jit.trees import leaves_of
@@ -33,14 +33,14 @@ from swelltree.multibody.formulations import Formulation
 from swelltree.studies.batch.cases import BatchCase, CaseMaker, grid_step, ramp_of_case
 from swelltree.studies.batch.compiled import (
     Compiled,
-    Made,
+    PreparedBatch,
     advance,
     advance_of,
+    built_sequentially,
     chunks_of,
-    made_one_by_one,
     with_loads,
 )
-from swelltree.studies.batch.device_seas import alike, components_of, made_on_device
+from swelltree.studies.batch.device_seas import built_on_device, components_of, identical
 from swelltree.studies.batch.engine import Plan
 from swelltree.studies.batch.xla import maker_of
 from swelltree.studies.seas import realised
@@ -84,7 +84,7 @@ def lane_seas(maker: CaseMaker, cases: Sequence[BatchCase]) -> LaneSeas:
     models, refused = _models(maker, cases)
     there = [k for k in range(len(cases)) if k not in refused]
     parts: list[_Forces] = []
-    for rows in alike([cases[k] for k in there], [id(models[k]) for k in there]):
+    for rows in identical([cases[k] for k in there], [id(models[k]) for k in there]):
         some = [there[j] for j in rows]
         try:
             part = _forces(models[some[0]], maker, some, [cases[k] for k in some])
@@ -152,13 +152,13 @@ def _forces(
     lost = (energy * ~inside).sum(1) > LEFT_OUT * energy.sum(1)
     for j in np.flatnonzero(lost):
         try:
-            in_waves(model, _realised(model, cases[j]), maker.duration, sums_step=1.0)
+            apply_sea(model, _realised(model, cases[j]), maker.duration, sums_step=1.0)
         except SwelltreeError as error:
             refused[rows[j]] = str(error)
     if not lost.all():
         j = int(np.flatnonzero(~lost)[0])
         checked = waves if j == 0 else _realised(model, cases[j])
-        in_waves(model, checked, maker.duration, sums_step=1.0)
+        apply_sea(model, checked, maker.duration, sums_step=1.0)
     ends = many.omega.max(1) if waves.band is None else np.full(len(rows), waves.ends[1])
     step = 2.0 * np.pi / np.minimum(ends, high) / POINTS_PER_PERIOD
     return _Forces(rows, many.omega, _of_components(model, data, many, inside), step), refused
@@ -210,17 +210,17 @@ class SideBySide(Compiled):
 
     def room_of_loads(self, plan: Plan) -> int:
         """None where loads are made chunk by chunk."""
-        return 0 if made_on_device(plan.model, []) else super().room_of_loads(plan)
+        return 0 if built_on_device(plan.model, []) else super().room_of_loads(plan)
 
     def maker(self, plan: Plan) -> CaseMaker:
         """Makes models of cases."""
         return maker_of(plan)
 
-    def made(self, plan: Plan, cases: list[BatchCase]) -> Made | None:
+    def built(self, plan: Plan, cases: list[BatchCase]) -> PreparedBatch | None:
         """Cases that can be run; None if there are none."""
         maker = self.maker(plan)
-        if not made_on_device(plan.model, cases):
-            return made_one_by_one(plan, maker, cases)
+        if not built_on_device(plan.model, cases):
+            return built_sequentially(plan, maker, cases)
         seas = lane_seas(maker, cases)
         if seas.waves is None:
             return None
@@ -229,25 +229,25 @@ class SideBySide(Compiled):
         some = [cases[k] for k in seas.runs]
         ready = with_loads(plan, maker, some, seas.waves.step, points)
         loads = LaneLoads(seas.waves, longest, ready.force, ready.rate)
-        return Made(ready.cases, ready.models, loads, seas.runs, seas.refused)
+        return PreparedBatch(ready.cases, ready.models, loads, seas.runs, seas.refused)
 
-    def program(self, plan: Plan, made: Made) -> LaneProgram:
+    def program(self, plan: Plan, built: PreparedBatch) -> LaneProgram:
         """The program of a plan."""
-        return _lane_program(*advance_of(plan), made.loads is not None, lane_width())
+        return _lane_program(*advance_of(plan), built.loads is not None, lane_width())
 
     def chunks(self, plan: Plan) -> list[np.ndarray]:
         """Times, in chunks."""
         return chunks_of(plan.times, _samples(plan))
 
-    def stepped(self, plan: Plan, made: Made) -> tuple[Tree, Tree]:
+    def stepped(self, plan: Plan, built: PreparedBatch) -> tuple[Tree, Tree]:
         """State at the end, and samples of all cases."""
-        program = self.program(plan, made)
-        return program.run(made.cases, self.chunks(plan), threads(), made.loads)
+        program = self.program(plan, built)
+        return program.run(built.cases, self.chunks(plan), threads(), built.loads)
 
-    def summed(self, plan: Plan, made: Made, wanted: Wanted) -> tuple[Tree, Tree]:
+    def summed(self, plan: Plan, built: PreparedBatch, requested: Requested) -> tuple[Tree, Tree]:
         """State at the end, and what is kept of all cases."""
-        program = self.program(plan, made)
-        return program.summaries(made.cases, self.chunks(plan), wanted, threads(), made.loads)
+        program = self.program(plan, built)
+        return program.summaries(built.cases, self.chunks(plan), requested, threads(), built.loads)
 
 
 def _samples(plan: Plan) -> int:

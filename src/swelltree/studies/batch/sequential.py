@@ -19,7 +19,7 @@ class OneByOne(Engine):
     name = "one by one"
     one_at_a_time = True
 
-    def unable(self, plan: Plan) -> str:
+    def unsupported_reason_of(self, plan: Plan) -> str:
         """It runs all that `simulate` runs."""
         return ""
 
@@ -45,9 +45,9 @@ class OneByOne(Engine):
         outcomes: list[Outcome] = []
         warned: Counter[str] = Counter()
         for case in cases:
-            outcome, told = self._one(plan, maker, case)
+            outcome, reported = self._one(plan, maker, case)
             outcomes.append(outcome)
-            warned.update(told)
+            warned.update(reported)
         for text, count in warned.items():
             warn_user(f"{count} of {len(cases)} cases: {text}")
         return outcomes
@@ -57,13 +57,13 @@ class OneByOne(Engine):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", SwelltreeWarning)
             outcome = self._outcome(plan, maker, case)
-        told = set()
+        reported = set()
         for one in caught:
             if not issubclass(one.category, SwelltreeWarning):
                 warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
             elif str(one.message) != outcome.message:  # that of a run that ended early is kept
-                told.add(str(one.message))
-        return outcome, told
+                reported.add(str(one.message))
+        return outcome, reported
 
     def _outcome(self, plan: Plan, maker: CaseMaker, case: BatchCase) -> Outcome:
         try:

@@ -13,7 +13,7 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
 from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.ensemble.programs import Own
+from swelltree.jit.ensemble.programs import PerCase
 from swelltree.jit.trees import flatten, leaves_of, structure_of
 from swelltree.model.model import Model
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
@@ -87,7 +87,7 @@ class OwnLeaves:
         """All models as one, with an `Own` in place of each array that is a case's own."""
         rows, differs = self._rows(models)
         leaves = [
-            Own([row[k] for row in rows]) if differs_here else self.leaves[k]
+            PerCase([row[k] for row in rows]) if differs_here else self.leaves[k]
             for k, differs_here in enumerate(differs)
         ]
         return structure_of(self.model).unflatten(leaves)
@@ -123,8 +123,8 @@ def _varied(maker: CaseMaker, example: BatchCase, leaves: list[Tree]) -> list[bo
     if not example.values:
         return [False] * len(leaves)
     try:
-        beside = tuple((path, _beside(value)) for path, value in example.values)
-        other = leaves_of(maker.numbers(BatchCase(None, beside)).stepped)
+        adjacent = tuple((path, _adjacent(value)) for path, value in example.values)
+        other = leaves_of(maker.numbers(BatchCase(None, adjacent)).stepped)
     except (SwelltreeError, TypeError, ValueError):  # nothing lies beside it
         return [True] * len(leaves)
     if len(other) != len(leaves):
@@ -135,7 +135,7 @@ def _varied(maker: CaseMaker, example: BatchCase, leaves: list[Tree]) -> list[bo
     ]
 
 
-def _beside(value: object) -> Tree:
+def _adjacent(value: object) -> Tree:
     """Numbers near by."""
     value = np.asarray(value, dtype=float)
     return np.where(value == 0.0, 2.0**-10, value * ASIDE)

@@ -112,8 +112,8 @@ def precision_error(engine: Engine, exact: Engine, plan: Plan, cases: list[Batch
     cases = cases[: min(plan.lanes, TRIED_SHORT)]
     plan = _tried(plan, cases)
     found = engine.run(plan, cases), exact.run(replace(plan, device="cpu", short=False), cases)
-    told = [_apart(a.channels, b.channels) for a, b in zip(*found, strict=True)]
-    return max((x for x in told if x is not None), default=np.nan)
+    reported = [_apart(a.channels, b.channels) for a, b in zip(*found, strict=True)]
+    return max((x for x in reported if x is not None), default=np.nan)
 
 
 def _check(tolerance: float) -> None:
@@ -131,8 +131,8 @@ def _tried(plan: Plan, cases: list[BatchCase]) -> Plan:
 
 def _largest(coarse: list[Outcome], fine: list[Outcome]) -> float:
     """Largest difference of any case; those that do not run do not count."""
-    told = [_apart(a.channels, b.channels) for a, b in zip(coarse, fine, strict=True)]
-    known = [x for x in told if x is not None]
+    reported = [_apart(a.channels, b.channels) for a, b in zip(coarse, fine, strict=True)]
+    known = [x for x in reported if x is not None]
     if not known and all(one.message for one in fine):
         raise SwelltreeError(
             f"none of the {len(fine)} cases tried for the step can be run. The first says: "

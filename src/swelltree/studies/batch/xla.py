@@ -65,11 +65,11 @@ class Xla(Engine):
         rows, refused = LaneRows(plan.lanes), {}
         for lane, case in enumerate(cases, first):
             try:
-                made = maker.in_sea(case)
+                built = maker.in_sea(case)
             except SwelltreeError as error:
                 refused[lane] = Outcome(None, str(error))
             else:
-                rows.put(lane, made)
+                rows.put(lane, built)
         outcomes = refused | (self._stepped(plan, rows) if rows.filled else {})
         return [outcomes[first + k] for k in range(len(cases))]
 

@@ -27,7 +27,7 @@ TILTED = np.radians(0.5)
 # radius of gyration over the edge of the displaced cube: 0.41 of a cube, 0.39 of a sphere, 1.8 of a
 # spar; an inertia a thousand times off is beyond either limit
 SMALLEST = 0.1
-LARGEST = 6.0
+MAX_DRIFT = 6.0
 SOFT = 1e-9  # of the largest stiffness: no stiffness at all
 
 
@@ -50,7 +50,7 @@ def inertias(model: Model) -> Iterator[Finding]:
         if mass > 0.0 and turns and wet[i]:
             size = float(np.cbrt(mass / model.rho))
             gyration = float(np.sqrt(max(moments[2], 0.0) / mass))
-            if not SMALLEST * size < gyration < LARGEST * size:
+            if not SMALLEST * size < gyration < MAX_DRIFT * size:
                 word = "tiny" if gyration <= SMALLEST * size else "huge"
                 yield Finding(
                     "warning",
@@ -131,7 +131,7 @@ def _stability(linear: LinearModel) -> Iterator[Finding]:
     if not K.size:
         return
     # compare stiffness with inertia, so that metres and radians do not mix
-    values, shapes = eigh(K, linear.whole_mass)
+    values, shapes = eigh(K, linear.total_mass)
     largest = max(float(np.abs(values).max()), 1e-300)
     unrestrained = []
     for value, shape in zip(values, shapes.T, strict=True):

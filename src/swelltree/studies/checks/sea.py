@@ -30,7 +30,7 @@ YAW = np.radians(20.0)
 HIGH = 2.0  # significant height over what a hull reaches above or below the water
 COARSE = 0.05  # estimated error of the coefficients of a tank that is warned of
 STEEP = 0.04  # height over length of waves, Hs over the length of the mean period
-LARGEST = 3.0  # standard deviations: a large amplitude of a sea state
+AMPLITUDE_FACTOR = 3.0  # standard deviations: a large amplitude of a sea state
 
 
 def sea_in_band(model: Model, waves: Components) -> list[Finding]:
@@ -174,7 +174,7 @@ def expected_motion(
         drag = "stochastic" if len(waves.amplitude) > 1 else "harmonic"
     moved = response(model, wave, formulation=how, case=case, drag=drag)
     deviation = moved.standard_deviation.values  # in the order of the description
-    factor = LARGEST if len(waves.amplitude) > 1 else np.sqrt(2.0)
+    factor = AMPLITUDE_FACTOR if len(waves.amplitude) > 1 else np.sqrt(2.0)
     wet = wet_rows(model)
     assert model.hydro is not None
     reaches = np.broadcast_to(np.asarray(model.hydro.reach), model.layout.n_bodies)
@@ -183,7 +183,7 @@ def expected_motion(
         if not wet[k]:
             continue
         reach = float(reaches[k])
-        yield from beyond_linear(model, str(name), factor * deviation[i], reach, "will")
+        yield from outside_linear_range(model, str(name), factor * deviation[i], reach, "will")
 
 
 def too_high(model: Model, height: float) -> Iterator[Finding]:
@@ -207,7 +207,7 @@ def too_high(model: Model, height: float) -> Iterator[Finding]:
             )
 
 
-def beyond_linear(
+def outside_linear_range(
     model: Model, name: str, amplitude: np.ndarray, reach: float, word: str
 ) -> Iterator[Finding]:
     """Findings about the amplitude (6,) of one body; `word` is "will" or "did"."""

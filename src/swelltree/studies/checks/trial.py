@@ -21,8 +21,8 @@ from swelltree.studies.seas import realised
 from swelltree.studies.time.complementarity.start import to_rest
 from swelltree.studies.time.complementarity.stepper import TwoStepStepper, two_step_stepper
 from swelltree.studies.time.simulate import simulate
-from swelltree.studies.time.task import Asked, Sampling, Stepping, read_task
-from swelltree.studies.time.winch_findings import refuse_what_cannot_be_obeyed
+from swelltree.studies.time.task import RunOptions, Sampling, Stepping, read_task
+from swelltree.studies.time.winch_findings import validate_winch_commands
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import AnySea
 
@@ -93,10 +93,10 @@ class TrialOnLines:
     ) -> TwoStepStepper:
         """The stepper of the trial, quickly compiled."""
         ends = Sampling(times=np.array([0.0, self.length]))
-        asked = Asked(Stepping(), formulation=formulation, case=case)
+        requested = RunOptions(Stepping(), formulation=formulation, case=case)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SwelltreeWarning)  # reported by the response
-            task = read_task(model, sea, ends, asked)
+            task = read_task(model, sea, ends, requested)
             stepper = two_step_stepper(task, len(task.times))
         plan = replace(stepper.plan, form=replace(stepper.plan.form, optimised=False))
         return replace(stepper, plan=plan)
@@ -116,7 +116,7 @@ class TrialOnLines:
             return [_failed(self.length, self.refused)]
         task, step = self.stepper.task, float(self.stepper.plan.step)
         try:
-            refuse_what_cannot_be_obeyed(task.model, task.times)
+            validate_winch_commands(task.model, task.times)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SwelltreeWarning)  # reported already
                 state = self.stepper.start()

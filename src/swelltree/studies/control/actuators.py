@@ -45,8 +45,8 @@ def freed(model: Model, place: Place) -> Model:
                 law_now: Law = Damper(np.zeros(last - first), np.ones(last - first))
             else:
                 inside = slice(first - part.start, last - part.start)
-                whole = last - first == part.stop - part.start
-                law_now = law if whole else jax.tree.map(lambda x, s=inside: x[s], law)
+                complete = last - first == part.stop - part.start
+                law_now = law if complete else jax.tree.map(lambda x, s=inside: x[s], law)
             laws.append(law_now)
             counts.append(last - first)
     driven = np.isin(np.arange(len(forces.names)), sorted(machines))

@@ -35,8 +35,8 @@ from swelltree.studies.control.linear import (
 from swelltree.studies.control.nodes import driven_node
 from swelltree.studies.control.nonlinear import nonlinear_control
 from swelltree.studies.control.search import (
-    Asked,
     ControlSolution,
+    SearchRequest,
     best_of_starts,
     check_found,
     scales,
@@ -46,14 +46,14 @@ from swelltree.studies.control.search import (
 from swelltree.studies.control.series import Response, values_at
 from swelltree.studies.linear.linear_model import (
     LinearModel,
+    find_nonlinearity,
     is_affine,
     is_linear,
     may_be_linear,
-    what_bends,
 )
 from swelltree.studies.linear.linearise import linear_model, still_model
 from swelltree.studies.periodic.nodes import points_of
-from swelltree.studies.periodic.problem import PeriodAsked, set_up
+from swelltree.studies.periodic.problem import PeriodRequest, set_up
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import RealisedSea
 
@@ -187,7 +187,7 @@ def control_dataset(
 
 
 def linear_control(
-    linear: LinearModel, port: Port, waves: RealisedSea | None, asked: Asked
+    linear: LinearModel, port: Port, waves: RealisedSea | None, asked: SearchRequest
 ) -> tuple[ControlSolution, float]:
     """The best force on the linear model, and the power that no force passes."""
     begin = time.process_time()
@@ -233,7 +233,7 @@ def linear_control(
 
 
 def looks_linear(
-    model: Model, how: Formulation, ports: Ports, linear: LinearModel, period: PeriodAsked
+    model: Model, how: Formulation, ports: Ports, linear: LinearModel, period: PeriodRequest
 ) -> bool:
     """Is the model linear? Asked of the equations that the nonlinear search would need."""
     if not may_be_linear(still_model(model), how):
@@ -287,12 +287,10 @@ def replayed_powers(
         )
         return none | found | no_power, said
     power, change = powers[-1], abs(powers[-1] - powers[-2])
-    wanted = float(result.attrs["mean_power"])
+    requested = float(result.attrs["mean_power"])
     said = ""
-    if not abs(power - wanted) <= OFF * abs(wanted):
-        said = (
-            f"Replayed in time the force takes {power:.4g} W, not the {wanted:.4g} W of the search."
-        )
+    if not abs(power - requested) <= OFF * abs(requested):
+        said = f"The replay takes {power:.4g} W, not the {requested:.4g} W of the search."
         if change > OFF * abs(power):
             said += f" The run had not settled{restless}."
         elif restless:
@@ -414,7 +412,7 @@ class ControlStudy:
     how: Formulation
     ports: Ports
     linear: LinearModel  # of the free model
-    bends: str  # why it is not linear for sure, in words
+    nonlinearity: str  # why it is not linear for sure, in words
     method: str  # "auto", "linear" or "nonlinear"
     known: dict[Hashable, Tree]  # results that hold for any sea
 
@@ -446,28 +444,28 @@ class ControlStudy:
             return linear_model(free, how, radiation, study="optimal_control")
 
         linear = recalled(known, (how, "linear", radiation), linearised)
-        bends = what_bends(free, off_stops)
-        return cls(model, free, how, ports, linear, bends, method, known)
+        nonlinearity = find_nonlinearity(free, off_stops)
+        return cls(model, free, how, ports, linear, nonlinearity, method, known)
 
-    def is_linear(self, period: PeriodAsked) -> bool:
+    def is_linear(self, period: PeriodRequest) -> bool:
         """Does nothing bend, by what the model holds and by its equations?"""
 
         def looks() -> bool:
             return looks_linear(self.free, self.how, self.ports, self.linear, period)
 
-        return not self.bends and recalled(self.known, (self.how, "is linear"), looks)
+        return not self.nonlinearity and recalled(self.known, (self.how, "is linear"), looks)
 
-    def port(self, period: PeriodAsked) -> Port:
+    def port(self, period: PeriodRequest) -> Port:
         """The linear model as its driven elements see it."""
         length, count = period.length, period.harmonics
 
-        def made() -> Port:
+        def built() -> Port:
             return look_in(self.free, self.how, self.ports, length, count, self.linear)
 
         key = (self.how, self.ports.names, length, count, period.radiation)
-        return recalled(self.known, key, made)
+        return recalled(self.known, key, built)
 
-    def result(self, period: PeriodAsked, asked: Asked, replay: bool) -> xr.Dataset:
+    def result(self, period: PeriodRequest, asked: SearchRequest, replay: bool) -> xr.Dataset:
         """The optimum in one sea as a dataset.
 
         Args:
@@ -494,7 +492,7 @@ class ControlStudy:
             "clipped": " ".join(str(k) for k in port.clipped),
         }
         dataset = control_dataset(self.free.layout, self.ports, port.omega, solution, about)
-        why = self.bends or ("" if straight else CURVED)
+        why = self.nonlinearity or ("" if straight else CURVED)
         notes = [*solution.notes, why and f"The model is not linear: {why}."]
         if asked.compare and np.isnan(solution.passive.power):
             notes.append("No plain damper keeps the limits: passive_power is not a number.")

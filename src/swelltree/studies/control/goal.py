@@ -29,7 +29,7 @@ from swelltree.studies.control.series import (
 
 LEAK = 2e-4  # of a limit: largest violation between the times at which it is held
 FINE = 128  # times per shortest period at which violations are looked for
-BESIDE = 4  # times on the fine grid from a violation to further rows
+NEIGHBOURS = 4  # times on the fine grid from a violation to further rows
 COARSE = 5  # times per shortest period to begin with
 ROUNDED = 3e-3  # of the typical power: width of the change from generating to motoring
 GIVE = 5e-4  # of the typical power, below zero: where a PTO that never motors is held
@@ -94,7 +94,7 @@ class ControlProgram(Program):
         self.fixed = points is not None
         self.last: ControlPoint | None = None
         self.products: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
-        self.asked = goal.limits  # each once, however many rows it has by now
+        self.requested = goal.limits  # each once, however many rows it has by now
         count = max(COARSE * harmonics, 24) if points is None else points
         grid = self.period * np.arange(count) / count
         self.times = [grid for _ in goal.limits]
@@ -155,14 +155,14 @@ class ControlProgram(Program):
         if self.fixed or not isinstance(point, ControlPoint):
             return 0
         added = 0
-        for limit in self.asked:
+        for limit in self.requested:
             value = fine_values(self.omega, point.response, limit) / limit.scale
             t = self.period * np.arange(len(value)) / len(value)
             over = np.maximum(value - limit.high / limit.scale, self.lowest(limit) - value)
             peak = (over >= np.roll(over, 1)) & (over > np.roll(over, -1)) & (over > LEAK)
             if limit.quantity.is_product:
                 # the peak of a product will move: its neighbours are held as well
-                peak = peak | np.roll(peak, BESIDE) | np.roll(peak, -BESIDE)
+                peak = peak | np.roll(peak, NEIGHBOURS) | np.roll(peak, -NEIGHBOURS)
             if peak.any():
                 # new rows go to the end of all, to keep the multipliers in place
                 self.goal = replace(self.goal, limits=(*self.goal.limits, limit))

@@ -33,10 +33,12 @@ QUANTITIES = {
 LimitLike = float | Sequence[float] | Mapping[str, float | Sequence[float]] | None
 
 
-def read_limits(ports: Ports, given: dict[str, LimitLike], power_scale: float) -> tuple[Limit, ...]:
+def read_limits(
+    ports: Ports, specified: dict[str, LimitLike], power_scale: float
+) -> tuple[Limit, ...]:
     """Limits from a number, a pair (low, high), or a dict of these by PTO."""
     out = []
-    for name, value in given.items():
+    for name, value in specified.items():
         if value is None:
             continue
         check_names(ports, name, value)
@@ -65,10 +67,13 @@ def check_names(ports: Ports, name: str, value: object) -> None:
             )
 
 
-def read_losses(ports: Ports, given: float | Mapping[str, float]) -> np.ndarray:
+def read_losses(ports: Ports, specified: float | Mapping[str, float]) -> np.ndarray:
     """R of the copper loss of every element, from a number or a dict by PTO."""
-    check_names(ports, "copper_loss", given)
-    out = [given.get(name, 0.0) if isinstance(given, dict) else given for name in ports.names]
+    check_names(ports, "copper_loss", specified)
+    out = [
+        specified.get(name, 0.0) if isinstance(specified, dict) else specified
+        for name in ports.names
+    ]
     for name, value in zip(ports.names, out, strict=True):
         if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
             raise SwelltreeError(f"copper_loss of pto '{name}' is {value!r}. Give W/N^2.")
@@ -79,11 +84,11 @@ def read_losses(ports: Ports, given: float | Mapping[str, float]) -> np.ndarray:
     return np.array(out, dtype=float)
 
 
-def with_machine_limits(given: NamedValues, of_machines: dict[str, NamedValues]) -> NamedValues:
+def with_machine_limits(specified: NamedValues, of_machines: dict[str, NamedValues]) -> NamedValues:
     """Limits as given, else those of the PTOs themselves."""
-    out = dict(given)
+    out = dict(specified)
     for name, by_pto in of_machines.items():
-        value = given.get(name)
+        value = specified.get(name)
         if by_pto and (value is None or isinstance(value, dict)):
             out[name] = by_pto | (value or {})
     return out

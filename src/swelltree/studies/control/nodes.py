@@ -30,7 +30,7 @@ from swelltree.studies.periodic.series import (
 )
 
 Place = tuple[int, ...]  # numbers of elements on strokes
-FEW = 3  # unknowns of a node up to which it pays to work with series
+SERIES_LIMIT = 3  # unknowns of a node up to which it pays to work with series
 SLOW = 0.02  # of the step before: steps that shrink less need a new Jacobian
 
 
@@ -68,12 +68,12 @@ class Solved:
 class DrivenNodes(Nodes):
     """The periodic problem with driven elements."""
 
-    def __init__(self, how: Formulation, period: Period, ports: Ports, kept: np.ndarray) -> None:
+    def __init__(self, how: Formulation, period: Period, ports: Ports, stored: np.ndarray) -> None:
         super().__init__(how, period)
         self.ports = ports
         self.p = len(ports)
         self.keep = np.ones((self.p, self.c), bool)
-        self.keep[:, 0] = kept
+        self.keep[:, 0] = stored
         self.keep = self.keep.reshape(-1)
         # strokes and rates may be products of series: twice the harmonics
         out = min(2 * period.basis.harmonics, (self.count - 1) // 2)
@@ -251,8 +251,8 @@ class DrivenNodes(Nodes):
         z = S.shape[2]
         if not len(used):
             return np.zeros((z, z))
-        if len(used) <= FEW:
-            total = self._few_bends(S, H, used)
+        if len(used) <= SERIES_LIMIT:
+            total = self._few_nonlinearities(S, H, used)
         else:
             W = self.inputs_change(S, used)
             HW = H[:, used[:, None], used] @ W
@@ -266,7 +266,7 @@ class DrivenNodes(Nodes):
             total = total + cross + cross.T
         return total
 
-    def _few_bends(self, S: np.ndarray, H: np.ndarray, used: np.ndarray) -> np.ndarray:
+    def _few_nonlinearities(self, S: np.ndarray, H: np.ndarray, used: np.ndarray) -> np.ndarray:
         """Second derivatives in z from those in a few of w, series by series."""
         change = []
         for j in used:

@@ -29,8 +29,8 @@ from swelltree.studies.control.linear import (
 )
 from swelltree.studies.control.nodes import DrivenNodes, Solved
 from swelltree.studies.control.search import (
-    Asked,
     ControlSolution,
+    SearchRequest,
     best_of_starts,
     check_found,
     scales,
@@ -38,12 +38,12 @@ from swelltree.studies.control.search import (
 )
 from swelltree.studies.control.series import Response
 from swelltree.studies.linear.linear_model import LinearModel
-from swelltree.studies.periodic.problem import Period, PeriodAsked, check_periodic, set_up
+from swelltree.studies.periodic.problem import Period, PeriodRequest, check_periodic, set_up
 from swelltree.studies.periodic.solve import all_pins, at_rest
 from swelltree.waves.airy import Components
 
 TIPS = (0.5, 0.2, 0.08, 0.03)  # soft tips of end stops, of their distance, one after another
-FEW = np.logspace(-1.5, 1.5, 13)  # dampers tried first, of the size of the impedance
+TRIAL_DAMPINGS = np.logspace(-1.5, 1.5, 13)  # dampers tried first, of the size of the impedance
 
 
 class Reduced:
@@ -114,13 +114,13 @@ def nonlinear_control(
     how: Formulation,
     port: Port,
     linear: LinearModel,
-    wanted: PeriodAsked,
-    asked: Asked,
+    requested: PeriodRequest,
+    asked: SearchRequest,
 ) -> tuple[ControlSolution, float]:
     """The best force on a nonlinear model, and the bound of the linear one."""
-    check_periodic(model, wanted.harmonics, wanted.nodes, wanted.radiation)
-    waves = wanted.waves
-    period = _pinned(how, set_up(model, how, wanted))
+    check_periodic(model, requested.harmonics, requested.nodes, requested.radiation)
+    waves = requested.waves
+    period = _pinned(how, set_up(model, how, requested))
     ports = port.ports
     # soft tips first, then thinner ones: the force of a hard stop has no slope at contact
     softened = [with_tips(period.model, share) for share in TIPS]
@@ -191,7 +191,7 @@ def _pinned(how: Formulation, period: Period) -> Period:
 
 
 def _start(
-    port: Port, alone: np.ndarray, goal: Goal, program: ControlProgram, asked: Asked
+    port: Port, alone: np.ndarray, goal: Goal, program: ControlProgram, asked: SearchRequest
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Optimum of the linearised system under the same limits, as scaled u, and multipliers."""
     respond, size = linear_response(port, alone)
@@ -256,4 +256,4 @@ def _passive(reduced: Reduced, goal: Goal, port: Port, alone: np.ndarray) -> Tre
     start = [np.zeros((nodes.c, nodes.u))]
     bare = np.abs(1.0 / np.maximum(np.abs(np.einsum("kii->ki", port.mobility)), 1e-300))
     lead = int((np.abs(alone) ** 2).sum(axis=1).argmax())
-    return best_damper(respond, goal, port.omega, bare[lead], FEW)
+    return best_damper(respond, goal, port.omega, bare[lead], TRIAL_DAMPINGS)

@@ -21,9 +21,9 @@ from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.studies.control.actuators import find_ports, machine_limits, off_the_stops
 from swelltree.studies.control.control_study import ControlStudy
 from swelltree.studies.control.limits import read_limits, read_losses, with_machine_limits
-from swelltree.studies.control.search import Asked
+from swelltree.studies.control.search import SearchRequest
 from swelltree.studies.options import check_traced, study_of_model
-from swelltree.studies.periodic.problem import PeriodAsked, harmonics_for, period_of
+from swelltree.studies.periodic.problem import PeriodRequest, harmonics_for, period_of
 from swelltree.studies.seas import realised
 from swelltree.waves.sea import AnySea
 
@@ -116,7 +116,7 @@ def optimal_control(
     check_traced("optimal_control", model, sea)
     _check(method, efficiency, radiation)
     ports = find_ports(model, pto)
-    given = {
+    specified = {
         "force_max": force_max,
         "stroke_max": stroke_max,
         "velocity_max": velocity_max,
@@ -125,8 +125,8 @@ def optimal_control(
         "power_max": power_max,
     }
     of_machines = machine_limits(model, ports.names, ports.place)
-    asked = Asked(
-        with_machine_limits(given, of_machines),
+    required = SearchRequest(
+        with_machine_limits(specified, of_machines),
         float(efficiency),
         read_losses(ports, copper_loss),
         tol,
@@ -136,15 +136,15 @@ def optimal_control(
         nodes,
         compare,
     )
-    off = off_the_stops(of_machines, read_limits(ports, asked.limits, 1.0), ports.names)
+    off = off_the_stops(of_machines, read_limits(ports, required.limits, 1.0), ports.names)
     study = ControlStudy.of(model, chosen_formulation(formulation), ports, off, radiation, method)
 
     def of_case(one: int | str) -> xr.Dataset:
         waves = realised(model, sea, one)
         length = period_of("optimal_control", waves, period)
         count = harmonics_for("optimal_control", waves, length, harmonics, HARMONICS, HIGHER)
-        wanted = PeriodAsked(waves, length, count, nodes, radiation)
-        result = study.result(wanted, asked, replay).assign_attrs(case=str(one))
+        requested = PeriodRequest(waves, length, count, nodes, radiation)
+        result = study.result(requested, required, replay).assign_attrs(case=str(one))
         return result.assign_attrs(provenance or {})
 
     with one_thread():

@@ -39,7 +39,7 @@ from swelltree.waves.sea import AnySea, RealisedSea
 from swelltree.waves.spectral_lines import synthesised
 
 SOFT = 1e3  # price of leaving the stroke limit, in units of the typical work
-LEAST = 1e-7  # of the largest curvature of the work: smaller ones are raised to it
+MIN_CURVATURE = 1e-7  # of the largest curvature of the work: smaller ones are raised to it
 
 
 class Plant:
@@ -187,7 +187,7 @@ class Mpc:
         hessian = work + work.T
         value, vector = np.linalg.eigh(hessian)
         self.scale = float(value.max())
-        self.hessian = (vector * np.maximum(value, LEAST * self.scale)) @ vector.T
+        self.hessian = (vector * np.maximum(value, MIN_CURVATURE * self.scale)) @ vector.T
 
     def plan(self, f: np.ndarray, z: np.ndarray, u: np.ndarray) -> np.ndarray:
         """Forces at the next samples, (horizon, p).
@@ -239,7 +239,7 @@ class Mpc:
         best = solution.x[:n] if np.isfinite(solution.x).all() else np.zeros(n)
         return np.clip(s * best, -self.force_max, self.force_max).reshape(H, p)
 
-    def __call__(self, t: float, asked: np.ndarray) -> np.ndarray:
+    def __call__(self, t: float, requested: np.ndarray) -> np.ndarray:
         """The force of this sample, its slope towards the next one, and the next states.
 
         Args:
@@ -247,7 +247,7 @@ class Mpc:
             asked: strokes and rates, states, and the preview of a sea.
         """
         p, n = len(self.ports), len(self.plant.A)
-        y, z, last, now, known = np.split(asked, np.cumsum([2 * p, n, p, p]))
+        y, z, last, now, known = np.split(requested, np.cumsum([2 * p, n, p, p]))
         k = round(t / self.sample)
         f = self.excitation(self.sample * (k + np.arange(-1, self.horizon + 1)), known)
         plant = self.plant
@@ -321,8 +321,8 @@ def _sampled(model: Model, ports: Ports, mpc: Mpc, forecast: Components | None) 
     zero = np.concatenate([ports.zero, 0.0 * ports.zero])
 
     @functools.wraps(mpc)  # whose name and line messages give
-    def from_zero(t: float, asked: np.ndarray) -> np.ndarray:
-        return mpc(t, np.concatenate([asked[: 2 * p] - zero, asked[2 * p :]]))
+    def from_zero(t: float, requested: np.ndarray) -> np.ndarray:
+        return mpc(t, np.concatenate([requested[: 2 * p] - zero, requested[2 * p :]]))
 
     def preview(sea: RealisedSea | None) -> np.ndarray:
         return mpc.preview(sea if forecast is None else forecast)

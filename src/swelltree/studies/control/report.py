@@ -44,7 +44,7 @@ class ControlReport:
     observable: int
     minimal: int
     unmoved: tuple[str, ...]
-    unseen: tuple[str, ...]
+    aliased: tuple[str, ...]
     unrestrained: np.ndarray
     hankel: np.ndarray
 
@@ -57,8 +57,8 @@ class ControlReport:
         ]
         if self.unmoved:
             sentences.append(f"No input moves {_short(self.unmoved)} by itself.")
-        if self.unseen:
-            sentences.append(f"No output shows {_short(self.unseen)}.")
+        if self.aliased:
+            sentences.append(f"No output shows {_short(self.aliased)}.")
         if self.unrestrained.size:
             sentences.append(unrestrained_sentence(self.unrestrained))
         if self.hankel.size:

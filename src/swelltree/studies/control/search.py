@@ -22,7 +22,7 @@ SHARPER = (0.3, 0.1, 0.03, 0.01, 0.003)  # of the typical power
 
 
 @dataclass(frozen=True)
-class Asked:
+class SearchRequest:
     """What the user wants."""
 
     limits: NamedValues
@@ -59,9 +59,9 @@ def scales(port: Port, waves_alone: np.ndarray, limits: NamedValues) -> tuple[Tr
     rate = np.sqrt(0.5 * (moving**2).sum(axis=0))
     lead = int((moving**2).sum(axis=1).argmax())
     force = np.maximum(size[lead].sum(axis=1) * np.sqrt(0.5 * (moving**2).sum()), 1e-12)
-    given = limits.get("force_max")
+    specified = limits.get("force_max")
     for i, name in enumerate(port.ports.names):
-        limit = given.get(name) if isinstance(given, dict) else given
+        limit = specified.get(name) if isinstance(specified, dict) else specified
         if limit is not None:
             force[i] = min(force[i], float(np.abs(limit).max()))
     power = float((force * rate).sum())
@@ -77,7 +77,10 @@ def spread_scale(port: Port, force_scale: np.ndarray) -> np.ndarray:
 
 
 def best_of_starts(
-    program: ControlProgram, z: np.ndarray, asked: Asked, multiplier: np.ndarray | None = None
+    program: ControlProgram,
+    z: np.ndarray,
+    requested: SearchRequest,
+    multiplier: np.ndarray | None = None,
 ) -> Optimum:
     """The best optimum of several starts; the first from z, the others scattered around it."""
     if program.goal.efficiency < 1.0 or program.goal.limits_power:
@@ -89,18 +92,22 @@ def best_of_starts(
             multiplier = None
         program.loosen(rounded, give)
     best = minimise(
-        program, z, tol=asked.tol, max_iterations=asked.max_iterations, multiplier=multiplier
+        program,
+        z,
+        tol=requested.tol,
+        max_iterations=requested.max_iterations,
+        multiplier=multiplier,
     )
     if program.convex:
         return best
     rng = np.random.default_rng(11)
-    for _ in range(asked.starts - 1):
+    for _ in range(requested.starts - 1):
         try:
             other = minimise(
                 program,
                 z + 0.3 * rng.standard_normal(len(z)) / np.sqrt(len(z)),
-                tol=asked.tol,
-                max_iterations=asked.max_iterations,
+                tol=requested.tol,
+                max_iterations=requested.max_iterations,
             )
         except AssertionError:
             continue
@@ -111,7 +118,11 @@ def best_of_starts(
 
 
 def check_found(
-    program: ControlProgram, port: Port, optimum: Optimum, asked: Asked, stops: bool = False
+    program: ControlProgram,
+    port: Port,
+    optimum: Optimum,
+    requested: SearchRequest,
+    stops: bool = False,
 ) -> None:
     """Reject what is not an optimum, with an error message."""
     if optimum.converged and optimum.feasible:
@@ -122,8 +133,8 @@ def check_found(
         )
         rest = AtRest(port.rest_stroke, port.compliance, port.rest_force, force_rows)
         raise SwelltreeError(why_not(program, port.ports, optimum.point, rest))
-    if len(optimum.history) >= asked.max_iterations:
-        advice = f"Raise max_iterations above {asked.max_iterations}"
+    if len(optimum.history) >= requested.max_iterations:
+        advice = f"Raise max_iterations above {requested.max_iterations}"
     elif stops:
         advice = "Give a stroke_max inside the end stops, more nodes, or softer stops"
     else:

@@ -27,7 +27,7 @@ DRAG = ("none", "harmonic", "stochastic")
 PHASES = 64  # samples of a cycle
 NODES = 24  # of the Gaussian quadrature in each direction
 ROUNDS = 200
-SMALL = 1e-6  # m/s
+MIN_SPEED = 1e-6  # m/s
 TOLERANCE = 1e-6  # of the largest motion
 
 
@@ -152,7 +152,9 @@ class DragSolver:
         matrices = []
         for piece in self.pieces:
             k, m = piece.mean.shape
-            matrices.append(gaussian(SMALL**2 * np.tile(np.eye(m), (k, 1, 1)), piece.mean, piece))
+            matrices.append(
+                gaussian(MIN_SPEED**2 * np.tile(np.eye(m), (k, 1, 1)), piece.mean, piece)
+            )
         return self.linear(matrices)
 
     def run(self, how: str) -> tuple[np.ndarray, list[np.ndarray], int]:

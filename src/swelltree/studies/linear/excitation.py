@@ -72,7 +72,7 @@ def waves_of(model: Model, sea: AnySea, case: int | str) -> Waves:
     return Waves(*(np.asarray(x)[inside] for x in columns))
 
 
-def asked(model: Model, omega: Array, wave_direction: Array) -> tuple[np.ndarray, np.ndarray]:
+def requested(model: Model, omega: Array, wave_direction: Array) -> tuple[np.ndarray, np.ndarray]:
     """Frequencies and headings asked for, or those of the data."""
     if not has_table(model):
         if omega is None:

@@ -48,7 +48,7 @@ class Matrices:
     def of(cls, linear: LinearModel) -> Matrices:
         """Those of a linear model, with what radiation does at once."""
         states = linear.internal
-        plain = linear.whole_mass, linear.whole_damping, linear.stiffness, linear.to_data
+        plain = linear.total_mass, linear.total_damping, linear.stiffness, linear.to_data
         return cls(*plain, states.A, states.B, states.F)
 
     def in_water(self, added_mass: Array, damping: Array) -> tuple[Array, Array]:
@@ -109,9 +109,9 @@ def modes_in_water(matrices: Matrices, data: RadiationData) -> tuple[np.ndarray,
                 values, vectors = swinging(omega, share)
                 if not len(values):
                     break
-                alike = _alike(T @ vectors[:f], T @ shape[:f])
+                identical = _identical(T @ vectors[:f], T @ shape[:f])
                 # of shapes that are alike, as those without motion, the nearest in frequency
-                near = int((alike - 1e-6 * abs(values - value) / abs(value)).argmax())
+                near = int((identical - 1e-6 * abs(values - value) / abs(value)).argmax())
                 value, shape = values[near], vectors[:, near]
                 moved = abs(float(np.imag(value)) - omega)
                 omega = 0.5 * (omega + float(np.imag(value)))
@@ -129,7 +129,7 @@ def modes_in_water(matrices: Matrices, data: RadiationData) -> tuple[np.ndarray,
     )
 
 
-def _alike(vectors: np.ndarray, shape: np.ndarray) -> np.ndarray:
+def _identical(vectors: np.ndarray, shape: np.ndarray) -> np.ndarray:
     """How much of a shape is in each column (modal assurance), from zero to one."""
     overlap = np.abs(vectors.conj().T @ shape) ** 2
     return overlap / np.maximum((np.abs(vectors) ** 2).sum(0) * (np.abs(shape) ** 2).sum(), 1e-300)
@@ -149,7 +149,7 @@ def traced_eigenvalues(matrices: Matrices, data: RadiationData) -> Array:
     kinds = [shaped(complex, count), *[shaped(complex, count, f + k)] * 2, shaped(float, count)]
     tables = [shaped(float, count, n6, n6)] * 4
     solved = jax.pure_callback(
-        lambda given: _solved(jax.tree.map(np.asarray, given), data),
+        lambda specified: _solved(jax.tree.map(np.asarray, specified), data),
         (*kinds, *tables),
         jax.lax.stop_gradient(matrices),
         vmap_method="sequential",

@@ -22,7 +22,7 @@ from swelltree.describe.errors import listed
 from swelltree.jit.arrays import Array, namespace, pytree
 from swelltree.jit.backend import is_traced, jnp
 from swelltree.jit.points import Points
-from swelltree.model.effect import Now
+from swelltree.model.effect import Instant
 from swelltree.model.internal_state import InternalState, internal_rate, present
 from swelltree.model.model import Model
 from swelltree.model.solved import total_loads
@@ -86,7 +86,11 @@ class _At:
 
 def _moving_kinds(model: Model, internal: InternalState) -> list[str]:
     """Effects whose internal states are not settled by the places of bodies."""
-    return [e.kind for e in model.effects if e.kind in internal.elements and not e.settles]
+    return [
+        e.kind
+        for e in model.effects
+        if e.kind in internal.elements and not e.has_equilibrium_states
+    ]
 
 
 @functools.lru_cache(maxsize=32)
@@ -107,9 +111,9 @@ def _changes(formulation: Formulation) -> Points:
         moved = formulation.retract(model, at.state, w[:n])
         kin = formulation.kinematics(model, t, State(moved.q, w[n : 2 * n], moved.chart))
         wrench = total_loads(model, t, kin.motion, internal).wrench
-        rates = internal_rate(model, Now(t, kin.motion, internal)).elements
+        rates = internal_rate(model, Instant(t, kin.motion, internal)).elements
         rows = [jnp.ravel(rates[kind]) for kind in kinds]
-        elements_now = element_forces(model, Now(t, kin.motion, internal))
+        elements_now = element_forces(model, Instant(t, kin.motion, internal))
         force = formulation.project(model, kin, wrench)
         return _Change(force, jnp.concatenate(rows), elements_now)
 

@@ -23,7 +23,12 @@ from swelltree.hydro.linear.data import without_table
 from swelltree.integrate.complementarity.attached import end_positions
 from swelltree.integrate.complementarity.lines.bending import kink_weights
 from swelltree.integrate.complementarity.lines.channels import line_channels
-from swelltree.integrate.complementarity.lines.forces import Frozen, NodeWater, freeze, wet_share
+from swelltree.integrate.complementarity.lines.forces import (
+    LaggedCoefficients,
+    NodeWater,
+    freeze,
+    wet_share,
+)
 from swelltree.integrate.complementarity.lines.winch_statics import present
 from swelltree.integrate.complementarity.relax import Rest
 from swelltree.integrate.complementarity.state import form_of
@@ -31,7 +36,7 @@ from swelltree.jit.arrays import Tree
 from swelltree.jit.trees import mapped
 from swelltree.model.model import Model
 from swelltree.model.sea import surface_and_water_at
-from swelltree.model.solved import made_ready
+from swelltree.model.solved import prepared
 from swelltree.mooring.dynamic.arrays import LineArrays
 from swelltree.studies.time.complementarity.start import to_rest
 
@@ -58,7 +63,7 @@ class LineMatrices:
     direction: Float[np.ndarray, "n 3"]  # of the segments
     tension: Float[np.ndarray, "n"]  # [N]
     first: int  # idle segments before it
-    bends: bool
+    nonlinearity: bool
 
     @property
     def nodes(self) -> int:
@@ -106,7 +111,7 @@ def lines_at_rest(model: Model, *, hold: bool = False) -> LinesAtRest:
         model: compiled, with dynamic lines.
         hold: bodies stay where they are described.
     """
-    model = made_ready(without_table(model))
+    model = prepared(without_table(model))
     rest = mapped(np.asarray, to_rest(model, form_of(model, "lagrange"), 1, hold=hold))
     model = present(model, rest.state)
     dynamic = model.dynamic_lines
@@ -137,9 +142,9 @@ def _row(tree: Tree, k: int) -> Tree:
 
 def _matrices(
     line: LineArrays,
-    frozen: Frozen,
+    frozen: LaggedCoefficients,
     q: np.ndarray,
-    beyond: np.ndarray,
+    excess: np.ndarray,
     tension: np.ndarray,
     grounded: np.ndarray,
     rho: float,
@@ -166,13 +171,13 @@ def _matrices(
     taut = (T > 0.0) | (line.EI[first:] > 0.0)
     c = np.where(taut, line.kappa[first:] * EA / L, 0.0)
     m = len(r)
-    size = 3 * (m + len(beyond))
+    size = 3 * (m + len(excess))
     K, C, M = (np.zeros((size, size)) for _ in range(3))
     tt = t[:, :, None] * t[:, None, :]
     _add_pairs(K, k[:, None, None] * tt + (T / length)[:, None, None] * (np.eye(3) - tt))
     _add_pairs(C, c[:, None, None] * tt)
-    if len(beyond):
-        K += bending_stiffness(line, frozen, q, beyond)
+    if len(excess):
+        K += bending_stiffness(line, frozen, q, excess)
     mass, contact = frozen.mass[first:], frozen.contact
     lies = (contact.touch[first:] > 0.0) & grounded[first:]
     normal = contact.normal[first:]
@@ -200,7 +205,7 @@ def _matrices(
         drag[:, 2] = frozen.drag[first:, 3]
     current, tangent = frozen.velocity[first:], frozen.tangent[first:]
     parts = free, fluid, tangent, drag, current, k, c, t, T, first
-    return LineMatrices(r, M, C, K, *parts, bool(len(beyond)))
+    return LineMatrices(r, M, C, K, *parts, bool(len(excess)))
 
 
 def axial_stiffness(line: LineArrays, strain: np.ndarray, tension: np.ndarray) -> np.ndarray:
@@ -235,12 +240,12 @@ def _add_pairs(matrix: np.ndarray, blocks: np.ndarray) -> None:
 
 
 def bending_stiffness(
-    line: LineArrays, frozen: Frozen, q: np.ndarray, beyond: np.ndarray
+    line: LineArrays, frozen: LaggedCoefficients, q: np.ndarray, excess: np.ndarray
 ) -> np.ndarray:
     """Second derivative of the bending energy by all points, ordered as in `LineMatrices`."""
     first, m = int(line.first), len(q) - int(line.first)
     w = np.asarray(kink_weights(line, frozen.active))[first:]
-    r = np.concatenate([beyond[:1], q[first:], beyond[1:]])
+    r = np.concatenate([excess[:1], q[first:], excess[1:]])
 
     def gradient(r: np.ndarray) -> np.ndarray:
         """Of the energy, at points (..., m + 2, 3), which may be complex."""
@@ -286,10 +291,10 @@ class LineGroup:
 
     def __init__(self, lines: list[LineMatrices]) -> None:
         self.lines = lines
-        self.m, self.bends = lines[0].nodes, lines[0].bends
+        self.m, self.nonlinearity = lines[0].nodes, lines[0].nonlinearity
         inner, outer = lines[0].inner, lines[0].outer
         self.free = np.stack([line.free[1:-1] for line in lines])
-        self.block = 6 if self.bends else 3
+        self.block = 6 if self.nonlinearity else 3
         P = np.stack([line.projector for line in lines])
         full = [np.stack([getattr(line, name) for line in lines]) for name in MATRICES]
         pick = lambda A, rows, columns: A[:, rows[:, None], columns]  # noqa: E731

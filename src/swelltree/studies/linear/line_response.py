@@ -123,12 +123,12 @@ class LineSystem:
         n = n / np.linalg.norm(n, axis=1, keepdims=True)
         across = np.stack([n, np.cross(t, n)], 1)
         isotropic = np.concatenate([drag[:, 2], junction_drag])
-        whole = np.flatnonzero(isotropic > 0.0)
+        complete = np.flatnonzero(isotropic > 0.0)
         flow = np.concatenate([current, np.zeros((len(junction_drag), 3))])
         parts = [
             (np.arange(k), across, drag[:, 0]),
             (np.arange(k), t[:, None], drag[:, 1]),
-            (whole, np.tile(np.eye(3), (len(whole), 1, 1)), isotropic[whole]),
+            (complete, np.tile(np.eye(3), (len(complete), 1, 1)), isotropic[complete]),
         ]
         pieces = []
         for rows, axes, size in parts:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from swelltree.describe.values import NamedValues
-from swelltree.model.effect import Effect, Now
+from swelltree.model.effect import Effect, Instant
 from swelltree.model.model import Pose
 from swelltree.mooring.dynamic.lines import STATIC_LINES, StaticLines
 from swelltree.multibody.kinematics import Motion as BodyMotion
@@ -65,7 +65,7 @@ def tensions(
     """
     at = linear.at
     motion, internal = resting_motion(at.formulation)(at.model, at.state)
-    now = Now(np.zeros(()), motion, internal)
+    now = Instant(np.zeros(()), motion, internal)
     parts = []
     for effect in at.model.effects:
         if isinstance(effect, StaticLines) and system is not None and moved is not None:
@@ -113,7 +113,7 @@ def _dynamic(system: LineSystem, moved: Motion) -> Tensions:
 
 
 def _by_law(
-    linear: LinearModel, effect: Effect, now: Now, omega: np.ndarray, y: np.ndarray
+    linear: LinearModel, effect: Effect, now: Instant, omega: np.ndarray, y: np.ndarray
 ) -> Tensions | None:
     """Of lines that are known from where bodies are and how fast they move."""
     model, layout = linear.at.model, linear.at.model.layout

@@ -112,12 +112,12 @@ class LinearModel:
         return self.elements.wrench @ self.to_bodies
 
     @property
-    def whole_mass(self) -> Float[Array, "f f"]:
+    def total_mass(self) -> Float[Array, "f f"]:
         """Mass with the added mass at infinite frequency."""
         return self.mass + self.to_data.T @ self.radiation.added_mass @ self.to_data
 
     @property
-    def whole_damping(self) -> Float[Array, "f f"]:
+    def total_damping(self) -> Float[Array, "f f"]:
         """Damping with what radiation takes at once."""
         return self.damping + self.to_data.T @ self.radiation.damping @ self.to_data
 
@@ -146,8 +146,8 @@ class LinearModel:
         """The same at the harmonics of a motion, of which some may lie outside the data."""
         w = omega[:, None, None]
         memory = np.conj(self.radiation.transfer(omega))
-        C = self.whole_damping + self.to_data.T @ memory @ self.to_data
-        D = -(w**2) * self.whole_mass - 1j * w * C + self.stiffness
+        C = self.total_damping + self.to_data.T @ memory @ self.to_data
+        D = -(w**2) * self.total_mass - 1j * w * C + self.stiffness
         return D - self._internal_force(omega)
 
     def _internal_force(self, omega: Float[np.ndarray, " w"]) -> Complex[np.ndarray, "w f f"]:
@@ -180,8 +180,8 @@ class LinearModel:
     def state_matrix(self) -> Float[Array, "f2 f2"]:
         """Of (y, y'), with what radiation does at once and without its memory."""
         xp = namespace(self.mass, self.stiffness)
-        M = self.whole_mass
-        lower = xp.concatenate([-self.stiffness, -self.whole_damping], axis=1)
+        M = self.total_mass
+        lower = xp.concatenate([-self.stiffness, -self.total_damping], axis=1)
         upper = xp.concatenate([xp.zeros_like(M), xp.eye(self.free)], axis=1)
         return xp.concatenate([upper, _solved(M, lower)])
 
@@ -191,7 +191,7 @@ class LinearModel:
         k = 0 if memory is None else memory.order
         A, push = np.zeros((2 * f + k, 2 * f + k)), np.zeros((2 * f + k, f))
         A[: 2 * f, : 2 * f] = self.state_matrix()
-        push[f : 2 * f] = np.linalg.inv(self.whole_mass)
+        push[f : 2 * f] = np.linalg.inv(self.total_mass)
         if memory is not None:
             A[f : 2 * f, 2 * f :] = -push[f : 2 * f] @ self.to_data.T @ np.asarray(memory.C)
             A[2 * f :, f : 2 * f] = np.asarray(memory.B) @ self.to_data
@@ -259,14 +259,14 @@ def _leftover(how: Formulation) -> Tree:
     return point_program(leftover, fixed=2, many=True)
 
 
-def what_bends(model: Model, off_stops: frozenset[str] = frozenset()) -> str:
+def find_nonlinearity(model: Model, off_stops: frozenset[str] = frozenset()) -> str:
     """The first part of a model by which it is not linear for sure, in words; empty: none.
 
     Args:
         model: driven elements without their signals.
         off_stops: names of PTOs whose stroke stays off their stops.
     """
-    reasons = (effect.bends(off_stops) for effect in model.effects)
+    reasons = (effect.nonlinearity(off_stops) for effect in model.effects)
     return next((words for words in reasons if words), "")
 
 

@@ -18,7 +18,7 @@ from swelltree.hydro.splash_zone.immersions import with_immersed_mass
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
 from swelltree.jit.backend import is_jax, jax, jnp
 from swelltree.jit.points import Points, point_program
-from swelltree.model.effect import LinearElements, LinearForm, Now
+from swelltree.model.effect import Instant, LinearElements, LinearForm
 from swelltree.model.internal_state import InternalState, present
 from swelltree.model.model import Model
 from swelltree.model.solved import total_loads
@@ -66,7 +66,7 @@ class Still:
     locked: Array  # (k, n) rows of locked DOFs
 
 
-def _kept_rows(formulation: Formulation, kin: Kinematics) -> bool:
+def _selected_rows(formulation: Formulation, kin: Kinematics) -> bool:
     return kin.rows is not None and formulation.keeps_rows
 
 
@@ -87,14 +87,16 @@ def _balance(formulation: Formulation) -> Points:
         closing = jnp.zeros(0)
         if a is not None:
             tau = tau - formulation.mass(with_immersed_mass(model, t, kin.motion), kin) @ a
-        if _kept_rows(formulation, kin):
+        if _selected_rows(formulation, kin):
             _, J, _, gamma = formulation.constraint(kin)
             tau = tau + J.T @ point.multipliers
             closing = closing if a is None else J @ a - gamma
         # ball and free joints keep no angles of their own: those of results
         motion = kin.motion
         coordinate, _ = attitudes(model, motion.frames, motion.coordinate, motion.rate)
-        return Balance(tau, closing, coordinate, element_forces(model, Now(t, motion, internal)))
+        return Balance(
+            tau, closing, coordinate, element_forces(model, Instant(t, motion, internal))
+        )
 
     return Points(balance)
 
@@ -108,7 +110,7 @@ def still_at(formulation: Formulation, point: Point) -> Still:
     # without the added mass of the data, which depends on frequency
     light = with_immersed_mass(model.replace(added_mass=None), t, kin.motion)
     n = point.state.s.shape[0]
-    rows = formulation.constraint(kin)[1] if _kept_rows(formulation, kin) else jnp.zeros((0, n))
+    rows = formulation.constraint(kin)[1] if _selected_rows(formulation, kin) else jnp.zeros((0, n))
     locked = jnp.zeros((0, n)) if model.locked is None else jnp.diag(model.locked)
     return Still(formulation.mass(light, kin), kin.P, rows, locked)
 
@@ -229,7 +231,7 @@ def traced_model(
     acceleration, multipliers = motion_at(how)[0](still_water, state)
     point = Point(still_water, state, multipliers, None if at_equilibrium else acceleration)
     still = still_at(how, point)
-    Z = _traced_directions(still.rows, model.freedoms)
+    Z = _traced_directions(still.rows, model.dofs)
     jacobian = jacobian_at(how, point, jnp.zeros(2 * state.s.shape[0]))
     return _matrices(model, point, how, radiation, jacobian, still, Z)
 
@@ -269,13 +271,13 @@ def _resting_point(
     return Point(model, state, multipliers, acceleration)
 
 
-def _operating_point(point: Point, how: Formulation, Z: Array, now: Now) -> OperatingPoint:
+def _operating_point(point: Point, how: Formulation, Z: Array, now: Instant) -> OperatingPoint:
     R = now.motion.pose.R
     return OperatingPoint(point.model, how, point.state, Z, mean_yaw(now.internal), heading(R))
 
 
-def _now(model: Model, how: Formulation, state: State) -> Now:
-    return Now(np.zeros(()), *resting_motion(how)(model, state))
+def _now(model: Model, how: Formulation, state: State) -> Instant:
+    return Instant(np.zeros(()), *resting_motion(how)(model, state))
 
 
 @functools.lru_cache(maxsize=32)

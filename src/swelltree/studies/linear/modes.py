@@ -33,7 +33,7 @@ from swelltree.studies.linear.frequency_modes import (
 from swelltree.studies.linear.linear_model import LinearModel, OperatingPoint
 from swelltree.studies.linear.linearise import linear_model, resting_motion, traced_model
 from swelltree.studies.options import study_of_model
-from swelltree.studies.statics.equilibrium import state_given
+from swelltree.studies.statics.equilibrium import specified_state
 from swelltree.studies.statics.relax import check_no_drums
 
 if TYPE_CHECKING:
@@ -73,13 +73,13 @@ def modes(
             "infinite" (A_inf, no radiation). Without hydro data both are the same.
         provenance: attributes added to the result.
     """
-    start = state_given(start, "modes")
+    start = specified_state(start, "modes")
     if is_traced((model, start)):
         traced = modes_traced(
             model,
             formulation=formulation,
             at_equilibrium=at_equilibrium,
-            start=state_given(start, "modes"),
+            start=specified_state(start, "modes"),
             added_mass=added_mass,
         )
         return cast("xr.Dataset", traced)
@@ -97,7 +97,7 @@ def modes(
         lam, shapes = modes_in_water(Matrices.of(linear), data)
         which = ADDED_MASS["frequency"]
     else:
-        A = linear.internal.around(linear.state_matrix(), linear.whole_mass)
+        A = linear.internal.around(linear.state_matrix(), linear.total_mass)
         lam, shapes = spectrum(A)
         which = ADDED_MASS["infinite"] if model.hydro is not None else "of the model; no hydro data"
     attrs = {"added_mass": which} | (provenance or {})
@@ -122,7 +122,7 @@ def modes_traced(
     how = chosen_formulation(formulation)
     linear = traced_model(model, how, source, start, at_equilibrium)
     data = linear.radiation.data
-    A = linear.internal.around(linear.state_matrix(), linear.whole_mass)
+    A = linear.internal.around(linear.state_matrix(), linear.total_mass)
     if data is not None:
         eigenvalue = traced_eigenvalues(Matrices.of(linear), data)
     else:

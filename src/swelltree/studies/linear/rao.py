@@ -23,7 +23,7 @@ from swelltree.multibody.formulations import Formulation, State
 from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.studies.linear.drag import Waves
 from swelltree.studies.linear.drag_response import check_drag, with_drag, with_drag_of_sea
-from swelltree.studies.linear.excitation import asked, table_of
+from swelltree.studies.linear.excitation import requested, table_of
 from swelltree.studies.linear.frequency_modes import (
     HEADING,
     body_motion,
@@ -96,7 +96,7 @@ def rao(
     check_excited(model, radiation)
     how = chosen_formulation(formulation)
     check_drag(drag, amplitude, sea)
-    w, beta = asked(model, omega, wave_direction)
+    w, beta = requested(model, omega, wave_direction)
     linear = linear_model(model, how, radiation, start=start, drag_apart=drag != "none")
     a = 1.0 if amplitude is None else np.asarray(amplitude, float)
     pairs = np.repeat(w, len(beta)), np.tile(beta, len(w))

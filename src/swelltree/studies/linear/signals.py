@@ -172,7 +172,7 @@ def _output(
     is_element = item in elements.names
     if is_element and quantity == "force" and derivative == 0:
         i = elements.names.index(item)
-        if not elements.whole[i]:
+        if not elements.full[i]:
             raise SwelltreeError(
                 f"state_space: output '{name}' has no linear law (one-sided or with end stops). "
                 f"Take '{item}.stroke' and '{item}.stroke.rate'."

@@ -161,6 +161,6 @@ def _reduced(
         f"reduced from {before} to {A.shape[0]} states by balanced truncation: error "
         f"{small.error:.2g} of the largest responses (never more than {small.bound:.2g})."
     )
-    kept = A.shape[0] - k
-    names = (*(f"drift__{i + 1}" for i in range(k)), *(f"balanced__{i + 1}" for i in range(kept)))
+    stored = A.shape[0] - k
+    names = (*(f"drift__{i + 1}" for i in range(k)), *(f"balanced__{i + 1}" for i in range(stored)))
     return A, B, C, names

@@ -15,7 +15,7 @@ import numpy as np
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jax, jnp
 from swelltree.jit.points import point_program
-from swelltree.model.effect import Now
+from swelltree.model.effect import Instant
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation, State
 from swelltree.multibody.formulations.equations import settled_at
@@ -36,7 +36,7 @@ def _compiled(formulation: Formulation) -> Callable[..., np.ndarray]:
             sea = replace(model.sea, waves=Components(*one))
             moved = model.replace(sea=sea)
             groups = [group for group in model.effects if group.adds_excitation]
-            parts = [group.loads(moved, Now(t, motion, internal)).wrench for group in groups]
+            parts = [group.loads(moved, Instant(t, motion, internal)).wrench for group in groups]
             return jnp.asarray(sum(parts)).reshape(-1)
 
         def rate(part: float) -> Array:

@@ -21,7 +21,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError
 from swelltree.hydro.linear.data import without_table
 from swelltree.hydro.linear.frame import in_axes, mean_yaw
-from swelltree.hydro.linear.in_sea import in_waves
+from swelltree.hydro.linear.in_sea import apply_sea
 from swelltree.hydro.linear.radiation import fitted_memory
 from swelltree.integrate.fourier import at_nodes
 from swelltree.integrate.runge_kutta.smooth import Options, Problem, integrate
@@ -29,7 +29,7 @@ from swelltree.integrate.runge_kutta.smooth import start as start_carry
 from swelltree.integrate.solution import Code
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import jax, jnp
-from swelltree.model.effect import Now
+from swelltree.model.effect import Instant
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation, State
@@ -117,7 +117,7 @@ def failure(solution: PeriodicSolution, model: Model, how: Formulation) -> str:
     )
 
 
-def _moments(solution: PeriodicSolution, how: Formulation) -> Iterator[Now]:
+def _moments(solution: PeriodicSolution, how: Formulation) -> Iterator[Instant]:
     """Instants of the last motion of the search, and of smaller and larger ones."""
     period = solution.period
     n = sizes(how, period)[0]
@@ -129,9 +129,9 @@ def _moments(solution: PeriodicSolution, how: Formulation) -> Iterator[Now]:
     time = np.asarray(period.basis.time)
 
     @jax.jit
-    def at(t: Array, x: Array, rate: Array) -> Now:
+    def at(t: Array, x: Array, rate: Array) -> Instant:
         state, _ = state_at(how, period, x, rate)
-        return Now(t, how.kinematics(period.model, t, state).motion, period.internal)
+        return Instant(t, how.kinematics(period.model, t, state).motion, period.internal)
 
     for factor in TIMES_FARTHER:
         for k in np.linspace(0, len(time) - 1, PROBES).astype(int):
@@ -164,7 +164,7 @@ def multipliers(
     steps = max(STEPS, 20 * period.basis.harmonics)
     running = model
     if waves is not None:
-        running = in_waves(model, replace(waves, ramp=0.0), length, step=0.5 * length / steps)
+        running = apply_sea(model, replace(waves, ramp=0.0), length, step=0.5 * length / steps)
     phase = _at_start(model, how, period, Y)
     M = np.asarray(_map(how, steps)(without_table(running), period, phase, length))
     values = np.linalg.eigvals(M)

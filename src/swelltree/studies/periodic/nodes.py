@@ -22,13 +22,13 @@ import numpy as np
 from swelltree.integrate.fourier import at_nodes, to_coefficients
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.points import Points
-from swelltree.jit.program import ASKED
+from swelltree.jit.program import XLA_REQUESTED
 from swelltree.multibody.formulations import Formulation
 from swelltree.spatial.rotations import compact
 from swelltree.studies.periodic.problem import Period, flat, node, sizes
 from swelltree.studies.periodic.series import Steady, series_jacobian
 
-FEW = 6  # unknowns of a node up to which they are taken individually
+UNROLL_LIMIT = 6  # unknowns of a node up to which they are taken individually
 Values = tuple[np.ndarray, ...]  # r (nodes, u), v (nodes, 6N), P (nodes, 6N, n), and more
 
 
@@ -91,7 +91,7 @@ class Nodes:
 
     def slower(self) -> str:
         """A message where something keeps the equations from native code."""
-        if not self.points.reason or self.points.reason == ASKED:
+        if not self.points.reason or self.points.reason == XLA_REQUESTED:
             return ""
         return (
             f"The equations are compiled by XLA because of {self.points.reason} (in a law, a "
@@ -164,7 +164,7 @@ class Nodes:
         """Of the residual coefficients in Y, (c u, c u)."""
         u, c = self.u, self.c
         rho, V, P = self.node_jacobians(jacobians, mu), jacobians[1], values[2]
-        if u <= FEW:
+        if u <= UNROLL_LIMIT:
             J = np.zeros((u, u, c, c))
             for e, f in np.ndindex(u, u):
                 J[e, f] = series_jacobian(self.basis, rho[:, e, f : 3 * u : u])

@@ -27,14 +27,14 @@ from jaxtyping import Float
 from swelltree.describe.errors import SwelltreeError
 from swelltree.hydro.linear.data import without_table
 from swelltree.hydro.linear.frame import columns_in_axes, in_axes, mean_yaw
-from swelltree.hydro.linear.in_sea import in_waves
+from swelltree.hydro.linear.in_sea import apply_sea
 from swelltree.hydro.linear.radiation import check_source, dry
 from swelltree.hydro.splash_zone.immersions import with_immersed_mass
 from swelltree.integrate.fourier import Basis, basis
 from swelltree.jit.arrays import Array, Tree, pytree
 from swelltree.jit.backend import jax, jnp
 from swelltree.jit.trees import leaves_of, mapped
-from swelltree.model.effect import Now
+from swelltree.model.effect import Instant
 from swelltree.model.internal_state import InternalState, internal_rate, present
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect, total_loads
@@ -124,7 +124,7 @@ def node(
     model = present(model, internal)
     kin = how.kinematics(model, t, state)
     wrench = total_loads(model, t, kin.motion, internal).wrench
-    internal_rates = internal_rate(model, Now(t, kin.motion, internal))
+    internal_rates = internal_rate(model, Instant(t, kin.motion, internal))
     model = with_immersed_mass(model, t, kin.motion)
     tau = how.mass(model, kin) @ s_dot + how.bias(model, kin) - how.project(model, kin, wrench)
     rows = jnp.zeros(0)
@@ -164,7 +164,7 @@ def scaled(period: Period, fraction: float) -> Period:
 # --- From a model and a sea to the problem of one period
 
 
-def whole_number(study: str, name: str, value: object, least: int) -> int:
+def to_integer_number(study: str, name: str, value: object, least: int) -> int:
     """A count as a user gives it."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise SwelltreeError(f"{study}: {name} {value!r} is not a whole number. Give e.g. 15.")
@@ -183,7 +183,7 @@ def highest_harmonic(waves: RealisedSea | None, length: float) -> int:
 
 
 def harmonics_for(
-    study: str, waves: RealisedSea | None, length: float, given: object, least: int, factor: int
+    study: str, waves: RealisedSea | None, length: float, specified: object, least: int, factor: int
 ) -> int:
     """Harmonics of a series: as given, or so many times the highest component of the sea.
 
@@ -196,9 +196,9 @@ def harmonics_for(
         factor: harmonics for each component of the sea.
     """
     highest = highest_harmonic(waves, length)
-    if given is None:
+    if specified is None:
         return max(least, factor * highest)
-    count = whole_number(study, "harmonics", given, 1)
+    count = to_integer_number(study, "harmonics", specified, 1)
     if count < highest:
         raise SwelltreeError(
             f"{study}: the sea has a component at harmonic {highest} of its period but harmonics "
@@ -218,7 +218,10 @@ def check_periodic(model: Model, harmonics: int, nodes: int | None, radiation: s
             f"{in_time.word} solve for their water step by step. Use simulate until the motion "
             "repeats, or hydro data (run_bem) for these bodies."
         )
-    if nodes is not None and whole_number("steady_state", "nodes", nodes, 1) < 2 * harmonics + 1:
+    if (
+        nodes is not None
+        and to_integer_number("steady_state", "nodes", nodes, 1) < 2 * harmonics + 1
+    ):
         raise SwelltreeError(
             f"nodes {nodes} cannot resolve {2 * harmonics + 1} coefficients: at "
             f"{2 * harmonics} equidistant nodes the sine of the highest harmonic is zero "
@@ -267,7 +270,7 @@ def period_of(study: str, waves: RealisedSea | None, period: float | None) -> fl
 
 
 @dataclass(frozen=True)
-class PeriodAsked:
+class PeriodRequest:
     """A sea, the period and its series."""
 
     waves: RealisedSea | None
@@ -277,14 +280,14 @@ class PeriodAsked:
     radiation: str  # "data" or "state_space"
 
 
-def set_up(model: Model, how: Formulation, asked: PeriodAsked) -> Period:
+def set_up(model: Model, how: Formulation, requested: PeriodRequest) -> Period:
     """The problem of one period of a length: series, start, radiation, waves at the nodes."""
-    waves, length = asked.waves, asked.length
-    series = basis(length, asked.harmonics, asked.nodes)
+    waves, length = requested.waves, requested.length
+    series = basis(length, requested.harmonics, requested.nodes)
     count = len(series.time)
     radiation, still = dry(6 * model.layout.n_bodies), model
     if model.hydro is not None:
-        radiation = model.hydro.radiation_sources(model).chosen(asked.radiation, "steady_state")
+        radiation = model.hydro.radiation_sources(model).chosen(requested.radiation, "steady_state")
         hydro = replace(model.hydro, memory=None, waves=None, damping=radiation.damping)
         still = model.with_effect(hydro)
     begin = how.start(still)
@@ -293,7 +296,7 @@ def set_up(model: Model, how: Formulation, asked: PeriodAsked) -> Period:
     memory = radiation.transfer(float(series.omega) * np.arange(count // 2 + 1))
     wavy = still
     if waves is not None:
-        wavy = in_waves(still, replace(waves, ramp=0.0), length, step=length / count)
+        wavy = apply_sea(still, replace(waves, ramp=0.0), length, step=length / count)
     none = np.zeros((0, sum(x.size for x in leaves_of(rest.s))))
     period = Period(without_table(wavy), rest, internal, series, memory, none, none, none)
     u = sum(sizes(how, period))

@@ -37,7 +37,7 @@ from swelltree.studies.periodic.error import enough_nodes, failure, truncation_e
 from swelltree.studies.periodic.nodes import Nodes
 from swelltree.studies.periodic.problem import (
     Period,
-    PeriodAsked,
+    PeriodRequest,
     check_periodic,
     flat,
     harmonics_for,
@@ -119,7 +119,7 @@ def steady_state(
     check_periodic(model, harmonics, nodes, radiation)
 
     def problem(model: Model, nodes: int | None = nodes) -> Period:
-        return set_up(model, how, PeriodAsked(waves, length, harmonics, nodes, radiation))
+        return set_up(model, how, PeriodRequest(waves, length, harmonics, nodes, radiation))
 
     periodic = problem(model)
     n, m, k = sizes(how, periodic)
@@ -161,12 +161,12 @@ def steady_state(
     )
 
 
-def _fine(periodic: Period, made: Callable[[int], Period]) -> Period:
+def _fine(periodic: Period, built: Callable[[int], Period]) -> Period:
     """The problem at nodes that show what its series leaves out."""
     count = enough_nodes(periodic.basis.harmonics)
     if len(periodic.basis.time) >= count:
         return periodic
-    return replace(made(good_size(count)), pinned=periodic.pinned, unbalanced=periodic.unbalanced)
+    return replace(built(good_size(count)), pinned=periodic.pinned, unbalanced=periodic.unbalanced)
 
 
 def _with_stability(

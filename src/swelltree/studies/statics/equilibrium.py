@@ -95,11 +95,11 @@ def _neutral(jacobian: np.ndarray, n: int) -> tuple[np.ndarray, int]:
 def _step_back(jacobian: np.ndarray, residual: np.ndarray, small: int) -> np.ndarray:
     """Newton's step without the neutral directions, whatever their singular values are here."""
     U, size, Vt = np.linalg.svd(jacobian)
-    kept = min(len(size), len(Vt) - small)
-    return -Vt[:kept].T @ ((U[:, :kept].T @ residual) / size[:kept])
+    stored = min(len(size), len(Vt) - small)
+    return -Vt[:stored].T @ ((U[:, :stored].T @ residual) / size[:stored])
 
 
-def with_neutral_kept(
+def with_neutral_fixed(
     model: Model, how: Formulation, state: State, x: np.ndarray, balance: Balance
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """The equilibrium with what nothing holds as it was at the start, and the names of that.
@@ -259,7 +259,7 @@ def equilibrium(
         start: state to begin from; "described", the assembled one, if not given.
         provenance: attributes added to the result.
     """
-    how, start = chosen_formulation(formulation), state_given(start, "equilibrium")
+    how, start = chosen_formulation(formulation), specified_state(start, "equilibrium")
     if model.has_unknowns:
         from swelltree.studies.statics.moored import moored_equilibrium
 
@@ -289,7 +289,7 @@ def equilibrium_traced(
     return finished_now(model, channels) | {"code": code, "phase": phase}
 
 
-def state_given(start: State | str | None, study: str) -> State | None:
+def specified_state(start: State | str | None, study: str) -> State | None:
     """The state to begin from, None for the described one.
 
     Args:
@@ -358,7 +358,7 @@ def find_rest(
         r, J = residual_and_jacobian(residual)(args, x)
         return np.asarray(r) / scale, np.asarray(J) / scale
 
-    x, neutral = with_neutral_kept(model, how, state, solution.x, balance)
+    x, neutral = with_neutral_fixed(model, how, state, solution.x, balance)
     solution = replace(solution, x=x, residual=scale * balance(x)[0], neutral=neutral)
     return _settled(how)(model, state, x[:n]), scale * x[n:], before[:n], solution
 

@@ -10,7 +10,7 @@ from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.data import without_table
 from swelltree.integrate.complementarity.state import form_of
 from swelltree.model.model import Model
-from swelltree.model.solved import made_ready
+from swelltree.model.solved import prepared
 from swelltree.studies.time.complementarity.start import to_rest
 from swelltree.studies.time.imbalance import channels_of, in_words, unbalanced
 
@@ -25,7 +25,7 @@ def moored_equilibrium(
     from swelltree.results.dataset import to_dataset
 
     form = form_of(model, "lagrange" if formulation != "path_matrix" else formulation)
-    described, model = model, made_ready(without_table(model))
+    described, model = model, prepared(without_table(model))
     # lines at rest between the bodies as described: what they then pull with is out of balance
     sample = channels_of(model, form, to_rest(model, form, 1, hold=True).sample)
     rest = to_rest(model, form, 1)

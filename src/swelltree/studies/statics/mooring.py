@@ -14,7 +14,7 @@ from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jnp
 from swelltree.jit.points import Points
 from swelltree.jit.trees import mapped
-from swelltree.model.effect import Now
+from swelltree.model.effect import Instant
 from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.model import Model
 from swelltree.model.solved import joined_channels
@@ -25,7 +25,7 @@ from swelltree.multibody.kinematics import Motion, Pose, joint_frames
 from swelltree.multibody.layout import DOFS
 from swelltree.spatial.rotations import matmul, quat_to_matrix
 from swelltree.studies.options import study_of_model
-from swelltree.studies.statics.equilibrium import find_rest, state_given
+from swelltree.studies.statics.equilibrium import find_rest, specified_state
 from swelltree.studies.statics.placed import placed
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ def _mooring_loads(model: Model, pose: Pose, xi: Array) -> tuple[Array, dict[str
     still = Motion(
         moved, jnp.zeros_like(xi), joint_frames(model, moved), jnp.zeros(count), jnp.zeros(count)
     )
-    now = Now(jnp.zeros(()), still, internal_at_rest(model))
-    parts = [(effect, effect.loads(model, now)) for effect in model.effects if effect.moors]
+    now = Instant(jnp.zeros(()), still, internal_at_rest(model))
+    parts = [(effect, effect.loads(model, now)) for effect in model.effects if effect.is_mooring]
     total = jnp.zeros_like(xi) + sum(part.wrench for _, part in parts)
     channels = [(effect, part.channels) for effect, part in parts]
     return total, joined_channels(channels, model.layout)
@@ -78,13 +78,13 @@ def _curve() -> Points:
 def _pose_at_rest(
     model: Model, how: Formulation, at_equilibrium: bool, start: State | str | None, study: str
 ) -> Pose:
-    start = state_given(start, study)
+    start = specified_state(start, study)
     state = find_rest(model, how, start)[0] if at_equilibrium else (start or how.start(model))
     return placed(how)(model, state)[0]
 
 
 def _check_moored(model: Model, study: str) -> None:
-    if not any(effect.moors for effect in model.effects):
+    if not any(effect.is_mooring for effect in model.effects):
         raise SwelltreeError(f"{study}: nothing moors this system. Give lines or LinearMooring.")
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 STATE = "end_state"
-WHOLE = (Code.SUCCESS.name.lower(), Code.STOPPED_BY_USER.name.lower())
+FINISHED = (Code.SUCCESS.name.lower(), Code.STOPPED_BY_USER.name.lower())
 _keys = Remembered()  # fingerprints of the last models
 
 
@@ -78,7 +78,7 @@ def end_time(run: xr.Dataset) -> float:
             "load_result has read."
         )
     about = run[STATE].attrs
-    if run.attrs.get("result") not in WHOLE:
+    if run.attrs.get("result") not in FINISHED:
         raise SwelltreeError(
             f"start: that run ended with '{run.attrs.get('result')}' and cannot go on: "
             f"{run.attrs.get('message', '')} Fix it and run it again."
@@ -124,12 +124,12 @@ def end_of(run: xr.Dataset, model: Model, coordinates: str, like: Tree) -> Tree:
     )
 
 
-def continued(times: np.ndarray, begin: float, given: bool) -> np.ndarray:
+def continued(times: np.ndarray, begin: float, specified: bool) -> np.ndarray:
     """Output times of a run that goes on at `begin`.
 
     Even times stay on the grid they would have in one long run, to the last digit.
     """
-    if not given:
+    if not specified:
         step = times[1] - times[0]
         count = np.round(begin / step)
         even = len(times) < 3 or np.ptp(np.diff(times)) < 1e-9 * step

@@ -20,11 +20,11 @@ from swelltree.integrate.complementarity.lines.attachments import hung, with_ine
 from swelltree.integrate.complementarity.lines.channels import solved_loads
 from swelltree.integrate.complementarity.samples import Sample
 from swelltree.integrate.complementarity.start import motion_at
-from swelltree.integrate.complementarity.state import Form, Setup, StepperState
+from swelltree.integrate.complementarity.state import SchemeOptions, StepConstants, StepperState
 from swelltree.jit.arrays import Array
 from swelltree.jit.program import Program
 from swelltree.jit.trees import mapped
-from swelltree.model.effect import Now
+from swelltree.model.effect import Instant
 from swelltree.model.internal_state import present
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
@@ -38,11 +38,11 @@ from swelltree.spatial.linalg import constrained_solve
 class Start(NamedTuple):
     """Where a run begins: constants of its steps, and the state with the velocities given."""
 
-    setup: Setup
+    setup: StepConstants
     state: StepperState
 
 
-def as_given(model: Model, form: Form, samples: Sample, start: Start) -> Sample:
+def as_specified(model: Model, form: SchemeOptions, samples: Sample, start: Start) -> Sample:
     """Samples whose first one moves with the velocities given."""
     sample = mapped(lambda x: np.asarray(x)[0], samples)
     moving = replace(sample, v=np.asarray(start.state.v_minus))
@@ -52,12 +52,12 @@ def as_given(model: Model, form: Form, samples: Sample, start: Start) -> Sample:
     return mapped(_written, samples, first)
 
 
-def _accelerated(model: Model, form: Form, start: Start, first: Sample) -> Sample:
+def _accelerated(model: Model, form: SchemeOptions, start: Start, first: Sample) -> Sample:
     """The sample with accelerations, multipliers of the form's rows and the pull of lines."""
     first, points = hung(model, form, *start, first)
     t, pose, v = first.t, first.pose, first.v
     motion = motion_at(model, pose, v, first.angles)
-    now = solved_at(present(model, first.internal), Now(t, motion, first.internal))
+    now = solved_at(present(model, first.internal), Instant(t, motion, first.internal))
     solved = solved_loads(model, first)
     wrench = total_loads(now, t, motion, first.internal, solved=solved).wrench
     heavy = with_solved_mass(with_immersed_mass(now, t, motion))
@@ -71,7 +71,7 @@ def _accelerated(model: Model, form: Form, start: Start, first: Sample) -> Sampl
 
 
 def _solved(
-    model: Model, form: Form, first: Sample, motion: Motion, M: np.ndarray, f: np.ndarray
+    model: Model, form: SchemeOptions, first: Sample, motion: Motion, M: np.ndarray, f: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Accelerations (N, 6) and multipliers of the form's rows."""
     if not model.all_rows:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.integrate.complementarity.state import Form
+from swelltree.integrate.complementarity.state import SchemeOptions
 from swelltree.jit.trees import mapped
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Pose, joint_frames
@@ -26,7 +26,7 @@ def in_words(before: np.ndarray, names: tuple[str, ...]) -> str:
     return f"Before: {names[k].replace('__', ' ')}: {before[k]:.4g} {unit} out of balance."
 
 
-def channels_of(model: Model, form: Form, sample: Sample) -> dict[str, np.ndarray]:
+def channels_of(model: Model, form: SchemeOptions, sample: Sample) -> dict[str, np.ndarray]:
     """Channels of one sample, time first."""
     one = mapped(lambda x: np.asarray(x)[None], sample)
     return {name: np.asarray(x) for name, x in observer(form)(model, one).items()}

@@ -80,8 +80,8 @@ def case_of(campaign: xr.Dataset, rows: tuple[ChannelLimit, ...]) -> Callable[..
         campaign: from `open_campaign`.
         rows: limits, whose channels are read once.
     """
-    wanted = {row.channel for row in rows} & {str(name) for name in campaign.data_vars}
-    known = campaign.assign({name: campaign[name].load() for name in wanted})
+    requested = {row.channel for row in rows} & {str(name) for name in campaign.data_vars}
+    known = campaign.assign({name: campaign[name].load() for name in requested})
 
     def one(**where: float) -> xr.Dataset:
         case = known.sel(where)
@@ -143,8 +143,8 @@ def _value(result: object, numbers: Mapping[str, float], row: ChannelLimit) -> f
     if row.channel in numbers:
         return float(numbers[row.channel])
     data = getattr(result, "data_vars", {})
-    kept = {"time", "statistic"}  # samples of a run, or what a campaign keeps of them
-    channels = [n for n, x in data.items() if kept & set(x.dims) and x.dtype.kind == "f"]
+    stored = {"time", "statistic"}  # samples of a run, or what a campaign keeps of them
+    channels = [n for n, x in data.items() if stored & set(x.dims) and x.dtype.kind == "f"]
     if row.channel not in channels:
         known = [*numbers, *channels]
         word = "numbers and channels" if channels else "numbers"

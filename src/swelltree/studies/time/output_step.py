@@ -21,13 +21,13 @@ from swelltree.waves.sea import RealisedSea
 from swelltree.waves.stream_function import StreamWave
 
 PER_PERIOD = 20  # samples per period
-FEWEST = 200  # samples of a run
-MOST = 50_000  # samples of a run that names no output step
+MIN_SAMPLES = 200  # samples of a run
+MAX_SAMPLES = 50_000  # samples of a run that names no output step
 NUMBERS = 2e8  # in the result of such a run, so that many bodies have fewer samples
 REFUSED = 2e7  # samples that nobody wants
 LONGEST = 1e8  # s: three years
 QUICK = 5.0  # times the frequency of the waves: such modes only follow the waves
-FREEDOMS = 120  # of more the modes would take longer than is worth while
+MAX_DOFS = 120  # of more the modes would take longer than is worth while
 
 
 def output_times(
@@ -49,7 +49,7 @@ def output_times(
         multiple_of: fixed step of the solver that a chosen output step must be a multiple of [s].
     """
     if times is not None:
-        return _given(times)
+        return _specified(times)
     duration = _number("duration", duration)
     if not 0 < duration <= LONGEST:
         why = "not positive" if not duration > 0 else f"longer than three years ({LONGEST:g} s)"
@@ -72,7 +72,7 @@ def output_times(
     return result if duration - result[-1] < 1e-9 * duration else np.append(result, duration)
 
 
-def _given(times: object) -> np.ndarray:
+def _specified(times: object) -> np.ndarray:
     """Times as given: finite, increasing and not negative."""
     try:
         result = np.asarray(times, float)
@@ -117,24 +117,24 @@ def default_output_step(
     The result divides the duration, has at least 200 samples, and not so many that the result
     would fill the memory, which is said.
     """
-    wanted = min([duration / FEWEST, *(T / PER_PERIOD for T in periods(model, waves))])
-    most = max(FEWEST, int(min(MOST, NUMBERS / numbers_per_sample(model))))
+    requested = min([duration / MIN_SAMPLES, *(T / PER_PERIOD for T in periods(model, waves))])
+    most = max(MIN_SAMPLES, int(min(MAX_SAMPLES, NUMBERS / numbers_per_sample(model))))
     least = duration / most
-    if wanted < least:
+    if requested < least:
         warn_user(
-            f"samples every {wanted:.2g} s would show the motion, but make more than {most} in "
+            f"samples every {requested:.2g} s would show the motion, but make more than {most} in "
             f"{duration:g} s: the result has one every {least:.2g} s. Give output_step to choose."
         )
-        wanted = least
+        requested = least
     if multiple_of is not None:
-        return _multiple(duration, wanted, multiple_of)
-    return duration / math.ceil(duration / wanted * (1 - 1e-12))
+        return _multiple(duration, requested, multiple_of)
+    return duration / math.ceil(duration / requested * (1 - 1e-12))
 
 
-def _multiple(duration: float, wanted: float, step: float) -> float:
+def _multiple(duration: float, requested: float, step: float) -> float:
     """The longest multiple of a step that divides the duration and is not longer than wanted."""
     steps = round(duration / step)
-    fitting = [k for k in range(1, max(int(wanted / step), 1) + 1) if steps % k == 0]
+    fitting = [k for k in range(1, max(int(requested / step), 1) + 1) if steps % k == 0]
     return step * fitting[-1]
 
 
@@ -176,7 +176,7 @@ def natural_frequencies(model: Model) -> np.ndarray:
 
     how = chosen_formulation("path_matrix")
     bare = model.replace(effects=tuple(e for e in model.effects if not e.has_unknowns))
-    if len(how.start(bare).s) > FREEDOMS or coupled_effect(model) is not None:
+    if len(how.start(bare).s) > MAX_DOFS or coupled_effect(model) is not None:
         return np.zeros(0)
     A = matrices_at_start(bare, how).state_matrix()
     if not np.isfinite(A).all():

@@ -18,11 +18,11 @@ from swelltree.results.dataset import Labelled, to_dataset
 from swelltree.results.sea import finished
 from swelltree.studies.checks.brief import brief_check
 from swelltree.studies.checks.sea import mesh_of_the_tank
-from swelltree.studies.seas import elevation_variable, with_sea_told
+from swelltree.studies.seas import elevation_variable, with_sea_attributes
 from swelltree.studies.time.continuing import end_row
 from swelltree.studies.time.task import Task
 from swelltree.studies.time.verify import watched
-from swelltree.studies.time.winch_findings import tell_of_winches
+from swelltree.studies.time.winch_findings import warn_winch_findings
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 
 from swelltree.describe.errors import Finding
 from swelltree.mooring.cable.cables import Cables
-from swelltree.studies.checks.sea import YAW, beyond_linear
+from swelltree.studies.checks.sea import YAW, outside_linear_range
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import RealisedSea
 
@@ -67,7 +67,7 @@ def left_linear_range(model: Model, result: xr.Dataset, waves: RealisedSea | Non
         away = result.position.values[:, i] - result.position.values[0, i]
         amplitude = np.nanmax(np.abs(away), axis=0)
         reach = float(np.broadcast_to(np.asarray(model.hydro.reach), model.layout.n_bodies)[k])
-        findings += beyond_linear(model, str(name), amplitude, reach, "did")
+        findings += outside_linear_range(model, str(name), amplitude, reach, "did")
         findings += _wandered(model, str(name), amplitude, waves)
     return findings
 
@@ -183,7 +183,7 @@ def result_of(
     surface = {} if waves is None else elevation_variable(waves, run.times)
     result = watched(task.model, _labelled(task, run, provenance, surface))
     result = _with_findings(task, result, findings)
-    return result if sea is None or waves is None else with_sea_told(result, sea, waves)
+    return result if sea is None or waves is None else with_sea_attributes(result, sea, waves)
 
 
 def _labelled(
@@ -205,13 +205,13 @@ def _labelled(
     attrs = run.stepper.about(run.state) | ended | (provenance or {})
     near = task.start.joint_coordinate.values[-1] if task.goes_on else None
     end, time = run.stepper.end(run.state)
-    kept = end_row(task.still, run.stepper.coordinates, end, time, float(run.times[-1]))
+    stored = end_row(task.still, run.stepper.coordinates, end, time, float(run.times[-1]))
     model, source = _with_datum(task, run, channels)
-    result = to_dataset(model, run.times, channels, attrs, near, kept, surface, source, done)
+    result = to_dataset(model, run.times, channels, attrs, near, stored, surface, source, done)
     if run.code is not Code.SUCCESS:
         # on the axis, so that every variable taken out of the result knows it
         result["time"].attrs["ended"] = run.message
-    tell_of_winches(task.model, result)
+    warn_winch_findings(task.model, result)
     return result
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.values import NamedValues
-from swelltree.integrate.stepper import Keeping, Stepper, drive
+from swelltree.integrate.stepper import OutputOptions, Stepper, drive
 from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import make_room
+from swelltree.jit.backend import trim_cache
 from swelltree.jit.program import let_go_of_large
 from swelltree.model.model import Model, Pose
 from swelltree.model.solved import coupled_effect
@@ -22,10 +22,10 @@ from swelltree.studies.time.complementarity.stepper import two_step_stepper
 from swelltree.studies.time.complementarity.traced import two_step_traced
 from swelltree.studies.time.result import checked, result_of
 from swelltree.studies.time.smooth import smooth_stepper, smooth_traced
-from swelltree.studies.time.task import TWO_STEP, Asked, Sampling, Stepping, Task, read_task
+from swelltree.studies.time.task import TWO_STEP, RunOptions, Sampling, Stepping, Task, read_task
 from swelltree.studies.time.winch_findings import (
-    refuse_what_cannot_be_obeyed,
-    tell_of_light_loads,
+    validate_winch_commands,
+    warn_light_hook_loads,
 )
 from swelltree.waves.sea import AnySea
 
@@ -105,22 +105,24 @@ def simulate(
             elevation at the origin, which looks ahead in time).
         provenance: attributes added to the result.
     """
-    keeping = Keeping(CHUNK if chunk is None else chunk, progress, checkpoint, resume)
+    output_options = OutputOptions(CHUNK if chunk is None else chunk, progress, checkpoint, resume)
     sampling = Sampling(duration, output_step, times, _names(extremes))
     stepping = Stepping(rtol, atol, step, max_step)
-    asked = Asked(stepping, solver, formulation, start, case, excitation)
-    task = read_task(model, sea, sampling, asked)
+    requested = RunOptions(stepping, solver, formulation, start, case, excitation)
+    task = read_task(model, sea, sampling, requested)
     if task.traced:
         return _traced(task, max_steps_per_output)  # type: ignore[return-value]
     findings = checked(task.still)
-    refuse_what_cannot_be_obeyed(task.model, task.times)
-    tell_of_light_loads(task.model)
-    make_room()
+    validate_winch_commands(task.model, task.times)
+    warn_light_hook_loads(task.model)
+    trim_cache()
     if chunk is None and coupled_effect(task.model) is not None:
-        keeping = replace(keeping, chunk=SLOW_CHUNK)
-    stepper = stepper_of(task, min(keeping.chunk, len(task.times)))
+        output_options = replace(output_options, chunk=SLOW_CHUNK)
+    stepper = stepper_of(task, min(output_options.chunk, len(task.times)))
     try:
-        return result_of(task, drive(stepper, task.times, keeping), sea, findings, provenance)
+        return result_of(
+            task, drive(stepper, task.times, output_options), sea, findings, provenance
+        )
     finally:
         let_go_of_large()
 
@@ -152,8 +154,8 @@ def simulate_traced(
     """
     sampling = Sampling(duration, output_step, times, _names(extremes))
     stepping = Stepping(rtol, atol, step, max_step)
-    asked = Asked(stepping, solver, formulation, start, case, excitation)
-    task = read_task(model, sea, sampling, asked)
+    requested = RunOptions(stepping, solver, formulation, start, case, excitation)
+    task = read_task(model, sea, sampling, requested)
     return _traced(task, max_steps_per_output)
 
 
@@ -177,10 +179,10 @@ def _traced(task: Task, max_steps: int) -> dict[str, Array]:
     """The whole run in one graph, under the names of results."""
     two_step = task.solver in TWO_STEP
     channels = two_step_traced(task) if two_step else smooth_traced(task, max_steps)
-    beside = {name: channels.pop(name) for name in BESIDE if name in channels}
+    adjacent = {name: channels.pop(name) for name in TRACED_ONLY if name in channels}
     first = Pose(channels["position"][0], channels["rotation"][0])
     datum, _ = task.datum_at(float(task.times[0]), first)
-    return finished(task.model.replace(datum=datum), channels) | beside
+    return finished(task.model.replace(datum=datum), channels) | adjacent
 
 
-BESIDE = ("time", "phase", "solved", "code", "loop_margin")  # what only traced runs give
+TRACED_ONLY = ("time", "phase", "solved", "code", "loop_margin")  # what only traced runs give

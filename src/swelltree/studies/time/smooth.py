@@ -60,7 +60,7 @@ from swelltree.spatial.rotations import compact
 from swelltree.studies.statics.equilibrium import equilibrium_state, find_rest
 from swelltree.studies.time.continuing import end_of, refuse_start
 from swelltree.studies.time.smooth_steps import failure, options_of
-from swelltree.studies.time.task import Task, kept_step
+from swelltree.studies.time.task import Task, required_step
 from swelltree.studies.time.verify import with_watch
 from swelltree.studies.time.winch_findings import all_winches, stages_until
 
@@ -126,7 +126,7 @@ def observer(formulation: Formulation, shaped: bool) -> Program:
         with compact():
             return observe(model, formulation, t, y)
 
-    def if_wanted(model: Model, t: Array, y: Phase) -> dict[str, Array]:
+    def if_requested(model: Model, t: Array, y: Phase) -> dict[str, Array]:
         if coupled_effect(model) is None:
             return one(model, t, y)
         # an observation solves for the flow: samples that only fill a chunk are left out
@@ -135,21 +135,21 @@ def observer(formulation: Formulation, shaped: bool) -> Program:
         return jax.lax.cond(jnp.isfinite(t), lambda: one(model, t, y), lambda: nothing)
 
     def stack(model: Model, t: Array, y: Phase) -> dict[str, Array]:
-        return jax.lax.map(lambda x: if_wanted(model, *x), (t, y))
+        return jax.lax.map(lambda x: if_requested(model, *x), (t, y))
 
     return Program(stack, shaped=shaped)
 
 
 @functools.lru_cache(maxsize=64)
-def kept_channels(
+def output_channels(
     formulation: Formulation, names: tuple[str, ...]
 ) -> Callable[[Model, Array, Phase], dict[str, Array]] | None:
     """Function that gives the channels whose extremes are kept; None where there are none."""
 
-    def kept(model: Model, t: Array, y: Phase) -> dict[str, Array]:
+    def stored(model: Model, t: Array, y: Phase) -> dict[str, Array]:
         return chosen(model, observe(model, formulation, t, y), names)
 
-    return kept if names else None
+    return stored if names else None
 
 
 @dataclass(frozen=True)
@@ -197,17 +197,19 @@ class SmoothStepper(Stepper):
     @property
     def _program(self) -> Program:
         task = self.task
-        kept = kept_channels(task.formulation, task.extremes)
+        stored = output_channels(task.formulation, task.extremes)
         equations = problem_of(task.model, task.formulation)
         shaped = not task.by_hand
-        return compiled(equations, task.solver, kept=kept, free=self.free, shaped=shaped)
+        return compiled(equations, task.solver, stored=stored, free=self.free, shaped=shaped)
 
     @property
     def free(self) -> bool:
         """Do steps pass over samples?"""
         return bool(np.isfinite(self.options.free_until))
 
-    def onward(self, task: Task, state: Carry, times: np.ndarray) -> tuple[SmoothStepper, Carry]:
+    def continue_from(
+        self, task: Task, state: Carry, times: np.ndarray
+    ) -> tuple[SmoothStepper, Carry]:
         """The same state; where the model has other numbers its rate is not known any more."""
         if task.model is not self.task.model:
             unknown = np.zeros((), bool)
@@ -221,7 +223,7 @@ class SmoothStepper(Stepper):
         model = self.task.model
         if self.task.solver == "rk4":
             model = with_exact_memory(model, self.step)
-        return model if kept_step(model) is None else with_step_means(model, self.step)
+        return model if required_step(model) is None else with_step_means(model, self.step)
 
     @property
     def step(self) -> float:
@@ -233,9 +235,9 @@ class SmoothStepper(Stepper):
         task = self.task
         y = start_carry(0.0, start_phase(task.still, task.formulation)).y
         if task.extremes:
-            kept = kept_channels(task.formulation, task.extremes)
-            assert kept is not None
-            y = y, as_channels(nothing_known(shapes_of(kept, task.model, np.zeros(()), y)))
+            stored = output_channels(task.formulation, task.extremes)
+            assert stored is not None
+            y = y, as_channels(nothing_known(shapes_of(stored, task.model, np.zeros(()), y)))
         return mapped(lambda x: np.broadcast_to(x, (count, *np.shape(x))), y)
 
     def observe(self, times: np.ndarray, samples: Tree) -> dict[str, Array]:
@@ -301,7 +303,7 @@ def smooth_stepper(task: Task) -> SmoothStepper:
 
 def first_phase(model: Model, how: Formulation, start: Tree) -> Phase:
     """The phase a smooth run begins from; lines begin at rest, and what can stick is decided."""
-    phase = _given_phase(model, how, start)
+    phase = _specified_phase(model, how, start)
     if not any(effect.sticks for effect in model.effects):
         return phase
     if is_traced(model) or is_traced(phase):
@@ -315,12 +317,12 @@ def _decided(how: Formulation) -> Program:
     return Program(lambda model, y: resolved(model, how, jnp.zeros(()), y), like=lambda _, y: y)
 
 
-def _given_phase(model: Model, how: Formulation, start: Tree) -> Phase:
+def _specified_phase(model: Model, how: Formulation, start: Tree) -> Phase:
     if isinstance(start, Phase):
         return start
     if start is not None and not isinstance(start, str):
         raise refuse_start(start, "'equilibrium' or 'described'")
-    at_rest = any(effect.begins_at_rest for effect in model.effects)
+    at_rest = any(effect.starts_from_equilibrium for effect in model.effects)
     word = start or ("equilibrium" if at_rest else "described")
     if word not in ("equilibrium", "described"):
         raise SwelltreeError(
@@ -351,7 +353,7 @@ def smooth_traced(task: Task, max_steps: int) -> dict[str, Array]:
         task.times,
         stepper.options,
         method=task.solver,
-        kept=kept_channels(how, task.extremes),
+        stored=output_channels(how, task.extremes),
         differentiable=True,
         max_steps_per_output=max_steps,
         free=stepper.free,

@@ -7,21 +7,21 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from swelltree.compiler.breakpoints import corner_times, noticed_times
-from swelltree.compiler.step_aliasing import unseen_times
+from swelltree.compiler.breakpoints import corner_times, detected_breakpoints
+from swelltree.compiler.step_aliasing import aliased_times
 from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.integrate.problem import Carry, Options, padded_corners
 from swelltree.integrate.solution import Code, describe
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import is_traced, jax, jnp
-from swelltree.model.effect import Now
+from swelltree.model.effect import Instant
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect, fixed_step
 from swelltree.multibody.formulations import Formulation
 from swelltree.multibody.formulations.equations import event_count, rates
 from swelltree.multibody.formulations.latches import dead_latches
 from swelltree.pto.controllers.missing_numbers import not_finite
-from swelltree.studies.time.task import Task, kept_step
+from swelltree.studies.time.task import Task, required_step
 from swelltree.studies.time.verify import why_stopped
 
 # --- Lengths of the steps of smooth solvers, and where they end
@@ -32,15 +32,15 @@ SAME_STEP = 1e-6  # of a step: how far samples may lie from its multiples
 def options_of(task: Task) -> Options:
     """Tolerances and steps of a task, with the breakpoints at which steps end."""
     step, parts = task.stepping.step, 1
-    if kept_step(task.model) is not None:
+    if required_step(task.model) is not None:
         step = _convolution_step(task)
-    whole = fixed_step(task.model)
-    if whole is not None:
-        step = whole if step is None else step
+    full = fixed_step(task.model)
+    if full is not None:
+        step = full if step is None else step
         for effect in task.model.effects:
             effect.check_step(min(step, task.stepping.longest))
         # flows that are solved for keep their own, longer step
-        parts = max(1, math.ceil(whole / step * (1 - 1e-9)))
+        parts = max(1, math.ceil(full / step * (1 - 1e-9)))
         step = parts * step
     gaps = np.diff(task.times, prepend=task.begin)
     numbers = task.stepping
@@ -64,11 +64,15 @@ def _free_until(task: Task, step: float | None) -> float:
     samples are apart.
     """
     never, model = -np.inf, task.model
-    if task.solver == "stiff" or coupled_effect(model) is not None or kept_step(model) is not None:
+    if (
+        task.solver == "stiff"
+        or coupled_effect(model) is not None
+        or required_step(model) is not None
+    ):
         return never
     if event_count(model) or task.by_hand:
         return never
-    if any(effect.is_sudden for effect in model.effects):
+    if any(effect.is_impulsive for effect in model.effects):
         return never
     if task.solver == "rk4" and (step is None or _lie_on_steps(task, step)):
         return never
@@ -83,8 +87,8 @@ def _lie_on_steps(task: Task, step: float) -> bool:
 
 def _convolution_step(task: Task) -> float:
     """The step of the convolution, which the run must keep."""
-    kept, step = kept_step(task.model), task.stepping.step
-    assert kept is not None
+    stored, step = required_step(task.model), task.stepping.step
+    assert stored is not None
     if event_count(task.model):
         raise SwelltreeError(
             "radiation='convolution' keeps its step, and this model switches at events "
@@ -92,43 +96,43 @@ def _convolution_step(task: Task) -> float:
         )
     if task.solver != "rk4":
         raise SwelltreeError(
-            f"radiation='convolution' needs solver='rk4' with its step of {kept:g} s, "
+            f"radiation='convolution' needs solver='rk4' with its step of {stored:g} s, "
             f"not '{task.solver}'. Use radiation='state_space' with adaptive solvers."
         )
-    if step is not None and abs(step - kept) > 1e-9 * kept:
+    if step is not None and abs(step - stored) > 1e-9 * stored:
         raise SwelltreeError(
-            f"step {step:g} s is not the {kept:g} s that the convolution was compiled for. "
+            f"step {step:g} s is not the {stored:g} s that the convolution was compiled for. "
             f"Compile with step={step:g}."
         )
-    ratio = np.diff(task.times - task.begin, prepend=0.0) / kept
+    ratio = np.diff(task.times - task.begin, prepend=0.0) / stored
     if np.abs(ratio - np.round(ratio)).max() > 1e-6:
         raise SwelltreeError(
-            f"output times must be multiples of the convolution's step of {kept:g} s. "
+            f"output times must be multiples of the convolution's step of {stored:g} s. "
             "Choose output_step accordingly."
         )
-    return kept
+    return stored
 
 
 def _corners(task: Task, options: Options) -> Tree:
     """Where steps end besides the samples."""
     model, step = task.model, options.step / options.parts
     times = np.union1d(task.begin, task.times)
-    if kept_step(model) is not None:  # means over the steps stand for loads in time
+    if required_step(model) is not None:  # means over the steps stand for loads in time
         return padded_corners(())
     known = corner_times(model)
     if is_traced(model):
         return padded_corners(known)
     if task.solver != "rk4":
-        return padded_corners(np.concatenate([known, noticed_times(model, times)]))
+        return padded_corners(np.concatenate([known, detected_breakpoints(model, times)]))
     if np.isfinite(options.free_until):  # the steps themselves, which pass over samples
         times = np.append(np.arange(times[0], times[-1], step), times[-1])
-    unseen, divided = unseen_times(model, times, step)
-    if divided and not unseen.size:
+    aliased, divided = aliased_times(model, times, step)
+    if divided and not aliased.size:
         warn_user(
             f"step {step:g} s is too long for a function of time in this model: in {divided} steps "
             "it does what its values at their ends and middles do not show. Give a shorter step."
         )
-    return padded_corners(np.concatenate([known, unseen]))
+    return padded_corners(np.concatenate([known, aliased]))
 
 
 # --- Where and why a smooth run stopped: which loop, body or law
@@ -180,7 +184,7 @@ def failure(model: Model, how: Formulation, last: Carry, code: Code) -> tuple[Co
     return code, sentence + (f" {law}" * bool(law))
 
 
-def _moments(model: Model, how: Formulation, last: Carry, when: float) -> Iterator[Now]:
+def _moments(model: Model, how: Formulation, last: Carry, when: float) -> Iterator[Instant]:
     """The last good state, a time just behind it, and where the motion was going from there.
 
     A step that failed met a law at a state that was not kept: the states on the tangent of the
@@ -189,10 +193,10 @@ def _moments(model: Model, how: Formulation, last: Carry, when: float) -> Iterat
     y = jax.tree.map(jnp.asarray, last.y)
     t = float(last.t)
 
-    def at(later: Array, h: Array, rate: Tree) -> Now:
+    def at(later: Array, h: Array, rate: Tree) -> Instant:
         moved = y if rate is None else jax.tree.map(lambda a, b: a + h * b, y, rate)
         kin = how.kinematics(model, jnp.asarray(later), moved.state)
-        return Now(jnp.asarray(later), kin.motion, moved.internal)
+        return Instant(jnp.asarray(later), kin.motion, moved.internal)
 
     yield at(t, 0.0, None)
     yield at(when + 1e-9, 0.0, None)

@@ -8,13 +8,13 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, listed, suggest
 from swelltree.hydro.linear.data import Window, without_table
-from swelltree.hydro.linear.in_sea import in_waves
+from swelltree.hydro.linear.in_sea import apply_sea
 from swelltree.integrate.complementarity.state import usual_formulation
 from swelltree.integrate.runge_kutta.smooth import METHODS
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import is_traced
 from swelltree.model.model import Model, Pose
-from swelltree.model.solved import coupled_effect, made_ready
+from swelltree.model.solved import coupled_effect, prepared
 from swelltree.multibody.formulations import Formulation
 from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.results.displacement import DESCRIBED, EQUILIBRIUM, datum_of
@@ -62,7 +62,7 @@ class Sampling:
 
 
 @dataclass(frozen=True)
-class Asked:
+class RunOptions:
     """How a run is to go; see `simulate`."""
 
     stepping: Stepping
@@ -119,7 +119,7 @@ class Task:
 def starts_at_equilibrium(model: Model, start: object) -> bool:
     """Does a run begin at the equilibrium: asked to, or because its lines do?"""
     if start is None:
-        return any(effect.begins_at_rest for effect in model.effects)
+        return any(effect.starts_from_equilibrium for effect in model.effects)
     return isinstance(start, str) and start == "equilibrium"
 
 
@@ -127,7 +127,7 @@ def read_task(
     model: Model,
     sea: AnySea | None,
     sampling: Sampling,
-    asked: Asked,
+    requested: RunOptions,
     until: float = 0.0,
     window: Window | None = None,
 ) -> Task:
@@ -136,23 +136,23 @@ def read_task(
     The sea is made ready for the output times and for those up to `until` [s]; its loads only in a
     window, if one is given.
     """
-    stepping, start = asked.stepping, asked.start
-    solver, how = chosen_solver(model, asked.solver, asked.formulation)
-    waves = None if sea is None else realised(model, sea, asked.case)
-    kept = stepping.step if stepping.step is not None else kept_step(model)
-    given = sampling.times
-    times = output_times(model, waves, sampling.duration, sampling.output_step, given, kept)
+    stepping, start = requested.stepping, requested.start
+    solver, how = chosen_solver(model, requested.solver, requested.formulation)
+    waves = None if sea is None else realised(model, sea, requested.case)
+    stored = stepping.step if stepping.step is not None else required_step(model)
+    specified = sampling.times
+    times = output_times(model, waves, sampling.duration, sampling.output_step, specified, stored)
     begin = 0.0
     if is_run(start):
         begin = end_time(start)
-        times = continued(times, begin, given is not None)
+        times = continued(times, begin, specified is not None)
     in_sea = model
     if waves is not None:
         end = max(float(times[-1]), until)
         check_times(sea, waves, begin, end)
-        in_sea = in_waves(model, waves, end, asked.excitation, window=window)
+        in_sea = apply_sea(model, waves, end, requested.excitation, window=window)
     return Task(
-        model=made_ready(without_table(in_sea)),
+        model=prepared(without_table(in_sea)),
         still=model,
         waves=waves,
         times=times,
@@ -193,7 +193,7 @@ def chosen_solver(
     return solver, how
 
 
-def kept_step(model: Model) -> float | None:
+def required_step(model: Model) -> float | None:
     """The step that the model was compiled for [s], if it was."""
     memory = None if model.hydro is None else model.hydro.memory
-    return None if memory is None else memory.kept_step
+    return None if memory is None else memory.required_step

@@ -29,7 +29,7 @@ def all_winches(model: Model) -> list[Winches]:
     return [winches for winches in result if winches is not None]
 
 
-def refuse_what_cannot_be_obeyed(model: Model, times: np.ndarray) -> None:
+def validate_winch_commands(model: Model, times: np.ndarray) -> None:
     """Set speeds and stages that together are more than a winch can do."""
     for winches in all_winches(model):
         for name, set_speed, limit in zip(
@@ -93,7 +93,7 @@ def refuse_fast_winches(model: Model, step: float, times: np.ndarray) -> None:
                 )
 
 
-def tell_of_light_loads(model: Model) -> None:
+def warn_light_hook_loads(model: Model) -> None:
     """A warning before a run: loads lighter than the water they displace."""
     winches = winches_of(model)
     if winches is None:
@@ -113,7 +113,7 @@ def tell_of_light_loads(model: Model) -> None:
             )
 
 
-def tell_of_winches(model: Model, result: xr.Dataset) -> None:
+def warn_winch_findings(model: Model, result: xr.Dataset) -> None:
     """Warnings after a run: slack lines, ends that were not caught, speeds that were cut."""
     for text in _sentences(model, result):
         warn_user(text)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from swelltree.describe.files.numbers import to_number, to_positive, to_whole
+from swelltree.describe.files.numbers import to_integer, to_number, to_positive
 from swelltree.hydro.readers.textfile import TextFile, after_equals
 from swelltree.hydro.readers.wamit.numeric import MOST_MODES
 from swelltree.hydro.readers.wamit.setup import WamitSetup
@@ -104,11 +104,11 @@ def _configuration(file: TextFile, setup: WamitSetup) -> None:
         fail = file.at(index)
         match = re.match(r"\s*IPEROUT\s*=\s*(\S+)", line, re.I)
         if match:
-            setup.period_kind = to_whole(match[1], "IPEROUT", fail, 1, 4)
+            setup.period_kind = to_integer(match[1], "IPEROUT", fail, 1, 4)
         match = re.match(r"\s*NEWMDS\s*(?:\((\d+)\))?\s*=\s*([\d\s]+)", line, re.I)
         if match:
-            numbers = [to_whole(x, "NEWMDS", fail, 0, MOST_MODES) for x in match[2].split()]
-            first = to_whole(match[1] or "1", "the body of NEWMDS", fail, 1, MOST_MODES) - 1
+            numbers = [to_integer(x, "NEWMDS", fail, 0, MOST_MODES) for x in match[2].split()]
+            first = to_integer(match[1] or "1", "the body of NEWMDS", fail, 1, MOST_MODES) - 1
             setup.modes += [0] * (first + len(numbers) - len(setup.modes))
             setup.modes[first : first + len(numbers)] = numbers
     setup.files.append(file.path)
@@ -148,7 +148,7 @@ def _periods(file: TextFile, row: int, setup: WamitSetup) -> int:
 def _series(file: TextFile, row: int, what: str) -> tuple[int, np.ndarray]:
     """Numbers behind their count, which is negative where first and step are given instead."""
     number = to_number(file.numbers(row, what)[0], what, file.at(row))
-    count = to_whole(abs(number), what, file.at(row), 0, MOST_PERIODS)
+    count = to_integer(abs(number), what, file.at(row), 0, MOST_PERIODS)
     values: list[float] = []
     while len(values) < (2 if number < 0 else count):
         row += 1

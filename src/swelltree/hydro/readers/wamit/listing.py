@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.describe.files.numbers import check_size, to_number, to_positive, to_whole
+from swelltree.describe.files.numbers import check_size, to_integer, to_number, to_positive
 from swelltree.hydro.data.dataset import HydroParts
 from swelltree.hydro.readers.textfile import TextFile, leading_numbers
 from swelltree.hydro.readers.wamit.setup import WamitSetup
@@ -143,7 +143,7 @@ def _entries(file: TextFile, rows: list[Row], period: float) -> dict[tuple[int, 
         raise file.fail(len(file.lines), "rows 'I J A(I,J) B(I,J)'")
     entries: dict[tuple[int, int], list[float]] = {}
     for index, row in rows:
-        i, j = (to_whole(x, "mode", file.at(index), 1, 10_000) - 1 for x in row[:2])
+        i, j = (to_integer(x, "mode", file.at(index), 1, 10_000) - 1 for x in row[:2])
         if len(row) != (4 if period > 0 else 3):
             raise file.fail(index, "I J A(I,J)" + (" B(I,J)" if period > 0 else ""))
         if (i, j) in entries:
@@ -156,7 +156,7 @@ def _force(file: TextFile, rows: list[Row]) -> dict[int, tuple[int, complex]]:
     """Line and force by mode."""
     force: dict[int, tuple[int, complex]] = {}
     for index, row in rows:
-        i = to_whole(row[0], "mode", file.at(index), 1, 10_000) - 1
+        i = to_integer(row[0], "mode", file.at(index), 1, 10_000) - 1
         if i in force or len(row) != 3:
             raise file.fail(index, "'I Mod Pha' with every mode once")
         force[i] = index, row[1] * np.exp(1j * np.deg2rad(row[2]))

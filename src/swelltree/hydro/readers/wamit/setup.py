@@ -42,10 +42,10 @@ class WamitSetup:
 
 
 def complete(
-    path: Path, setup: WamitSetup, given: dict[str, float | None], water: Water | None
+    path: Path, setup: WamitSetup, specified: dict[str, float | None], water: Water | None
 ) -> None:
     """Density, gravity and depth that the files do not give, from the user or else the water."""
-    for name, value in given.items():
+    for name, value in specified.items():
         stated = getattr(setup, name)
         if stated is None and (value is not None or water is not None):
             setattr(setup, name, getattr(water, name) if value is None else value)

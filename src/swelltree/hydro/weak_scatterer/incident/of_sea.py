@@ -130,10 +130,10 @@ class SteepWave(Incident):
 
 def _ramped_time(t: Array, duration: Array) -> Array:
     """Integral of the ramp from zero [s]."""
-    whole = jnp.where(duration > 0.0, duration, 1.0)
-    inside = jnp.clip(t, 0.0, whole)
-    grown = 0.5 * (inside - whole / math.pi * jnp.sin(math.pi * inside / whole))
-    return jnp.where(duration > 0.0, grown + jnp.maximum(t - whole, 0.0), t)
+    full = jnp.where(duration > 0.0, duration, 1.0)
+    inside = jnp.clip(t, 0.0, full)
+    grown = 0.5 * (inside - full / math.pi * jnp.sin(math.pi * inside / full))
+    return jnp.where(duration > 0.0, grown + jnp.maximum(t - full, 0.0), t)
 
 
 def steep_wave(wave: StreamWave, water: AnyWater) -> SteepWave:

@@ -17,7 +17,7 @@ from swelltree.describe.errors import SwelltreeError
 from swelltree.hydro.weak_scatterer.mesh.surface import Surface, graded_radii, ring_counts
 from swelltree.hydro.weak_scatterer.mesh.tank import Tank
 
-Wanted = Callable[[np.ndarray], np.ndarray]  # spacing at places
+Requested = Callable[[np.ndarray], np.ndarray]  # spacing at places
 
 CROWDED = 0.72  # of the wanted spacing: nearer points are left out
 ROUNDS = 12  # of smoothing
@@ -37,30 +37,30 @@ def pierced_surface(
     """
     half, center = tank.symmetric, np.array(tank.center)
     lines = [np.asarray(line, float) - center for line in waterlines]
-    rings = [_whole(line, half) for line in lines]
+    rings = [_full(line, half) for line in lines]
     _check_apart(tank, rings)
     edges = np.concatenate([np.zeros((0, 2)), *lines])
     fine = [np.asarray(line, float) - center for line in over]
-    wanted = _spacing(tank, rings + fine)
+    requested = _spacing(tank, rings + fine)
     rim = _rim(tank)
     fixed = np.concatenate([edges, rim])
-    plane = _along_plane(tank, rings, wanted) if half else np.zeros((0, 2))
-    candidates = np.concatenate([_patches(tank, fine, rings), _candidates(tank, lines, wanted)])
-    kept = _thinned(np.concatenate([fixed, plane]), candidates, wanted, half)
-    inner = kept[len(fixed) :]
+    plane = _along_plane(tank, rings, requested) if half else np.zeros((0, 2))
+    candidates = np.concatenate([_patches(tank, fine, rings), _candidates(tank, lines, requested)])
+    stored = _thinned(np.concatenate([fixed, plane]), candidates, requested, half)
+    inner = stored[len(fixed) :]
     movable = inner[:, 1] > 1e-12 if half else np.ones(len(inner), bool)
     points = np.concatenate([edges, inner, rim])
     free = np.concatenate([np.zeros(len(edges), bool), movable, np.zeros(len(rim), bool)])
     for _ in range(ROUNDS):
         triangles = _triangles(points, rings)
-        points = _smoothed(points, triangles, free, wanted)
+        points = _smoothed(points, triangles, free, requested)
     triangles = _triangles(points, rings)
     _check_edges(triangles, [len(line) for line in lines], half)
     flat = np.column_stack([points + center, np.zeros(len(points))])
     return Surface(flat, triangles)
 
 
-def _whole(line: np.ndarray, half: bool) -> np.ndarray:
+def _full(line: np.ndarray, half: bool) -> np.ndarray:
     """The waterline with its mirrored half."""
     return np.concatenate([line, (line[1:-1] * [1.0, -1.0])[::-1]]) if half else line
 
@@ -76,16 +76,16 @@ def _check_apart(tank: Tank, rings: list[np.ndarray]) -> None:
                 )
 
 
-def _spacing(tank: Tank, rings: list[np.ndarray]) -> Wanted:
+def _spacing(tank: Tank, rings: list[np.ndarray]) -> Requested:
     """Wanted distance of points at places: near at the hulls, growing to that at the rim."""
     growth = (tank.far - tank.near) / max(tank.radius - tank.fine, tank.near)
     steep = min(max(growth, LEAST_GROWTH), MOST_GROWTH)
 
-    def wanted(places: np.ndarray) -> np.ndarray:
+    def requested(places: np.ndarray) -> np.ndarray:
         away = np.min([_distance(places, ring) for ring in rings], axis=0)
         return np.minimum(tank.near + steep * np.maximum(0.0, away - tank.fine), tank.far)
 
-    return wanted
+    return requested
 
 
 def _distance(places: np.ndarray, ring: np.ndarray) -> np.ndarray:
@@ -107,23 +107,23 @@ def _inside(places: np.ndarray, ring: np.ndarray) -> np.ndarray:
 
 
 def _rim(tank: Tank) -> np.ndarray:
-    whole = 2 * max(6, round(np.pi * tank.radius / tank.far))
-    count = whole // 2 + 1 if tank.symmetric else whole
-    angle = 2.0 * np.pi * np.arange(count) / whole
+    full = 2 * max(6, round(np.pi * tank.radius / tank.far))
+    count = full // 2 + 1 if tank.symmetric else full
+    angle = 2.0 * np.pi * np.arange(count) / full
     rim = tank.radius * np.stack([np.cos(angle), np.sin(angle)], -1)
     if tank.symmetric:
         rim[[0, -1], 1] = 0.0
     return rim
 
 
-def _along_plane(tank: Tank, rings: list[np.ndarray], wanted: Wanted) -> np.ndarray:
+def _along_plane(tank: Tank, rings: list[np.ndarray], requested: Requested) -> np.ndarray:
     """Points on y = 0 between hulls and rim."""
     stops = [-tank.radius, *sorted(x for r in rings for x in (r[:, 0].min(), r[:, 0].max()))]
     stops.append(tank.radius)
     result = []
     for low, high in zip(stops[::2], stops[1::2], strict=True):
         fine = np.linspace(low, high, 400)
-        density = 1.0 / wanted(np.stack([fine, 0.0 * fine], -1))
+        density = 1.0 / requested(np.stack([fine, 0.0 * fine], -1))
         count = np.concatenate([[0.0], np.cumsum(0.5 * (density[1:] + density[:-1]))])
         count *= fine[1] - fine[0]
         pieces = max(1, round(count[-1]))
@@ -132,7 +132,7 @@ def _along_plane(tank: Tank, rings: list[np.ndarray], wanted: Wanted) -> np.ndar
     return np.concatenate(result)
 
 
-def _candidates(tank: Tank, lines: list[np.ndarray], wanted: Wanted) -> np.ndarray:
+def _candidates(tank: Tank, lines: list[np.ndarray], requested: Requested) -> np.ndarray:
     """Rings around every hull, then rings around the middle."""
     half, result = tank.symmetric, []
     for line in lines:
@@ -143,7 +143,7 @@ def _candidates(tank: Tank, lines: list[np.ndarray], wanted: Wanted) -> np.ndarr
         out = out / np.linalg.norm(out, axis=1)[:, None]
         away = 0.0
         while away < tank.radius:
-            h = float(np.median(wanted(closed + away * out)))
+            h = float(np.median(requested(closed + away * out)))
             away += 0.87 * h  # rows of even triangles
             ring = closed + away * out
             length = np.concatenate(
@@ -158,7 +158,7 @@ def _candidates(tank: Tank, lines: list[np.ndarray], wanted: Wanted) -> np.ndarr
         angle = (np.arange(count) + 0.5) * (np.pi if half else 2 * np.pi) / count
         result.append(r * np.stack([np.cos(angle), np.sin(angle)], -1))
     points = np.concatenate(result)
-    rings = [_whole(line, half) for line in lines]
+    rings = [_full(line, half) for line in lines]
     dry = np.any([_inside(points, ring) for ring in rings], axis=0)
     outside = np.hypot(*points.T) > tank.radius
     return points[np.broadcast_to(~(dry | outside), len(points))]
@@ -180,16 +180,16 @@ def _patches(tank: Tank, fine: list[np.ndarray], rings: list[np.ndarray]) -> np.
     return points[np.broadcast_to(~(dry | outside), len(points))]
 
 
-def _thinned(points: np.ndarray, more: np.ndarray, wanted: Wanted, half: bool) -> np.ndarray:
+def _thinned(points: np.ndarray, more: np.ndarray, requested: Requested, half: bool) -> np.ndarray:
     """Points, and those others that do not crowd, nor lie near to a plane of symmetry."""
-    kept = np.empty((len(points) + len(more), 2))
-    kept[: len(points)], count = points, len(points)
-    for point, h in zip(more, CROWDED * wanted(more), strict=True):
-        apart = ((kept[:count] - point) ** 2).sum(1)
+    stored = np.empty((len(points) + len(more), 2))
+    stored[: len(points)], count = points, len(points)
+    for point, h in zip(more, CROWDED * requested(more), strict=True):
+        apart = ((stored[:count] - point) ** 2).sum(1)
         if apart.min() >= h**2 and (not half or point[1] > 0.6 * h):
-            kept[count] = point
+            stored[count] = point
             count += 1
-    return kept[:count]
+    return stored[:count]
 
 
 def _triangles(points: np.ndarray, rings: list[np.ndarray]) -> np.ndarray:
@@ -208,12 +208,12 @@ def _triangles(points: np.ndarray, rings: list[np.ndarray]) -> np.ndarray:
 
 
 def _smoothed(
-    points: np.ndarray, triangles: np.ndarray, free: np.ndarray, wanted: Wanted
+    points: np.ndarray, triangles: np.ndarray, free: np.ndarray, requested: Requested
 ) -> np.ndarray:
     """Free points moved to the weighted mean of their neighbours."""
     edges = np.concatenate([triangles[:, [i, (i + 1) % 3]] for i in range(3)])
     edges = np.unique(np.sort(edges, axis=1), axis=0)
-    weight = 1.0 / wanted(0.5 * (points[edges[:, 0]] + points[edges[:, 1]]))
+    weight = 1.0 / requested(0.5 * (points[edges[:, 0]] + points[edges[:, 1]]))
     total, sums = np.zeros(len(points)), np.zeros_like(points)
     for i, j in ((0, 1), (1, 0)):
         np.add.at(total, edges[:, i], weight)

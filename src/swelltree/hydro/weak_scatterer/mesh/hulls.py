@@ -78,9 +78,9 @@ def cylinder(radius: float, height: float, size: float) -> Surface:
     side = Surface(np.concatenate(points), np.concatenate([low, high]))
     top = cap.moved((0.0, 0.0, 0.5 * height))
     bottom = Surface(cap.vertices - [0.0, 0.0, 0.5 * height], cap.triangles[:, ::-1])
-    made = joined([side, top, bottom])
-    wide = math.sqrt(math.pi * radius**2 * height / made.volume)
-    return made.scaled((wide, wide, 1.0))
+    built = joined([side, top, bottom])
+    wide = math.sqrt(math.pi * radius**2 * height / built.volume)
+    return built.scaled((wide, wide, 1.0))
 
 
 def joined(pieces: list[Surface]) -> Surface:
@@ -124,10 +124,10 @@ def hull_mesh(body: Body, size: float) -> Surface:
         z = sphere_centre(hull)[0]
         place = np.array([*hull.offset[:2], z])
         return sphere(divisions, hull.radius).moved(shift + place)
-    made = hull_surface(_with_size(hull, size))
+    built = hull_surface(_with_size(hull, size))
     solid = hull_solid(hull)
     center = np.asarray(solid.centroid)
-    return made.moved(-center).with_volume(solid.volume).moved(center + shift)
+    return built.moved(-center).with_volume(solid.volume).moved(center + shift)
 
 
 def _with_size(hull: hulls.Hull, size: float) -> hulls.Hull:

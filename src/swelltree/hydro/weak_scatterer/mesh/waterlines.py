@@ -13,7 +13,7 @@ from swelltree.describe.errors import SwelltreeError
 from swelltree.hydro.weak_scatterer.mesh.surface import Surface, graded
 
 CORNER = math.cos(math.radians(30.0))  # of the turn of a waterline, beyond which it has a corner
-LEAST = 8  # vertices around a hull
+MIN_VERTICES = 8  # vertices around a hull
 
 
 def still_waterline(name: str, placed: Surface) -> np.ndarray:
@@ -79,15 +79,15 @@ def meeting_angles(line: np.ndarray, middle: np.ndarray, size: float, half: bool
     end = math.pi if half else 2.0 * math.pi
     needed = [0.0, *angle[sharp & (angle > 1e-6) & (angle < end - 1e-6)].tolist(), end]
     radius = np.linalg.norm(here, axis=1)
-    whole = np.linspace(0.0, end, 721)
-    r = np.interp(whole, angle, radius, period=2.0 * math.pi)
-    x, y = r * np.cos(whole), r * np.sin(whole)
+    full = np.linspace(0.0, end, 721)
+    r = np.interp(full, angle, radius, period=2.0 * math.pi)
+    x, y = r * np.cos(full), r * np.sin(full)
     length = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))])
-    at = np.interp(needed, whole, length).tolist()
-    least = max(1, math.ceil((LEAST // 2 if half else LEAST) / (len(needed) - 1)))
+    at = np.interp(needed, full, length).tolist()
+    least = max(1, math.ceil((MIN_VERTICES // 2 if half else MIN_VERTICES) / (len(needed) - 1)))
     result = []
     for low, high in itertools.pairwise(at):
         pieces = max(1 if len(needed) > 2 else least, round((high - low) / size))
         part = graded(pieces, start=low > 0.0, end=high < at[-1])[:-1]
-        result += np.interp(low + (high - low) * part, length, whole).tolist()
+        result += np.interp(low + (high - low) * part, length, full).tolist()
     return np.array([*result, end] if half else result)

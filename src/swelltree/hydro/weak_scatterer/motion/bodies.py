@@ -80,8 +80,8 @@ def panel_share(
     for shell in scene.shells:
         cut = cut.at[shell.body].set(0.0 if shell.cut is None else shell.cut)
     hull = jnp.maximum(1.0 - lid, cut[scene.owner])
-    whole = jnp.ones(len(boundary.wet)).at[: len(hull)].set(hull)
-    return whole[boundary.wet_triangles].mean(1)
+    full = jnp.ones(len(boundary.wet)).at[: len(hull)].set(hull)
+    return full[boundary.wet_triangles].mean(1)
 
 
 def wetted(

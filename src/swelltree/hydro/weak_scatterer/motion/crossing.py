@@ -40,7 +40,7 @@ WORN = 0.4  # of the worst triangle in plan as it was made
 LONGEST, SHORTEST = 3.0, -1.0  # step at the waterline of a hull over that as it was made
 
 
-def wanted_states(
+def required_states(
     mesher: Mesher, wavy: bool, wave: Incident, t: Array, bodies: Bodies, states: Array
 ) -> Float[Array, " body"]:
     """What each body is to count as.
@@ -88,7 +88,7 @@ def plan_quality(scene: Scene, vertices: Float[Array, "vertex xyz"]) -> Array:
     return xp.min(shape if boundary.used is None else xp.where(boundary.used.top > 0, shape, 1.0))
 
 
-def worn(scene: Scene, wave: Incident, t: Array, bodies: Bodies, made: Array) -> Array:
+def worn(scene: Scene, wave: Incident, t: Array, bodies: Bodies, built: Array) -> Array:
     """Whether the mesh around hulls has lost its shape.
 
     Args:
@@ -99,7 +99,7 @@ def worn(scene: Scene, wave: Incident, t: Array, bodies: Bodies, made: Array) ->
         made: quality in plan when it was made.
     """
     vertices = vertices_at(scene, wave, t, bodies.position, bodies.rotation)
-    result = plan_quality(scene, vertices) < WORN * made
+    result = plan_quality(scene, vertices) < WORN * built
     for shell in scene.shells:
         at = (bodies.position[shell.body], bodies.rotation[shell.body])
         _, wet = wet_lines(shell, wave if scene.wavy else None, t, *at)

@@ -45,7 +45,7 @@ class Edges(NamedTuple):
     """
 
     here: Float[Array, "triangle corner xyz"]
-    beyond: Float[Array, "triangle corner xyz"]
+    excess: Float[Array, "triangle corner xyz"]
     missing: Float[Array, "triangle corner"]
 
 
@@ -75,11 +75,11 @@ def edges(other: Int[Array, "triangle corner"], wet: Wetted) -> Edges:
     ]
     # along the hull across the edge: the triangle lies to the left of its side
     ways = [jnp.cross(along, n) for n in (normal[:, None], normal[other])]
-    here, beyond = (
+    here, excess = (
         0.5 * (w ** (1.0 - beta))[..., None] * way for w, way in zip(widths, ways, strict=True)
     )
     missing = (beta**2 / (2.0 * beta - 1.0) - 1.0) * length * widths[0] ** (2.0 * beta - 1.0)
-    return Edges(here, beyond, jnp.where(sharp, missing, 0.0))
+    return Edges(here, excess, jnp.where(sharp, missing, 0.0))
 
 
 def edge_wrench(
@@ -100,7 +100,7 @@ def edge_wrench(
     relative = tangential(wet, phi[scene.boundary.wet_triangles]) + known.mean(1)
     edge = edges(scene.boundary.across, wet)
     c = (edge.here * relative[:, None]).sum(-1)
-    c = c + (edge.beyond * relative[scene.boundary.across]).sum(-1)
+    c = c + (edge.excess * relative[scene.boundary.across]).sum(-1)
     load = -0.5 * scene.rho * edge.missing * c**2
     ends = 0.5 * (jnp.roll(wet.motion, -1, axis=1) + jnp.roll(wet.motion, -2, axis=1))
     each = (load[..., None] * ends).sum(1)

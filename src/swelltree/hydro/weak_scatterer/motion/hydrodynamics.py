@@ -206,7 +206,7 @@ class Prepared:
 
 
 @pytree()
-class Kept:
+class Retained:
     """What of the matrices serves a whole run.
 
     Args:
@@ -261,7 +261,7 @@ class Hydrodynamics(NamedTuple):
 
 
 def prepare(
-    scene: Scene, wave: Incident, t: Array, bodies: Bodies, kept: Kept | None = None
+    scene: Scene, wave: Incident, t: Array, bodies: Bodies, stored: Retained | None = None
 ) -> Prepared:
     """Matrices and factors for a geometry.
 
@@ -272,15 +272,15 @@ def prepare(
         bodies: where they are.
         kept: what of them is known already.
     """
-    kept = Kept() if kept is None else kept
+    stored = Retained() if stored is None else stored
     vertices = vertices_at(scene, wave, t, bodies.position, bodies.rotation)
-    matrices = assemble(scene.boundary, vertices, fixed=kept.fixed)
+    matrices = assemble(scene.boundary, vertices, fixed=stored.fixed)
     A = matrices.unknowns
-    factors = factored(A) if kept.factors is None else reused(kept.factors, A)
+    factors = factored(A) if stored.factors is None else reused(stored.factors, A)
     return Prepared(matrices, factors, scene.boundary.wet)
 
 
-def kept_for_run(scene: Scene, wave: Incident, iterated: bool, single: bool) -> Kept:
+def stored_for_run(scene: Scene, wave: Incident, iterated: bool, single: bool) -> Retained:
     """What of the matrices of all geometries of a run need not be made again.
 
     Args:
@@ -294,9 +294,9 @@ def kept_for_run(scene: Scene, wave: Incident, iterated: bool, single: bool) -> 
     vertices = vertices_at(replace(scene, wavy=False), Still(), jnp.zeros(()), *mean)
     fixed = fixed_blocks(scene.boundary, vertices) if stays and scene.moving else None
     if not iterated:
-        return Kept(fixed)
+        return Retained(fixed)
     matrices = assemble(scene.boundary, vertices, fixed=fixed)
-    return Kept(fixed, factored(matrices.unknowns, single))
+    return Retained(fixed, factored(matrices.unknowns, single))
 
 
 def evaluate(

@@ -130,8 +130,8 @@ def _with_displacement(
     """
     placed = floater.placed
     faces = np.concatenate([placed.triangles, placed.triangles[:, 2:]], 1)
-    wanted = immersed_of_panels(Panels(placed.vertices, faces).immersed()).volume
-    wanted = 0.5 * wanted if half else wanted
+    requested = immersed_of_panels(Panels(placed.vertices, faces).immersed()).volume
+    requested = 0.5 * requested if half else requested
     turn = np.eye(3) if floater.rotation is None else np.asarray(floater.rotation)
     place = (np.asarray(floater.position, float) + turn @ shift, turn)
     wet, water = still_lengths(lines, *place), np.zeros((0, 3))
@@ -152,9 +152,9 @@ def _with_displacement(
         shell, water = shell_vertices(bare, None, 0.0, *place)
         mesh = Surface(np.concatenate([shell, water]), triangles)
         volume = -(mesh.vertices[triangles, 2].mean(1) * mesh.area_vectors[:, 2]).sum()
-        if abs(volume / wanted - 1.0) < 1e-6:
+        if abs(volume / requested - 1.0) < 1e-6:
             break
-        lines = lines.widened(float(np.sqrt(wanted / volume)))
+        lines = lines.widened(float(np.sqrt(requested / volume)))
     wet = still_lengths(lines, *place)
     ring = water[:, :2]
     if half:

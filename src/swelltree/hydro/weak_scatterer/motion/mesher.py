@@ -17,13 +17,13 @@ from swelltree.describe.environment.water import Water
 from swelltree.describe.errors import SwelltreeError
 from swelltree.hydro.weak_scatterer.mesh.tank import Tank
 from swelltree.hydro.weak_scatterer.motion.meshed import Floater
-from swelltree.hydro.weak_scatterer.motion.padding import Sizes, padded, sizes_of, with_room
+from swelltree.hydro.weak_scatterer.motion.padding import Sizes, padded, sizes_of, with_padding
 from swelltree.hydro.weak_scatterer.motion.scene import Scene, plain_scene
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import jax, jnp
 
 DRY, CUT, UNDER = 0.0, 1.0, 2.0
-KEPT = 8  # meshes in memory
+CACHE_SIZE = 8  # meshes in memory
 COARSER, TRIES = 1.08, 8  # spacing of the free surface where a mesh finds no room
 IN, OUT = 0.5, 0.3  # depth of the lowest point over the panel size: wet below IN, dry above OUT
 SHUT, OPEN = 0.1, 0.15  # highest point over the height of the body: under water below, cut above
@@ -169,7 +169,7 @@ class Mesher:
         found = [self.plain(row) for row in meshes]
         n = len(self.floaters)
         return replace(
-            self, sizes=with_room([sizes_of(*each, steps, n) for each in found]), known=Memory()
+            self, sizes=with_padding([sizes_of(*each, steps, n) for each in found]), known=Memory()
         )
 
     def scene(self, reference: np.ndarray) -> Scene:
@@ -180,8 +180,8 @@ class Mesher:
         if name not in self.known.values:
             factor = 1.0
             for _ in range(TRIES):
-                made, active = self.plain(reference, factor)
-                sizes = sizes_of(made, active, dict(self.rings), len(self.floaters))
+                built, active = self.plain(reference, factor)
+                sizes = sizes_of(built, active, dict(self.rings), len(self.floaters))
                 if self.sizes.holds(sizes):
                     break
                 factor *= COARSER
@@ -190,9 +190,9 @@ class Mesher:
                     "weak scatterers: a mesh found no room. Give a larger spacing."
                 )
             old = [key for key in self.known.values if isinstance(key, bytes)]
-            for key in old[: max(0, len(old) - KEPT + 1)]:
+            for key in old[: max(0, len(old) - CACHE_SIZE + 1)]:
                 self.known.values.pop(key, None)
-            self.known.values[name] = padded(made, active, self.sizes, COVER * self.size)
+            self.known.values[name] = padded(built, active, self.sizes, COVER * self.size)
         return self.known.values[name]
 
     def traced(self, template: Scene, reference: Array) -> Scene:
@@ -203,7 +203,7 @@ class Mesher:
         leaves, tree = jax.tree.flatten(template)
         shapes = [jax.ShapeDtypeStruct(jnp.shape(x), jnp.result_type(x)) for x in leaves]
 
-        def made(row: Array) -> list[np.ndarray]:
+        def built(row: Array) -> list[np.ndarray]:
             try:
                 found = jax.tree.leaves(self.scene(np.asarray(row)))
             except (SwelltreeError, ValueError, IndexError, np.linalg.LinAlgError) as error:
@@ -213,7 +213,7 @@ class Mesher:
                 ]
             return [np.asarray(x, s.dtype) for x, s in zip(found, shapes, strict=True)]
 
-        result = jax.pure_callback(made, shapes, reference, vmap_method="sequential")
+        result = jax.pure_callback(built, shapes, reference, vmap_method="sequential")
         return jax.tree.unflatten(tree, result)
 
     @property

@@ -59,14 +59,14 @@ class Sizes:
         return tuple(np.cumsum([0, *self.lines]).tolist())
 
     @property
-    def whole_surface(self) -> int:
+    def full_surface(self) -> int:
         """Vertices of the free surface with its waterlines."""
         return self.waterlines[-1] + self.surface
 
     @property
     def fixed(self) -> int:
         """Vertices of free surface and wall."""
-        return self.whole_surface + self.walls
+        return self.full_surface + self.walls
 
     def holds(self, other: Sizes) -> bool:
         """Whether a mesh of other sizes finds room."""
@@ -107,7 +107,7 @@ def sizes_of(scene: Scene, active: Sequence[int], shells: dict[int, int], bodies
     )
 
 
-def with_room(sizes: Sequence[Sizes]) -> Sizes:
+def with_padding(sizes: Sequence[Sizes]) -> Sizes:
     """Room for meshes like these."""
 
     def room(*numbers: int) -> int:
@@ -148,7 +148,7 @@ def padded(scene: Scene, active: Sequence[int], sizes: Sizes, cover: float) -> S
     """
     place = _new_numbers(scene, active, sizes)
     boundary = _boundary(scene, active, sizes, place)
-    S, n = sizes.whole_surface, scene.boundary.surface
+    S, n = sizes.full_surface, scene.boundary.surface
     fixed = place[: n + scene.boundary.walls]
     still = np.broadcast_to(scene.still[n - 1], (sizes.fixed, 3)).copy()
     still[fixed] = scene.still
@@ -192,7 +192,7 @@ def _new_numbers(scene: Scene, active: Sequence[int], sizes: Sizes) -> np.ndarra
             place[at] = first + np.arange(count)
     free = np.flatnonzero(place[: boundary.surface] < 0)
     place[free] = sizes.waterlines[-1] + np.arange(len(free))
-    place[boundary.surface : boundary.fixed] = sizes.whole_surface + np.arange(boundary.walls)
+    place[boundary.surface : boundary.fixed] = sizes.full_surface + np.arange(boundary.walls)
     for number, body in enumerate(active):
         begin = sizes.fixed + sum(sizes.bodies[:body])
         local = np.arange(boundary.bodies[number])
@@ -229,7 +229,7 @@ def _boundary(scene: Scene, active: Sequence[int], sizes: Sizes, place: np.ndarr
     filled = [np.concatenate([g, np.repeat(spare, r - len(g), 0)]) for g, r in pairs]
     taken = [np.arange(r) < len(g) for g, r in pairs]
     triangles, there = np.concatenate(filled), np.concatenate(taken)
-    count, N, S = len(triangles), sizes.fixed + sum(sizes.bodies), sizes.whole_surface
+    count, N, S = len(triangles), sizes.fixed + sum(sizes.bodies), sizes.full_surface
     first_panel = sizes.top + sizes.sides
     wet = np.concatenate([np.arange(sizes.fixed, N), np.arange(sizes.waterlines[-1])])
     local = np.zeros(N, int)
@@ -275,8 +275,8 @@ def _neighbours(scene: Scene, sizes: Sizes, place: np.ndarray) -> Neighbours:
     """The same table padded; a padding vertex has the entries of another."""
     old, n = scene.neighbours, scene.boundary.surface
     rows, width = old.number.shape
-    number = np.zeros((sizes.whole_surface, sizes.near), int)
-    side = np.zeros((sizes.whole_surface, sizes.near))
+    number = np.zeros((sizes.full_surface, sizes.near), int)
+    side = np.zeros((sizes.full_surface, sizes.near))
     number[:], side[:, :width] = place[n - 1], old.side[n - 1]
     number[:, :width] = place[old.number[n - 1]]
     number[place[:rows]] = place[:rows, None]
@@ -296,7 +296,7 @@ def _shells(
         sizes.waterlines[:-1], sizes.shells, sizes.lines, sizes.places, sizes.rings, strict=True
     )
     for first, body, lines, places, rings in table:
-        follow = np.zeros((sizes.whole_surface, lines))
+        follow = np.zeros((sizes.full_surface, lines))
         if body not in own:
             # a stick that nothing follows
             height = np.linspace(-1.0, 1.0, places)
@@ -310,9 +310,9 @@ def _shells(
         count, known = shell.arc.shape
         row = np.minimum(np.arange(lines), count - 1)
         column = np.minimum(np.arange(places), known - 1)
-        beyond = np.maximum(0, np.arange(places) - known + 1)
+        excess = np.maximum(0, np.arange(places) - known + 1)
         arc = np.asarray(shell.arc)[row][:, column]
-        arc = arc + 1e-9 * arc[:, -1:] * beyond
+        arc = arc + 1e-9 * arc[:, -1:] * excess
         follow[place[:n], :count] = shell.follow
         result.append(
             Shell(

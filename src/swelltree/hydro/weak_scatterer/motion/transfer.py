@@ -84,8 +84,8 @@ def with_volume(
     for power in (2, 1):
         high = jnp.abs(eta).max(initial=0.0)
         weight = jnp.abs(eta) * (jnp.abs(eta) / jnp.where(high > 0.0, high, 1.0)) ** (power - 1)
-        whole = (share * weight).sum()
-        change = (volume - (share * eta).sum()) / jnp.where(whole > 0.0, whole, 1.0)
+        full = (share * weight).sum()
+        change = (volume - (share * eta).sum()) / jnp.where(full > 0.0, full, 1.0)
         eta = eta + jnp.clip(change, -0.5, 0.5) * weight
     return eta
 

@@ -122,11 +122,11 @@ def assemble(
         parts.append(_collocated(boundary, corners, vertices[: boundary.fixed], block, fixed))
     if boundary.bodies:
         parts.append(_weighted(boundary, corners, block))
-    whole = [jnp.concatenate(rows) for rows in zip(*parts, strict=True)]
+    complete = [jnp.concatenate(rows) for rows in zip(*parts, strict=True)]
     if boundary.used is None:
-        return Matrices(*whole)
+        return Matrices(*complete)
     taken = boundary.used.vertices
-    dipole, surface, bodies = whole
+    dipole, surface, bodies = complete
     return Matrices(
         taken[:, None] * dipole,
         taken[:, None] * surface,

@@ -15,16 +15,16 @@ import numpy as np
 
 from swelltree.integrate.complementarity.attached import end_positions
 from swelltree.integrate.complementarity.equations import junction_balance
-from swelltree.integrate.complementarity.first_half_step import Given, given_by
+from swelltree.integrate.complementarity.first_half_step import Prescribed, specified_by
 from swelltree.integrate.complementarity.instant import step_from
 from swelltree.integrate.complementarity.lines.bending import bend
-from swelltree.integrate.complementarity.lines.forces import Frozen
+from swelltree.integrate.complementarity.lines.forces import LaggedCoefficients
 from swelltree.integrate.complementarity.lines.node_axes import node_axes
 from swelltree.integrate.complementarity.lines.report import at_ends
 from swelltree.integrate.complementarity.lines.rows import drag
 from swelltree.integrate.complementarity.lines.stretch import stretch_law
 from swelltree.integrate.complementarity.samples import Sample
-from swelltree.integrate.complementarity.state import Form, Setup, StepperState
+from swelltree.integrate.complementarity.state import SchemeOptions, StepConstants, StepperState
 from swelltree.integrate.complementarity.step_rows import with_ends
 from swelltree.jit.arrays import Array, Tree, pytree
 from swelltree.jit.backend import jax, jnp
@@ -57,7 +57,13 @@ class Ends:
 
 
 def ends_now(
-    lines: LineArrays, frozen: Frozen, h: Array, q: Array, v: Array, rigid: Array, beyond: Array
+    lines: LineArrays,
+    frozen: LaggedCoefficients,
+    h: Array,
+    q: Array,
+    v: Array,
+    rigid: Array,
+    excess: Array,
 ) -> Ends:
     """Tensions, and what lines do to their ends.
 
@@ -71,7 +77,9 @@ def ends_now(
         beyond: points beyond the ends of lines that bend (line, 2, 3) [m].
     """
 
-    def one(line: LineArrays, frozen: Frozen, q: Array, v: Array, rigid: Array, far: Array) -> Ends:
+    def one(
+        line: LineArrays, frozen: LaggedCoefficients, q: Array, v: Array, rigid: Array, far: Array
+    ) -> Ends:
         d, growth = q[1:] - q[:-1], v[1:] - v[:-1]
         length = jnp.sqrt(jnp.sum(d**2, -1) + 1e-20)
         along = d / length[:, None]
@@ -94,7 +102,7 @@ def ends_now(
         mass = jnp.stack([frozen.mass[line.first], frozen.mass[-1]])
         return Ends(tension, at_ends(line, total, bent), mass)
 
-    return jax.vmap(one)(lines, frozen, q, v, rigid, beyond)
+    return jax.vmap(one)(lines, frozen, q, v, rigid, excess)
 
 
 # --- What hangs on points of bodies at an instant: ends of lines, and junctions tied to them
@@ -131,7 +139,7 @@ class Points(NamedTuple):
 
 
 def hung(
-    model: Model, form: Form, setup: Setup, state: StepperState, first: Sample
+    model: Model, form: SchemeOptions, setup: StepConstants, state: StepperState, first: Sample
 ) -> tuple[Sample, Points | None]:
     """The first sample with tensions of that instant, and forces of ends without their inertia.
 
@@ -145,11 +153,11 @@ def hung(
     if first.lines is None:
         return first, None
     lines = model.dynamic_lines
-    given, points = given_by(state, setup.h), _points(lines, state, first.pose)
-    moving, junctions = _velocities(lines, state, points, given.junctions, first.v)
-    given = given._replace(v=first.v, junctions=junctions)
+    specified, points = specified_by(state, setup.h), _points(lines, state, first.pose)
+    moving, junctions = _velocities(lines, state, points, specified.junctions, first.v)
+    specified = specified._replace(v=first.v, junctions=junctions)
     report = first.lines.report
-    ends_and_junctions = _program(form)(model, setup, state, given, moving, report.tension)
+    ends_and_junctions = _program(form)(model, setup, state, specified, moving, report.tension)
     ends, v, needed = mapped(np.asarray, ends_and_junctions)
     # what hangs on junctions that move alone stays as the first step says
     alone = np.array(lines.end_junction).reshape(-1, lines.n_points) < len(lines.junctions)
@@ -162,21 +170,26 @@ def hung(
 
 
 @functools.lru_cache(maxsize=32)
-def _program(form: Form) -> Callable[..., tuple[Ends, Array, Array]]:
+def _program(form: SchemeOptions) -> Callable[..., tuple[Ends, Array, Array]]:
     """Ends of lines, velocities of nodes, and what junctions need but for their inertia."""
 
     def ends_and_junctions(
-        model: Model, setup: Setup, state: StepperState, given: Given, moving: Array, tension: Array
+        model: Model,
+        setup: StepConstants,
+        state: StepperState,
+        specified: Prescribed,
+        moving: Array,
+        tension: Array,
     ) -> tuple[Ends, Array, Array]:
         step = step_from(model, form, setup, state)
         lines, h, y = step.model.dynamic_lines, setup.h, state.lines.y
-        v = with_ends(lines.nodes, given.nodes, moving)
-        beyond = end_positions(lines, state.pose, y)[:, 2:]
-        ends = ends_now(lines.nodes, step.now.frozen, h, state.lines.q, v, tension, beyond)
+        v = with_ends(lines.nodes, specified.nodes, moving)
+        excess = end_positions(lines, state.pose, y)[:, 2:]
+        ends = ends_now(lines.nodes, step.now.frozen, h, state.lines.q, v, tension, excess)
         # a junction on its way takes no force for its inertia
-        steady = replace(state.lines, y_last=y - h * given.junctions)
+        steady = replace(state.lines, y_last=y - h * specified.junctions)
         steady = replace(step, state=replace(state, lines=steady))
-        return ends, v, junction_balance(steady, y + h * given.junctions)
+        return ends, v, junction_balance(steady, y + h * specified.junctions)
 
     return Program(ends_and_junctions, like=_like, rows=_rows)
 
@@ -188,7 +201,7 @@ def _like(*args: Tree) -> tuple[Ends, Array, Array]:
 
 
 def _rows(
-    model: Model, setup: Setup, state: StepperState, *rest: Array
+    model: Model, setup: StepConstants, state: StepperState, *rest: Array
 ) -> dict[tuple[int, ...], int]:
     """First axes of arrays that are computed in loops: over nodes and segments."""
     return node_axes(model, state.lines.mu.shape)

@@ -52,7 +52,7 @@ class Bending:
 def bend(
     line: LineArrays,
     active: Array,
-    beyond: tuple[Array, Array],
+    excess: tuple[Array, Array],
     qm: Array,
     qp: Array,
     theta: Array | float,
@@ -72,8 +72,8 @@ def bend(
         secant: 1 leaves out the part of the derivative that may be negative.
     """
     first = 2.0 * theta - 1.0
-    dp = _segments(line, beyond[1], qp)
-    dm = first * dp + (1.0 - first) * _segments(line, beyond[0], qm)
+    dp = _segments(line, excess[1], qp)
+    dm = first * dp + (1.0 - first) * _segments(line, excess[0], qm)
     w = kink_weights(line, active)
     # points beyond the ends are a metre away, idle segments carry nothing: their d is their t
     fixed = jnp.concatenate([jnp.ones(1), 1.0 - active, jnp.ones(1)])[:, None] > 0.0
@@ -127,11 +127,11 @@ def bend(
     )
 
 
-def _segments(line: LineArrays, beyond: Array, q: Array) -> Array:
+def _segments(line: LineArrays, excess: Array, q: Array) -> Array:
     """Segment vectors with those to the points beyond the ends (segment + 2, 3) [m]."""
     idle = (jnp.arange(q.shape[0]) < line.first)[:, None]
     # idle nodes stand for the point beyond A
-    r = jnp.concatenate([beyond[:1], jnp.where(idle, beyond[0], q), beyond[1:]])
+    r = jnp.concatenate([excess[:1], jnp.where(idle, excess[0], q), excess[1:]])
     return r[1:] - r[:-1]
 
 
@@ -150,26 +150,26 @@ def kink_weights(line: LineArrays, active: Array) -> Array:
     return jnp.where(node == n, last, w)
 
 
-def tangents(line: LineArrays, active: Array, beyond: Array, q: Array) -> Array:
+def tangents(line: LineArrays, active: Array, excess: Array, q: Array) -> Array:
     """Unit vectors along the segments of one line, and along those beyond its ends."""
-    d = _segments(line, beyond, q)
+    d = _segments(line, excess, q)
     fixed = jnp.concatenate([jnp.ones(1), 1.0 - active, jnp.ones(1)])[:, None] > 0.0
     return d / jnp.where(fixed, 1.0, jnp.sqrt((d * d).sum(-1, keepdims=True) + TINY))
 
 
-def kink_energy(line: LineArrays, active: Array, rest: Array, beyond: Array, q: Array) -> Array:
+def kink_energy(line: LineArrays, active: Array, rest: Array, excess: Array, q: Array) -> Array:
     """Bending energy of one line with those rest lengths, at positions q (node, 3) [J]."""
-    t = tangents(line, active, beyond, q)
+    t = tangents(line, active, excess, q)
     w = kink_weights(replace(line, rest_length=rest), active)
     return 0.5 * jnp.sum(w * jnp.sum((t[1:] - t[:-1]) ** 2, -1))
 
 
-def bent(line: LineArrays, active: Array, beyond: Array, q: Array) -> tuple[Array, Array]:
+def bent(line: LineArrays, active: Array, excess: Array, q: Array) -> tuple[Array, Array]:
     """Curvature [1/m] and bending moment [N m] at the nodes of one line (node,).
 
     The angle between two segments belongs to half of each; at a clamped end to half a segment.
     """
-    t = tangents(line, active, beyond, q)
+    t = tangents(line, active, excess, q)
     w = kink_weights(line, active)
     turn = jnp.cross(t[:-1], t[1:])
     angle = jnp.arctan2(jnp.sqrt((turn * turn).sum(-1) + TINY), (t[:-1] * t[1:]).sum(-1))
@@ -178,15 +178,17 @@ def bent(line: LineArrays, active: Array, beyond: Array, q: Array) -> tuple[Arra
     half = 0.5 * line.rest_length * active
     zero = jnp.zeros(1)
     length = jnp.concatenate([zero, half]) + jnp.concatenate([half, zero])
-    bends = jnp.maximum(used, w > 0.0)
-    return jnp.where(bends > 0.0, angle / jnp.where(length > 0.0, length, 1.0), 0.0), w * angle
+    nonlinearity = jnp.maximum(used, w > 0.0)
+    return jnp.where(
+        nonlinearity > 0.0, angle / jnp.where(length > 0.0, length, 1.0), 0.0
+    ), w * angle
 
 
 def wound(
     line: LineArrays,
     active: Array,
     rest: Array,
-    beyond: tuple[Array, Array],
+    excess: tuple[Array, Array],
     q: tuple[Array, Array],
 ) -> Array:
     """Energy that a change of rest lengths alone puts into the kinks of one line [J].
@@ -201,6 +203,6 @@ def wound(
     mean = 0.5 * (rest[0] + rest[1])
 
     def at(k: int, lengths: Array) -> Array:
-        return kink_energy(line, active, lengths, beyond[k], q[k])
+        return kink_energy(line, active, lengths, excess[k], q[k])
 
     return at(1, rest[1]) - at(1, mean) + at(0, mean) - at(0, rest[0])

@@ -41,8 +41,8 @@ def eliminate_bending(rows: LineRows) -> tuple[Array, Array, tuple[Array]]:
     point = jnp.where(node == n, 1, jnp.where(node == n + 1, 3, point))
     free = (point < 0).astype(float)
     stands = (point[:, None] == jnp.arange(POINTS)).astype(float)
-    given = stands[:, None, :, None] * eye[:, None, :]
-    given = given.reshape(N, 3, 3 * POINTS)
+    specified = stands[:, None, :, None] * eye[:, None, :]
+    specified = specified.reshape(N, 3, 3 * POINTS)
 
     def block(position: Array, by_nu: Array, by_mu: Array, nu_row: Array, mu_row: Array) -> Array:
         """(N, 5, 5) from (N, 3, 3), columns (N, 3), rows (N, 3)."""
@@ -64,7 +64,7 @@ def eliminate_bending(rows: LineRows) -> tuple[Array, Array, tuple[Array]]:
     low1 = block(f3 * before(low), none, none, none, -before(gb))
     low2 = block(f3 * before(before(bending.low2)), none, none, none, none)
     right = jnp.concatenate([-R * f1, -(free * bed_F)[:, None], before(F)[:, None]], 1)[:, :, None]
-    columns = jnp.concatenate([given, jnp.zeros((N, 2, 3 * POINTS))], 1)
+    columns = jnp.concatenate([specified, jnp.zeros((N, 2, 3 * POINTS))], 1)
     right = jnp.concatenate([right, columns], 2)
     x = _pairs(D, up1, up2, low1, low2, right)
     # balance of the points: rows of the nodes that stand for them

@@ -32,7 +32,7 @@ class NodeWater:
 
 
 @pytree()
-class Frozen:
+class LaggedCoefficients:
     """Data of a step at q_n, (line, ...).
 
     Args:
@@ -105,7 +105,7 @@ def freeze(
     gravity: Array | float,
     rho: Array | float,
     rest: Float[Array, "line two segment"] | None = None,
-) -> Frozen:
+) -> LaggedCoefficients:
     """Masses, forces and bed of a step, at the positions of t_n.
 
     Args:
@@ -123,7 +123,7 @@ def freeze(
         zero = jnp.zeros_like(q)
         water = NodeWater(velocity=zero, acceleration=zero, wet=zero[..., 0])
 
-    def one(line: LineArrays, r: Array, w: NodeWater, lengths: Array) -> Frozen:
+    def one(line: LineArrays, r: Array, w: NodeWater, lengths: Array) -> LaggedCoefficients:
         return _freeze_one(line, bed, r, w, gravity, rho, lengths)
 
     return jax.vmap(one)(lines, q, water, rest)
@@ -137,7 +137,7 @@ def _freeze_one(
     gravity: Array | float,
     rho: Array | float,
     rest: Array,
-) -> Frozen:
+) -> LaggedCoefficients:
     """`freeze` for one line."""
     n = line.rest_length.shape[0]
     active = (jnp.arange(n) >= line.first).astype(float)
@@ -173,8 +173,8 @@ def _freeze_one(
     mass = dry[:, None, None] * eye + added
     weight = (dry - wet * volume) * gravity
     down = jnp.array([0.0, 0.0, -1.0])
-    accelerated = jnp.sum(added * water.acceleration[:, None, :], -1)
-    accelerated = accelerated + (wet * volume)[:, None] * water.acceleration
+    added_mass_reaction = jnp.sum(added * water.acceleration[:, None, :], -1)
+    added_mass_reaction = added_mass_reaction + (wet * volume)[:, None] * water.acceleration
     drag = lumped[:, 4:6]
     if line.lifted:
         own_drag = 0.5 * rho * line.point_drag
@@ -182,10 +182,10 @@ def _freeze_one(
     drag = drag * water.wet[:, None]
     node = jnp.arange(n + 1)
     touch = ((node > line.first) & (node < n)).astype(float)
-    return Frozen(
+    return LaggedCoefficients(
         mass=mass,
         scale=jnp.maximum((mass[:, 0, 0] + mass[:, 1, 1] + mass[:, 2, 2]) / 3.0, 1e-12),
-        force=weight[:, None] * down + accelerated,
+        force=weight[:, None] * down + added_mass_reaction,
         weight=weight,
         wet=water.wet,
         tangent=t,

@@ -39,7 +39,7 @@ class Grid:
     q: Array
     mu: Array  # (winch, segment)
     nu: Array  # (winch, node)
-    beyond: Tree = None  # points beyond the ends one step ago and now, (winch, 2, 3) each
+    excess: Tree = None  # points beyond the ends one step ago and now, (winch, 2, 3) each
 
 
 @pytree()
@@ -99,7 +99,7 @@ def _one(
         A, B = pick(q, k), pick(q, k + 1)
         return A + (B - A) * ((rest - segment) / rest) + moved
 
-    if grid.beyond is not None:
+    if grid.excess is not None:
         q = jnp.where((node == k)[:, None], new_node(grid.q, grid.rest), grid.q)
         moved = moved + _sideways(line, grid, q, k, above, segment, pull, t)
 
@@ -123,7 +123,7 @@ def _one(
             q=nodes(grid.q, grid.rest),
             mu=jnp.where(longer, more, jnp.where(shorter, less, grid.mu)),
             nu=jnp.where(shorter & (node == k + 1), 0.0, grid.nu),
-            beyond=grid.beyond,
+            excess=grid.excess,
         ),
         -step.astype(float),
     )
@@ -154,7 +154,7 @@ def _sideways(
     part = jnp.arange(q.shape[0] - 1)
     rest = jnp.where(part == k - 1, above, line.rest_length)
     split = replace(line, first=k - 1, rest_length=rest)
-    ends = grid.beyond[1]
+    ends = grid.excess[1]
     bent = bend(split, (part >= k - 1).astype(float), (ends, ends), q, q, 1.0, 1.0)
     number = jnp.arange(q.shape[0] + 2) == k + 1  # one point more, beyond end A
     force = jnp.where(number[:, None], bent.force, 0.0).sum(0)
@@ -194,14 +194,16 @@ def sums(arrays: LineArrays, grid: Grid, speed: Array, gravity: Array, h: Array)
         mass = jnp.concatenate([zero, half]) + jnp.concatenate([half, zero])
         v = (g.q - g.q_last) / h
         length = lambda q: jnp.sqrt(jnp.sum((q[1:] - q[:-1]) ** 2, -1) + 1e-20)  # noqa: E731
-        kept = stored(line, length(g.q), now.rest_length) + stored(line, length(g.q_last), before)
+        retained = stored(line, length(g.q), now.rest_length) + stored(
+            line, length(g.q_last), before
+        )
         z = 0.5 * (g.q + g.q_last)[:, 2]
         energy = 0.5 * jnp.sum(mass * jnp.sum(v * v, -1)) + gravity * jnp.sum(mass * z)
-        energy = energy + 0.5 * jnp.sum(jnp.where(used, kept, 0.0))
-        if g.beyond is not None:
+        energy = energy + 0.5 * jnp.sum(jnp.where(used, retained, 0.0))
+        if g.excess is not None:
             active = used.astype(float)
-            kinks = kink_energy(now, active, now.rest_length, g.beyond[1], g.q)
-            kinks = kinks + kink_energy(now, active, before, g.beyond[0], g.q_last)
+            kinks = kink_energy(now, active, now.rest_length, g.excess[1], g.q)
+            kinks = kinks + kink_energy(now, active, before, g.excess[0], g.q_last)
             energy = energy + 0.5 * kinks
         along = jnp.where((jnp.arange(used.shape[0]) == g.first)[:, None], g.q[1:] - g.q[:-1], 0.0)
         along = along.sum(0)

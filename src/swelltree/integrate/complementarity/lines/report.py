@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from swelltree.integrate.complementarity.lines.bending import bend, bent, kink_energy, wound
-from swelltree.integrate.complementarity.lines.forces import Frozen
+from swelltree.integrate.complementarity.lines.forces import LaggedCoefficients
 from swelltree.integrate.complementarity.lines.rows import drag
 from swelltree.integrate.complementarity.lines.stretch import stored
 from swelltree.jit.arrays import Array, pytree
 from swelltree.jit.backend import jax, jnp
 from swelltree.mooring.dynamic.arrays import LineArrays
 
-SMALL = 1e-6  # m: scaled multipliers below this are the smoothing of the central path
+ABS_TOL = 1e-6  # m: scaled multipliers below this are the smoothing of the central path
 
 
 @pytree()
@@ -58,14 +58,14 @@ class LineReport:
 
 def report(
     lines: LineArrays,
-    frozen: Frozen,
+    frozen: LaggedCoefficients,
     h: Array,
     q_minus: Array,
     q_n: Array,
     q_plus: Array,
     mu: Array,
     nu: Array,
-    beyond: tuple[Array, Array, Array] | None = None,
+    excess: tuple[Array, Array, Array] | None = None,
     theta: Array = 0.5,
     rub: Array | None = None,
 ) -> LineReport:
@@ -85,13 +85,13 @@ def report(
         rub: friction forces of the bed (line, node, 3) [N]; none if not given.
     """
     rub = jnp.zeros_like(q_n) if rub is None else rub
-    if lines.bending and beyond is None:
+    if lines.bending and excess is None:
         ends = jnp.stack([q_n[:, 0], q_n[:, -1]], 1)
-        beyond = ends, ends, ends
+        excess = ends, ends, ends
 
     def one(
         line: LineArrays,
-        frozen: Frozen,
+        frozen: LaggedCoefficients,
         qm: Array,
         qn: Array,
         qp: Array,
@@ -145,8 +145,8 @@ def report(
         return LineReport(
             tension=jnp.where(active, mu * g, 0.0),
             end_force=at_ends(line, total, kink_forces),
-            slack=active & ~line.pushes & (half * mu < SMALL),
-            grounded=(contact.touch > 0.0) & (rs * nu > SMALL),
+            slack=active & ~line.pushes & (half * mu < ABS_TOL),
+            grounded=(contact.touch > 0.0) & (rs * nu > ABS_TOL),
             kinetic=0.5 * jnp.sum(momentum * v),
             stored=energy,
             potential=0.5 * jnp.sum(frozen.weight * (qn[:, 2] + qp[:, 2])),
@@ -160,7 +160,7 @@ def report(
             moment=moment,
         )
 
-    return jax.vmap(one)(lines, frozen, q_minus, q_n, q_plus, mu, nu, rub, beyond)
+    return jax.vmap(one)(lines, frozen, q_minus, q_n, q_plus, mu, nu, rub, excess)
 
 
 def at_ends(line: LineArrays, total: Array, bent: Array | None) -> Array:
@@ -174,11 +174,11 @@ def at_ends(line: LineArrays, total: Array, bent: Array | None) -> Array:
     """
     node = jnp.arange(total.shape[0])
     at_A, idle = (node <= line.first)[:, None], (node < line.first)[:, None]
-    beyond = []
+    excess = []
     if bent is not None:
         total = total - bent[1:-1]
         # idle nodes stand for the point beyond A
         at_A = at_A & ~idle
-        beyond = [jnp.sum(jnp.where(idle, total, 0.0), 0) - bent[0], -bent[-1]]
+        excess = [jnp.sum(jnp.where(idle, total, 0.0), 0) - bent[0], -bent[-1]]
     ends = [jnp.sum(jnp.where(at_A, total, 0.0), 0), total[-1]]
-    return jnp.stack([*ends, *beyond])
+    return jnp.stack([*ends, *excess])

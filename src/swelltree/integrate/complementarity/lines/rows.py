@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from swelltree.integrate.complementarity.lines.bending import Bending, bend
-from swelltree.integrate.complementarity.lines.forces import Frozen, to_nodes
+from swelltree.integrate.complementarity.lines.forces import LaggedCoefficients, to_nodes
 from swelltree.integrate.complementarity.lines.stretch import one_sided, stretch_law
 from swelltree.integrate.complementarity.solve.complementarity import (
     Slack,
@@ -83,7 +83,7 @@ class LineRows:
 
 def assemble(
     lines: LineArrays,
-    frozen: Frozen,
+    frozen: LaggedCoefficients,
     h: Array | float,
     q_minus: Array,
     q_n: Array,
@@ -93,7 +93,7 @@ def assemble(
     tau: Array | float = 1e-16,
     theta: Array | float = 0.5,
     start: Array | float = 0.0,
-    beyond: tuple[Array, Array] | None = None,
+    excess: tuple[Array, Array] | None = None,
     slack: Slack | None = None,
     secant: Array | float = 0.0,
     rub: tuple[Array, Array] | None = None,
@@ -120,8 +120,8 @@ def assemble(
         rub: friction forces of the bed in the last step, and their iterate (line, node, 3) [N];
             none if not given.
     """
-    if lines.bending and beyond is None:
-        beyond = straight_on(q_minus), straight_on(q_plus)
+    if lines.bending and excess is None:
+        excess = straight_on(q_minus), straight_on(q_plus)
 
     if rub is None:
         rub = jnp.zeros_like(q_plus), jnp.zeros_like(q_plus)
@@ -129,7 +129,7 @@ def assemble(
     def one(*args: Tree) -> LineRows:
         return _assemble_one(Numbers(h, tau, theta, start, secant), *args)
 
-    return jax.vmap(one)(lines, frozen, q_minus, q_n, q_plus, mu, nu, rub, beyond, slack)
+    return jax.vmap(one)(lines, frozen, q_minus, q_n, q_plus, mu, nu, rub, excess, slack)
 
 
 def straight_on(q: Array) -> Array:
@@ -160,14 +160,14 @@ class Numbers(NamedTuple):
 def _assemble_one(
     numbers: Numbers,
     line: LineArrays,
-    frozen: Frozen,
+    frozen: LaggedCoefficients,
     qm: Array,
     qn: Array,
     qp: Array,
     mu: Array,
     nu: Array,
     friction_forces: tuple[Array, Array],
-    beyond: tuple[Array, Array] | None,
+    excess: tuple[Array, Array] | None,
     slack: Slack | None,
 ) -> LineRows:
     """`assemble` for one line."""
@@ -213,9 +213,9 @@ def _assemble_one(
             rub_row, R, K, column = held.row, R - p, K - rub_r, column + rub_nu
     bending = None
     if line.bending:
-        assert beyond is not None
+        assert excess is not None
         mean = replace(line, rest_length=L)
-        bending = bend(mean, active, beyond, qm, qp, theta, numbers.both, numbers.secant)
+        bending = bend(mean, active, excess, qm, qp, theta, numbers.both, numbers.secant)
         R = R + bending.force[1:-1]
         K = K + bending.diagonal[1:-1]
     K = K + stiff[:, None, None] * jnp.eye(3)
@@ -260,8 +260,8 @@ def _residuals(
     scaled = jnp.where(inner[:, None], R * rs[:, None], 0.0)
     # rounding of large tensions is not an error
     rounding = ROUNDING * rs * to_nodes(jnp.abs(mu))
-    beyond_rounding = jnp.maximum(jnp.abs(scaled) - rounding[:, None], 0.0)
-    largest = jnp.maximum(jnp.max(beyond_rounding), jnp.max(jnp.abs(F)))
+    exceeds_rounding = jnp.maximum(jnp.abs(scaled) - rounding[:, None], 0.0)
+    largest = jnp.maximum(jnp.max(exceeds_rounding), jnp.max(jnp.abs(F)))
     merit = jnp.sum(scaled**2) + jnp.sum(F**2) + jnp.sum(bed_F**2) + jnp.sum(rub**2)
     on_bed = jnp.maximum(jnp.max(jnp.abs(bed_F)), jnp.max(jnp.abs(rub)))
     return jnp.maximum(largest, on_bed), merit
@@ -269,7 +269,7 @@ def _residuals(
 
 def _segment_rows(
     line: LineArrays,
-    frozen: Frozen,
+    frozen: LaggedCoefficients,
     d: tuple[Array, Array],
     mu: Array,
     numbers: Numbers,
@@ -325,7 +325,7 @@ def _one_or_two_sided(line: LineArrays, equation: Row, complementary: Row) -> Ro
     return value, by_a, by_gap
 
 
-def drag(frozen: Frozen, v: Array) -> tuple[Array, Array]:
+def drag(frozen: LaggedCoefficients, v: Array) -> tuple[Array, Array]:
     """Drag and lift of the nodes (node, 3), and how they oppose a change of v (node, 3, 3).
 
     Args:
@@ -352,23 +352,23 @@ def drag(frozen: Frozen, v: Array) -> tuple[Array, Array]:
     )
     if frozen.drag.shape[1] > 2:
         Dl, Dp = frozen.drag[:, 2], frozen.drag[:, 3]
-        whole = jnp.sqrt(jnp.sum(w**2, -1) + TINY)
+        full = jnp.sqrt(jnp.sum(w**2, -1) + TINY)
         side = jnp.cross(t, across)
-        force = force + (Dl * speed)[:, None] * side + (Dp * whole)[:, None] * w
+        force = force + (Dl * speed)[:, None] * side + (Dp * full)[:, None] * w
         # the cross product with t as a matrix, column by column
         turn = jnp.cross(t[:, None, :], eye - t[:, :, None] * t[:, None, :], axis=-1)
         by_w = (
             by_w
             + (Dl * speed)[:, None, None] * turn.swapaxes(1, 2)
             + outer(Dl / speed, side, across)
-            + (Dp * whole)[:, None, None] * eye
-            + outer(Dp / whole, w, w)
+            + (Dp * full)[:, None, None] * eye
+            + outer(Dp / full, w, w)
         )
     return force, by_w
 
 
 def _bed_rows(
-    frozen: Frozen,
+    frozen: LaggedCoefficients,
     qm: Array,
     qp: Array,
     nu: Array,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from swelltree.integrate.complementarity.state import Setup, StepperState, WinchStepperState
+from swelltree.integrate.complementarity.state import StepConstants, StepperState, WinchStepperState
 from swelltree.jit.arrays import Array, namespace
 from swelltree.model.model import Model
 from swelltree.mooring.dynamic.arrays import with_first
@@ -71,7 +71,7 @@ def tip_velocity(model: Model, pose: Pose, v: Array, junctions: Array) -> Array:
     return on_bodies + with_world(junctions, np.zeros(3))[tip_numbers, 2]
 
 
-def tip_now(model: Model, setup: Setup, state: StepperState) -> Array:
+def tip_now(model: Model, setup: StepConstants, state: StepperState) -> Array:
     """The same by the bodies and junctions of a run, half a step ago."""
     junctions = (state.lines.y - state.lines.y_last) / setup.h
     return tip_velocity(model, state.pose, state.v_minus, junctions)
@@ -86,7 +86,7 @@ def present(model: Model, state: StepperState) -> Model:
     return model.with_effect(replace(lines, arrays=with_first(lines.nodes, w.first, w.rest)))
 
 
-def next_state(model: Model, setup: Setup, state: StepperState) -> WinchState | None:
+def next_state(model: Model, setup: StepConstants, state: StepperState) -> WinchState | None:
     """States of the winches after the step, found from what is known before it."""
     winches = winches_of(model)
     if winches is None:
@@ -100,7 +100,7 @@ def next_state(model: Model, setup: Setup, state: StepperState) -> WinchState | 
     return after_step(winches, state.t + 0.5 * h, h, w.winch_state, (tip, ahead), w.tension, most)
 
 
-def change_of_rest(model: Model, setup: Setup, winch_state: WinchState) -> Array:
+def change_of_rest(model: Model, setup: StepConstants, winch_state: WinchState) -> Array:
     """How much longer the first segments are after the step (line,) [m]."""
     winches = winches_of(model)
     assert winches is not None

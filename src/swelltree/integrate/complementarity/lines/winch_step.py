@@ -51,7 +51,7 @@ class WinchSample:
 
 
 def finished_winches(
-    step: Step, lines: LineState, reported: LineReport, beyond: tuple[Array, Array] | None, log: Log
+    step: Step, lines: LineState, reported: LineReport, excess: tuple[Array, Array] | None, log: Log
 ) -> tuple[LineState, WinchSample, Log]:
     """Lines on the segments they go on with, winches after the step and their sample before it.
 
@@ -70,8 +70,8 @@ def finished_winches(
     rest = w.rest + change_of_rest(model, setup, winch_state)
     arrays = jax.tree.map(lambda x: x[winch_lines], model.dynamic_lines.nodes)
     at_first = jnp.arange(arrays.n) == w.first[winch_lines][:, None]
-    whole = jnp.where(at_first, winches.segment[:, None], arrays.rest_length)
-    arrays = replace(arrays, rest_length=whole)
+    complete = jnp.where(at_first, winches.segment[:, None], arrays.rest_length)
+    arrays = replace(arrays, rest_length=complete)
     pick = lambda x: jnp.where(at_first, x, 0.0).sum(-1)  # noqa: E731
     # as much rope comes into the first segment as the winch lets go, strained like the rest
     tension = pick(reported.tension[winch_lines])
@@ -89,7 +89,7 @@ def finished_winches(
         q=lines.q[winch_lines],
         mu=lines.mu[winch_lines],
         nu=lines.nu[winch_lines],
-        beyond=jax.tree.map(lambda x: x[winch_lines], beyond),
+        excess=jax.tree.map(lambda x: x[winch_lines], excess),
     )
     limits = (winches.segment, winches.split, winches.merge)
     new, kind = regridded(arrays, grid, *limits, _load(step, winch_lines, lines))

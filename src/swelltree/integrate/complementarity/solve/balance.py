@@ -16,7 +16,7 @@ from __future__ import annotations
 from jaxtyping import Float
 
 from swelltree.integrate.complementarity.cayley import couple_of
-from swelltree.integrate.complementarity.poses import Three
+from swelltree.integrate.complementarity.poses import PoseStencil
 from swelltree.jit.arrays import Array, namespace
 from swelltree.model.model import Model
 from swelltree.multibody.inertia import kirchhoff, world_added_mass
@@ -24,7 +24,7 @@ from swelltree.spatial.rotations import apply, cross, matvec, transpose
 
 
 def inertia_balance(
-    model: Model, three: Three, coupled: Float[Array, "b6 b6"] | None, h: Array
+    model: Model, three: PoseStencil, coupled: Float[Array, "b6 b6"] | None, h: Array
 ) -> Float[Array, "n 6"]:
     """Wrench that the bodies need, rigid and added mass.
 
@@ -57,7 +57,7 @@ def inertia_balance(
     return needed
 
 
-def weight_correction(model: Model, three: Three) -> Float[Array, "n 6"]:
+def weight_correction(model: Model, three: PoseStencil) -> Float[Array, "n 6"]:
     """What the averaged lever changes in the moments of weight and constant buoyancy.
 
     Forces of the model act with their levers now; with the averaged ones the work of weight is

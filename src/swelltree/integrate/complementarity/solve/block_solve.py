@@ -195,8 +195,8 @@ def _eliminate_one(rows: LineRows, anchored: bool) -> tuple[Tree, ...]:
             KZ_new = dot(KZ, E * Z_new + g[:, None] * w[None, :])
             new += (P_new, kp_new, KP_new, KZ_new)
         used = i > rows.first
-        kept = ((p_new, Z_new, pm, w), pressed, from_A)
-        return jax.tree.map(lambda a, b: jnp.where(used, a, b), (new, kept), (start, idle_back))
+        stored = ((p_new, Z_new, pm, w), pressed, from_A)
+        return jax.tree.map(lambda a, b: jnp.where(used, a, b), (new, stored), (start, idle_back))
 
     inner = slice(1, n)
     xs = (
@@ -213,13 +213,13 @@ def _eliminate_one(rows: LineRows, anchored: bool) -> tuple[Tree, ...]:
         rows.bed_c[inner],
         rows.bed_F[inner],
     )
-    (p, Z, *through), kept = jax.lax.scan(node, start, xs)
+    (p, Z, *through), stored = jax.lax.scan(node, start, xs)
     # what is left: the ends and the last multiplier
     E, g, gb, c, F = rows.E[-1], rows.g[-1], rows.gb[-1], rows.c[-1], rows.F[-1]
     Zg = dot(Z, g)
     at_B, K_B = rows.R[-1] - E * p, rows.K[-1] - E * E * Z
     column, row = g - E * Zg, gb - E * dot(gb, Z)
-    c, last, back = c + dot(gb, Zg), F + dot(gb, p), (kept, (rows.E, rows.g))
+    c, last, back = c + dot(gb, Zg), F + dot(gb, p), (stored, (rows.E, rows.g))
     if anchored:
         return at_B[None], K_B, column, row, c, last, back
     P, kp, KP, KZ = through

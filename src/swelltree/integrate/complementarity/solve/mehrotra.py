@@ -123,8 +123,8 @@ def interior_point(
         def nothing(_: None) -> Tree:
             return jax.tree.map(jnp.zeros_like, v), [0.0 * x for x in a], [0.0 * x for x in s]
 
-        wanted = jnp.any(~(error <= tolerance))
-        du, da, ds = jax.lax.cond(wanted, both_directions, nothing, None)
+        requested = jnp.any(~(error <= tolerance))
+        du, da, ds = jax.lax.cond(requested, both_directions, nothing, None)
         share = furthest([*a, *s], [*da, *ds])
         a = [x + share * d for x, d in zip(a, da, strict=True)]
         s = [x + share * d for x, d in zip(s, ds, strict=True)]

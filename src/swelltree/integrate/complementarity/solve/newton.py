@@ -21,7 +21,10 @@ from swelltree.model.solved import solved_terms
 
 ROUNDING = 1e-12  # m: a residual of this order that falls no more is rounding; with h^2 in s^2
 PATIENCE = 8  # evaluations with Newton's derivative of bending, then as many with the secant
-WHOLE, LEAVE = 12, 1e3  # evaluations with friction as it is, and how much the residual may rise
+MAX_FRICTION_EVALUATIONS, LEAVE = (
+    12,
+    1e3,
+)  # evaluations with friction as it is, and how much the residual may rise
 SMOOTHED, LESS = 0.01, 0.1  # m/s: velocity that smooths friction after these, and its factors
 ROUGH = 1e3  # rounding of a force that holds what sticks, over that of a residual
 NEAR = 1e-6  # m: residual at which friction is smoothed less
@@ -80,7 +83,9 @@ def search(step: Step) -> Iterate:
         leave = 1.0 - 1e-3 * it.share
         if rough or step.size.sticks:
             # what sticks and what slides is found by whole steps
-            leave = jnp.where((it.slow == 0.0) & (it.count <= WHOLE), LEAVE, leave)
+            leave = jnp.where(
+                (it.slow == 0.0) & (it.count <= MAX_FRICTION_EVALUATIONS), LEAVE, leave
+            )
         good = (merit <= it.recent.max() * leave) | done
         good = good | ((it.share < SHORTEST) & jnp.isfinite(merit))
         pick = lambda a, b: jax.tree.map(lambda x, y: jnp.where(good, x, y), a, b)  # noqa: E731
@@ -125,7 +130,7 @@ def smoothing(it: Iterate, near: Array) -> Array:
         it: the last iterate.
         near: is its solution near?
     """
-    first = (it.slow == 0.0) & (it.count + 1 >= WHOLE)
+    first = (it.slow == 0.0) & (it.count + 1 >= MAX_FRICTION_EVALUATIONS)
     return jnp.where(first, SMOOTHED, jnp.where(near, LESS, 1.0) * it.slow)
 
 

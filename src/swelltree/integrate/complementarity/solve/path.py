@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.integrate.complementarity.joint_rows import row_wrenches
-from swelltree.integrate.complementarity.poses import Three
+from swelltree.integrate.complementarity.poses import PoseStencil
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jnp
 from swelltree.model.model import Model
@@ -36,7 +36,7 @@ def tree_rows(layout: Layout) -> tuple[Row, ...]:
     return tuple(rows)
 
 
-def discrete_path_matrix(model: Model, three: Three) -> Float[Array, "b6 n"]:
+def discrete_path_matrix(model: Model, three: PoseStencil) -> Float[Array, "b6 n"]:
     """Mean velocities of all bodies per unit mean velocity of the tree coordinates."""
     layout = model.layout
     N, n = layout.n_bodies, layout.n_tree

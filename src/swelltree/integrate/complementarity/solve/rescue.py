@@ -13,9 +13,9 @@ from swelltree.integrate.complementarity.lines.winch_statics import present
 from swelltree.integrate.complementarity.run import single_step
 from swelltree.integrate.complementarity.start import set_up
 from swelltree.integrate.complementarity.state import (
-    Form,
     LineState,
-    Setup,
+    SchemeOptions,
+    StepConstants,
     StepperState,
     WinchStepperState,
 )
@@ -30,9 +30,9 @@ NEARLY = 0.02  # of its length: a line that fails this near to its end is too sh
 
 
 def rescued(
-    step: Callable[[Model, Setup, StepperState], tuple[StepperState, Sample]],
+    step: Callable[[Model, StepConstants, StepperState], tuple[StepperState, Sample]],
     model: Model,
-    form: Form,
+    form: SchemeOptions,
     h: float,
     state: StepperState,
     derivatives: tuple[Array, Array],
@@ -78,10 +78,10 @@ def rescued(
         first = sample if first is None else first
         if not bool(sample.solved):
             return None
-    whole = now.lines
-    if whole is not None:
-        whole = replace(_a_step_ago(whole, state.lines), y_last=state.lines.y)
-    return replace(now, t=state.t + h, lines=whole), first
+    full = now.lines
+    if full is not None:
+        full = replace(_a_step_ago(full, state.lines), y_last=state.lines.y)
+    return replace(now, t=state.t + h, lines=full), first
 
 
 def _half_as_long_ago(winch: WinchStepperState | None) -> WinchStepperState | None:

@@ -14,10 +14,10 @@ from swelltree.interop.wecsim.script.values import (
     Unknown,
     Value,
     Work,
+    as_integer,
     matrix,
     scalar,
     spaced,
-    whole,
 )
 
 CONSTANTS = {
@@ -63,7 +63,7 @@ OVER = {"sum": np.sum, "mean": np.mean, "prod": np.prod, "cumsum": np.cumsum, "m
 OVER["min"] = np.min
 
 
-def call(name: str, given: tuple[Value, ...], work: Work) -> Value:
+def call(name: str, specified: tuple[Value, ...], work: Work) -> Value:
     """What a function of MATLAB gives.
 
     Args:
@@ -71,22 +71,22 @@ def call(name: str, given: tuple[Value, ...], work: Work) -> Value:
         given: its arguments.
         work: pays for what is made.
     """
-    for value in given:
+    for value in specified:
         if isinstance(value, Unknown):
             raise CannotRead(value.why)
     with np.errstate(all="ignore"):
-        if name in EACH and len(given) == 1:
-            x = matrix(given[0])
+        if name in EACH and len(specified) == 1:
+            x = matrix(specified[0])
             work.take(x.size)
             return np.asarray(EACH[name](x), dtype=float)
-        if name in PAIRS and len(given) == 2:
-            return _pair(PAIRS[name], matrix(given[0]), matrix(given[1]), work)
+        if name in PAIRS and len(specified) == 2:
+            return _pair(PAIRS[name], matrix(specified[0]), matrix(specified[1]), work)
         if name in FILLED:
-            return _filled(name, given, work)
+            return _filled(name, specified, work)
         if name in OVER:
-            return _over(name, given, work)
+            return _over(name, specified, work)
         if name in OTHERS:
-            return OTHERS[name](given, work)
+            return OTHERS[name](specified, work)
     raise CannotRead(f"'{name}' is not known here, and functions of one's own are not carried out")
 
 
@@ -102,32 +102,32 @@ def _pair(act: Act, a: np.ndarray, b: np.ndarray, work: Work) -> np.ndarray:
     return np.asarray(act(a, b), dtype=float)
 
 
-def _sizes(given: tuple[Value, ...]) -> tuple[int, int]:
+def _sizes(specified: tuple[Value, ...]) -> tuple[int, int]:
     """Rows and columns that zeros(...) and its like are asked for."""
-    numbers = [x for x in given if not isinstance(x, str)]
+    numbers = [x for x in specified if not isinstance(x, str)]
     if not numbers:
         return 1, 1
     if len(numbers) == 1:
-        row = [whole(x) for x in matrix(numbers[0]).reshape(-1)]
+        row = [as_integer(x) for x in matrix(numbers[0]).reshape(-1)]
         numbers = row * 2 if len(row) == 1 else row
-    sizes = [max(whole(x), 0) for x in numbers]
+    sizes = [max(as_integer(x), 0) for x in numbers]
     if len(sizes) != 2:
         raise CannotRead("matrices have two sizes")
     return sizes[0], sizes[1]
 
 
-def _filled(name: str, given: tuple[Value, ...], work: Work) -> np.ndarray:
-    rows, columns = _sizes(given)
+def _filled(name: str, specified: tuple[Value, ...], work: Work) -> np.ndarray:
+    rows, columns = _sizes(specified)
     work.take(rows * columns)
     return np.eye(rows, columns) if name == "eye" else np.full((rows, columns), FILLED[name])
 
 
-def _over(name: str, given: tuple[Value, ...], work: Work) -> np.ndarray:
-    if len(given) == 2 and name in ("max", "min"):
-        return _pair(getattr(np, f"{name}imum"), matrix(given[0]), matrix(given[1]), work)
-    if len(given) != 1:
-        raise CannotRead(f"'{name}' of {len(given)} arguments is not carried out")
-    x = matrix(given[0])
+def _over(name: str, specified: tuple[Value, ...], work: Work) -> np.ndarray:
+    if len(specified) == 2 and name in ("max", "min"):
+        return _pair(getattr(np, f"{name}imum"), matrix(specified[0]), matrix(specified[1]), work)
+    if len(specified) != 1:
+        raise CannotRead(f"'{name}' of {len(specified)} arguments is not carried out")
+    x = matrix(specified[0])
     work.take(x.size)
     if not x.size:
         return np.zeros((1, 1)) if name == "sum" else np.zeros((0, 0))
@@ -136,19 +136,19 @@ def _over(name: str, given: tuple[Value, ...], work: Work) -> np.ndarray:
     return result if name == "cumsum" else np.expand_dims(result, axis)
 
 
-def _linspace(given: tuple[Value, ...], work: Work) -> np.ndarray:
-    if not 2 <= len(given) <= 3:
+def _linspace(specified: tuple[Value, ...], work: Work) -> np.ndarray:
+    if not 2 <= len(specified) <= 3:
         raise CannotRead("linspace has two or three arguments")
-    count = whole(given[2]) if len(given) == 3 else 100
+    count = as_integer(specified[2]) if len(specified) == 3 else 100
     work.take(count)
-    return np.linspace(scalar(given[0]), scalar(given[1]), max(count, 1))[None, :]
+    return np.linspace(scalar(specified[0]), scalar(specified[1]), max(count, 1))[None, :]
 
 
-def _reshape(given: tuple[Value, ...], work: Work) -> np.ndarray:
-    x = matrix(given[0])
-    sizes = [None if matrix(s).size == 0 else whole(s) for s in given[1:]]
-    if len(sizes) == 1 and len(given) == 2:
-        sizes = [whole(s) for s in matrix(given[1]).reshape(-1)]
+def _reshape(specified: tuple[Value, ...], work: Work) -> np.ndarray:
+    x = matrix(specified[0])
+    sizes = [None if matrix(s).size == 0 else as_integer(s) for s in specified[1:]]
+    if len(sizes) == 1 and len(specified) == 2:
+        sizes = [as_integer(s) for s in matrix(specified[1]).reshape(-1)]
     if len(sizes) != 2 or sizes == [None, None]:
         raise CannotRead("reshape has two sizes")
     known = next((s for s in sizes if s is not None), 1) or 1
@@ -159,25 +159,25 @@ def _reshape(given: tuple[Value, ...], work: Work) -> np.ndarray:
     return x.reshape(shape[0], shape[1], order="F")
 
 
-def meshgrid(given: tuple[Value, ...], work: Work) -> list[np.ndarray]:
+def meshgrid(specified: tuple[Value, ...], work: Work) -> list[np.ndarray]:
     """[X, Y] = meshgrid(x, y)."""
-    if not 1 <= len(given) <= 2:
+    if not 1 <= len(specified) <= 2:
         raise CannotRead("meshgrid has one or two arguments")
-    x, y = matrix(given[0]).reshape(-1), matrix(given[-1]).reshape(-1)
+    x, y = matrix(specified[0]).reshape(-1), matrix(specified[-1]).reshape(-1)
     work.take(x.size * y.size)
     work.take(x.size * y.size)
     return list(np.meshgrid(x, y))
 
 
-def _repmat(given: tuple[Value, ...], work: Work) -> np.ndarray:
-    x, (rows, columns) = matrix(given[0]), _sizes(given[1:])
+def _repmat(specified: tuple[Value, ...], work: Work) -> np.ndarray:
+    x, (rows, columns) = matrix(specified[0]), _sizes(specified[1:])
     work.take(x.size * rows * columns)
     return np.tile(x, (rows, columns))
 
 
-def _diag(given: tuple[Value, ...], work: Work) -> np.ndarray:
-    x = matrix(given[0])
-    if len(given) != 1:
+def _diag(specified: tuple[Value, ...], work: Work) -> np.ndarray:
+    x = matrix(specified[0])
+    if len(specified) != 1:
         raise CannotRead("diag has one argument")
     if 1 in x.shape:
         work.take(x.size**2)
@@ -185,11 +185,11 @@ def _diag(given: tuple[Value, ...], work: Work) -> np.ndarray:
     return np.diag(x)[:, None]
 
 
-def _size(given: tuple[Value, ...], work: Work) -> np.ndarray:
-    shape = _shape(given[0])
-    if len(given) == 1:
+def _size(specified: tuple[Value, ...], work: Work) -> np.ndarray:
+    shape = _shape(specified[0])
+    if len(specified) == 1:
         return np.array([shape], dtype=float)
-    axis = whole(given[1])
+    axis = as_integer(specified[1])
     return np.array([[float(shape[axis - 1] if 1 <= axis <= 2 else 1)]])
 
 
@@ -206,35 +206,35 @@ def _one(x: float) -> np.ndarray:
     return np.array([[float(x)]])
 
 
-def _same_text(given: tuple[Value, ...], work: Work) -> np.ndarray:
-    a, b = given if len(given) == 2 else (None, None)
+def _same_text(specified: tuple[Value, ...], work: Work) -> np.ndarray:
+    a, b = specified if len(specified) == 2 else (None, None)
     return _one(isinstance(a, str) and a == b)
 
 
-def _vectors(given: tuple[Value, ...]) -> tuple[np.ndarray, np.ndarray]:
-    a, b = (matrix(x).reshape(-1) for x in given) if len(given) == 2 else (np.ones(1),) * 2
-    if a.size != b.size or len(given) != 2:
+def _vectors(specified: tuple[Value, ...]) -> tuple[np.ndarray, np.ndarray]:
+    a, b = (matrix(x).reshape(-1) for x in specified) if len(specified) == 2 else (np.ones(1),) * 2
+    if a.size != b.size or len(specified) != 2:
         raise CannotRead("two vectors of one length are expected")
     return a, b
 
 
-def _cross(given: tuple[Value, ...], work: Work) -> np.ndarray:
-    a, b = _vectors(given)
+def _cross(specified: tuple[Value, ...], work: Work) -> np.ndarray:
+    a, b = _vectors(specified)
     if a.size != 3:
         raise CannotRead("cross has two vectors of three")
     return np.cross(a, b)[None, :]
 
 
-def _number(given: tuple[Value, ...], work: Work) -> np.ndarray:
-    value = given[0]
+def _number(specified: tuple[Value, ...], work: Work) -> np.ndarray:
+    value = specified[0]
     try:
         return _one(float(value) if isinstance(value, str) else scalar(value))
     except (CannotRead, ValueError):
         return _one(np.nan)
 
 
-def _colon(given: tuple[Value, ...], work: Work) -> np.ndarray:
-    values = [scalar(x) for x in given]
+def _colon(specified: tuple[Value, ...], work: Work) -> np.ndarray:
+    values = [scalar(x) for x in specified]
     first, step, last = values if len(values) == 3 else (values[0], 1.0, values[-1])
     return spaced(first, step, last, work)
 
@@ -242,28 +242,30 @@ def _colon(given: tuple[Value, ...], work: Work) -> np.ndarray:
 OTHERS: dict[str, Callable[[tuple[Value, ...], Work], Value]] = {
     "linspace": _linspace,
     "reshape": _reshape,
-    "meshgrid": lambda given, work: meshgrid(given, work)[0],
+    "meshgrid": lambda specified, work: meshgrid(specified, work)[0],
     "repmat": _repmat,
     "diag": _diag,
     "size": _size,
     "colon": _colon,
-    "length": lambda given, work: _one(max(_shape(given[0])) if min(_shape(given[0])) else 0),
-    "numel": lambda given, work: _one(_shape(given[0])[0] * _shape(given[0])[1]),
-    "isempty": lambda given, work: _one(0 in _shape(given[0])),
+    "length": lambda specified, work: _one(
+        max(_shape(specified[0])) if min(_shape(specified[0])) else 0
+    ),
+    "numel": lambda specified, work: _one(_shape(specified[0])[0] * _shape(specified[0])[1]),
+    "isempty": lambda specified, work: _one(0 in _shape(specified[0])),
     "strcmp": _same_text,
     "str2double": _number,
     "str2num": _number,
-    "norm": lambda given, work: _one(float(np.sqrt((matrix(given[0]) ** 2).sum()))),
-    "dot": lambda given, work: _one(float(np.dot(*_vectors(given)))),
+    "norm": lambda specified, work: _one(float(np.sqrt((matrix(specified[0]) ** 2).sum()))),
+    "dot": lambda specified, work: _one(float(np.dot(*_vectors(specified)))),
     "cross": _cross,
-    "transpose": lambda given, work: matrix(given[0]).T,
-    "struct": lambda given, work: _struct(given),
+    "transpose": lambda specified, work: matrix(specified[0]).T,
+    "struct": lambda specified, work: _struct(specified),
 }
 
 
-def _struct(given: tuple[Value, ...]) -> Objects:
-    names = [name for name in given[::2] if isinstance(name, str)]
-    if 2 * len(names) != len(given):
+def _struct(specified: tuple[Value, ...]) -> Objects:
+    names = [name for name in specified[::2] if isinstance(name, str)]
+    if 2 * len(names) != len(specified):
         raise CannotRead("struct has pairs of a name and a value")
-    made = Object("struct", (), 0, dict(zip(names, given[1::2], strict=True)))
-    return Objects({1: made})
+    built = Object("struct", (), 0, dict(zip(names, specified[1::2], strict=True)))
+    return Objects({1: built})

@@ -36,6 +36,7 @@ from swelltree.interop.wecsim.script.values import (
     Unknown,
     Value,
     Work,
+    as_integer,
     is_true,
     joined,
     matrix,
@@ -43,7 +44,6 @@ from swelltree.interop.wecsim.script.values import (
     placed,
     scalar,
     spaced,
-    whole,
 )
 
 MOST_STATEMENTS = 5_000
@@ -160,8 +160,8 @@ class Script:
             return
         if not isinstance(value, Place) or value.name != "meshgrid" or len(targets) > 2:
             raise CannotRead("several values at once come only from meshgrid")
-        given = tuple(self._value(x) for x in value.steps[0][1]) if value.steps else ()
-        for place, result in zip(targets, functions.meshgrid(given, self._work), strict=True):
+        specified = tuple(self._value(x) for x in value.steps[0][1]) if value.steps else ()
+        for place, result in zip(targets, functions.meshgrid(specified, self._work), strict=True):
             if place.name:
                 self._set(place, result)
 
@@ -174,8 +174,8 @@ class Script:
         if name in QUIET:
             return
         if name in ("clear", "clearvars"):
-            given = [self._value(x) for _, row in steps for x in row] or ["all"]
-            for word in map(str, given):
+            specified = [self._value(x) for _, row in steps for x in row] or ["all"]
+            for word in map(str, specified):
                 if word in ("all", "variables"):
                     self.variables.clear()
                 self.variables.pop(word, None)
@@ -188,9 +188,9 @@ class Script:
             return  # shows a variable
         raise CannotRead(f"'{name}' is not carried out")
 
-    def _method(self, place: Place, name: str, given: tuple[Node, ...]) -> None:
+    def _method(self, place: Place, name: str, specified: tuple[Node, ...]) -> None:
         """body(1).setInitDisp(...): kept as a field of its arguments."""
-        values = [self._value(x) for x in given]
+        values = [self._value(x) for x in specified]
         self._set(Place(place.name, (*place.steps, (".", name))), values)
 
     # values
@@ -256,12 +256,12 @@ class Script:
             return np.array([[functions.CONSTANTS[name]]])
         if len(steps) > 1 or (steps and steps[0][0] != "("):
             raise CannotRead(f"'{name}' is not known here")
-        given = tuple(self._value(x) for x in steps[0][1]) if steps else ()
+        specified = tuple(self._value(x) for x in steps[0][1]) if steps else ()
         if name.endswith("Class"):
-            return Objects({1: Object(name, given, self._line)})
+            return Objects({1: Object(name, specified, self._line)})
         if not functions.is_function(name):
             raise CannotRead(f"'{name}' is not known here")
-        return functions.call(name, given, self._work)
+        return functions.call(name, specified, self._work)
 
     def _field(self, value: Value, name: str, of: str) -> Value:
         item = self._only(value)
@@ -286,22 +286,22 @@ class Script:
         else:
             result = matrix(value)
             sizes = [result.size] if len(step) == 1 else list(result.shape)
-        made = []
+        built = []
         for k, part in enumerate(step):
             self._ends.append(sizes[min(k, len(sizes) - 1)])
-            made.append(self._value(part))
+            built.append(self._value(part))
             self._ends.pop()
-        return tuple(made)
+        return tuple(built)
 
     def _indexed(self, value: Value, kind: str, step: tuple[Node, ...], further: bool) -> Value:
         indices = self._indices(value, step)
         if isinstance(value, Objects):
-            number = whole(indices[-1]) if indices else 1
+            number = as_integer(indices[-1]) if indices else 1
             if number not in value.items:
                 raise CannotRead(f"there is no object {number}")
             return Objects({1: value.items[number]})
         if isinstance(value, list):
-            number = whole(indices[-1]) if indices else 0
+            number = as_integer(indices[-1]) if indices else 0
             if not 1 <= number <= len(value):
                 raise CannotRead(f"a cell has no entry {number}")
             return value[number - 1] if kind == "{" else [value[number - 1]]
@@ -349,7 +349,7 @@ class Script:
 
     def _number_of(self, old: Value | None, step: tuple[Node, ...]) -> int:
         indices = self._indices(old if old is not None else Objects(), step)
-        number = whole(indices[-1]) if indices else 1
+        number = as_integer(indices[-1]) if indices else 1
         if not 1 <= number <= MOST_ITEMS:
             raise CannotRead(f"an object cannot have the number {number}")
         return number
@@ -378,7 +378,7 @@ class Script:
     ) -> list[Value]:
         cells = list(old) if isinstance(old, list) else []
         indices = self._indices(cells, step)
-        number = whole(indices[-1]) if indices else 0
+        number = as_integer(indices[-1]) if indices else 0
         if not 1 <= number <= MOST_ITEMS:
             raise CannotRead(f"a cell cannot have the number {number}")
         self._work.take(number)

@@ -225,14 +225,14 @@ class _Parser:
         """One statement, up to the end of its line."""
         first = self.word
         if first.kind == "name" and first.text in BLOCKS:
-            made = self.compound(first)
+            built = self.compound(first)
         elif self.is_command():
-            made = self.command()
+            built = self.command()
         else:
-            made = self.simple(first.line)
+            built = self.simple(first.line)
         if not (self.word.kind in ("line", "end") or self.is_sign(";", ",")):
             raise CannotRead(f"'{self.word.text.strip()[:30]}' is not expected here")
-        return made
+        return built
 
     def is_command(self) -> bool:
         """Whether words follow a name as in `clear all`."""
@@ -296,9 +296,9 @@ class _Parser:
             raise CannotRead(f"'{first.text}' is not carried out; write the values themselves")
         self.deeper()
         self.take()
-        made = self.loop(first.line) if first.text == "for" else self.choice(first.line)
+        built = self.loop(first.line) if first.text == "for" else self.choice(first.line)
         self.depth -= 1
-        return made
+        return built
 
     def loop(self, line: int) -> For:
         """The rest of a for."""
@@ -404,23 +404,23 @@ class _Parser:
         self.deeper()
         if word.kind == "number":
             self.take()
-            made: Node = Constant(float(word.text.lower().replace("d", "e")))
+            built: Node = Constant(float(word.text.lower().replace("d", "e")))
         elif word.kind == "text":
             self.take()
-            made = Constant(word.text)
+            built = Constant(word.text)
         elif word.kind == "name":
-            made = self.place()
+            built = self.place()
         elif self.is_sign("("):
-            made = self.inside("(", ")", self.expression)
+            built = self.inside("(", ")", self.expression)
         elif self.is_sign("[", "{"):
-            made = self.brackets()
+            built = self.brackets()
         else:
             raise CannotRead(self._no_operand(word))
         while self.is_sign("'", ".'") and not (self.rows and self.word.blank):
             self.take()
-            made = Operation("'", (made,))
+            built = Operation("'", (built,))
         self.depth -= 1
-        return made
+        return built
 
     def _no_operand(self, word: Word) -> str:
         if word.kind in ("line", "end"):
@@ -435,10 +435,10 @@ class _Parser:
         """What stands in round brackets, where blanks mean nothing."""
         self.expect(left)
         rows, self.rows = self.rows, False
-        made = read()
+        built = read()
         self.rows = rows
         self.expect(right)
-        return made
+        return built
 
     def place(self) -> Place:
         """A name with brackets and fields behind it."""

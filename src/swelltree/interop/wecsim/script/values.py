@@ -15,7 +15,7 @@ import numpy as np
 
 from swelltree.interop.wecsim.script.tree import CannotRead
 
-LARGEST = 1_000_000  # entries of a matrix
+MAX_ENTRIES = 1_000_000  # entries of a matrix
 MOST_WORK = 10_000_000  # entries computed by a script
 MOST_ITEMS = 10_000  # of objects, cells and fields
 LONGEST = 100_000  # characters of a text
@@ -25,7 +25,7 @@ LONGEST = 100_000  # characters of a text
 class Object:
     """A structure or an object of a class, with what its constructor was given."""
 
-    made_by: str = ""
+    created_by: str = ""
     arguments: tuple[Value, ...] = ()
     line: int = 0
     fields: dict[str, Value] = field(default_factory=dict)
@@ -61,8 +61,8 @@ class Work:
 
     def take(self, count: float) -> None:
         """Entries that are about to be made."""
-        if not count <= LARGEST:
-            raise CannotRead(f"a matrix of more than {LARGEST} entries is too large")
+        if not count <= MAX_ENTRIES:
+            raise CannotRead(f"a matrix of more than {MAX_ENTRIES} entries is too large")
         self.left -= int(count) + 1
         if self.left < 0:
             raise CannotRead("the script computes more than an input script needs")
@@ -94,7 +94,7 @@ def scalar(value: Value | float) -> float:
     return float(result[0, 0])
 
 
-def whole(value: Value | float) -> int:
+def as_integer(value: Value | float) -> int:
     """A whole number of moderate size."""
     result = scalar(value)
     if not (abs(result) <= 1e9 and result == int(result)):
@@ -198,7 +198,7 @@ def joined(rows: list[list[Value]], work: Work) -> np.ndarray | str:
         if len(text) > LONGEST:
             raise CannotRead("a text is too long")
         return text
-    made = []
+    built = []
     for row in rows:
         parts = [part for part in map(matrix, row) if part.size]
         if not parts:
@@ -206,11 +206,11 @@ def joined(rows: list[list[Value]], work: Work) -> np.ndarray | str:
         if len({part.shape[0] for part in parts}) > 1:
             raise CannotRead("entries beside one another differ in their number of rows")
         work.take(sum(part.size for part in parts))
-        made.append(np.concatenate(parts, axis=1))
-    if len({part.shape[1] for part in made}) > 1:
+        built.append(np.concatenate(parts, axis=1))
+    if len({part.shape[1] for part in built}) > 1:
         raise CannotRead("rows of a matrix differ in length")
-    work.take(sum(part.size for part in made))
-    return np.concatenate(made, axis=0) if made else np.zeros((0, 0))
+    work.take(sum(part.size for part in built))
+    return np.concatenate(built, axis=0) if built else np.zeros((0, 0))
 
 
 def spaced(first: float, step: float, last: float, work: Work) -> np.ndarray:

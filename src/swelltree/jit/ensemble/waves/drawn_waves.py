@@ -91,13 +91,13 @@ def philox(k: Body, number: Term, key: tuple[Term, Term]) -> list[Register]:
     """
     ir, long = k.ir, k.long
     double = ir.IntType(128)
-    zero = k.whole(0)
+    zero = k.full(0)
     counter = [k.plus(number, 1), zero, zero, zero]
 
     def product(factor: int, x: Array) -> tuple[Register, Register]:
         """High and low half of a product."""
-        whole = k.b.mul(ir.Constant(double, factor), k.b.zext(x, double))
-        return k.b.trunc(k.b.lshr(whole, ir.Constant(double, 64)), long), k.b.trunc(whole, long)
+        full = k.b.mul(ir.Constant(double, factor), k.b.zext(x, double))
+        return k.b.trunc(k.b.lshr(full, ir.Constant(double, 64)), long), k.b.trunc(full, long)
 
     a, b = key
     for _ in range(ROUNDS):
@@ -115,7 +115,7 @@ def philox(k: Body, number: Term, key: tuple[Term, Term]) -> list[Register]:
 
 def uniform(k: Body, word: Term) -> Register:
     """A random word as a number from 0 up to 1."""
-    high = k.b.lshr(word, k.whole(11))
+    high = k.b.lshr(word, k.full(11))
     return k.mul(k.as_real(high), 2.0**-53)
 
 
@@ -172,14 +172,14 @@ def _on_curve(k: Body, x: Array, first: Term, points: Term) -> Register:
     def point(at: Term, j: int) -> Register:
         return k.load("curves", k.plus(k.times(k.plus(first, at), 2), j))
 
-    left, right = k.variable(k.whole(0)), k.variable(k.plus(points, -1))
+    left, right = k.variable(k.full(0)), k.variable(k.plus(points, -1))
     with k.again() as leave:
         apart = k.b.sub(k.get(right), k.get(left))
-        leave(k.b.icmp_signed("<", apart, k.whole(2)))
-        middle = k.plus(k.get(left), k.b.lshr(apart, k.whole(1)))
-        beyond = k.greater(point(middle, 0), x)
-        k.set(left, k.b.select(beyond, k.get(left), middle))
-        k.set(right, k.b.select(beyond, middle, k.get(right)))
+        leave(k.b.icmp_signed("<", apart, k.full(2)))
+        middle = k.plus(k.get(left), k.b.lshr(apart, k.full(1)))
+        excess = k.greater(point(middle, 0), x)
+        k.set(left, k.b.select(excess, k.get(left), middle))
+        k.set(right, k.b.select(excess, middle, k.get(right)))
     x0, y0, x1, y1 = (point(k.get(at), j) for at in (left, right) for j in (0, 1))
     return k.add(y0, k.mul(k.div(k.sub(y1, y0), k.sub(x1, x0)), k.sub(x, x0)))
 
@@ -190,8 +190,8 @@ def _rank(
     """Place of a component among those that share headings, by what was drawn for each."""
     first = k.times(k.split(wave, sharing)[0], sharing)
     end = k.plus(first, sharing)
-    end = k.b.select(k.b.icmp_signed("<", end, count), end, k.whole(count))
-    rank = k.variable(k.whole(0))
+    end = k.b.select(k.b.icmp_signed("<", end, count), end, k.full(count))
+    rank = k.variable(k.full(0))
     # words that differ in their last bits only give the same number
     mine = uniform(k, stream)
     with k.loop(end, first) as other:

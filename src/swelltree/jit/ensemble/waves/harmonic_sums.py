@@ -368,14 +368,14 @@ def grouped(rows: np.ndarray, groups: int) -> np.ndarray:
 
     def some(first: int) -> None:
         part = rows[GROUP * first : GROUP * (first + at_once)]
-        whole, rest = divmod(len(part), GROUP)
+        full, rest = divmod(len(part), GROUP)
         into = out[first : first + at_once]
-        into[:whole] = part[: GROUP * whole].reshape(whole, GROUP, places).transpose(0, 2, 1)
+        into[:full] = part[: GROUP * full].reshape(full, GROUP, places).transpose(0, 2, 1)
         if rest:
-            into[whole] = np.repeat(part[-1:], GROUP, axis=0).T
-            into[whole, :, :rest] = part[GROUP * whole :].T
-            whole += 1
-        into[whole:] = rows[-1][:, None]
+            into[full] = np.repeat(part[-1:], GROUP, axis=0).T
+            into[full, :, :rest] = part[GROUP * full :].T
+            full += 1
+        into[full:] = rows[-1][:, None]
 
     at_once = max(1, AT_ONCE // max(1, places * GROUP))
     firsts = range(0, groups, at_once)

@@ -304,7 +304,7 @@ class LaneSums:
         size, shape = count * self.wide, (count, self.wide, self.width)
         values = rows[force : force + size].reshape(shape)
         rates = rows[rate : rate + size].reshape(shape)
-        made = list(self.columns)
-        value = values[:, made]
-        rates[:, made] = r * rates[:, made] + change * value
-        values[:, made] = r * value
+        built = list(self.columns)
+        value = values[:, built]
+        rates[:, built] = r * rates[:, built] + change * value
+        values[:, built] = r * value

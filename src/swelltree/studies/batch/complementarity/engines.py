@@ -16,15 +16,15 @@ import numpy as np
 from swelltree.integrate.complementarity.run import empty_samples
 from swelltree.integrate.complementarity.samples import Sample
 from swelltree.integrate.complementarity.start import at_rest
-from swelltree.integrate.complementarity.state import Form
+from swelltree.integrate.complementarity.state import SchemeOptions
 from swelltree.jit.arrays import Tree
 from swelltree.jit.backend import jax
 from swelltree.jit.cores import threads
 from swelltree.jit.ensemble import cuda
 from swelltree.jit.ensemble.gpu_row_runs import GpuRowProgram
 from swelltree.jit.ensemble.lane_runs import LaneProgram
-from swelltree.jit.ensemble.programs import Cases, ManyProgram, Own
-from swelltree.jit.ensemble.summaries import BUDGET, Wanted
+from swelltree.jit.ensemble.programs import Cases, ManyProgram, PerCase
+from swelltree.jit.ensemble.summaries import BUDGET, Requested
 from swelltree.jit.native import lane_width
 from swelltree.jit.shapes import shapes_of
 from swelltree.jit.trees import mapped
@@ -32,12 +32,12 @@ from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect
 from swelltree.results.sea import finished_now
 from swelltree.studies.batch.cases import BatchCase, CaseMaker, grid_step
-from swelltree.studies.batch.compiled import Compiled, Made
+from swelltree.studies.batch.compiled import Compiled, PreparedBatch
 from swelltree.studies.batch.complementarity.seeds import (
-    Alike,
+    Identical,
+    built_sequentially,
+    built_together,
     gathered,
-    made_alike,
-    made_one_by_one,
     over_groups,
 )
 from swelltree.studies.batch.complementarity.starts import (
@@ -63,7 +63,7 @@ SHARE = 0.7  # of the free memory of a GPU that a batch takes
 class TwoStep(Compiled):
     """What all of them do."""
 
-    def unable(self, plan: Plan) -> str:
+    def unsupported_reason_of(self, plan: Plan) -> str:
         """Flows have steps of their own."""
         if coupled_effect(plan.model) is not None:
             return "flows that are solved for have a step of their own"
@@ -88,7 +88,7 @@ class TwoStep(Compiled):
         filled = np.append(marks, np.full(count * SAMPLES - len(marks), marks[-1]))
         return list(filled.reshape(count, SAMPLES))
 
-    def made(self, plan: Plan, cases: list[BatchCase]) -> Made | None:
+    def built(self, plan: Plan, cases: list[BatchCase]) -> PreparedBatch | None:
         """Cases that can be run; None if there are none."""
         maker = self.maker(plan)
         groups, refused = self.groups(Starts(plan, maker), cases)
@@ -101,18 +101,20 @@ class TwoStep(Compiled):
         )
         fixed = gathered(groups, owned, _own_setup(cases))
         state = over_groups(groups, lambda group: group.stepped)
-        return Made(Cases(fixed, (), state, len(runs)), models, None, runs, refused)
+        return PreparedBatch(Cases(fixed, (), state, len(runs)), models, None, runs, refused)
 
-    def groups(self, starts: Starts, cases: list[BatchCase]) -> tuple[list[Alike], dict[int, str]]:
+    def groups(
+        self, starts: Starts, cases: list[BatchCase]
+    ) -> tuple[list[Identical], dict[int, str]]:
         """Cases that can be made, and the messages of the others."""
-        return made_one_by_one(starts, cases, range(len(cases)))
+        return built_sequentially(starts, cases, range(len(cases)))
 
     def alone(self, plan: Plan, cases: list[BatchCase], stuck: list[int]) -> dict[int, Outcome]:
         """Steps that cannot be solved are taken in other ways by single runs."""
         outcomes = OneByOne().run(plan, [cases[k] for k in stuck])
         return dict(zip(stuck, outcomes, strict=True))
 
-    def what(self, plan: Plan) -> tuple[Form, tuple[str, ...]]:
+    def what(self, plan: Plan) -> tuple[SchemeOptions, tuple[str, ...]]:
         """What shapes the steps of a plan."""
         return Starts(plan).form, plan.channels
 
@@ -127,18 +129,18 @@ class TwoStepLanes(TwoStep):
         """Cases that keep all cores busy."""
         return max(32, TURNS * lane_width() * threads())
 
-    def program(self, plan: Plan, made: Made) -> LaneProgram:
+    def program(self, plan: Plan, built: PreparedBatch) -> LaneProgram:
         """The program of a plan."""
         return _lane_program(*self.what(plan), lane_width())
 
-    def stepped(self, plan: Plan, made: Made) -> tuple[Tree, Tree]:
+    def stepped(self, plan: Plan, built: PreparedBatch) -> tuple[Tree, Tree]:
         """State at the end, and samples of all cases."""
-        return self.program(plan, made).run(made.cases, self.chunks(plan), threads())
+        return self.program(plan, built).run(built.cases, self.chunks(plan), threads())
 
-    def summed(self, plan: Plan, made: Made, wanted: Wanted) -> tuple[Tree, Tree]:
+    def summed(self, plan: Plan, built: PreparedBatch, requested: Requested) -> tuple[Tree, Tree]:
         """State at the end, and what is kept of all cases."""
-        program = self.program(plan, made)
-        return program.summaries(made.cases, self.chunks(plan), wanted, threads())
+        program = self.program(plan, built)
+        return program.summaries(built.cases, self.chunks(plan), requested, threads())
 
 
 class TwoStepOnGpu(TwoStep):
@@ -159,14 +161,14 @@ class TwoStepOnGpu(TwoStep):
         """Cases that keep the processor busy: more are no faster."""
         return 131_072
 
-    def unable(self, plan: Plan) -> str:
+    def unsupported_reason_of(self, plan: Plan) -> str:
         """There may be none; and residuals of steps are smaller than float32 resolves."""
         device = cuda.device()
         if isinstance(device, str):
             return device
         if self.short:
             return "steps of lines and contacts are solved to 1e-10 m, which float32 cannot resolve"
-        return super().unable(plan)
+        return super().unsupported_reason_of(plan)
 
     def maker(self, plan: Plan) -> CaseMaker:
         """Makes models whose loads of waves are summed where they are needed."""
@@ -174,16 +176,18 @@ class TwoStepOnGpu(TwoStep):
         summed = hydro is not None and hydro.table is not None
         return CaseMaker(plan.model, plan.end, sums_step=grid_step(plan.model) if summed else None)
 
-    def groups(self, starts: Starts, cases: list[BatchCase]) -> tuple[list[Alike], dict[int, str]]:
+    def groups(
+        self, starts: Starts, cases: list[BatchCase]
+    ) -> tuple[list[Identical], dict[int, str]]:
         """Seeds of one sea are made together."""
-        return made_alike(starts, cases)
+        return built_together(starts, cases)
 
-    def refusal(self, plan: Plan, case: BatchCase) -> str:
+    def unsupported_reason(self, plan: Plan, case: BatchCase) -> str:
         """What cannot be flattened; how much memory a case takes is known from then on."""
-        made = self.made(plan, [case])
-        if made is None:
+        built = self.built(plan, [case])
+        if built is None:
             return ""
-        program = self.program(plan, made).program(made.cases, self.chunks(plan)[0])
+        program = self.program(plan, built).program(built.cases, self.chunks(plan)[0])
         if isinstance(program, str):
             return program
         self.of_case = sum(program.sizes)
@@ -196,25 +200,25 @@ class TwoStepOnGpu(TwoStep):
         of_case = self.of_case + (len(plan.times) + 2 * SAMPLES) * numbers
         return int(SHARE * device.free_memory() / (8.0 * of_case))
 
-    def summaries(self, plan: Plan, cases: list[BatchCase], wanted: Wanted) -> Summary | None:
+    def summaries(self, plan: Plan, cases: list[BatchCase], requested: Requested) -> Summary | None:
         """What is kept of all cases, and where the time went."""
         began = time.perf_counter()
-        found = super().summaries(plan, cases, wanted)
+        found = super().summaries(plan, cases, requested)
         if found is not None:
             note_seconds(_gpu_program(*self.what(plan)).seconds, began)
         return found
 
-    def program(self, plan: Plan, made: Made) -> GpuRowProgram:
+    def program(self, plan: Plan, built: PreparedBatch) -> GpuRowProgram:
         """The program of a plan."""
         return _gpu_program(*self.what(plan))
 
-    def stepped(self, plan: Plan, made: Made) -> tuple[Tree, Tree]:
+    def stepped(self, plan: Plan, built: PreparedBatch) -> tuple[Tree, Tree]:
         """State at the end, and samples of all cases."""
-        return self.program(plan, made).run(made.cases, self.chunks(plan))
+        return self.program(plan, built).run(built.cases, self.chunks(plan))
 
-    def summed(self, plan: Plan, made: Made, wanted: Wanted) -> tuple[Tree, Tree]:
+    def summed(self, plan: Plan, built: PreparedBatch, requested: Requested) -> tuple[Tree, Tree]:
         """State at the end, and what is kept of all cases."""
-        return self.program(plan, made).summaries(made.cases, self.chunks(plan), wanted)
+        return self.program(plan, built).summaries(built.cases, self.chunks(plan), requested)
 
 
 class TwoStepXla(TwoStep):
@@ -222,33 +226,33 @@ class TwoStepXla(TwoStep):
 
     name = "xla"
 
-    def refusal(self, plan: Plan, case: BatchCase) -> str:
+    def unsupported_reason(self, plan: Plan, case: BatchCase) -> str:
         """It runs what can be traced."""
         return ""
 
-    def program(self, plan: Plan, made: Made) -> ManyProgram:
+    def program(self, plan: Plan, built: PreparedBatch) -> ManyProgram:
         """There is none in native code."""
         raise NotImplementedError
 
-    def summaries(self, plan: Plan, cases: list[BatchCase], wanted: Wanted) -> Summary | None:
+    def summaries(self, plan: Plan, cases: list[BatchCase], requested: Requested) -> Summary | None:
         """Samples come here."""
         return None
 
-    def summed(self, plan: Plan, made: Made, wanted: Wanted) -> tuple[Tree, Tree]:
+    def summed(self, plan: Plan, built: PreparedBatch, requested: Requested) -> tuple[Tree, Tree]:
         """Samples come here."""
         raise NotImplementedError
 
-    def stepped(self, plan: Plan, made: Made) -> tuple[Tree, Tree]:
+    def stepped(self, plan: Plan, built: PreparedBatch) -> tuple[Tree, Tree]:
         """State at the end, and samples of all cases."""
-        leaves, form = jax.tree.flatten(made.cases.fixed, is_leaf=lambda x: isinstance(x, Own))
-        differs = tuple(isinstance(x, Own) for x in leaves)
-        given = [np.asarray(x.arrays) if isinstance(x, Own) else x for x in leaves]
+        leaves, form = jax.tree.flatten(built.cases.fixed, is_leaf=lambda x: isinstance(x, PerCase))
+        differs = tuple(isinstance(x, PerCase) for x in leaves)
+        specified = [np.asarray(x.arrays) if isinstance(x, PerCase) else x for x in leaves]
         program = _mapped(*self.what(plan), differs, form)
-        state, parts = made.cases.state, []
+        state, parts = built.cases.state, []
         with place_of(plan):
             for chunk in self.chunks(plan):
-                state, kept = program(given, state, chunk)
-                parts.append(jax.tree.map(np.asarray, kept))
+                state, stored = program(specified, state, chunk)
+                parts.append(jax.tree.map(np.asarray, stored))
         state = jax.tree.map(np.asarray, state)
         return state, jax.tree.map(lambda *x: np.concatenate(x, axis=1), *parts)
 
@@ -259,7 +263,7 @@ def _own_setup(cases: list[BatchCase]) -> bool:
 
 
 @functools.lru_cache(maxsize=16)
-def _all_channels(form: Form) -> Callable[[Model, Sample], Tree]:
+def _all_channels(form: SchemeOptions) -> Callable[[Model, Sample], Tree]:
     """Function of one sample; one object, so that its shapes are found once."""
 
     def channels(model: Model, sample: Sample) -> Tree:
@@ -269,17 +273,19 @@ def _all_channels(form: Form) -> Callable[[Model, Sample], Tree]:
 
 
 @functools.lru_cache(maxsize=16)
-def _lane_program(form: Form, names: tuple[str, ...], width: int) -> LaneProgram:
+def _lane_program(form: SchemeOptions, names: tuple[str, ...], width: int) -> LaneProgram:
     return LaneProgram(chunk_of_steps(form, names), width, axes_of_rows)
 
 
 @functools.lru_cache(maxsize=16)
-def _gpu_program(form: Form, names: tuple[str, ...]) -> GpuRowProgram:
+def _gpu_program(form: SchemeOptions, names: tuple[str, ...]) -> GpuRowProgram:
     return GpuRowProgram(chunk_of_steps(form, names), axes_of_rows)
 
 
 @functools.lru_cache(maxsize=16)
-def _mapped(form: Form, names: tuple[str, ...], differs: tuple[bool, ...], tree: Tree) -> Tree:
+def _mapped(
+    form: SchemeOptions, names: tuple[str, ...], differs: tuple[bool, ...], tree: Tree
+) -> Tree:
     """The steps of a chunk mapped over the cases, compiled."""
     run = chunk_of_steps(form, names)
 

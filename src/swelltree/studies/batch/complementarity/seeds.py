@@ -23,23 +23,23 @@ from swelltree.hydro.linear.headings import heading_weights
 from swelltree.hydro.linear.wave_sums import WaveSums
 from swelltree.jit.arrays import Tree
 from swelltree.jit.cores import threads
-from swelltree.jit.ensemble.programs import Own
+from swelltree.jit.ensemble.programs import PerCase
 from swelltree.jit.trees import leaves_of, mapped, structure_of
 from swelltree.model.model import Model
 from swelltree.studies.batch.cases import BatchCase
 from swelltree.studies.batch.complementarity.starts import CaseStart, Starts, Stepped
-from swelltree.studies.batch.device_seas import alike, components_of
+from swelltree.studies.batch.device_seas import components_of, identical
 from swelltree.waves.airy import Components
 from swelltree.waves.components import ManySeas
 from swelltree.waves.dispersion import dispersion
 
-FEW = 4  # cases that are made individually
+SEQUENTIAL_LIMIT = 4  # cases that are made individually
 AT_ONCE = 20_000  # components whose forces are looked up at a time
 DRAWN = 2048  # cases whose components are drawn at a time
 SAME = 1e-9  # of the largest number of an array
 
 
-class Alike(NamedTuple):
+class Identical(NamedTuple):
     """Cases with one start.
 
     Args:
@@ -55,54 +55,56 @@ class Alike(NamedTuple):
     columns: dict[int, np.ndarray]
 
 
-def made_alike(starts: Starts, cases: Sequence[BatchCase]) -> tuple[list[Alike], dict[int, str]]:
+def built_together(
+    starts: Starts, cases: Sequence[BatchCase]
+) -> tuple[list[Identical], dict[int, str]]:
     """All cases that can be made, and the messages of the others.
 
     Args:
         starts: makes single cases.
         cases: of a batch.
     """
-    made: list[Alike] = []
+    built: list[Identical] = []
     refused: dict[int, str] = {}
     for rows in _groups(cases):
-        group = _by_seed(starts, cases, rows) if len(rows) > FEW else None
+        group = _by_seed(starts, cases, rows) if len(rows) > SEQUENTIAL_LIMIT else None
         if group is not None:
-            made.append(group[0])
+            built.append(group[0])
             refused |= group[1]
             continue
-        singly, told = made_one_by_one(starts, cases, rows)
-        made += singly
-        refused |= told
-    return made, refused
+        singly, reported = built_sequentially(starts, cases, rows)
+        built += singly
+        refused |= reported
+    return built, refused
 
 
-def made_one_by_one(
+def built_sequentially(
     starts: Starts, cases: Sequence[BatchCase], rows: Sequence[int]
-) -> tuple[list[Alike], dict[int, str]]:
+) -> tuple[list[Identical], dict[int, str]]:
     """Some of the cases as single runs make them, and the messages of the others."""
-    made, refused = [], {}
+    built, refused = [], {}
     for k in rows:
         try:
-            made.append(Alike([k], *starts.made(cases[k]), {}))
+            built.append(Identical([k], *starts.built(cases[k]), {}))
         except SwelltreeError as error:
             refused[k] = str(error)
-    return made, refused
+    return built, refused
 
 
 def _groups(cases: Sequence[BatchCase]) -> list[list[int]]:
     """Numbers of cases that differ by their seed only."""
     if not all(isinstance(case.sea, IrregularSea) for case in cases):
         return [[k] for k in range(len(cases))]
-    return alike(cases, [repr(case.values) for case in cases])
+    return identical(cases, [repr(case.values) for case in cases])
 
 
 def _by_seed(
     starts: Starts, cases: Sequence[BatchCase], rows: list[int]
-) -> tuple[Alike, dict[int, str]] | None:
+) -> tuple[Identical, dict[int, str]] | None:
     """Cases of some seeds, and those that the data do not cover; None if they are not so alike."""
     try:
-        case_start, stepped = starts.made(cases[rows[0]])
-        last = starts.made(cases[rows[-1]])[0]
+        case_start, stepped = starts.built(cases[rows[0]])
+        last = starts.built(cases[rows[-1]])[0]
     except SwelltreeError:
         return None  # reported case by case
     waves = case_start.model.sea.waves
@@ -130,12 +132,12 @@ def _by_seed(
     refused = {}
     for j in np.flatnonzero(lost):
         try:
-            starts.made(cases[rows[j]])
+            starts.built(cases[rows[j]])
         except SwelltreeError as error:
             refused[rows[j]] = str(error)
-    kept = [j for j, row in enumerate(rows) if row not in refused]
-    some = columns if not refused else {j: x[kept] for j, x in columns.items()}
-    return Alike([rows[j] for j in kept], case_start, stepped, some), refused
+    stored = [j for j, row in enumerate(rows) if row not in refused]
+    some = columns if not refused else {j: x[stored] for j, x in columns.items()}
+    return Identical([rows[j] for j in stored], case_start, stepped, some), refused
 
 
 def _drawn(still: Model, cases: list[BatchCase]) -> tuple[ManySeas, np.ndarray]:
@@ -170,13 +172,13 @@ def _forces(
 
     def block(first: int) -> None:
         some = slice(first, first + max(1, AT_ONCE // width))
-        given = many.omega[some], k[some], many.amplitude[some], many.phase[some]
+        specified = many.omega[some], k[some], many.amplitude[some], many.phase[some]
         at = inside[some]
         if from_one_side is not None and at.all():
-            found = from_one_side(*(x.reshape(-1) for x in given))
+            found = from_one_side(*(x.reshape(-1) for x in specified))
             real[some], imag[some] = (x.reshape(real[some].shape) for x in found)
             return
-        omega, number, size, phase = (x[at] for x in given)
+        omega, number, size, phase = (x[at] for x in specified)
         if from_one_side is not None:
             real[some][at], imag[some][at] = from_one_side(omega, number, size, phase)
             return
@@ -229,18 +231,18 @@ def _same(columns: dict[int, np.ndarray], case_start: CaseStart, last: CaseStart
     for j, (first, x) in enumerate(pairs):
         if id(first) in unused:
             continue
-        wanted = columns[j][-1] if j in columns else np.asarray(first)
-        if wanted.shape != np.shape(x):
+        requested = columns[j][-1] if j in columns else np.asarray(first)
+        if requested.shape != np.shape(x):
             return False
         size = 0.0
-        if wanted.dtype.kind == "f":
-            size = np.abs(wanted[np.isfinite(wanted)]).max(initial=0.0)
-        if not np.allclose(wanted, x, rtol=0.0, atol=SAME * size, equal_nan=True):
+        if requested.dtype.kind == "f":
+            size = np.abs(requested[np.isfinite(requested)]).max(initial=0.0)
+        if not np.allclose(requested, x, rtol=0.0, atol=SAME * size, equal_nan=True):
             return False
     return True
 
 
-def over_groups(groups: Sequence[Alike], tree_of: Callable[[Alike], Tree]) -> Tree:
+def over_groups(groups: Sequence[Identical], tree_of: Callable[[Identical], Tree]) -> Tree:
     """A tree of arrays with a row for each case, from one tree of each group."""
 
     def rows(*leaves: Tree) -> np.ndarray:
@@ -249,7 +251,9 @@ def over_groups(groups: Sequence[Alike], tree_of: Callable[[Alike], Tree]) -> Tr
     return mapped(rows, *map(tree_of, groups))
 
 
-def gathered(groups: Sequence[Alike], own_of_model: Sequence[bool], own_setup: bool) -> CaseStart:
+def gathered(
+    groups: Sequence[Identical], own_of_model: Sequence[bool], own_setup: bool
+) -> CaseStart:
     """All cases as one, with an `Own` in place of each array that is a case's own.
 
     Args:
@@ -267,13 +271,13 @@ def gathered(groups: Sequence[Alike], own_of_model: Sequence[bool], own_setup: b
         if is_own or any(j in group.columns for group in groups):
             pairs = zip(groups, leaves, strict=True)
             rows = [g.columns[j] if j in g.columns else _repeated(x[j], g) for g, x in pairs]
-            found.append(Own(_joined(rows)))
+            found.append(PerCase(_joined(rows)))
         else:
             found.append(leaves[0][j])
     return structure_of(example).unflatten(found)
 
 
-def _repeated(leaf: Tree, group: Alike) -> np.ndarray:
+def _repeated(leaf: Tree, group: Identical) -> np.ndarray:
     x = np.asarray(leaf)
     return np.broadcast_to(x, (len(group.rows), *x.shape))
 

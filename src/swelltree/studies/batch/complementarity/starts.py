@@ -21,7 +21,7 @@ from swelltree.integrate.complementarity.lines.node_axes import node_axes
 from swelltree.integrate.complementarity.run import RunState, after_step, single_step
 from swelltree.integrate.complementarity.samples import Sample
 from swelltree.integrate.complementarity.start import set_up, wrench_at, wrenches_one_by_one
-from swelltree.integrate.complementarity.state import Form, Setup
+from swelltree.integrate.complementarity.state import SchemeOptions, StepConstants
 from swelltree.integrate.complementarity.step import advance
 from swelltree.integrate.solution import Code
 from swelltree.jit.arrays import Array, Tree
@@ -32,7 +32,7 @@ from swelltree.jit.trace_cache import BY_LLVM
 from swelltree.jit.trees import mapped
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
-from swelltree.model.solved import made_ready
+from swelltree.model.solved import prepared
 from swelltree.multibody.kinematics import Pose
 from swelltree.results.sea import chosen
 from swelltree.spatial.rotations import compact
@@ -44,9 +44,9 @@ from swelltree.studies.time.complementarity.channels import observe
 from swelltree.studies.time.complementarity.plan import form_of_task
 from swelltree.studies.time.complementarity.plan import plan as stepping_plan
 from swelltree.studies.time.complementarity.stepper import TwoStepStepper
-from swelltree.studies.time.first_sample import Start, as_given
+from swelltree.studies.time.first_sample import Start, as_specified
 from swelltree.studies.time.task import Task, starts_at_equilibrium
-from swelltree.studies.time.winch_findings import refuse_what_cannot_be_obeyed
+from swelltree.studies.time.winch_findings import validate_winch_commands
 
 # --- Forces at many poses by one program: the stiffness of each design of a batch needs dozens
 
@@ -87,7 +87,7 @@ class CaseStart(NamedTuple):
     """
 
     model: Model
-    setup: Setup
+    setup: StepConstants
     first: Sample
 
 
@@ -104,7 +104,7 @@ def stepped_from(run: RunState) -> Stepped:
     return Stepped(run, np.array(int(Code.SUCCESS), np.int64), np.array(np.nan))
 
 
-def chunk_of_steps(form: Form, names: tuple[str, ...]) -> Callable[..., Tree]:
+def chunk_of_steps(form: SchemeOptions, names: tuple[str, ...]) -> Callable[..., Tree]:
     """``run(case_start, none, stepped, marks) -> (stepped, (channels, budget))`` of one case.
 
     Args:
@@ -121,8 +121,8 @@ def chunk_of_steps(form: Form, names: tuple[str, ...]) -> Callable[..., Tree]:
         def one(now: RunState, mark: Array) -> tuple[RunState, Sample]:
             here = _with_loads_now(averaged, now.state.t)
             after, sample = advance(here, form, setup, now.state)
-            wanted = now.index == mark
-            later, full = after_step(here, form, setup.h, now, after, sample, wanted)
+            requested = now.index == mark
+            later, full = after_step(here, form, setup.h, now, after, sample, requested)
             later = jax.tree.map(lambda a, b: jnp.where(sample.solved, a, b), later, now)
             return later._replace(ok=sample.solved), full
 
@@ -135,12 +135,12 @@ def chunk_of_steps(form: Form, names: tuple[str, ...]) -> Callable[..., Tree]:
 
             now, sample = jax.lax.while_loop(more, lambda x: one(x[0], mark), (now, nothing))
             sample = jax.tree.map(lambda a, b: jnp.where(mark == 0, a, b), first, sample)
-            return now, _kept(model, form, sample, names)
+            return now, _stored(model, form, sample, names)
 
-        now, kept = jax.lax.scan(to_sample, at.run, marks)
+        now, stored = jax.lax.scan(to_sample, at.run, marks)
         code = jnp.where(now.ok, int(Code.SUCCESS), int(Code.NO_PROGRESS)).astype(jnp.int64)
         failed = jnp.where(now.ok, jnp.nan, now.state.t)
-        return Stepped(now, code, failed), kept
+        return Stepped(now, code, failed), stored
 
     return run
 
@@ -153,7 +153,7 @@ def _with_loads_now(model: Model, t: Array) -> Model:
     return model.with_effect(replace(hydro, waves=hydro.waves.loads(t, 2)))
 
 
-def _kept(model: Model, form: Form, sample: Sample, names: tuple[str, ...]) -> Tree:
+def _stored(model: Model, form: SchemeOptions, sample: Sample, names: tuple[str, ...]) -> Tree:
     """Channels that are wanted, and those by which a run looks at itself."""
     with compact():
         raw = observe(model, form, sample)
@@ -184,7 +184,7 @@ WIDTH = 1  # samples that the programs of single steps have room for
 class Beginning(NamedTuple):
     """What cases with the same start share."""
 
-    setup: Setup
+    setup: StepConstants
     first: Sample
     stepped: Stepped
 
@@ -203,9 +203,9 @@ class Starts:
         self.usual = self.maker.as_alone()  # that of single runs, which find starts
         self._known: tuple[Any, Beginning] | None = None
 
-    def made(self, case: BatchCase) -> tuple[CaseStart, Stepped]:
+    def built(self, case: BatchCase) -> tuple[CaseStart, Stepped]:
         """A case, ready to step."""
-        model = made_ready(self.maker.in_sea(case)[0])
+        model = prepared(self.maker.in_sea(case)[0])
         key = key_of(case.values), None if begins_still(case) else (case.sea, case.case)
         if self._known is None or self._known[0] != key:
             self._known = key, self._beginning(case)
@@ -216,10 +216,10 @@ class Starts:
 
     def own_step(self, case: BatchCase) -> float:
         """The step that a single run of a case would take [s]."""
-        return stepping_plan(self._task(case, made_ready(self.usual.in_sea(case)[0]))).step
+        return stepping_plan(self._task(case, prepared(self.usual.in_sea(case)[0]))).step
 
     @property
-    def form(self) -> Form:
+    def form(self) -> SchemeOptions:
         """Coordinates and equations of all cases."""
         return form_of_task(self._task(BatchCase(), self.plan.model))
 
@@ -229,8 +229,8 @@ class Starts:
         return self.plan.task(model, still, waves)
 
     def _beginning(self, case: BatchCase) -> Beginning:
-        task = self._task(case, made_ready(self.usual.in_sea(case)[0]))
-        refuse_what_cannot_be_obeyed(task.model, task.times)
+        task = self._task(case, prepared(self.usual.in_sea(case)[0]))
+        validate_winch_commands(task.model, task.times)
         stepper = TwoStepStepper(task, stepping_plan(task), WIDTH, compiled_wrenches)
         form, step = stepper.plan.form, stepper.plan.step
         started = stepper.start()
@@ -238,8 +238,8 @@ class Starts:
         state = started.run_state.state
         sample = single_step(form, WIDTH)(stepper.stepped_model, setup, state)[1]
         rows = mapped(lambda x: np.asarray(x)[None], sample)
-        if started.given is not None:
-            rows = as_given(task.model, form, rows, Start(setup, started.given))
+        if started.specified is not None:
+            rows = as_specified(task.model, form, rows, Start(setup, started.specified))
         first = mapped(lambda x: np.asarray(x)[0], rows)
         setup = mapped(np.asarray, setup)
         run = mapped(np.asarray, started.run_state)

@@ -9,25 +9,25 @@ import numpy as np
 from swelltree.integrate.complementarity.lines.channels import solved_loads
 from swelltree.integrate.complementarity.lines.node_axes import node_axes
 from swelltree.integrate.complementarity.samples import Sample
-from swelltree.integrate.complementarity.state import Form
+from swelltree.integrate.complementarity.state import SchemeOptions
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jax, jnp
 from swelltree.jit.program import Program
-from swelltree.model.effect import Now
+from swelltree.model.effect import Instant
 from swelltree.model.internal_state import present
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
 from swelltree.model.solved import coupled_effect, solved_at, total_loads, with_accelerations
 from swelltree.multibody.constraints import evaluate_rows
 from swelltree.multibody.formulations.base import Acceleration, Kinematics
-from swelltree.multibody.formulations.channels import Instant, channels_at
+from swelltree.multibody.formulations.channels import StepInstant, channels_at
 from swelltree.multibody.inertia import world_inertia
 from swelltree.multibody.kinematics import Motion, dof_coordinates, dof_rates, joint_frames
 from swelltree.spatial.rotations import compact
 
 
 @functools.lru_cache(maxsize=32)
-def observer(form: Form) -> Program:
+def observer(form: SchemeOptions) -> Program:
     """Compiled observation of a stack of samples."""
 
     def one(model: Model, sample: Sample) -> dict[str, Array]:
@@ -45,7 +45,7 @@ def _rows(model: Model, samples: Sample) -> dict[tuple[int, ...], int]:
     return {} if samples.lines is None else node_axes(model, samples.lines.report.tension.shape[1:])
 
 
-def observe(model: Model, form: Form, sample: Sample) -> dict[str, Array]:
+def observe(model: Model, form: SchemeOptions, sample: Sample) -> dict[str, Array]:
     """Everything a run reports, at one instant: see `channels_at`."""
     layout, t = model.layout, sample.t
     frames = joint_frames(model, sample.pose)
@@ -53,7 +53,7 @@ def observe(model: Model, form: Form, sample: Sample) -> dict[str, Array]:
     rate = dof_rates(model, sample.pose, frames, sample.v)
     motion = Motion(sample.pose, sample.v, frames, coordinate, rate)
     solved = solved_loads(model, sample)
-    now = solved_at(present(model, sample.internal), Now(t, motion, sample.internal))
+    now = solved_at(present(model, sample.internal), Instant(t, motion, sample.internal))
     loads = total_loads(now, t, motion, sample.internal, solved=solved)
     loads = with_accelerations(now, loads, motion, sample.v_dot)
     flowing = coupled_effect(now)
@@ -74,7 +74,7 @@ def observe(model: Model, form: Form, sample: Sample) -> dict[str, Array]:
         (),
     )
     acceleration = Acceleration(sample.v_dot.reshape(-1), sample.v_dot, sample.lam)
-    instant = Instant(
+    instant = StepInstant(
         t, kin, loads, acceleration, sample.internal, sample.work, form.rows, layout.rows
     )
     channels = channels_at(model, instant)

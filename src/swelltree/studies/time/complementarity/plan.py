@@ -12,7 +12,7 @@ from swelltree.compiler.breakpoints import functions_of_time, pulses, sampled
 from swelltree.compiler.step_means import SAMPLES
 from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.integrate.complementarity.samples import Sample
-from swelltree.integrate.complementarity.state import Form, form_of, locks
+from swelltree.integrate.complementarity.state import SchemeOptions, form_of, locks
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import is_traced
 from swelltree.model.model import Model
@@ -33,7 +33,7 @@ OFF = 1e-6  # of a step: so far may an output time be from a whole number of ste
 class Plan:
     """How a run is stepped."""
 
-    form: Form
+    form: SchemeOptions
     step: float
     marks: np.ndarray  # (sample,) steps from the start to each sample
 
@@ -45,7 +45,7 @@ class Plan:
 
 def plan(task: Task) -> Plan:
     """Coordinates and step of a run."""
-    refuse_what_jumps(task.model)
+    check_supported_discontinuities(task.model)
     if locks(task.model) and task.formulation.name == "lagrange":
         raise SwelltreeError(
             "formulation 'lagrange' has no tree coordinates, in which the elements on the drum of "
@@ -55,22 +55,22 @@ def plan(task: Task) -> Plan:
     step, longest = task.stepping.step, task.stepping.longest
     if step is None and task.goes_on:
         step = task.start.attrs.get("step")
-    wanted = step
-    if wanted is None:
-        wanted = min(default_step(task.model, task.waves), longest_step(task.model, task.times))
-    wanted = min(wanted, longest, fixed_step(task.model) or wanted)
+    requested = step
+    if requested is None:
+        requested = min(default_step(task.model, task.waves), longest_step(task.model, task.times))
+    requested = min(requested, longest, fixed_step(task.model) or requested)
     every = sample_times(task.model)
     for effect in task.model.effects:
         if not (effect.takes_samples and step is None):
-            effect.check_step(wanted if step is None else step)
-    refuse_fast_winches(task.model, wanted, task.times)
-    given = step if step is not None and step <= longest else None
+            effect.check_step(requested if step is None else step)
+    refuse_fast_winches(task.model, requested, task.times)
+    specified = step if step is not None and step <= longest else None
     times = task.times - task.begin
-    if given is None and every:
-        wanted = grid(np.union1d(times, every), wanted)[0]
-    made = Plan(form, *grid(times, wanted, given if not every else wanted))
-    warn_of_pulses(task.model, task.times, made.step)
-    return made
+    if specified is None and every:
+        requested = grid(np.union1d(times, every), requested)[0]
+    built = Plan(form, *grid(times, requested, specified if not every else requested))
+    warn_of_pulses(task.model, task.times, built.step)
+    return built
 
 
 def warn_of_pulses(model: Model, times: np.ndarray, step: float) -> None:
@@ -95,17 +95,17 @@ def sample_times(model: Model) -> list[float]:
     return [float(every) for every in known if every is not None]
 
 
-def form_of_task(task: Task) -> Form:
+def form_of_task(task: Task) -> SchemeOptions:
     """Coordinates and equations of a run."""
     return replace(
         with_events(task.model, form_of(task.model, task.formulation.name)),
         interior_point=task.solver == "interior_point",
         tolerance=0.1 * task.stepping.atol,
-        kept=kept_channels(task.extremes),
+        stored=output_channels(task.extremes),
     )
 
 
-def refuse_what_jumps(model: Model) -> None:
+def check_supported_discontinuities(model: Model) -> None:
     """Forces that switch at events, or remember by convolution, do not fit a fixed step."""
     memory = None if model.hydro is None else model.hydro.memory
     if memory is not None and memory.fitted is None:
@@ -132,18 +132,20 @@ def refuse_what_jumps(model: Model) -> None:
 
 
 @lru_cache(maxsize=64)
-def kept_channels(
+def output_channels(
     names: tuple[str, ...],
-) -> Callable[[Model, Form, Sample], dict[str, Array]] | None:
+) -> Callable[[Model, SchemeOptions, Sample], dict[str, Array]] | None:
     """Function that gives the channels whose extremes are kept; None where there are none."""
 
-    def kept(model: Model, form: Form, sample: Sample) -> dict[str, Array]:
+    def stored(model: Model, form: SchemeOptions, sample: Sample) -> dict[str, Array]:
         return chosen(model, observe(model, form, sample), names)
 
-    return kept if names else None
+    return stored if names else None
 
 
-def grid(times: np.ndarray, wanted: float, given: float | None = None) -> tuple[float, np.ndarray]:
+def grid(
+    times: np.ndarray, requested: float, specified: float | None = None
+) -> tuple[float, np.ndarray]:
     """Step that leads to all output times, and how many of them lie before each.
 
     Args:
@@ -157,13 +159,13 @@ def grid(times: np.ndarray, wanted: float, given: float | None = None) -> tuple[
     if gaps.size:
         even = np.ptp(gaps) < 1e-9 * gaps[0]
         shortest = float(gaps[0] if even else gaps.min())
-    if given is not None:
-        steps = np.round(times / given)
-        off = np.abs(times / given - steps)
+    if specified is not None:
+        steps = np.round(times / specified)
+        off = np.abs(times / specified - steps)
         if off.max() > OFF:
-            raise _not_a_multiple(times, given, int(off.argmax()))
-        return given, steps.astype(np.int64)
-    least = max(1, int(np.ceil(shortest / wanted - 1e-9)))
+            raise _not_a_multiple(times, specified, int(off.argmax()))
+        return specified, steps.astype(np.int64)
+    least = max(1, int(np.ceil(shortest / requested - 1e-9)))
     for count in range(least, FINER * least + 1):
         steps = np.round(times * (count / shortest))
         if np.abs(times * (count / shortest) - steps).max() <= OFF:

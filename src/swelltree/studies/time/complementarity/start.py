@@ -25,7 +25,12 @@ from swelltree.integrate.complementarity.start import (
     start_motion,
     wrenches_one_by_one,
 )
-from swelltree.integrate.complementarity.state import Form, LineState, Setup, StepperState
+from swelltree.integrate.complementarity.state import (
+    LineState,
+    SchemeOptions,
+    StepConstants,
+    StepperState,
+)
 from swelltree.integrate.complementarity.step_rows import with_ends
 from swelltree.jit.arrays import Tree
 from swelltree.jit.trees import mapped
@@ -95,7 +100,7 @@ def without_waves(model: Model) -> Model:
 
 def to_rest(
     model: Model,
-    form: Form,
+    form: SchemeOptions,
     width: int = 200,
     *,
     hold: bool = False,
@@ -108,7 +113,7 @@ def to_rest(
     # as steps of a run see it: its program serves here too
     as_stepped = with_step_means(still, 0.0)
 
-    def one(_: Model, setup: Setup, state: StepperState) -> tuple[StepperState, Sample]:
+    def one(_: Model, setup: StepConstants, state: StepperState) -> tuple[StepperState, Sample]:
         return step(as_stepped, setup, state)
 
     def stepped(state: StepperState, hold: bool) -> Rest:
@@ -146,7 +151,7 @@ def _mover(model: Model, rest: Rest) -> str:
     return f"{kind} '{names[kind][number]}'"
 
 
-def _cause(model: Model, form: Form, rest: Rest, hold: bool) -> str:
+def _cause(model: Model, form: SchemeOptions, rest: Rest, hold: bool) -> str:
     """Why nothing came to rest: a line at its end, or what is furthest from its balance."""
     short = too_short(model, rest.state)
     if short is not None:
@@ -160,7 +165,7 @@ def _cause(model: Model, form: Form, rest: Rest, hold: bool) -> str:
 
 def first_state(
     model: Model,
-    form: Form,
+    form: SchemeOptions,
     step: float,
     width: int,
     start: Tree,

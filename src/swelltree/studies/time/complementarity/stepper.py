@@ -20,7 +20,7 @@ from swelltree.integrate.complementarity.run import (
     after_step,
     compiled_run,
     empty_samples,
-    kept_channels,
+    output_channels,
     run_state,
     single_step,
 )
@@ -34,7 +34,7 @@ from swelltree.integrate.complementarity.start import (
     set_up,
     wrenches_one_by_one,
 )
-from swelltree.integrate.complementarity.state import Form, StepperState, sentences
+from swelltree.integrate.complementarity.state import SchemeOptions, StepperState, sentences
 from swelltree.integrate.solution import Code, describe
 from swelltree.integrate.stepper import Stepper
 from swelltree.jit.arrays import Array, Tree
@@ -42,7 +42,7 @@ from swelltree.jit.backend import jnp
 from swelltree.jit.extremes import as_channels, known_now
 from swelltree.jit.program import Program, switched_off
 from swelltree.jit.trees import mapped
-from swelltree.model.effect import Now
+from swelltree.model.effect import Instant
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.model.solved import where_solved
@@ -53,7 +53,7 @@ from swelltree.studies.time.complementarity.channels import observer
 from swelltree.studies.time.complementarity.plan import OFF, Plan, plan
 from swelltree.studies.time.complementarity.start import derivatives_at, first_state
 from swelltree.studies.time.continuing import end_of
-from swelltree.studies.time.first_sample import Start, as_given
+from swelltree.studies.time.first_sample import Start, as_specified
 from swelltree.studies.time.task import Task
 from swelltree.studies.time.verify import A_STEP_NEAR, why_stopped
 
@@ -74,13 +74,13 @@ def law_without_number(model: Model, last: StepperState, step: float) -> str:
     return not_finite(model, _moments(model, last, step))
 
 
-def _moments(model: Model, last: StepperState, step: float) -> Iterator[Now]:
+def _moments(model: Model, last: StepperState, step: float) -> Iterator[Instant]:
     """The last good state and where the bodies were going from there, the nearest first."""
     v, p, R = (np.asarray(x) for x in (last.v_minus, last.pose.p, last.pose.R))
     internal = InternalState(last.chi, last.elements)
     for h in (0.0, *np.geomspace(1e-3 * step, FARTHEST * step, PROBES)):
         pose = Pose(p + h * v[:, :3], matmul(np.asarray(cayley(0.5 * h * v[:, 3:])), R))
-        yield Now(
+        yield Instant(
             jnp.asarray(last.t) + h, motion_at(model, pose, v, np.asarray(last.angles)), internal
         )
 
@@ -97,7 +97,7 @@ class TwoStepState(NamedTuple):
     derivatives: tuple[
         Array, Array
     ]  # stiffness and damping of the forces, which constants are made from
-    given: Tree  # StepperState with the velocities given at the start, or None
+    specified: Tree  # StepperState with the velocities given at the start, or None
     code: Array
     t_fail: Array
     n_outputs: Array
@@ -132,23 +132,23 @@ class TwoStepStepper(Stepper):
             state = now.state
             now = now._replace(extremes=run_state(task.model, form, state).extremes)
             return _state_at(now, derivatives, None)
-        at_rest = any(effect.begins_at_rest for effect in task.model.effects)
+        at_rest = any(effect.starts_from_equilibrium for effect in task.model.effects)
         usual = "equilibrium" if at_rest else "described"
         word = usual if task.start is None else task.start
         self.engine(task.times)  # its program serves the start too
-        given = first_state(task.model, form, self.plan.step, self.width, word, self.wrenches)
-        given = sampled(task.model, np.asarray(self.plan.step), given)
-        derivatives = derivatives_at(task.model, self.wrenches)(given)
+        specified = first_state(task.model, form, self.plan.step, self.width, word, self.wrenches)
+        specified = sampled(task.model, np.asarray(self.plan.step), specified)
+        derivatives = derivatives_at(task.model, self.wrenches)(specified)
         setup = set_up(task.model, form, self.plan.step, derivatives)
         single = single_step(form, self.width)
-        state = with_first_half_step(single, self.stepped_model, setup, given)
-        return _state_at(run_state(task.model, form, state), derivatives, given)
+        state = with_first_half_step(single, self.stepped_model, setup, specified)
+        return _state_at(run_state(task.model, form, state), derivatives, specified)
 
     def _continued(self) -> tuple[RunState, tuple[Array, Array]]:
         """Where another run ended, and the derivatives its constants were made from."""
         task, form = self.task, self.plan.form
         none = np.zeros((6 * task.model.layout.n_bodies,) * 2)
-        blank = run_state(task.model, replace(form, kept=None), at_rest(task.model, form))
+        blank = run_state(task.model, replace(form, stored=None), at_rest(task.model, form))
         end = end_of(task.start, task.still, self.coordinates, (blank, (none, none)))
         step = float(task.start.attrs["step"])
         if abs(self.plan.step - step) > 1e-9 * step:
@@ -168,12 +168,12 @@ class TwoStepStepper(Stepper):
         model, form, marks = self.stepped_model, self.plan.form, self.plan.marks
         setup = set_up(self.task.model, form, self.plan.step, state.derivatives)
         first = int(state.n_outputs)
-        wanted = min(self.width, len(marks) - first)
+        requested = min(self.width, len(marks) - first)
         # the last chunk ends with the step that leaves the last sample
-        closes = first + wanted == len(marks)
-        stops = [marks[-1], marks[-1] + 1] if closes else [marks[first + wanted]]
+        closes = first + requested == len(marks)
+        stops = [marks[-1], marks[-1] + 1] if closes else [marks[first + requested]]
         here = np.full(self.width, FAR)
-        here[:wanted] = marks[first : first + wanted]
+        here[:requested] = marks[first : first + requested]
         now = end = state.run_state
         samples = empty_samples(model, form, now.state, self.width)
         code, t_fail, helped = Code.SUCCESS, np.nan, int(state.n_rescued)
@@ -191,10 +191,12 @@ class TwoStepStepper(Stepper):
                 break
             now, samples = eased
             helped += 1
-        if state.given is not None and first == 0 and marks[0] == 0:
-            start = Start(setup, state.given)
-            samples = _alone(self.task.model, form, as_given(self.task.model, form, samples, start))
-        reached = first + min(int(np.searchsorted(here, int(now.index))), wanted)
+        if state.specified is not None and first == 0 and marks[0] == 0:
+            start = Start(setup, state.specified)
+            samples = _alone(
+                self.task.model, form, as_specified(self.task.model, form, samples, start)
+            )
+        reached = first + min(int(np.searchsorted(here, int(now.index))), requested)
         return state._replace(
             t=np.asarray(now.state.t),
             run_state=now,
@@ -205,7 +207,7 @@ class TwoStepStepper(Stepper):
             n_rescued=np.asarray(helped, np.int32),
         ), samples
 
-    def onward(
+    def continue_from(
         self, task: Task, state: TwoStepState, times: np.ndarray
     ) -> tuple[TwoStepStepper, TwoStepState]:
         """The state at the last sample, which is left again: all since then counts anew."""
@@ -233,9 +235,9 @@ class TwoStepStepper(Stepper):
         if saved is None:
             return None
         slot = int(np.searchsorted(marks, int(now.index)))
-        wanted = slot < len(marks) and marks[slot] == int(now.index)
-        later, full = after_step(model, form, np.array(h), now, *saved, np.array(wanted))
-        if wanted:
+        requested = slot < len(marks) and marks[slot] == int(now.index)
+        later, full = after_step(model, form, np.array(h), now, *saved, np.array(requested))
+        if requested:
             samples = mapped(lambda a, x: _written(a, x, slot), samples, full)
         return mapped(np.asarray, later), samples
 
@@ -309,30 +311,30 @@ def two_step_stepper(task: Task, width: int) -> TwoStepStepper:
 
 
 def _state_at(
-    now: RunState, derivatives: tuple[Array, Array], given: StepperState | None
+    now: RunState, derivatives: tuple[Array, Array], specified: StepperState | None
 ) -> TwoStepState:
     """A run that takes its next sample now."""
     zero = np.zeros((), np.int32)
     now = now._replace(index=np.zeros((), np.int64))
     t = np.asarray(now.state.t)
-    return TwoStepState(t, now, now, derivatives, given, zero, np.asarray(np.nan), zero, zero)
+    return TwoStepState(t, now, now, derivatives, specified, zero, np.asarray(np.nan), zero, zero)
 
 
-def _alone(model: Model, form: Form, samples: Sample) -> Sample:
+def _alone(model: Model, form: SchemeOptions, samples: Sample) -> Sample:
     """Samples whose first one has nothing before it: its extremes are its own values."""
-    if form.kept is None:
+    if form.stored is None:
         return samples
     first = mapped(lambda x: x[0], samples)
-    rows = as_channels(known_now(_kept_program(form)(model, first)))
+    rows = as_channels(known_now(_cached_program(form)(model, first)))
     return replace(
         samples, extremes={name: _written(x, rows[name], 0) for name, x in samples.extremes.items()}
     )
 
 
 @functools.lru_cache(maxsize=32)
-def _kept_program(form: Form) -> Program:
+def _cached_program(form: SchemeOptions) -> Program:
     """Channels of one sample whose extremes are kept."""
-    return Program(kept_channels(form))
+    return Program(output_channels(form))
 
 
 def _written(rows: Array, row: Array, k: int) -> np.ndarray:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from swelltree.integrate.complementarity.state import Form
+from swelltree.integrate.complementarity.state import SchemeOptions
 from swelltree.jit.arrays import Array
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
@@ -48,7 +48,7 @@ def _phase(model: Model, q: Array, s: Array, work: Array, internal: InternalStat
     return Phase(State(q, s, TREE.start(model).chart), work, internal)
 
 
-def with_events(model: Model, form: Form) -> Form:
+def with_events(model: Model, form: SchemeOptions) -> SchemeOptions:
     """The form with the events of the model, where it has some."""
     winds = any(effect.event_count and effect.winches is not None for effect in model.effects)
     return replace(form, events=TreeEvents()) if winds else form

@@ -13,7 +13,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError
 from swelltree.integrate.complementarity.between_steps import without_turning
 from swelltree.integrate.complementarity.cayley import cayley
-from swelltree.integrate.complementarity.first_half_step import corrected, given_by
+from swelltree.integrate.complementarity.first_half_step import corrected, specified_by
 from swelltree.integrate.complementarity.immersed import apart
 from swelltree.integrate.complementarity.relax import stopped
 from swelltree.integrate.complementarity.samples import Sample
@@ -71,8 +71,8 @@ def two_step_traced(task: Task) -> dict[str, Array]:
     form = with_events(model, form_of(model, task.formulation.name))
     form = replace(form, differentiable=True)
     step, longest = task.stepping.step, task.stepping.longest
-    wanted = min(LONGEST if step is None else step, longest)
-    h, marks = grid(task.times, wanted)
+    requested = min(LONGEST if step is None else step, longest)
+    h, marks = grid(task.times, requested)
     state = jax.tree.map(jnp.asarray, start)
     force_derivatives = jax.lax.stop_gradient(derivatives(model, state))
     run = set_up(model, form, h, force_derivatives)
@@ -83,7 +83,7 @@ def two_step_traced(task: Task) -> dict[str, Array]:
     def one(state: StepperState, mode: Array) -> tuple[StepperState, Sample]:
         now, setup = jax.tree.map(lambda x: x[jnp.minimum(mode, 1)], pairs)
         after, sample = advance(now, form, setup, state)
-        at_rest = given_by(stopped(state), setup.h)
+        at_rest = specified_by(stopped(state), setup.h)
         ways = (stopped(after), corrected(now, setup, state, after, sample, at_rest), after)
         return jax.tree.map(lambda *x: jnp.stack(x)[mode], *ways), sample
 

@@ -82,7 +82,7 @@ def with_commands(model: Model, values: Commands) -> Model:
     return model
 
 
-def read_values(model: Model, given: object, step: float | None) -> dict[str, float]:
+def read_values(model: Model, specified: object, step: float | None) -> dict[str, float]:
     """Numbers by name, as given by the user.
 
     Args:
@@ -90,15 +90,15 @@ def read_values(model: Model, given: object, step: float | None) -> dict[str, fl
         given: {name: force [N, N m] or speed [m/s]}, or None.
         step: of the two-step scheme [s]; None: no other step.
     """
-    if given is None:
+    if specified is None:
         return {}
-    if not isinstance(given, Mapping):
+    if not isinstance(specified, Mapping):
         raise SwelltreeError(
-            f"forces {shown(given)} is not a table of names. Give e.g. {{'pto': 1e5}}."
+            f"forces {shown(specified)} is not a table of names. Give e.g. {{'pto': 1e5}}."
         )
     known = (*elements(model), *winches(model))
     result = {}
-    for name, value in given.items():
+    for name, value in specified.items():
         if name not in known:
             raise _unknown(model, name, known)
         number = _number(name, value)

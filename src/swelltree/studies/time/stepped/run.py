@@ -25,7 +25,7 @@ from swelltree.jit.status import doing
 from swelltree.jit.trees import flatten, mapped
 from swelltree.model.model import Model, Pose
 from swelltree.pto.controllers.controllers import raise_faults
-from swelltree.results.dataset import given_coordinates
+from swelltree.results.dataset import specified_coordinates
 from swelltree.studies.time.result import result_of
 from swelltree.studies.time.stepped.commands import (
     Commands,
@@ -115,7 +115,7 @@ class Saved:
 
 
 @dataclass(frozen=True)
-class Setup:
+class StepperSetup:
     """What a run by hand begins from.
 
     Args:
@@ -138,7 +138,7 @@ class Setup:
 class SteppedRun:
     """A run that is stepped by hand; made by `swelltree.stepper`."""
 
-    def __init__(self, model: Model, sea: AnySea | None, setup: Setup) -> None:
+    def __init__(self, model: Model, sea: AnySea | None, setup: StepperSetup) -> None:
         self._setup = setup
         self._first: tuple[Model, AnySea | None, Saved] | None = (
             None  # model and sea of the first state, and that state
@@ -187,7 +187,7 @@ class SteppedRun:
             if self._furthest(now.task, t) < end:
                 now = replace(now, task=self._task(now, now.model, now.sea, t))
             times = np.array([t, min(self._furthest(now.task, t), end)])
-            stepper, state = now.stepper.onward(now.task, now.state, times)
+            stepper, state = now.stepper.continue_from(now.task, now.state, times)
             state, sample = _sampled(stepper, state, times)
             now, t = replace(now, stepper=stepper, state=state), float(times[1])
         return replace(now, samples=now.samples.then(end, sample, now.task, now.stepper))
@@ -278,7 +278,7 @@ class SteppedRun:
         model = now.model.with_values(numbers) if numbers else now.model
         task = self._task(now, model, sea, self.time)
         check_same_layout(now.task.model, task.model, (*numbers, *of_sea))
-        stepper, state = now.stepper.onward(task, *self._here())
+        stepper, state = now.stepper.continue_from(task, *self._here())
         samples = now.samples.changed(stepper, (*numbers, *of_sea))
         self._now = Saved(self, model, sea, task, stepper, state, now.commands, samples)
 
@@ -323,7 +323,7 @@ class SteppedRun:
         now = self._now
         # where simulate(start=...) goes on, nothing is held any more
         free = replace(now.task, model=with_commands(now.task.model, no_commands(now.model)))
-        stepper, state = now.stepper.onward(free, *self._here())
+        stepper, state = now.stepper.continue_from(free, *self._here())
         run = _ByHand(stepper, state, now.samples)
         datum = self._first[2].task.datum if self._first is not None else None
         task = replace(now.task, still=now.model, start=None, datum=datum)
@@ -382,7 +382,7 @@ def _sampled(stepper: Stepper, state: Carry, times: np.ndarray) -> tuple[Tree, T
 
 def _near(model: Model, task: Task) -> Mapping[str, float] | np.ndarray:
     """Joint coordinates that those of the first sample are near to."""
-    return task.start.joint_coordinate.values[-1] if task.goes_on else given_coordinates(model)
+    return task.start.joint_coordinate.values[-1] if task.goes_on else specified_coordinates(model)
 
 
 def _datum(task: Task, stepper: Stepper, sample: Tree) -> tuple[Pose, str]:

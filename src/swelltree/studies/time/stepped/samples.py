@@ -92,7 +92,7 @@ class Samples:
     changes: float = 0.0
 
     @property
-    def kept(self) -> list[Sample]:
+    def stored(self) -> list[Sample]:
         """In time."""
         begin = 0 if self.keep is None else max(0, self.count - self.keep)
         return self.taken[begin : self.count]
@@ -105,7 +105,7 @@ class Samples:
     @property
     def times(self) -> np.ndarray:
         """Of all that are kept [s]."""
-        return np.array([sample.time for sample in self.kept])
+        return np.array([sample.time for sample in self.stored])
 
     def then(self, time: float, values: Phase, task: Task, stepper: Stepper) -> Samples:
         """With one more."""
@@ -114,7 +114,7 @@ class Samples:
         crowded = self.keep is not None and len(taken) > 2 * self.keep
         if len(taken) != self.count or crowded:
             self._follow()
-            taken = self.kept
+            taken = self.stored
         taken.append(new)
         return replace(self, taken=taken, count=len(taken), first=self.first or new)
 
@@ -155,19 +155,19 @@ class Samples:
 
     def channels(self) -> dict[str, np.ndarray]:
         """Raw channels of all that are kept, time first."""
-        kept = self.kept
-        raw = gathered((sample.channels() for sample in kept), len(kept))
-        changes = np.array([sample.changes for sample in kept])
+        stored = self.stored
+        raw = gathered((sample.channels() for sample in stored), len(stored))
+        changes = np.array([sample.changes for sample in stored])
         return raw | ({CHANGES: changes} if changes.any() else {})
 
     def over_time(self) -> dict[str, np.ndarray]:
         """What follows from sample to sample, or from seas that were changed, time first."""
         self._follow()
-        kept, rows = self.kept, {}
-        if kept[0].joints is not None:
-            rows["joint_coordinate"] = np.stack([np.asarray(sample.joints) for sample in kept])
-        if kept[0].task.waves is not None:
-            rows["elevation"] = np.concatenate([sample.surface() for sample in kept])
+        stored, rows = self.stored, {}
+        if stored[0].joints is not None:
+            rows["joint_coordinate"] = np.stack([np.asarray(sample.joints) for sample in stored])
+        if stored[0].task.waves is not None:
+            rows["elevation"] = np.concatenate([sample.surface() for sample in stored])
         return rows
 
     def _follow(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError, shown
 from swelltree.hydro.linear.data import Window
 from swelltree.jit.arrays import Tree
-from swelltree.jit.backend import is_traced, make_room
+from swelltree.jit.backend import is_traced, trim_cache
 from swelltree.model.model import Model
 from swelltree.model.solved import fixed_step
 from swelltree.multibody.formulations import Formulation
@@ -21,20 +21,20 @@ from swelltree.studies.time.continuing import end_time, is_run
 from swelltree.studies.time.result import checked
 from swelltree.studies.time.simulate import stepper_of
 from swelltree.studies.time.stepped.commands import no_commands, read_values
-from swelltree.studies.time.stepped.run import Setup, SteppedRun, seconds
+from swelltree.studies.time.stepped.run import SteppedRun, StepperSetup, seconds
 from swelltree.studies.time.task import (
     TWO_STEP,
-    Asked,
+    RunOptions,
     Sampling,
     Stepping,
     Task,
-    kept_step,
     read_task,
+    required_step,
 )
 from swelltree.studies.time.winch_findings import (
     longest_step,
-    refuse_what_cannot_be_obeyed,
-    tell_of_light_loads,
+    validate_winch_commands,
+    warn_light_hook_loads,
 )
 from swelltree.waves.gridded import GridWaves
 
@@ -101,24 +101,24 @@ def stepper(
     begin = end_time(start) if is_run(start) else 0.0
     until = _end(model, sea, case, begin, duration)
 
-    def task_of(model: Model, sea: AnySea | None, t: float, asked: Asked) -> Task:
+    def task_of(model: Model, sea: AnySea | None, t: float, requested: RunOptions) -> Task:
         sampling, window = Sampling(times=[begin]), Window(max(t, begin), POINTS)
-        return replace(read_task(model, sea, sampling, asked, until, window), by_hand=True)
+        return replace(read_task(model, sea, sampling, requested, until, window), by_hand=True)
 
     stepping = Stepping(rtol, atol, step, max_step)
-    asked = Asked(stepping, solver, formulation, start, case, excitation)
-    task = task_of(model, sea, begin, asked)
+    requested = RunOptions(stepping, solver, formulation, start, case, excitation)
+    task = task_of(model, sea, begin, requested)
     stepping = replace(stepping, step=_fixed_step(task, until))
-    asked = replace(asked, stepping=stepping)
+    requested = replace(requested, stepping=stepping)
     findings = checked(model)
-    refuse_what_cannot_be_obeyed(task.model, np.array([begin, min(until, begin + LOOKED_AT)]))
-    tell_of_light_loads(task.model)
-    make_room()
+    validate_winch_commands(task.model, np.array([begin, min(until, begin + LOOKED_AT)]))
+    warn_light_hook_loads(task.model)
+    trim_cache()
     commands = no_commands(model)
     only = stepping.step if task.solver in TWO_STEP else None
     first = commands.now | read_values(model, forces, only)
-    setup = Setup(
-        task_of=lambda model, sea, t: task_of(model, sea, t, asked),
+    setup = StepperSetup(
+        task_of=lambda model, sea, t: task_of(model, sea, t, requested),
         stepper_of=stepper_of,
         forces=replace(commands, now=first, before=first),
         until=until,
@@ -140,10 +140,14 @@ def _end(
 
 def _fixed_step(task: Task, until: float) -> float | None:
     """The step of a run [s]; None where steps are adaptive or the model has its own."""
-    given = task.stepping.step
-    if given is not None:
-        return given
-    if task.solver == "rk4" and kept_step(task.model) is None and fixed_step(task.model) is None:
+    specified = task.stepping.step
+    if specified is not None:
+        return specified
+    if (
+        task.solver == "rk4"
+        and required_step(task.model) is None
+        and fixed_step(task.model) is None
+    ):
         raise SwelltreeError(
             "stepper: solver 'rk4' needs a step, for the times to come are not known. Give "
             "step=0.05, or solver='tsit5'."
