@@ -308,14 +308,14 @@ def test_studies_of_other_names_have_files_of_their_own(case, tmp_path):
 
 def test_a_result_of_another_case_is_not_written_over(case, tmp_path):
     assert swelltree("run", case, "--out", tmp_path / "out").exit_code == 0
-    before = (tmp_path / "out" / "swing.nc").read_bytes()
     assert swelltree("run", case, "--out", tmp_path / "out").exit_code == 0  # its own is
+    before = (tmp_path / "out" / "swing.nc").read_bytes()
     other = tmp_path / "other.toml"
     other.write_text(case.read_text().replace("0.2", "0.3"))
     done = swelltree("run", other, "--out", tmp_path / "out")
     assert done.exit_code == 2
     assert "holds a result of the case 'pendulum.toml', not of 'other.toml'" in done.stderr
-    assert len((tmp_path / "out" / "swing.nc").read_bytes()) == len(before)
+    assert (tmp_path / "out" / "swing.nc").read_bytes() == before
 
 
 def test_a_case_of_the_same_name_in_another_folder_writes_over_nothing(case, tmp_path):
