@@ -211,8 +211,6 @@ def check_table(table: CaseTable, sea: Sea | None, model: Model) -> None:
             in_sea(sea, base | {name: int(value) if name in INTEGER_COLUMNS else float(value)})
 
 
-# --- What the sea states of a campaign are, in the words of IEC TS 62600-100
-
 ABOUT = {
     "Hm0": {"units": "m", "long_name": "spectral estimate of the significant wave height"},
     "Te": {"units": "s", "long_name": "energy period"},

@@ -28,9 +28,6 @@ from swelltree.jit.native import lane_width
 from swelltree.studies.batch.batch import BatchPlan
 from swelltree.studies.batch.cases import BatchCase
 
-# --- Processes that run the blocks of a campaign: this one, those of this machine, any Dask
-# cluster
-
 AHEAD = 3  # jobs per process that wait
 BLOCK = 32  # cases of a process with one core, at most: what is cut off is run again
 SHARES = 4  # blocks for each process at least, where there are cases enough: none waits long

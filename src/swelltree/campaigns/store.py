@@ -42,9 +42,6 @@ from swelltree.model.values.described import Described
 if TYPE_CHECKING:
     import xarray as xr
 
-
-# --- The store of a campaign: a folder with numbers in Zarr and an index of finished blocks
-
 ABOUT, RESULTS, INDEX = "campaign.json", "results.zarr", "index"
 LAYOUT = 1  # of the store
 STATES = ("done", "failed")  # of a case that was run

@@ -90,8 +90,6 @@ class Closure:
         return q, float(np.abs(rows.residual).max(initial=0.0))
 
 
-# --- Initial assembly: coordinates and velocities made consistent with loops and drives
-
 ROUNDING = 1e-6  # m, rad: a given value that moves by less was given with that many digits
 
 

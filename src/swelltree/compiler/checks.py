@@ -279,8 +279,6 @@ def _sentence(label: str, field: str, table: Table) -> str:
     return said
 
 
-# --- Current and wind that nothing in a system feels
-
 CURE = {
     "current": "QuadraticDrag, BodyDrag, MorisonMember or dynamic lines",
     "wind": "WindDrag or a Rotor",

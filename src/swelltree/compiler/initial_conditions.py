@@ -15,9 +15,6 @@ from swelltree.spatial.rotations import euler_to_matrix, matrix_to_euler, matrix
 if TYPE_CHECKING:
     from swelltree.describe.joints.joint import Joint
 
-
-# --- Joints as their bodies are described: coordinates to start from, before loops are closed
-
 FAR = 0.01  # m: bodies that are described so far from their joints are a mistake
 
 

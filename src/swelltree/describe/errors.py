@@ -9,8 +9,6 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-# --- Messages for the user: which item, which value, what to do
-
 LONGEST_SENTENCE = 500  # letters
 
 

@@ -51,8 +51,6 @@ def written_name(function: Callable[..., object]) -> str:
     return f"{module}:{name}"
 
 
-# --- What all descriptions share: frozen, checked when made, equal by value, changed by `replace`
-
 T = TypeVar("T")
 CONFIG = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 

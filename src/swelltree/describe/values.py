@@ -21,9 +21,6 @@ from swelltree.describe.read_as import Converted, ReadAs
 # what stands behind a name is known to whoever reads it: numbers, texts, lists, further names
 NamedValues = dict[str, Any]
 
-
-# --- Reading the values a user gives: numbers, vectors, rotations, names
-
 DOFS = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
 AXES = ("x", "y", "z")
 

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
     from swelltree.model.model import Model
 
-
-# --- Hydrodynamic data as small files of the package
-
 STORED_VARIABLES = (
     "added_mass",
     "radiation_damping",

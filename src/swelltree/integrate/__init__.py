@@ -1,4 +1,4 @@
 """Solvers for functions of arrays: time stepping, Newton, chunked runs.
 
-Nothing here knows of bodies or joints; a problem is a few pure functions.
+A problem is a few pure functions; only `complementarity` knows of bodies and joints.
 """

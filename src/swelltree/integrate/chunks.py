@@ -67,8 +67,6 @@ def progress_bar(
         yield lambda t: bar.update(task, completed=t - first, now=t, description=title)
 
 
-# --- Long runs in chunks: bounded memory, progress, checkpoints, stop and resume
-
 LARGE = 200_000_000  # bytes of outputs that are held in memory
 
 Advance = Callable[[Tree, np.ndarray], tuple[Tree, Tree]]

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
 
-# --- How a solve ended: a code that fits in a compiled loop, and its message
-
-
 class Code(enum.IntEnum):
     """Result of a solve; 0 is success."""
 

@@ -39,9 +39,6 @@ def run_key(*parts: object) -> str:
     return hashed(*versions(), *(contents.of(part) for part in parts))
 
 
-# --- The one interface of time stepping, and the driver of all who have it
-
-
 @dataclass(frozen=True)
 class OutputOptions:
     """How a run is cut, shown and kept.

@@ -88,8 +88,6 @@ def runs_of_lines(file: MooringFile) -> list[tuple[LineRow, ...]]:
     return runs
 
 
-# --- From the tables of a mooring file to descriptions of a system
-
 SLIDES = ("Surge", "Sway", "Heave")
 MOVING = ("free", "pinned", "coupledpinned")  # bodies that the file itself describes
 

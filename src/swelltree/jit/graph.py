@@ -129,8 +129,6 @@ def _converted(value: float, kind: str) -> float:
     return int(np.int64(value).astype(TYPES[kind]))
 
 
-# --- Expressions of single numbers in nested regions: simplified as they are made, each kept once
-
 FLOAT, SHORT, LONG, UNSIGNED, TRUTH = "f8", "i4", "i8", "u4", "b1"
 KINDS = {"float64": FLOAT, "int32": SHORT, "int64": LONG, "bool": TRUTH}
 KINDS |= {"uint32": UNSIGNED}

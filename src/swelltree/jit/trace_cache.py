@@ -20,8 +20,6 @@ from swelltree.jit.entries import Entry
 from swelltree.jit.traced_types import ClosedProgram, DType
 from swelltree.jit.trees import TreeDef, structure_of
 
-# --- What is known of a traced function: found on disk, where it is, without tracing it
-
 OURS = "swelltree."
 
 

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from swelltree.multibody.kinematics import Pose
 
 
-# --- States besides the motion: radiation memory, and states of force elements
-
-
 @pytree()
 class InternalState:
     """Internal states of a system."""

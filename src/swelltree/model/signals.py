@@ -57,8 +57,6 @@ def nonlinearity(time: Float[np.ndarray, " n"], value: Float[np.ndarray, " n"]) 
     return np.array(sorted(stored))
 
 
-# --- Signals of time, compiled: constants, tables, harmonics, polynomials, user functions
-
 Motion = tuple[Array, Array, Array]
 
 

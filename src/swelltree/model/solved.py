@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from swelltree.multibody.layout import Layout
 
 
-# --- Effects that solve for a flow at every instant, and for the added mass it has there
-
-
 def coupled_effect(model: Model) -> Effect | None:
     """The effect with an added mass of every instant, None if there is none."""
     return next((effect for effect in model.effects if effect.has_added_mass), None)

@@ -11,8 +11,6 @@ from swelltree.multibody.kinematics import Frames, Motion, Pose, body_index, dof
 from swelltree.multibody.layout import Layout
 from swelltree.spatial.rotations import cross, matvec, quat_rate, quat_velocity, turn_quat
 
-# --- Tree velocities: how joint velocities move bodies, and how coordinates follow velocities
-
 
 def tree_blocks(model: Model, pose: Pose, frames: Frames) -> tuple[Array, Array]:
     """Linear and angular velocity of every body per unit tree velocity, (N, n, 3) each."""

@@ -1,4 +1,4 @@
-"""Views: outline in the terminal, plots, three-dimensional replay, reports, films."""
+"""Reports, plots, 3-D replay, films, live view, and the outline in the terminal."""
 
 from types import ModuleType
 

@@ -22,9 +22,6 @@ from swelltree.report.scene import COLORS, continuous, drawing_of, stride
 if TYPE_CHECKING:
     import xarray as xr
 
-
-# --- A run as an animated glTF file (.glb), for Blender and other 3-D programs
-
 KEYS = 200_000  # most keyframes of all bodies together
 FLOAT, UINT32 = 5126, 5125
 Z_UP = [-np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)]  # quaternion x, y, z, w

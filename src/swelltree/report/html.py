@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-# --- Small pieces of HTML; every text is escaped here and nowhere else
-
-
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], total: int = 0) -> str:
     """A table; the first column is text, the last `total` rows are sums."""
     first = len(rows) - total

@@ -79,8 +79,6 @@ def _faces(triangles: np.ndarray) -> str:
     return base64.b64encode(zlib.compress(triangles.astype("<u2").tobytes(), 9)).decode()
 
 
-# --- The moving scene of a run as plain data, from its result file alone
-
 COLORS = (
     "#2f6fb0",
     "#e08a1e",

@@ -33,9 +33,6 @@ from swelltree.spatial.rotations import (
 if TYPE_CHECKING:
     import xarray as xr
 
-
-# --- Motion of bodies from a datum, in the axes of their heading there
-
 DATUM = "datum"  # coordinate of results
 DESCRIBED, EQUILIBRIUM = "the described pose", "the equilibrium in still water"
 

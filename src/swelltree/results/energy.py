@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-# --- The energy budget: what was gained, what was stored, what did the work
-
-
 def energy_residual(
     kinetic: Float[Array, "time body"],
     potential: Float[Array, "time element"],

@@ -12,8 +12,6 @@ from typing import NamedTuple
 from swelltree.jit.arrays import Array
 from swelltree.model.model import Model
 
-# --- Names, dimensions, units and frames of everything a run reports
-
 DOFS = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
 AXES = ("x", "y", "z")
 

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
     from swelltree.waves.sea import AnySea, RealisedSea
 
-
-# --- The sea of a run, kept in its result: every plane wave, as JSON in an attribute
-
 ROWS = ("amplitude", "omega", "wavenumber", "beta", "phase")
 UNITS = "amplitude m, omega rad/s, wavenumber 1/m, beta rad (towards), phase rad at the origin"
 

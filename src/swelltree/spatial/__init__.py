@@ -1,1 +1,1 @@
-"""Vectors, rotations and small linear algebra: the bottom of the road."""
+"""Vectors, rotations and small linear algebra."""

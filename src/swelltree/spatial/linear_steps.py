@@ -12,8 +12,6 @@ from jaxtyping import Float
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
 from swelltree.jit.backend import jnp
 
-# --- Exact steps of linear systems, by the matrix exponential; in numpy
-
 
 @pytree("banded")
 class ExactStages:

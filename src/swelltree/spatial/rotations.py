@@ -58,8 +58,6 @@ def unskew(S: Float[Array, "*n 3 3"]) -> Float[Array, "*n 3"]:
     return 0.5 * xp.stack(parts, axis=-1)
 
 
-# --- Rotations as matrices and unit quaternions (w, x, y, z); no Euler singularity inside
-
 LOCKED = 1e-20  # square of the cosine of the pitch where roll and yaw are one
 
 

@@ -42,8 +42,6 @@ def engine_of(model: Model, run: SimulateStudy) -> str:
     return stepper_of(task, width).engine(task.times[:width])
 
 
-# --- The engine that a study of a case will use, reported before it is carried out
-
 # their equations are asked for at nodes in time
 PERIODIC = (SteadyStateStudy, OptimalControlStudy)
 

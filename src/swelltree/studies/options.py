@@ -55,9 +55,6 @@ def check_model(model: object, study: str) -> None:
     raise SwelltreeError(f"{study}: {type(model).__name__} is not a model. Give compile(system).")
 
 
-# --- Studies that cannot be differentiated, and what to use in their place
-
-
 def _holds_traced(things: Tree) -> bool:
     """Is there a traced number in models, arrays or described seas?"""
     leaves = leaves_of(things)

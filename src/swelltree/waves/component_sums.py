@@ -21,9 +21,6 @@ from swelltree.waves.ramp import ramp
 if TYPE_CHECKING:
     from swelltree.waves.airy import Components
 
-
-# --- Linear waves at points of a traced program: sums over components in loops
-
 SMALLEST = 1e-300
 LOOP_LIMIT = 8  # components from which on a loop over them is shorter
 

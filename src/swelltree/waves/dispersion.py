@@ -10,8 +10,6 @@ from swelltree.describe.environment.water import Water
 from swelltree.describe.errors import SwelltreeError
 from swelltree.jit.arrays import Array, known, namespace, pytree
 
-# --- The dispersion relation of water waves, and the decay of their motion with depth
-
 GUO = 2.4908  # Guo (2002): exponent of the first guess, right to 0.75 %
 
 

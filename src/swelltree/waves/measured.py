@@ -25,9 +25,6 @@ from swelltree.waves.dispersion import AnyWater, dispersion
 if TYPE_CHECKING:
     import xarray as xr
 
-
-# --- A measured record of the free surface as complex components
-
 PARTED = str.maketrans(",;:", "   ")
 EVEN = 1e-6  # of the step: how far samples may be off an even spacing
 EXTENDED = 1.1  # length of the series of a band over that of the record

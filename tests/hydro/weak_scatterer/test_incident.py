@@ -48,10 +48,12 @@ def test_steep_wave_satisfies_both_conditions_on_its_own_surface(depth):
     wave = steep_wave(realise(sea, water), water)
     places = rng.normal(size=(20, 2)) * 40
     doubted = Doubted(wave.wave, wave.depth, wave.g)
-    _, (dynamic, kinematic) = on_surface(doubted, 3.7, places)
+    top, (dynamic, kinematic) = on_surface(doubted, 3.7, places)
     assert np.abs(dynamic).max() < 1e-8 * G * 4.0
     assert np.abs(kinematic).max() < 1e-8
-    assert not any(np.any(left) for left in on_surface(wave, 3.7, places)[1])
+    on = np.column_stack([places, top.level])
+    for left in residuals(wave, 3.7, on, G):
+        np.testing.assert_array_equal(np.asarray(left), np.zeros(20))
 
 
 @pytest.mark.parametrize("steep", [False, True])

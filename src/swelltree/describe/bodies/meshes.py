@@ -204,8 +204,6 @@ def turned(panels: Panels, which: np.ndarray) -> Panels:
     return Panels(panels.vertices, faces)
 
 
-# --- Panels from meshes: STL files read here, others by Capytaine's loaders, or from memory
-
 NEED_BEM = "needs Capytaine, which is not installed. Run `pip install swelltree[bem]`."
 
 

@@ -65,9 +65,6 @@ STUDY_TYPES: dict[str, type[Study]] = {
     )
 }
 
-
-# --- Case files: a system and its studies as TOML
-
 D = TypeVar("D", bound=Description)
 
 # the lists of [system]: word of one item, its class or its classes by `type`

@@ -115,9 +115,6 @@ Limit = Annotated[
     WithJsonSchema({"type": ["number", "array", "object"]}),
 ]
 
-
-# --- Studies as a case file describes them; `swelltree.studies` carries them out
-
 FORMULATIONS = ("path_matrix", "partial_velocity", "composite_body", "partition", "lagrange")
 SOLVERS = ("tsit5", "dopri5", "rk4", "stiff", "two_step", "interior_point")
 EXCITATIONS = ("components", "convolution", "moving")

@@ -11,8 +11,6 @@ from swelltree.describe.errors import SwelltreeError, shown
 from swelltree.describe.files.paths import plain_text
 from swelltree.describe.values import NamedValues
 
-# --- Writing TOML: one table per item, its parts in line, so that a case file reads like a list
-
 
 def to_text(document: NamedValues) -> str:
     """A document as TOML text: tables on the first two levels, lists of tables as [[...]]."""

@@ -85,9 +85,6 @@ FitLike = Annotated[
     Converted[RadiationFit], BeforeValidator(_as_fit), SchemaOf(lambda: class_schema(RadiationFit))
 ]
 
-
-# --- Where the hydrodynamic data of a case come from, a BEM run or a file, and how they are used
-
 DRIFT = ("none", "mean", "newman", "qtf")
 BEM_DRIFT = ("none", "free", "fixed")
 GAPS = ("error", "interpolate", "drop")

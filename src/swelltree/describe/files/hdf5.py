@@ -64,8 +64,6 @@ def _is_endless(content: mmap.mmap, start: int) -> bool:
     return False
 
 
-# --- HDF5 files of others, looked at before they are read
-
 DEEPEST = 32  # groups within groups
 MOST_OBJECTS = 20_000  # a group that holds itself has no end
 UNSTORED = 64 * 2**20  # bytes that a file may declare without storing them

@@ -88,9 +88,6 @@ def plain_text(path: str | Path, most: int = MAX_BYTES, errors: str = "strict") 
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-# --- Paths that users and files give: invalid file names are reported
-
-
 def user_path(path: str | Path, what: str) -> Path:
     """The path of something to be read, which may not be there but could be.
 

@@ -13,8 +13,6 @@ from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description
 from swelltree.describe.values import Flag, Name, NamedValues, Names, Number
 
-# --- Controllers: u(t, y) from measured channels to the actuators of force elements
-
 
 class Measure(NamedTuple):
     """A measured channel: "item.quantity" or "item.quantity.rate"."""

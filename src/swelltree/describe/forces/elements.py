@@ -16,9 +16,6 @@ from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description
 from swelltree.describe.values import DOFS, Flag, Name, NamedValues, Number, as_dof
 
-# --- Force elements: springs, dampers and actuators between points or on joints, and applied
-# forces
-
 
 class Force(Description):
     """Base of the force elements."""

@@ -23,8 +23,6 @@ from swelltree.describe.values import (
     one_of,
 )
 
-# --- Forces of flow past bodies: quadratic drag, slender members, wind
-
 RELATIVE_TO = ("ground", "current", "water")
 _surface = one_of(("actual", "still"), "surface")
 _lumping = one_of(("middle", "nodes"), "lumping")

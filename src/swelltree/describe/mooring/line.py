@@ -30,8 +30,6 @@ from swelltree.describe.values import (
     row_of,
 )
 
-# --- Lines, the junctions where they meet, and their ends
-
 MaybeNumber = Annotated[
     Converted[float],
     BeforeValidator(lambda value: None if value is None else as_number(value)),

@@ -16,8 +16,6 @@ from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description, parts_of
 from swelltree.describe.values import Name, Number, one_of
 
-# --- Marine operations: stages in time that drive winches, catch and let go of loads
-
 ACTIONS = ("hold", "brake", "pay_out", "haul_in", "couple", "release")
 SWITCHES = ("couple", "release")
 _action = one_of(ACTIONS, "stage action")

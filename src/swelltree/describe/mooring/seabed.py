@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from swelltree.describe.system import System
 
 
-# --- The seabed, and points of bodies that may touch it
-
-
 def _as_slope(value: object) -> object:
     row = row_of(value)
     if row is None or len(row) != 2:

@@ -17,9 +17,6 @@ from swelltree.describe.errors import SwelltreeError, warn_user
 if TYPE_CHECKING:
     import capytaine as cpt
 
-
-# --- Wetted panels of the bodies of a system, in the world, and their way into Capytaine
-
 THIN = 0.1  # thickness over length of a part below which it counts as thin
 MIRRORS = {"xOz": 1, "yOz": 0}  # planes of symmetry of Capytaine, and the axis across each
 SAME = 1e-6  # of the size of a panel: nearer is the same place

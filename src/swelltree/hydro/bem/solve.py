@@ -106,8 +106,6 @@ def inside(points: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return (spans & ahead).sum(axis=1) % 2 == 1
 
 
-# --- One boundary-element computation by Capytaine: panels in, coefficients out
-
 METHOD = "direct"
 NEGATIVE = 0.005  # of omega A: a diagonal damping more negative than this becomes NaN
 OFF_DEEP = 0.02  # of omega A: farther from deep water than this becomes NaN in short waves

@@ -28,9 +28,6 @@ from swelltree.jit.arrays import Array
 if TYPE_CHECKING:
     import xarray as xr
 
-
-# --- The hydrodynamic dataset: one form for the data of every code
-
 DOFS = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
 XYZ = ("x", "y", "z")
 RADIATION = ("omega", "influenced_dof", "radiating_dof")

@@ -60,8 +60,6 @@ def _reached(good: np.ndarray) -> np.ndarray:
     return np.maximum.accumulate(good, axis=0) & np.maximum.accumulate(good[::-1], axis=0)[::-1]
 
 
-# --- Gaps in hydrodynamic data: found and reported, and filled only on request
-
 MATRICES = ("added_mass", "radiation_damping")
 FORCES = ("excitation_force", "Froude_Krylov_force", "diffraction_force")
 OMEGA = ("omega",)

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     import h5py
     import xarray as xr
 
-
-# --- Writing hydrodynamic data: Capytaine's netCDF and BEMIO's h5, whole or not at all
-
 # places of mean drift in BEMIO files, by method; data of other codes are written to the first
 DRIFT = ("momentum_conservation", "control_surface", "pressure_integration")
 

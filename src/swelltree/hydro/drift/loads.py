@@ -121,8 +121,6 @@ def check_size(numbers: int) -> None:
         )
 
 
-# --- Second-order wave loads on a time grid
-
 POINTS_PER_PERIOD = 24  # of the fastest line: the cubic between them is exact to 1e-5
 POINTS_PER_RAMP = 48
 BLOCK = 200_000  # pairs of waves at a time

@@ -225,9 +225,6 @@ def _turned(R: Array, load: Sequence[Array], xp: ModuleType) -> Array:
     )
 
 
-# --- Nonlinear hydrostatics and Froude-Krylov forces of hulls, at their actual position
-
-
 @pytree("names", "bodies", "radius")
 class Hulls(Effect):
     """Pressure of the undisturbed sea on hulls, and their buoyancy.

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from swelltree.waves.airy import Components
     from swelltree.waves.dispersion import AnyWater, WaterNumbers
 
-
-# --- Excitation of plane waves by the data: at any frequency and heading, for bodies at rest
-
 SPLINES: deque[tuple[np.ndarray, np.ndarray, tuple[CubicSpline, ...]]] = deque(
     maxlen=8
 )  # arrays and their splines

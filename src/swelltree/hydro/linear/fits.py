@@ -162,8 +162,6 @@ def _near_peaks(omega: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.concatenate([*adjacent(), omega[:1]])
 
 
-# --- Radiation fits of this process, for models that are compiled again with other numbers
-
 MAX_FITS = 16
 _RECENT: dict[str, tuple[RadiationModel, list[tuple[Warning | str, type[Warning]]]]] = {}
 

@@ -30,9 +30,6 @@ from swelltree.spatial.rotations import matmul, transpose
 if TYPE_CHECKING:
     from swelltree.model.internal_state import InternalState
 
-
-# --- A hydrodynamic frame for each body that follows its mean yaw (O Cathain 2006, eqs. 26-32)
-
 KIND = "frame"
 
 

@@ -78,9 +78,6 @@ def moving_waves(table: Table, waves: Components, follows_place: bool) -> Moving
 
 PER_COMPONENT = ("amplitude", "omega", "wavenumber", "beta", "phase")
 
-
-# --- A sea acting on a model: every effect that feels waves takes them in
-
 METHODS = ("components", "convolution", "moving")
 
 

@@ -34,8 +34,6 @@ from swelltree.spatial.linear_steps import (
 )
 from swelltree.spatial.rotations import apply
 
-# --- Radiation of all bodies as one linear block of their velocities
-
 SOURCES = ("data", "state_space")
 
 

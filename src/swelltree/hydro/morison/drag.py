@@ -26,8 +26,6 @@ from swelltree.multibody.layout import Layout
 from swelltree.multibody.tree import point_motion, spread
 from swelltree.spatial.rotations import dot, matvec, skew, transpose
 
-# --- Drag as pieces that a study in the frequency domain can linearise
-
 TINY = 1e-12  # (m/s)^2 under the root, so that drag has a derivative at rest
 
 

@@ -99,9 +99,6 @@ def submergence(
     return Submergence(wet, head + xp.maximum(depth - b, 0.0), turn)
 
 
-# --- Slender members by Morison's formula, strip by strip
-
-
 @pytree("names", "body", "member", "follows")
 class MorisonMembers(Effect):
     """Strips and end plates of all members (k of them).

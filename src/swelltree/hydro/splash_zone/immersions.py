@@ -120,8 +120,6 @@ def _finite(start: Array, xp: ModuleType) -> Array:
     return xp.where(xp.isfinite(start), start, 0.0)
 
 
-# --- Bodies at the surface of the water, by tables over depth
-
 NEAR = 1e-3  # m and s: half width of the differences that give slope and rate of the surface
 
 

@@ -16,8 +16,6 @@ from swelltree.hydro.weak_scatterer.swept import swept
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jnp
 
-# --- Which bodies weak scatterers have, and whether something else carries them too; without JAX
-
 
 def described_scatterer(system: System) -> WeakScatterer | None:
     """The one that is described, None if none is."""

@@ -100,8 +100,6 @@ def _ahead(state: StepperState, motion: np.ndarray, times: float) -> StepperStat
     return replace(state, pose=Pose(p, R), lines=lines)
 
 
-# --- Equilibrium of bodies, lines and junctions as the end of a walk without memory of velocity
-
 FIRST_STEP, LAST_STEP = 0.5, 64.0  # s
 FURTHEST = 4096.0  # s: the longest step of what comes to rest slowly
 MIN_EQUILIBRIUM_STEP = 10.0  # s: rest over such a step is rest

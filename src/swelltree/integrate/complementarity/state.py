@@ -19,8 +19,6 @@ from swelltree.multibody.rows import Drives
 from swelltree.multibody.tree import tree_blocks, velocity_matrix
 from swelltree.pto.actuators.forces import stroke_forces
 
-# --- What the two-step scheme remembers from step to step, its constants and its unknowns
-
 LOG = 512  # events that are kept
 MANY = 100  # unknowns of poses, multipliers and junctions, beyond which programs grow long
 

@@ -278,8 +278,6 @@ def search_inside(step: Step) -> Iterate:
     )
 
 
-# --- One step of the two-step scheme: its solver, and the derivatives that go through it
-
 POLISHING = 2  # Newton steps that carry derivatives
 
 

@@ -124,8 +124,6 @@ def _lowest(x: np.ndarray, below: float) -> np.ndarray:
     return (x < below) & (x <= ring[:-2]) & (x <= ring[2:])
 
 
-# --- Dense convex quadratic programs, by the interior-point method of PIQP
-
 LOOSE = 1e-6  # enough to decide which rows are active
 TOLERANCE = 1e-11  # of residuals and of the duality gap; rows and cost are scaled to about one
 

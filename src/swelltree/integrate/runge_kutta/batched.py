@@ -107,10 +107,6 @@ def _outside_block(
     return block.put(total, decayed + apply(ports.stages.end, u.reshape(-1)))
 
 
-# --- Fixed steps of many cases in parallel: the same times for all, and a flag for those that
-# failed
-
-
 class Side(NamedTuple):
     """What a case among others remembers.
 

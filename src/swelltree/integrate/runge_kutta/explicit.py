@@ -203,9 +203,6 @@ KVAERNO5 = Tableau(
 )
 
 
-# --- One explicit Runge-Kutta step with the right-hand side traced once
-
-
 def _stage_loop(
     bounded: bool, n: int, first: Array, last: Array, body: Callable[..., Tree], init: Tree
 ) -> Tree:

@@ -15,8 +15,6 @@ from swelltree.describe.files.numbers import is_number, to_integer, to_number
 from swelltree.describe.files.paths import plain_text
 from swelltree.interop.sections import Place, TextRow
 
-# --- Files beside a MoorDyn file: stress-strain curves, bending curves, bathymetry
-
 T = TypeVar("T")
 MAX_GRID_POINTS = 100_000  # places along an axis of a bathymetry
 Curve = tuple[tuple[float, float], ...]

@@ -17,8 +17,6 @@ from swelltree.interop.wecsim.assignments import Assignments
 from swelltree.interop.wecsim.diagram import Block, Diagram
 from swelltree.interop.wecsim.findings import Findings
 
-# --- What a model joins: which frames are the world, which a body, which neither
-
 # blocks of WEC-Sim's libraries, the DOFs they leave, and the joint that leaves them
 JOINTS: dict[str, str] = {
     "fixed": "weld",

@@ -69,8 +69,6 @@ def _commented(rows: list[str]) -> str:
     return "\n".join(lines)
 
 
-# --- `read_wecsim`: a folder of WEC-Sim as case files that run, and a list of what was left out
-
 SCRIPT = "wecSimInputFile.m"
 LARGEST_SCRIPT = 2 * 2**20  # bytes
 

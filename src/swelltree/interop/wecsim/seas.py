@@ -19,8 +19,6 @@ from swelltree.interop.wecsim.hydro_data import HydroData
 from swelltree.interop.wecsim.matfile import columns_of, read_mat
 from swelltree.interop.wecsim.script.run import Script
 
-# --- The waves of a script as seas of a case file, one for each condition
-
 TYPES = {
     "irregularImport": "spectrumImport",
     "userDefined": "elevationImport",

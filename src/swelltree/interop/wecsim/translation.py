@@ -95,9 +95,6 @@ def _what(block: Block) -> str:
     return f"is control logic of Simulink ({block.source or block.kind})"
 
 
-# --- From script and diagram to the tables of case files
-
-
 @dataclass
 class Translation:
     """What became of a WEC-Sim case.

@@ -50,8 +50,6 @@ def ptx_of(text: str, architecture: str = "sm_80", optimise: bool = False) -> st
     return _target(architecture).emit_assembly(module)
 
 
-# --- NVIDIA's driver, as far as programs of many cases need it, by ctypes
-
 LIBRARIES = ("libcuda.so.1", "libcuda.so", "nvcuda.dll")
 NO_LIBRARY = "there is no driver of NVIDIA here"
 COMPUTE_MAJOR, COMPUTE_MINOR = 75, 76  # CUdevice_attribute

@@ -104,8 +104,6 @@ class LaneSeries:
         return out.T
 
 
-# --- Many cases in the lanes of registers, registers on all cores
-
 MOST_WITH_ROWS = 120_000  # expressions, as of single runs of the two-step scheme
 
 

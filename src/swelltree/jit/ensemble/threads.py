@@ -92,8 +92,6 @@ def _read(item: Any) -> Iterator[Buffer]:
         yield from (row.origin for row in item.moving_rows)
 
 
-# --- A graph as a function of many cases, one for each thread of a GPU
-
 GROUP = 32  # threads of a warp
 CONSTANTS = 8000  # numbers: the memory of constants has 64 kB
 SLOTS = "held"  # their name; each has a slot of eight bytes

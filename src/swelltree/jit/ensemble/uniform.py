@@ -22,8 +22,6 @@ from swelltree.jit.statements import (
     inner_regions,
 )
 
-# --- What is the same in all lanes of a program, and what is not
-
 VARYING = frozenset({"lanes", "out"})  # memory with a number for each lane in any case
 
 

@@ -9,8 +9,6 @@ from fractions import Fraction
 from swelltree.jit.functions.body import PI, Body, in_parts
 from swelltree.jit.number_types import literal, shorter
 
-# --- Circular functions and their inverses
-
 Rest = Callable[[Body], tuple[str, str, str]]  # quarter turns of %x, the rest and its tail [rad]
 SINE = [float(Fraction((-1) ** n, math.factorial(2 * n + 1))) for n in range(1, 10)]
 COSINE = [float(Fraction((-1) ** n, math.factorial(2 * n))) for n in range(2, 11)]

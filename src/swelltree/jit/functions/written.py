@@ -91,9 +91,6 @@ def expm1(f: Body) -> str:
     return f.pick(small, "%x", value)
 
 
-# --- Which functions there are, and their text with all they use
-
-
 # --- Logarithms, powers and the cube root
 
 ROOT_BITS = struct.unpack("<Q", struct.pack("<d", math.sqrt(0.5)))[0]
@@ -228,9 +225,6 @@ def cube_root(f: Body) -> str:
     return f.call("llvm.copysign", value, "%x")
 
 
-# --- Which functions there are, and their text with all they use
-
-
 # --- Hyperbolic functions
 
 SINE = [float(Fraction(1, math.factorial(2 * n + 1))) for n in range(1, 10)]
@@ -266,9 +260,6 @@ def hyperbolic_tangent(f: Body) -> str:
     rest = f.sub(f.fma(f.neg(q), s, e), f.mul(q, lost))
     value = f.add(q, f.div(rest, s))
     return f.call("llvm.copysign", value, "%x")
-
-
-# --- Which functions there are, and their text with all they use
 
 
 def _nextafter(f: Body) -> str:

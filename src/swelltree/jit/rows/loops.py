@@ -42,9 +42,6 @@ from swelltree.jit.values import (
 if TYPE_CHECKING:
     from swelltree.jit.text import Writer
 
-
-# --- Long arrays stay arrays: their rows are computed in loops, several at once
-
 AXES = 3  # first axes, at most, that count rows
 LONGEST = 128  # numbers of a row that is read number by number; longer ones stay in memory
 TYPES = {"f8": np.float64, "i4": np.int32, "u4": np.uint32, "b1": np.bool_, LONG: np.int64}

@@ -86,8 +86,6 @@ def _catenary(s: np.ndarray, span: float, rise: float, true_span: float, way: np
     return x[:, None] * way + z[:, None] * np.array([0.0, 0.0, 1.0])
 
 
-# --- From described cables to the bodies and joints they are made of
-
 SAME_PLACE = 1e-6  # of an element: an end this close to a node of another cable is at it
 FreeEnd = Point | tuple[Line, str]  # a point that is there, or the junction that a cable makes
 

@@ -160,8 +160,6 @@ def touching(
     return Touching(xp.where(slack, 0.0, H), V_B, V_A, slack)
 
 
-# --- Pieces of line between two points in space: the forces at their ends
-
 UPRIGHT = 1e-6  # of the length: horizontal distance below which a line counts as upright
 LOWEST = 1e-12  # of the length: height above the bed below which an end counts as lying on it
 

@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from swelltree.mooring.dynamic.lines import DynamicLines, StaticLines
 
 
-# --- The numbers of all lines of a system, stacked and padded to one number of segments
-
-
 @pytree("bending", "elastic", "inextensible", "lifted")
 class LineArrays:
     """All lines: (line, segment) unless said otherwise.

@@ -30,9 +30,6 @@ from swelltree.multibody.layout import Layout
 if TYPE_CHECKING:
     from swelltree.mooring.winches import Winches
 
-
-# --- Dynamic lines, the junctions they meet at, and points that may touch the seabed: one effect
-
 STATIC_LINES = (
     "Dynamic lines count as static catenaries here, without their inertia and drag; contact of "
     "bodies with the seabed is left out."

@@ -121,9 +121,6 @@ def _least_norm(model: Model, t: Array, kin: Kinematics, net: Float[Array, "b 6"
     return row_wrenches(layout, layout.rows, values, lam)
 
 
-# --- Every channel of a run at one instant, whichever scheme stepped there
-
-
 class StepInstant(NamedTuple):
     """What is known of an instant."""
 

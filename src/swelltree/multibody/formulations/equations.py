@@ -55,9 +55,6 @@ if TYPE_CHECKING:
     from swelltree.spatial.linear_steps import ExactStages
 
 
-# --- Equations of motion of a model in a chosen formulation, ready for a solver
-
-
 def start_phase(model: Model, formulation: Formulation) -> Phase:
     """Assembled start, no work done yet; numpy unless the model is traced."""
     terms = len(element_names(model)) + len(model.layout.drives)

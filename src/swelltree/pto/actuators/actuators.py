@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from swelltree.pto.actuators.forces import StrokeForces
 
 
-# --- Strokes: distances between two points, and joint coordinates, on which forces act
-
-
 @pytree("body_a", "body_b")
 class Ends:
     """Pairs of points fixed in bodies (p of them); N is the number of the world."""

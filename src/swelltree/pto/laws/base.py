@@ -12,8 +12,6 @@ import numpy as np
 
 from swelltree.jit.arrays import Array, namespace, pytree
 
-# --- Inputs and outputs of a PTO law
-
 
 @pytree()
 class LawInputs:

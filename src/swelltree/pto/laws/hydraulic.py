@@ -19,8 +19,6 @@ from typing import ClassVar
 from swelltree.jit.arrays import Array, namespace, pytree
 from swelltree.pto.laws.base import Law, LawInputs, LawOutputs
 
-# --- Cylinder, check valves, accumulators and motor
-
 CLOSING = 0.01  # fraction of volume or pressure over which the motor's inlet closes
 
 

@@ -13,8 +13,6 @@ from typing import ClassVar
 from swelltree.jit.arrays import Array, namespace, pytree
 from swelltree.pto.laws.base import Law, LawInputs, LawOutputs, machine
 
-# --- Latching and declutching: a PTO whose mode changes at events
-
 NEVER = 1e30  # s
 WORD = 0.5  # value of a controller above which the mode ends
 UP, DOWN, END, FORCE = range(4)

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
-# --- Plots over frequency: spectra, response amplitudes, hydrodynamic data and their fit
-
 MOST_LINES = 12
 FREQUENCY = "frequency [rad/s]"
 TURNS = ("Roll", "Pitch", "Yaw")

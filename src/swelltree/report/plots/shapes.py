@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from swelltree.describe.system import System
 
 
-# --- Plots of shapes: lines from anchor to fairlead, mode shapes, the tree of a system
-
-
 def line_profile(dataset: xr.Dataset, line: str | None = None, time: float | None = None) -> Figure:
     """Shape of a line in its own plane at a time, and the tension along it.
 

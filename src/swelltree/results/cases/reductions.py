@@ -28,9 +28,6 @@ from swelltree.results.statistics import settled, statistics
 if TYPE_CHECKING:
     import xarray as xr
 
-
-# --- What is kept of a run in time where it arises, so that thousands of cases fit into memory
-
 MOST_PEAKS = 20  # of a case that are kept
 ENDINGS = {"peaks": "_peaks", "troughs": "_troughs", "fatigue": "_del", "series": "_series"}
 

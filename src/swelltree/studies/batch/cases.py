@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-# --- The cases of a batch: each is the model with its own numbers, in its own sea
-
-
 class BatchCase(NamedTuple):
     """What is a case's own.
 

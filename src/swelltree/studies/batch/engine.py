@@ -30,8 +30,6 @@ from swelltree.studies.time.task import Stepping, Task, required_step
 from swelltree.studies.time.verify import energy_allowance, lasting, lost_limit_of, open_limit_of
 from swelltree.waves.sea import RealisedSea
 
-# --- Engines that run batches, and the question which of them can run one
-
 
 @dataclass(frozen=True)
 class Plan:

@@ -191,8 +191,6 @@ def _of_components(model: Model, data: Table, many: ManySeas, inside: np.ndarray
     return force
 
 
-# --- Batches in lanes: several cases in each register, registers on all cores
-
 INSTANTS = 128  # at which waves are summed in a chunk
 SAMPLES = (4, 128)  # of a chunk, min and max: one program serves runs of any length
 TURNS = 2  # registers that each core runs in a batch

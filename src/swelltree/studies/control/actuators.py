@@ -23,8 +23,6 @@ from swelltree.studies.control.limited import STROKE
 from swelltree.studies.control.series import Response, sampled
 from swelltree.studies.linear.linear_model import LinearModel
 
-# --- Elements whose law gives way to a chosen force: spring and end stops stay, the rest is u
-
 Place = tuple[int, ...]  # numbers of elements on strokes
 
 

@@ -180,9 +180,6 @@ def control_dataset(
     return xr.Dataset(data, coords, numbers | attrs)
 
 
-# --- One model under optimal control: what is known of it for every sea, and the search in one
-
-
 # --- Optimal control of linear models: one convex quadratic program of the driven elements
 
 
@@ -386,8 +383,6 @@ def _motion(run: xr.Dataset, model: Model, ports: Ports, i: int) -> tuple[np.nda
     length, rate = run.spring_length.sel(spring=name), run.spring_rate.sel(spring=name)
     return length.values - float(forces.strokes.rest[ports.place[i]]), rate.values
 
-
-# --- One model under optimal control: what is known of it for every sea, and the search in one
 
 CURVED = "its equations bend, as where bodies turn"
 KNOWN = Remembered()  # what depends on the model alone

@@ -26,8 +26,6 @@ from swelltree.pto.actuators.forces import stroke_forces
 from swelltree.studies.linear.linear_model import LinearModel
 from swelltree.waves.dispersion import dispersion, group_speed
 
-# --- Eigenvalues of a linear model whose added mass and damping depend on frequency
-
 CONTINUED = 20  # steps from the mode of the model to that in the water
 STILL = 1e-9  # rad/s relative to the fastest mode: slower counts as no oscillation
 

@@ -39,9 +39,6 @@ if TYPE_CHECKING:
     from swelltree.studies.linear.excitation import Excitation
 
 
-# --- One linear model of a system about its equilibrium, for every study of small motions
-
-
 @dataclass(frozen=True)
 class OperatingPoint:
     """Equilibrium about which a model is linearised."""

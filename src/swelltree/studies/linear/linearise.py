@@ -144,9 +144,6 @@ def derivatives_at(formulation: Formulation, point: Point) -> tuple[Balance, Sti
     return jacobian_at(formulation, point, zero), _still(formulation)(point)
 
 
-# --- From a model to its `LinearModel`: equilibrium is found, all loads are differentiated there
-
-
 def free_directions(rows: np.ndarray) -> np.ndarray:
     """Orthonormal directions Z (n, f) that constraint rows (m, n) leave free."""
     n = rows.shape[1]

@@ -41,8 +41,6 @@ from swelltree.studies.periodic.problem import Period, flat, sizes, state_at, un
 from swelltree.studies.periodic.solve import PeriodicSolution, advice, with_pins
 from swelltree.waves.sea import RealisedSea
 
-# --- What a series leaves out: the motion that its residual at the nodes would still make
-
 FINE = 64  # nodes that show what a short series leaves out
 
 

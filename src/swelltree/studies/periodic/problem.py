@@ -45,8 +45,6 @@ from swelltree.waves.airy import Components
 from swelltree.waves.gridded import GridWaves
 from swelltree.waves.sea import RealisedSea
 
-# --- The equations of motion over one period (Paparella 2015)
-
 
 @pytree()
 class Period:

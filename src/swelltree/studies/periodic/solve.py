@@ -23,8 +23,6 @@ from swelltree.pto.actuators.forces import StrokeForces, stroke_forces
 from swelltree.studies.periodic.nodes import Nodes, Values, at_node, points_of
 from swelltree.studies.periodic.problem import Period, flat, preconditioned, scaled, sizes
 
-# --- Newton's method for periodic motions
-
 DENSE = 400  # unknowns up to which the whole Jacobian is formed
 SHORTEST = 2.0**-7  # min fraction of a Newton step
 SMALLEST = 1e-3  # min step of the continuation in wave height

@@ -157,8 +157,6 @@ def _independent(columns: np.ndarray) -> np.ndarray:
     return np.sort(pivots[: columns.shape[1]])
 
 
-# --- `equilibrium`: the equilibrium, and what was out of balance before
-
 TOLERANCE = 1e-10  # of the largest weight or load
 LARGEST_STEP = 0.5  # m, rad: damping of Newton's steps
 

@@ -181,8 +181,6 @@ def _statistic(channel: xr.DataArray, name: str) -> np.ndarray:
     return statistic(channel, name)
 
 
-# --- `operability`: the same operation in many conditions, judged by limits
-
 UNITS = {"Hs": "m", "Tp": "s", "Tz": "s", "beta": "rad", "speed": "m/s"}
 
 

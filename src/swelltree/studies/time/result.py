@@ -141,9 +141,6 @@ def _wandered(
         )
 
 
-# --- The labelled result of a run, with how it ended and what was found before and after it
-
-
 @runtime_checkable
 class Run(Protocol):
     """A run that was stepped, by the driver or by hand."""

@@ -24,8 +24,6 @@ from swelltree.pto.controllers.missing_numbers import not_finite
 from swelltree.studies.time.task import Task, required_step
 from swelltree.studies.time.verify import why_stopped
 
-# --- Lengths of the steps of smooth solvers, and where they end
-
 SAME_STEP = 1e-6  # of a step: how far samples may lie from its multiples
 
 

@@ -31,9 +31,6 @@ from swelltree.spatial.rotations import quat_to_matrix
 if TYPE_CHECKING:
     import xarray as xr
 
-
-# --- A run looks at itself: closure, rank and energy against what its solver promises
-
 OPEN = 1e3  # closure in units of the relative tolerance and the size of the system
 LOST = {True: 1e-2, False: 1e-1}  # of the energy that moved; steps of given length may be coarse
 ADAPTIVE = ("tsit5", "dopri5", "stiff")

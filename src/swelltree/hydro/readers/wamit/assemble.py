@@ -92,9 +92,6 @@ def rotation_about_z(angle: float) -> np.ndarray:
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
-# --- All files of one run with one stem, as the parts of hydrodynamic data
-
-
 def read_wamit(
     path: Path,
     *,

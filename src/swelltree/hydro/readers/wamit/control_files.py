@@ -65,8 +65,6 @@ def _centres(file: TextFile, index: int, points: dict[str, list[list[float]]]) -
     points[CENTRES[name]].append([to_number(x, name, file.at(index)) for x in words[:3]])
 
 
-# --- WAMIT's input files: potential (.pot), force (.frc) and configuration (.cfg)
-
 MOST_PERIODS = 1_000_000
 
 

@@ -65,8 +65,6 @@ def to_omega(periods: np.ndarray, kind: int, setup: WamitSetup) -> np.ndarray:
     return np.where(periods < 0, np.inf, omega)
 
 
-# --- WAMIT's numeric files of first order: .1, .3, .3fk, .3sc and .hst
-
 MOST_MODES = 10_000  # a number beyond is a broken file
 
 

@@ -141,8 +141,6 @@ def steep_wave(wave: StreamWave, water: AnyWater) -> SteepWave:
     return SteepWave(wave, float(water.depth), float(water.g))
 
 
-# --- From a realised sea to an incident wave, checked against tank and mode
-
 HALF_PLANE = 1e-9  # sine of a heading that is along x
 COARSE, TOO_COARSE = 6.0, 3.0  # lengths of a wave over the spacing: less is warned of, rejected
 PART, LARGE_PART = 0.05, 0.2  # of the energy of a sea, in such waves

@@ -120,9 +120,6 @@ def _solid_angle(tri: Frames, R: list, h: Array) -> Array:
     return 2.0 * jnp.arctan2(2.0 * tri.area[:, None] * h, below)
 
 
-# --- Influence of all triangles on points, images included, summed at the vertices they share
-
-
 # --- Integrals over triangles that are far from the points: a rule of seven points
 
 FAR = 4.0  # lengths of the longest side from the centroid
@@ -200,9 +197,6 @@ def mirrored(
     if mirrors.symmetric:
         result += [p * jnp.array([1.0, -1.0, 1.0], points.dtype) for p in result]
     return jnp.stack(result)
-
-
-# --- Influence of all triangles on points, images included, summed at the vertices they share
 
 
 def corner_influence(

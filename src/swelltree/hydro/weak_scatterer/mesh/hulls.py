@@ -106,9 +106,6 @@ def hull_surface(hull: Hull, scale: float = 1.0) -> Surface:
     return used_only(Surface(panels.vertices, both[apart]))
 
 
-# --- Meshes of the hulls that users describe, about the reference points of their bodies
-
-
 def hull_mesh(body: Body, size: float) -> Surface:
     """The closed surface of a body's hull in body axes about its reference point.
 

@@ -13,8 +13,6 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError
 from swelltree.jit.arrays import Array, Tree
 
-# --- A surface of triangles, and whether it encloses a body
-
 FLAT = 1e-10  # area over square of the longest side, below which a triangle is a line
 
 

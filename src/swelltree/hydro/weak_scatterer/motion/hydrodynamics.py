@@ -165,9 +165,6 @@ def potential_gradient(
     return jnp.concatenate([plan - up[:, None] * slope, up[:, None]], 1)
 
 
-# --- One evaluation of the water: rates of the free surface, added mass and wrench of the bodies
-
-
 @pytree()
 class Water:
     """Perturbation at the vertices of the free surface.

@@ -105,9 +105,6 @@ def ends_now(
     return jax.vmap(one)(lines, frozen, q, v, rigid, excess)
 
 
-# --- What hangs on points of bodies at an instant: ends of lines, and junctions tied to them
-
-
 class Points(NamedTuple):
     """Points that carry masses, the ends A and B of all lines first, then ties."""
 

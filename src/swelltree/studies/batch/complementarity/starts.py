@@ -176,8 +176,6 @@ def axes_of_rows(case_start: CaseStart, none: tuple[()], at: Stepped, marks: Arr
     return axes
 
 
-# --- Where the cases of a batch by the two-step scheme begin, found as single runs find it
-
 WIDTH = 1  # samples that the programs of single steps have room for
 
 

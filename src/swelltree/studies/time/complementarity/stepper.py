@@ -85,9 +85,6 @@ def _moments(model: Model, last: StepperState, step: float) -> Iterator[Instant]
         )
 
 
-# --- Runs with dynamic lines or contact with the seabed: `Stepper` of the two-step scheme
-
-
 class TwoStepState(NamedTuple):
     """State of a run between chunks."""
 

@@ -23,8 +23,6 @@ from swelltree.results.dataset import coordinates
 from swelltree.results.sea import labels_of
 from swelltree.studies.time.winch_findings import all_winches
 
-# --- What users hold over their steps: forces on strokes and speeds of winches, by name
-
 
 @dataclass(frozen=True)
 class Commands:

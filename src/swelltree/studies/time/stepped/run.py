@@ -92,8 +92,6 @@ def check_same_layout(before: Model, after: Model, names: Iterable[str]) -> None
         )
 
 
-# --- A run that its user steps: forces in, channels out, saved, restored, reset
-
 WIDTH = 2  # samples of one call: where a step begins and where it ends
 
 
