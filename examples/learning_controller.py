@@ -11,6 +11,7 @@ trained in it; without it the same class runs here by itself.
 """
 
 import time
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ try:
     import gymnasium
 except ImportError:  # the environment then has the same methods, and no spaces
     gymnasium = None
+Env: Any = object if gymnasium is None else gymnasium.Env
 
 PERIOD, AMPLITUDE = 7.0, 0.5  # of the wave [s], [m]
 HOLD = PERIOD / 20  # over which a force is held [s]
@@ -27,7 +29,7 @@ FORCE = 4e5  # limit of the PTO [N]
 SETTLING, EPISODE = 8, 4  # wave periods before an episode, and of an episode
 
 
-class SphereInWave(object if gymnasium is None else gymnasium.Env):
+class SphereInWave(Env):
     """Observe stroke and velocity, push, be paid for absorbed energy."""
 
     def __init__(self, damping: float = 1.0) -> None:

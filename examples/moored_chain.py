@@ -59,15 +59,15 @@ def chain() -> sw.System:
         ),
         sw.Hinge("knee2", e.at(*front), f.at(*back), axis="z", position=0.5),
     ]
-    soft = {"stiffness": 6.0e3, "damping": 3.0e3}
+    stiffness, damping = 6.0e3, 3.0e3  # of the joints that bend [N m/rad], [N m s/rad]
     forces: list[Any] = [
-        sw.JointForce("bend1", "knee1", **soft),
-        sw.JointForce("bend2", "cross1", "Yaw", **soft),
-        sw.JointForce("sag2", "cross1", "Pitch", **soft),
+        sw.JointForce("bend1", "knee1", stiffness=stiffness, damping=damping),
+        sw.JointForce("bend2", "cross1", "Yaw", stiffness=stiffness, damping=damping),
+        sw.JointForce("sag2", "cross1", "Pitch", stiffness=stiffness, damping=damping),
         sw.JointForce("buffer", "telescope", stiffness=2.5e4, damping=4.0e3),
-        sw.JointForce("bend3", "cross2", "Yaw", **soft),
-        sw.JointForce("sag3", "cross2", "Pitch", **soft),
-        sw.JointForce("bend4", "knee2", **soft),
+        sw.JointForce("bend3", "cross2", "Yaw", stiffness=stiffness, damping=damping),
+        sw.JointForce("sag3", "cross2", "Pitch", stiffness=stiffness, damping=damping),
+        sw.JointForce("bend4", "knee2", stiffness=stiffness, damping=damping),
     ]
     moored = ((a, -1), (c, 0), (d, 0), (f, 1))
     forces += [mooring(body, side, out) for body, out in moored for side in (-1, 1)]

@@ -7,6 +7,8 @@ a clump weight, one a small float.
 
 import sys
 
+import xarray as xr
+
 import swelltree as sw
 
 
@@ -57,7 +59,7 @@ def network() -> sw.System:
     )
 
 
-def run(duration: float) -> object:
+def run(duration: float) -> xr.Dataset:
     """The network in an irregular sea; hulls feel the waves on their actual wetted surface."""
     model = sw.compile(network(), nonlinear=True)
     sea = sw.IrregularSea(sw.Jonswap(Hs=2.0, Tp=7.5), seed=2, beta=0.3, components=60, ramp=20.0)

@@ -150,7 +150,7 @@ def _controller(
     measures = tuple(_measure(layout, strokes, controller, text) for text in controller.measures)
     drives = tuple(strokes.names.index(name) for name in controller.drives)
     gains = tuple(name for name, _ in controller.gains)
-    names, count = controller.states, len(measures) + len(gains) + len(controller.states)
+    names, count = tuple(controller.states), len(measures) + len(gains) + len(controller.states)
     size = len(drives) + len(names)
     law, surfaces, n_surfaces = resolve(controller.law), None, 0
     if controller.surfaces is not None:

@@ -7,6 +7,7 @@ Each reader returns the value in its one stored form (floats, nested tuples) or 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Annotated, Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -290,7 +291,7 @@ SeaNumber = Annotated[
 Seed = Annotated[ReadAs[int], BeforeValidator(as_seed), WithJsonSchema({"type": "integer"})]
 Flag = Annotated[bool, BeforeValidator(as_bool)]
 Name = Annotated[str, BeforeValidator(as_name)]
-Names = Annotated[tuple[str, ...], BeforeValidator(as_names)]
+Names = Annotated[Sequence[str], BeforeValidator(as_names)]
 Numbers = Annotated[
     Converted[tuple[float, ...]],  # lists and arrays are taken, tuples are kept
     BeforeValidator(as_numbers),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import overload
 
 import numpy as np
 
@@ -23,6 +24,12 @@ AnySea = Sea | RealisedSea  # described or realised
 EVEN = 64  # times from which on it pays to find out whether they are evenly spaced
 
 
+@overload
+def realise(sea: StreamFunctionWave, water: AnyWater, case: int | str = 0) -> StreamWave: ...
+@overload
+def realise(sea: GriddedSea, water: AnyWater, case: int | str = 0) -> GridWaves: ...
+@overload
+def realise(sea: Sea, water: AnyWater, case: int | str = 0) -> RealisedSea: ...
 def realise(sea: Sea, water: AnyWater, case: int | str = 0) -> RealisedSea:
     """A sea ready for use: components, the solution of a steep wave, or a field on a grid.
 

@@ -49,7 +49,7 @@ def described_bodies(system: System) -> tuple[str, ...]:
                     f"body '{name}' has the immersion '{force.name}' too, which would carry it "
                     "twice. Leave one of them out."
                 )
-    return names
+    return tuple(names)
 
 
 def refuse_carried_twice(system: System, others: dict[str, Iterable[str]]) -> None:

@@ -31,6 +31,11 @@ from swelltree.studies.options import check_traced, study_of_model
 if TYPE_CHECKING:
     from control import StateSpace
 
+    class LinearSystem(StateSpace):
+        """A `control.StateSpace` with a list of what was done to make it."""
+
+        notes: tuple[str, ...]
+
 
 @study_of_model
 def state_space(
@@ -44,7 +49,7 @@ def state_space(
     reduce_to_minimal: bool = False,
     step: float | None = None,
     name: str | None = None,
-) -> StateSpace:
+) -> LinearSystem:
     """The model about its equilibrium as a `control.StateSpace`, all states included.
 
     States are positions and rates of the free directions, those of the radiation, and internal
