@@ -204,7 +204,12 @@ def test_warnings_are_one_line(case):
 
 def test_schema_and_version():
     assert json.loads(swelltree("schema").output)["title"] == "swelltree case file"
-    assert swelltree("--version").output.strip().count(".") >= 1
+    lines = swelltree("--version").output.splitlines()
+    assert lines[0] == f"swelltree {sw.__version__}"
+    named = [line.split()[0] for line in lines]
+    assert named[1:5] == ["Python", "jax", "jaxlib", "llvmlite"]
+    assert "(LLVM " in lines[4]
+    assert "capytaine" in named
 
 
 def test_report_view_and_export_of_a_result_file(tmp_path):

@@ -101,17 +101,34 @@ CasePath = Annotated[Path, typer.Argument(metavar="CASE", help="Case file (TOML)
 
 def _version(requested: bool) -> bool:
     if requested:
-        import importlib.metadata
-
-        typer.echo(importlib.metadata.version("swelltree"))
+        typer.echo(_versions())
         raise typer.Exit
     return requested
+
+
+def _versions() -> str:
+    """Versions to state in a report of a problem: the package, the system, what computes."""
+    import platform
+    from importlib import metadata
+
+    lines = [f"swelltree {metadata.version('swelltree')}"]
+    lines += [f"Python {platform.python_version()} on {platform.platform(terse=True)}"]
+    for name in ("jax", "jaxlib", "llvmlite", "numpy", "capytaine", "dask", "zarr"):
+        try:
+            lines += [f"{name} {metadata.version(name)}"]
+        except metadata.PackageNotFoundError:
+            lines += [f"{name} is not installed"]
+        if name == "llvmlite":
+            from llvmlite import binding
+
+            lines[-1] += f" (LLVM {'.'.join(map(str, binding.llvm_version_info))})"
+    return "\n".join(lines)
 
 
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print versions.")
     ] = False,
 ) -> None:
     pass

@@ -410,6 +410,8 @@ class DriverLock:
     def __exit__(self, *error: object) -> None:
         assert self._file is not None
         self._ended.set()
+        if os.name == "nt":  # an open file cannot be removed there
+            self._file.close()
         self.path.unlink(missing_ok=True)
         self._file.close()
 
