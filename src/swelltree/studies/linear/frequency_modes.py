@@ -15,6 +15,7 @@ added mass of the lowest frequency and no radiation.
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import qr
 
 from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.radiation import RadiationData
@@ -27,6 +28,9 @@ from swelltree.studies.linear.linear_model import LinearModel
 from swelltree.waves.dispersion import dispersion, group_speed
 
 CONTINUED = 20  # steps from the mode of the model to that in the water
+MAX_ROUNDS = 100  # evaluations of a mode at the frequency it had
+ROUNDING = 1e-6  # relative distance of eigenvalues that would be equal on panels of no size
+EQUAL = 1e-3  # relative distance of eigenvalues whose modes have any basis
 STILL = 1e-9  # rad/s relative to the fastest mode: slower counts as no oscillation
 
 
@@ -96,27 +100,45 @@ def modes_in_water(matrices: Matrices, data: RadiationData) -> tuple[np.ndarray,
         swings = np.imag(values) > 0
         return values[swings], shapes[:, swings]
 
-    f, T = len(matrices.mass), matrices.to_data
+    f = len(matrices.mass)
     size = len(matrices.driven) + 2 * f
     lam, shapes = [], []
     for value, shape in zip(*(x.T for x in swinging(0.0, 0.0)), strict=True):
         # the water comes in little by little, and the mode is known again by its shape
         for share in np.linspace(0.0, 1.0, CONTINUED + 1)[1:]:
             omega = float(np.imag(value))
-            for _ in range(100 if share == 1.0 else 1):
+            for _ in range(MAX_ROUNDS if share == 1.0 else 1):
                 values, vectors = swinging(omega, share)
                 if not len(values):
                     break
-                identical = _identical(T @ vectors[:f], T @ shape[:f])
+                identical = _identical(vectors[:f], shape[:f], matrices.mass)
                 # of shapes that are alike, as those without motion, the nearest in frequency
                 near = int((identical - 1e-6 * abs(values - value) / abs(value)).argmax())
-                value, shape = values[near], vectors[:, near]
+                equal = np.abs(values - values[near]) < EQUAL * abs(values[near])
+                value, shape = values[near], _projected(shape, vectors[:, equal], f)
                 moved = abs(float(np.imag(value)) - omega)
                 omega = 0.5 * (omega + float(np.imag(value)))
                 if moved < 1e-12 * max(omega, 1e-300):
                     break
         lam.append(value)
         shapes.append(shape)
+    # modes of equal frequency, as surge and sway of a round body, have any basis until here
+    for group in _groups(np.array(lam, complex)):
+        for rank, mode in enumerate(group):
+            value, omega = lam[mode], float(np.imag(lam[mode]))
+            for _ in range(MAX_ROUNDS):
+                values, vectors = swinging(omega, 1.0)
+                members = np.argsort(np.abs(values - lam[group[0]]))[: len(group)]
+                near = members[np.argsort(np.imag(values[members]))][rank]
+                value, shapes[mode] = values[near], vectors[:, near]
+                moved = abs(float(np.imag(value)) - omega)
+                omega = 0.5 * (omega + float(np.imag(value)))
+                if moved < 1e-12 * max(omega, 1e-300):
+                    break
+            lam[mode] = value
+        exact = [m for m in group if abs(lam[m] - lam[group[0]]) < ROUNDING * abs(lam[group[0]])]
+        for mode, shape in zip(exact, _along_axes(shapes, exact, matrices.mass).T, strict=True):
+            shapes[mode] = shape
     values, vectors = at(0.0, 1.0)
     still = np.imag(values) == 0
     order = np.argsort(np.abs(lam))
@@ -127,10 +149,40 @@ def modes_in_water(matrices: Matrices, data: RadiationData) -> tuple[np.ndarray,
     )
 
 
-def _identical(vectors: np.ndarray, shape: np.ndarray) -> np.ndarray:
-    """How much of a shape is in each column (modal assurance), from zero to one."""
-    overlap = np.abs(vectors.conj().T @ shape) ** 2
-    return overlap / np.maximum((np.abs(vectors) ** 2).sum(0) * (np.abs(shape) ** 2).sum(), 1e-300)
+def _identical(vectors: np.ndarray, shape: np.ndarray, mass: np.ndarray) -> np.ndarray:
+    """How much of a shape is in each column (modal assurance), from zero to one.
+
+    Weighted by mass: modes are orthogonal in it, and metres are compared with radians.
+    """
+    overlap = np.abs(vectors.conj().T @ mass @ shape) ** 2
+    sizes = np.abs((vectors.conj() * (mass @ vectors)).sum(0) * (shape.conj() @ mass @ shape))
+    return overlap / np.maximum(sizes, 1e-300)
+
+
+def _projected(shape: np.ndarray, vectors: np.ndarray, f: int) -> np.ndarray:
+    """What of a mode is in the span of some: of one, that vector."""
+    parts = np.linalg.lstsq(vectors[:f], shape[:f], rcond=None)[0]
+    return vectors @ parts if np.abs(parts).max() > 0 else vectors[:, 0]
+
+
+def _along_axes(shapes: list[np.ndarray], group: list[int], mass: np.ndarray) -> np.ndarray:
+    """Another basis of some modes, each without the main directions of the others."""
+    vectors = np.stack([shapes[mode] for mode in group], axis=1)
+    weighted = np.sqrt(np.diag(mass))[:, None] * vectors[: len(mass)]
+    main = np.sort(qr(weighted.T, mode="r", pivoting=True)[1][: len(group)])
+    return vectors @ np.linalg.inv(vectors[main])
+
+
+def _groups(lam: np.ndarray) -> list[list[int]]:
+    """Modes whose eigenvalues are equal, where there are at least two."""
+    groups: list[list[int]] = []
+    for mode in np.argsort(np.imag(lam)).tolist():
+        last = groups[-1][-1] if groups else mode
+        if groups and abs(lam[mode] - lam[last]) < EQUAL * abs(lam[mode]):
+            groups[-1].append(mode)
+        else:
+            groups.append([mode])
+    return [group for group in groups if len(group) > 1]
 
 
 def traced_eigenvalues(matrices: Matrices, data: RadiationData) -> Array:
