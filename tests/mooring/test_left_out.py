@@ -1,4 +1,4 @@
-"""What quasi-static lines and catenaries leave out is told with its size, or refused."""
+"""What quasi-static lines and catenaries leave out is reported with its size, or rejected."""
 
 import warnings
 
@@ -15,13 +15,13 @@ def hung(A, B, length, model="quasi_static", kind=ROPE, **more):
     return sw.System("s", lines=[line], water=sw.Water(depth=60.0), **more)
 
 
-def test_drag_of_a_current_is_told_in_newtons():
+def test_quasi_static_lines_in_a_current_are_refused_with_its_drag():
     current = sw.UniformCurrent(0.9, beta=np.pi / 2)
     system = hung((0, 0, -60.0), (0.1, 0, -1.0), 58.5, current=current)
     push = 0.5 * 1025.0 * 1.2 * 0.12 * 0.9**2 * 58.5
-    with pytest.warns(sw.SwelltreeWarning, match="line 'l': the current pushes it by") as reported:
+    with pytest.raises(sw.SwelltreeError, match="line 'l': the current pushes it by") as raised:
         sw.compile(system)
-    (text,) = (str(w.message) for w in reported if "current pushes" in str(w.message))
+    text = str(raised.value)
     assert float(text.split("by ")[1].split(" N")[0]) == pytest.approx(push, rel=0.01)
     assert "Give model='dynamic'" in text
 
@@ -71,12 +71,23 @@ def on_a_line(**more):
     )
 
 
-def test_catenaries_of_dynamic_lines_are_refused_in_a_current():
-    model = on_a_line(current=sw.UniformCurrent(0.5))
-    with pytest.raises(sw.SwelltreeError, match="mooring_stiffness: line 'l' is in a current"):
-        sw.mooring_stiffness(model)
-    with pytest.raises(sw.SwelltreeError, match="offset_curve: line 'l' is in a current"):
-        sw.offset_curve(model, "buoy", "Surge", [0.0, 1.0])
+def test_linear_studies_of_dynamic_lines_in_a_current_are_refused():
+    model = on_a_line(current=sw.UniformCurrent(0.5, beta=0.7))
+    studies = {
+        "mooring_stiffness": lambda: sw.mooring_stiffness(model),
+        "offset_curve": lambda: sw.offset_curve(model, "buoy", "Surge", [0.0, 1.0]),
+        "modes": lambda: sw.modes(model),
+        "rao": lambda: sw.rao(model, omega=[1.0]),
+        "response": lambda: sw.response(model, sw.RegularWave(1.0, 8.0)),
+        "state_space": lambda: sw.state_space(model, "buoy.Heave", "buoy.Heave"),
+    }
+    for name, ask in studies.items():
+        with pytest.raises(sw.SwelltreeError, match=f"{name}: the current pushes line 'l' by"):
+            ask()
+    # a breath of current pushes it by less than a hundredth of its weight
+    slow = on_a_line(current=sw.UniformCurrent(0.05, beta=0.7))
+    still = on_a_line()
+    assert sw.modes(slow).natural_period.values == pytest.approx(sw.modes(still).natural_period)
 
 
 def test_studies_begin_from_the_described_state_by_its_name():

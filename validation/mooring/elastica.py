@@ -13,7 +13,9 @@ LENGTH, SEGMENTS = 60.0, 40
 
 
 def heavy_elastica(EI: float, weight: float, gap: float) -> tuple[np.ndarray, float]:
-    """Height and curvature of its middle, and horizontal force, of a rod clamped upright twice.
+    """Height and curvature of the middle, curvature at a clamp, and horizontal force.
+
+    Of a rod clamped upright at both ends.
 
     Args:
         EI: bending stiffness [N m^2].
@@ -37,7 +39,8 @@ def heavy_elastica(EI: float, weight: float, gap: float) -> tuple[np.ndarray, fl
     begin = [0.0, -0.5 * weight * LENGTH]
     found = solve_bvp(rates, ends, s, guess, p=begin, max_nodes=50_000, tol=1e-7)
     assert found.success, found.message
-    return found.sol(0.5 * LENGTH)[[1, 3]], float(found.p[0])
+    low, k = found.sol(0.5 * LENGTH)[[1, 3]]
+    return np.array([low, k, found.sol(0.0)[3]]), float(found.p[0])
 
 
 @case("lines", "umbilical clamped upright at both ends", source="heavy elastica, solve_bvp")
@@ -51,18 +54,20 @@ def umbilical() -> list[Check]:
             clamp_A=(0, 0, -1), clamp_B=(0, 0, 1),
         )  # fmt: skip
         rest = equilibrium(compile_system(System("u", lines=[line], water=Water(depth=200.0))))
-        (low, k), H = heavy_elastica(EI, kind.weight_per_length(1025.0, 9.81), gap)
+        (low, k, k_A), H = heavy_elastica(EI, kind.weight_per_length(1025.0, 9.81), gap)
         q = rest.line_position.values[0]
         length = float(np.linalg.norm(np.diff(q, axis=0), axis=1).sum())
         middle = SEGMENTS // 2
         word = f"{gap:g} m apart, EI {EI:g} N m^2"
         second = "second order in segments of 1.5 m"
         bent = float(rest.line_curvature[0, middle]) / k - 1.0
+        clamped = float(rest.line_curvature[0, 0]) / k_A - 1.0
         pull = float(rest.line_tension[0, middle - 1 : middle + 1].mean()) - H
         of = kind.weight_per_length(1025.0, 9.81) * LENGTH
         checks += [
             Check(f"length, {word}", length / LENGTH - 1.0, 1e-4, "", "EA of the umbilical"),
             Check(f"curvature, {word}, relative", bent, 0.01, "", second),
+            Check(f"curvature at the clamp, {word}, relative", clamped, 0.01, "", second),
             Check(f"depth of the bend, {word}", q[middle, 2] + 5.0 - low, 0.05, "m", second),
             Check(f"force in the bend, {word}, of the weight", pull / of, 0.015, "", second),
         ]

@@ -25,7 +25,7 @@ from swelltree.hydro.morison.build import viscous_groups
 from swelltree.hydro.splash_zone.build import build_immersions
 from swelltree.model.effect import Effect
 from swelltree.model.signals import Sensors, compile_signal
-from swelltree.mooring.catenary.left_out import lines_with_warnings
+from swelltree.mooring.catenary.left_out import checked_lines
 from swelltree.mooring.dynamic.build import build_dynamic_lines
 from swelltree.mooring.linear import LinearMoorings
 from swelltree.multibody.build_layout import local_point
@@ -63,7 +63,7 @@ def build_effects(system: System, layout: Layout) -> tuple[Effect, ...]:
         build_bushings(system, layout),
         build_body_contacts(system, layout),
         _moorings(system, layout),
-        lines_with_warnings(system, layout),
+        checked_lines(system, layout),
         build_dynamic_lines(system, layout),
         *viscous_groups(system, layout),
         build_immersions(system, layout),

@@ -42,7 +42,8 @@ def setting(name):
     water = NodeWater(
         velocity=rng.normal(size=q_n.shape),
         acceleration=rng.normal(size=q_n.shape),
-        wet=np.ones(q_n.shape[:2]),
+        depth=np.full(q_n.shape[:2], 9.0),
+        reach=np.ones(q_n.shape[:2]),
     )
     # lines that bend also push
     mu = 1e4 * (rng.random((lines.n_lines, lines.n)) - (0.5 if lines.bending else 0.0))

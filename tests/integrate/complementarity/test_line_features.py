@@ -114,7 +114,8 @@ def test_neutral_line_goes_with_accelerating_water():
     lines = stack_lines([NEUTRAL | {"segments": 4, "rest_length": 5.0}])
     a = np.array([0.3, -0.2, 0.1])
     q = straight([0, 0, -20], [12.0, 16.0, -20], 4)[None]
-    water = NodeWater(velocity=0.0 * q, acceleration=a + 0.0 * q, wet=np.ones(q.shape[:2]))
+    deep, one = -q[..., 2], np.ones(q.shape[:2])
+    water = NodeWater(velocity=0.0 * q, acceleration=a + 0.0 * q, depth=deep, reach=one)
     frozen = freeze(lines, None, q, water, G, RHO)
     np.testing.assert_allclose(frozen.force, frozen.mass @ a, rtol=1e-9)
 

@@ -112,3 +112,43 @@ def test_line_slides_on_a_slope_only_when_friction_is_too_small(friction):
         assert np.abs(along[-1] - along[0]).max() < 5e-3 * 40 * h  # creeps below that velocity
     else:
         np.testing.assert_allclose(np.diff(along, 2, axis=0)[2:] / h**2, -a, rtol=1e-3)
+
+
+ROPE = {"diameter": 0.12, "mass_per_length": 5.0, "EA": 1e6, "Cdn": 1.2}
+
+
+@pytest.mark.parametrize("current", [None, sw.UniformCurrent(0.5, beta=1.0)])
+def test_a_floating_line_comes_to_rest_on_the_surface(current):
+    """Buoyancy follows the heights in a step of statics; one taken before it leaps up and down."""
+    rope = sw.LineType("rope", **ROPE)
+    line = sw.Line("rope", (0, 0, -80), (40, 30, 0.0), 130.0, rope, segments=12)
+    model = sw.compile(sw.System("s", lines=[line], water=sw.Water(depth=80.0), current=current))
+    rest = sw.equilibrium(model)
+    assert rest.attrs["iterations"] < 100
+    assert rest.attrs["largest_motion"] < 1e-6
+    z = rest.line_position.values[0, :, 2]
+    # what lies on the surface floats within its thickness, but for the node where it comes up
+    floats = z[np.argmax(z > -0.06) + 1 :]
+    assert len(floats) >= 4
+    assert np.abs(floats).max() < 0.06
+    run = sw.simulate(model, duration=10.0, output_step=5.0, progress=False)
+    assert run.line_position.values[-1] == pytest.approx(rest.line_position.values, abs=1e-4)
+
+
+@pytest.mark.parametrize("length", [30.0, 45.0])
+def test_a_buoy_at_a_junction_does_not_rise_above_the_water(length):
+    volume, mass = 0.5, 100.0
+    buoy = sw.Junction("buoy", (10.0, 5.0, -2.0), mass=mass, volume=volume, drag_area=0.5)
+    wire = sw.LineType("wire", 0.05, 8.0, EA=1e7)
+    line = sw.Line("wire", (0, 0, -40), buoy, length, wire, segments=8)
+    model = sw.compile(
+        sw.System("s", junctions=[buoy], lines=[line], water=sw.Water(1025.0, G, 40.0))
+    )
+    rest = sw.equilibrium(model)
+    z = float(rest.junction_position[0, 2])
+    radius = np.cbrt(0.75 / np.pi * volume)
+    share = np.clip(0.5 - 0.5 * z / radius, 0.0, 1.0)
+    pull = (1025.0 * share * volume - mass) * G
+    assert -rest.fairlead_force.values[0, 2] == pytest.approx(pull, rel=1e-5)
+    assert (share < 1.0) == (length > 40.0)
+    assert abs(z) < radius if length > 40.0 else z == pytest.approx(-10.0, abs=0.02)

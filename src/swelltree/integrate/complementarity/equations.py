@@ -158,15 +158,18 @@ def junction_balance(step: Step, y: Array) -> Array:
         return y
     model, lines, h = step.model, step.model.dynamic_lines, step.setup.h
     before, here = step.state.lines.y_last, step.state.lines.y
-    velocity, acceleration = step.now.junction_water
-    displaced = (model.rho * lines.junction_volume)[:, None]
+    water = step.now.junctions.water
+    displaced = (model.rho * water.wet * lines.junction_volume)[:, None]
     added = lines.junction_added[:, None]
     inertia = (lines.junction_mass[:, None] + added * displaced) * (y - 2.0 * here + before)
-    w = velocity - (y - before) / (2.0 * h)
-    drag = 0.5 * model.rho * lines.junction_drag[:, None]
+    w = water.velocity - (y - before) / (2.0 * h)
+    drag = 0.5 * model.rho * (water.wet * lines.junction_drag)[:, None]
     drag = drag * jnp.sqrt(dot(w, w) + 1e-20)[:, None] * w
     weight = (lines.junction_mass[:, None] - displaced) * model.gravity
-    return inertia / h**2 - weight - drag - displaced * (1.0 + added) * acceleration
+    # in steps of statics the lift follows the heights
+    lift = (2.0 * step.setup.theta - 1.0) * step.now.junctions.sink * (y - here)[:, 2]
+    lift = lift[:, None] * jnp.array([0.0, 0.0, 1.0])
+    return inertia / h**2 - weight + lift - drag - displaced * (1.0 + added) * water.acceleration
 
 
 @pytree("exact")

@@ -12,7 +12,12 @@ from swelltree.integrate.complementarity.attached import attached_points
 from swelltree.integrate.complementarity.between_steps import with_derivatives_now
 from swelltree.integrate.complementarity.flow import with_flow
 from swelltree.integrate.complementarity.immersed import apart, splash_state
-from swelltree.integrate.complementarity.lines.forces import NodeWater, freeze
+from swelltree.integrate.complementarity.lines.forces import (
+    NodeWater,
+    freeze,
+    node_reach,
+    sink,
+)
 from swelltree.integrate.complementarity.lines.winch_statics import (
     change_of_rest,
     next_state,
@@ -44,6 +49,17 @@ if TYPE_CHECKING:
     from swelltree.mooring.winches import WinchState
 
 
+MIN_RADIUS = 1e-3  # m: of junctions without volume
+
+
+@pytree()
+class JunctionWater:
+    """The water at junctions, and what they lose of their lift as they rise (J,) [N/m]."""
+
+    water: NodeWater
+    sink: Array
+
+
 @pytree()
 class StepInstant:
     """Positions now and what depends on them alone."""
@@ -52,7 +68,7 @@ class StepInstant:
     next_angles: Array  # near those after the step, to choose the turn
     next_drives: Drives
     frozen: Tree  # line_forces.Frozen of the lines, or None
-    junction_water: Tree  # velocity and acceleration of the water at junctions (J, 3) each
+    junctions: Tree  # JunctionWater, or None
     normal: Array  # (contact, 3) of the bed under contact points
     offset: Array  # (contact,)
     winch: Tree = None  # winches.WinchState after the step, or None
@@ -103,27 +119,36 @@ def instant(
     next_angles = state.angles + setup.ahead * turning
     drives = drives_at(model.drives, state.t + setup.ahead)
     nothing = jnp.zeros((0, 3))
-    frozen, water, normal, offset = None, (nothing, nothing), nothing, jnp.zeros(0)
+    frozen, water, normal, offset = None, None, nothing, jnp.zeros(0)
     winch = None
     lines = model.lines
     if lines is not None and lines.arrays is not None:
         q, y = state.lines.q, state.lines.y
         nodes = q.reshape(-1, 3)
-        reach = jnp.concatenate([_reach(lines.arrays.diameter, q), jnp.full(y.shape[0], 1e-3)])
-        velocity, acceleration, wet = _water(model, state.t, jnp.concatenate([nodes, y]), reach)
+        points = jnp.concatenate([nodes, y])
+        surface, velocity, acceleration = surface_and_water_at(model, state.t, points)
+        depth = surface - points[:, 2]
         count = nodes.shape[0]
-        shape = q.shape[:2]
         at_nodes = NodeWater(
-            velocity=velocity[:count].reshape(*shape, 3),
-            acceleration=acceleration[:count].reshape(*shape, 3),
-            wet=wet[:count].reshape(shape),
+            velocity=velocity[:count].reshape(q.shape),
+            acceleration=acceleration[:count].reshape(q.shape),
+            depth=depth[:count].reshape(q.shape[:2]),
+            reach=node_reach(lines.arrays.diameter, q),
         )
         g = -model.gravity[2]
         winch = next_state(model, setup, state)
         rest = None if winch is None else _lengths_around(model, setup, state, winch)
         frozen = freeze(lines.arrays, lines.bed, q, at_nodes, g, model.rho, rest)
-        share = wet[count:, None]
-        water = velocity[count:] * share, acceleration[count:] * share
+        floats = NodeWater(
+            velocity=velocity[count:],
+            acceleration=acceleration[count:],
+            depth=depth[count:],
+            # the radius of a sphere of that volume
+            reach=jnp.maximum(jnp.cbrt(0.75 / jnp.pi * lines.junction_volume), MIN_RADIUS),
+        )
+        displaced = model.rho * lines.junction_volume
+        slope = sink(lines.junction_mass, displaced, g, floats)
+        water = JunctionWater(floats, slope)
     if lines is not None and lines.n_contacts:
         y = state.lines.y
         r = attached_points(
@@ -144,21 +169,6 @@ def _lengths_around(
     ahead = w.rest + change_of_rest(model, setup, winch)
     both = [rest_lengths(arrays, w.first, rest) for rest in (w.rest_last, ahead)]
     return jnp.stack(both, axis=1)
-
-
-def _reach(diameter: Array, q: Array) -> Array:
-    """How far each node's part of its line reaches up and down [m], (line * node,)."""
-    rise = 0.25 * jnp.abs(q[:, 1:, 2] - q[:, :-1, 2]) + 0.25 * diameter
-    none = jnp.zeros_like(rise[:, :1])
-    both = jnp.concatenate([none, rise], 1) + jnp.concatenate([rise, none], 1)
-    return both.reshape(-1)
-
-
-def _water(model: Model, t: Array, points: Array, reach: Array) -> tuple[Array, Array, Array]:
-    """Velocity and acceleration of the water at points, and which fraction of them is wet."""
-    surface, velocity, acceleration = surface_and_water_at(model, t, points)
-    wet = jnp.clip(0.5 + 0.5 * (surface - points[:, 2]) / reach, 0.0, 1.0)
-    return velocity, acceleration, wet
 
 
 def mean_memory(step: Step, v: Array) -> Array:

@@ -1,4 +1,4 @@
-"""What quasi-static lines leave out, with its size: the drag of a current, and dry weight."""
+"""What catenaries leave out, with its size: the drag of a current, and dry weight."""
 
 from __future__ import annotations
 
@@ -7,33 +7,25 @@ import numpy as np
 from swelltree.describe import System
 from swelltree.describe.errors import warn_user
 from swelltree.describe.mooring.line import LineEnd
-from swelltree.model.currents import compile_current
+from swelltree.model.currents import Field, Grid, PowerLaw, Profile, Turning, compile_current
 from swelltree.mooring.catenary.build import build_lines
 from swelltree.mooring.catenary.equilibrium_shapes import static_network
 from swelltree.mooring.catenary.lines import QuasiStaticLines
 from swelltree.mooring.network import End, Piece, line_network
 from swelltree.multibody.layout import Layout
 
-MIN_WEIGHT_FRACTION = 0.01  # of the weight of a line: what is less is not worth a warning
+NEGLIGIBLE = 0.01  # of the weight of a line in water: what may be left out
 ABOVE = 1e-3  # of its length: what rises by less does not count as above the water
 
 
-def lines_with_warnings(system: System, layout: Layout) -> QuasiStaticLines | None:
-    """The quasi-static lines of a system; warnings state how large their error is."""
-    lines = build_lines(system, layout)
-    if lines is not None:
-        for text in left_out(system, layout):
-            warn_user(text)
-    return lines
+def checked_lines(system: System, layout: Layout) -> QuasiStaticLines | None:
+    """The quasi-static lines of a system, but for those that a current pushes.
 
-
-def left_out(system: System, layout: Layout) -> list[str]:
-    """Warnings for quasi-static lines as they are described.
-
-    Args:
-        system: the description.
-        layout: of its compiled bodies.
+    Warns of lines that hang above the water as they are described.
     """
+    lines = build_lines(system, layout)
+    if lines is None:
+        return None
     network = line_network(system, layout, "quasi_static")
     water, current = system.water, compile_current(system.current, system.water)
 
@@ -48,10 +40,9 @@ def left_out(system: System, layout: Layout) -> list[str]:
         for part in piece.parts
     )
     if current is None and not floats and max(a[:, 2].max(), b[:, 2].max()) <= 0.0:
-        return []
+        return lines
     with np.errstate(all="ignore"):
         shapes = static_network(system, network, a, b).shapes
-    texts = []
     for piece, shape in zip(network.pieces, shapes, strict=True):
         r = np.asarray(shape.position, float)
         if not np.isfinite(r).all():
@@ -60,32 +51,64 @@ def left_out(system: System, layout: Layout) -> list[str]:
         weight = sum(
             abs(p.type.weight_per_length(water.rho, water.g)) * p.length for p in piece.parts
         )
-        z = 0.5 * (r[1:, 2] + r[:-1, 2])
-        dry = z > ABOVE * piece.length
-        lost = float((water.rho * water.g * 0.25 * np.pi * diameter**2 * length)[dry].sum())
-        if lost > MIN_WEIGHT_FRACTION * weight:
-            texts.append(
-                f"line '{piece.name}': {length[dry].sum():.4g} m of it are up to "
-                f"{r[:, 2].max():.3g} m above the water, where {lost:.3g} N of buoyancy are "
-                "missing. A quasi-static line keeps its weight in water: give model='dynamic'."
+        lost = missing_lift(r, length, water.rho * water.g * 0.25 * np.pi * diameter**2)
+        if lost > NEGLIGIBLE * weight:
+            warn_user(f"line '{piece.name}': {above_water(r, lost)}")
+        push = 0.0 if current is None else current_push(current, r, water.rho, length, diameter, Cdn)
+        if push > NEGLIGIBLE * weight:
+            raise piece.line.fail(
+                f"the current pushes it by {push:.3g} N, {push / weight:.1%} of its weight in "
+                "water, which a quasi-static line leaves out. Give model='dynamic', or Cdn=0 where "
+                "this is meant."
             )
-        if current is None:
-            continue
-        middle = 0.5 * (r[1:] + r[:-1])
-        flow = np.asarray(current.flow(np.zeros(()), middle)[0])
-        d = np.diff(r, axis=0)
-        t = d / np.maximum(np.linalg.norm(d, axis=1, keepdims=True), 1e-12)
-        across = flow - (flow * t).sum(1, keepdims=True) * t
-        speed = np.linalg.norm(across, axis=1)
-        size = 0.5 * water.rho * Cdn * diameter * length * speed * (z < 0.0)
-        push = float(np.linalg.norm((size[:, None] * across).sum(0)))
-        if push > MIN_WEIGHT_FRACTION * weight:
-            texts.append(
-                f"line '{piece.name}': the current pushes it by {push:.3g} N, {push / weight:.1%} "
-                "of its weight in water, which a quasi-static line leaves out. Give "
-                "model='dynamic', or Cdn=0 where this is meant."
-            )
-    return texts
+    return lines
+
+
+def above_water(r: np.ndarray, lost: float) -> str:
+    """Message on a line with nodes r (n + 1, 3) whose lift is missing [N]."""
+    return (
+        f"it is up to {r[:, 2].max():.3g} m above the water, where {lost:.3g} N of buoyancy should "
+        "be missing. A quasi-static line keeps its weight in water: give model='dynamic'."
+    )
+
+
+def missing_lift(r: np.ndarray, length: np.ndarray, lift: np.ndarray) -> float:
+    """Buoyancy counted of the parts of a line that are above the still water [N].
+
+    Args:
+        r: nodes (n + 1, 3) [m].
+        length: of the segments (n,) [m].
+        lift: buoyancy of a metre of each [N/m].
+    """
+    dry = 0.5 * (r[1:, 2] + r[:-1, 2]) > ABOVE * length.sum()
+    return float((lift * length)[dry].sum())
+
+
+def current_push(
+    current: Profile | Turning | PowerLaw | Grid | Field,
+    r: np.ndarray,
+    rho: float,
+    length: np.ndarray,
+    diameter: np.ndarray,
+    Cdn: np.ndarray,
+) -> float:
+    """Drag of a steady current across a line that lies still [N].
+
+    Args:
+        current: compiled.
+        r: nodes (n + 1, 3) [m].
+        rho: density of the water [kg/m^3].
+        length: of the segments, zero for those not in use (n,) [m].
+        diameter: of the segments [m].
+        Cdn: of the segments.
+    """
+    middle = 0.5 * (r[1:] + r[:-1])
+    flow = np.asarray(current.flow(np.zeros(()), middle)[0])
+    d = np.diff(r, axis=0)
+    t = d / np.maximum(np.linalg.norm(d, axis=1, keepdims=True), 1e-12)
+    across = flow - (flow * t).sum(1, keepdims=True) * t
+    size = 0.5 * rho * Cdn * diameter * length * np.linalg.norm(across, axis=1)
+    return float(np.linalg.norm(((size * (middle[:, 2] < 0.0))[:, None] * across).sum(0)))
 
 
 def _segments(piece: Piece) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

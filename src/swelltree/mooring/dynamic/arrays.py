@@ -8,7 +8,7 @@ program do not depend on how many segments each line has, and a winch can pay ou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -155,6 +155,16 @@ def stack_lines(lines: Sequence[NamedValues], n: int | None = None) -> LineArray
         inextensible=bool(np.any(~soft)),
         lifted=bool(np.any(stacked["lift"]) or np.any(stacked["point_drag"])),
     )
+
+
+def unstacked(arrays: LineArrays) -> list[LineArrays]:
+    """The lines one by one, their arrays without the axis of lines."""
+    names = [field.name for field in fields(arrays)]
+    stacked = [name for name in names if np.ndim(getattr(arrays, name))]
+    return [
+        replace(arrays, **{name: np.asarray(getattr(arrays, name))[k] for name in stacked})
+        for k in range(arrays.n_lines)
+    ]
 
 
 def _tables(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from swelltree.describe import System
+from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.mooring.operations import Coupling, couplings
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
 from swelltree.model.effect import Coordinate, Effect, Instant, Loads, Place
@@ -21,7 +22,14 @@ from swelltree.model.model import Model
 from swelltree.mooring.catenary.build import build_lines
 from swelltree.mooring.catenary.lines import STATIC_FIELDS, QuasiStaticLines
 from swelltree.mooring.channels import LINE_DIMS
-from swelltree.mooring.dynamic.arrays import LineArrays, even_numbers, line_number, with_line_number
+from swelltree.mooring.catenary.left_out import NEGLIGIBLE, current_push
+from swelltree.mooring.dynamic.arrays import (
+    LineArrays,
+    even_numbers,
+    line_number,
+    unstacked,
+    with_line_number,
+)
 from swelltree.mooring.network import End, Knot, Network, Piece
 from swelltree.mooring.seabed import Bed
 from swelltree.multibody.build_layout import local_point
@@ -225,8 +233,16 @@ def static_lines(system: System, layout: Layout) -> StaticLines | None:
     return StaticLines(**{field.name: getattr(built, field.name) for field in fields(built)})
 
 
-def with_static_lines(model: Model) -> Model:
-    """The model with what stands for effects that have unknowns of their own."""
+def with_static_lines(model: Model, study: str | None = None) -> Model:
+    """The model with what stands for effects that have unknowns of their own.
+
+    Args:
+        model: compiled.
+        study: that is refused where a current pushes lines, whose catenaries leave this out; None
+            where it does not matter.
+    """
+    if study is not None:
+        _check_no_current(model, study)
     for effect in model.effects:
         if effect.has_unknowns:
             stand_in, note = effect.smooth()
@@ -234,6 +250,26 @@ def with_static_lines(model: Model) -> Model:
             stored = tuple(other for other in stored if other is not None)
             model = model.replace(effects=stored).noted(note)
     return model
+
+
+def _check_no_current(model: Model, study: str) -> None:
+    """Reject dynamic lines that a current pushes."""
+    lines, current = model.lines, model.sea.current
+    if lines is None or lines.arrays is None or current is None:
+        return
+    rho, g = float(model.rho), -float(np.asarray(model.gravity)[2])
+    for name, line, r in zip(lines.pieces, unstacked(lines.arrays), lines.shape, strict=True):
+        L = np.where(np.arange(line.n) >= line.first, line.rest_length, 0.0)
+        area = 0.25 * np.pi * line.diameter**2
+        of = float(L @ np.abs(line.mass_per_length - rho * area)) * g
+        push = current_push(current, np.asarray(r), rho, L, line.diameter, line.Cdn)
+        if push > NEGLIGIBLE * of:
+            raise SwelltreeError(
+                f"{study}: the current pushes line '{name}' by {push:.3g} N, {push / of:.1%} of "
+                f"its weight in water, which the catenaries that {study} takes for dynamic lines "
+                "leave out. Use equilibrium() and simulate(), or compile the system with "
+                "current=None."
+            )
 
 
 # --- Ends of dynamic lines that are let go, and ends B that are caught, while a run goes on

@@ -195,7 +195,7 @@ def linear_model(
         drag_apart: leave drag out of the damping and give its pieces.
         study: name in messages.
     """
-    model = with_static_lines(model)
+    model = with_static_lines(model, study)
     point = _resting_point(still_model(model), how, start, at_equilibrium)
     jacobian, still = derivatives_at(how, point)
     now = _now(point.model, how, point.state)

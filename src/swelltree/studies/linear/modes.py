@@ -136,7 +136,7 @@ def _prepared(model: Model, added_mass: str) -> tuple[Model, str]:
         raise SwelltreeError(
             f"added_mass '{added_mass}' is not known. Choose 'infinite' or 'frequency'."
         )
-    model = with_static_lines(model)
+    model = with_static_lines(model, "modes")
     check_no_drums(model, "modes")
     return model, "data" if added_mass == "frequency" and has_table(model) else "infinite"
 

@@ -91,7 +91,7 @@ def rao(
     """
     check_traced("rao", model, start)
     refuse_lines_alone(model, "rao")
-    with_lines, model = model, with_static_lines(model)
+    with_lines, model = model, with_static_lines(model, "rao")
     check_no_drums(model, "rao")
     check_excited(model, radiation)
     how = chosen_formulation(formulation)

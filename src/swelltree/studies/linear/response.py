@@ -74,7 +74,7 @@ def response(
     """
     check_traced("response", model, sea)
     refuse_lines_alone(model, "response")
-    with_lines, model = model, with_static_lines(model)
+    with_lines, model = model, with_static_lines(model, "response")
     check_no_drums(model, "response")
     check_excited(model, radiation)
     how = chosen_formulation(formulation)

@@ -88,20 +88,6 @@ def _check_moored(model: Model, study: str) -> None:
         raise SwelltreeError(f"{study}: nothing moors this system. Give lines or LinearMooring.")
 
 
-def _check_no_current(model: Model, study: str) -> None:
-    """Refuse dynamic lines in a current, which the catenaries that stand for them leave out."""
-    lines = model.lines
-    if lines is None or lines.arrays is None or model.sea.current is None:
-        return
-    drags = np.asarray(lines.arrays.Cdn).any(axis=1) | np.asarray(lines.arrays.Cdt).any(axis=1)
-    if drags.any():
-        raise SwelltreeError(
-            f"{study}: line '{lines.pieces[int(drags.argmax())]}' is in a current, whose drag the "
-            f"catenaries of {study} leave out. Ask equilibrium() under given forces, or compile "
-            "the system with current=None."
-        )
-
-
 def _number(model: Model, body: str | Body, study: str) -> int:
     name = getattr(body, "name", body)
     if name not in model.layout.bodies:
@@ -138,8 +124,7 @@ def mooring_stiffness(
     """
     import xarray as xr
 
-    _check_no_current(model, "mooring_stiffness")
-    model = with_static_lines(model)
+    model = with_static_lines(model, "mooring_stiffness")
     _check_moored(model, "mooring_stiffness")
     how = chosen_formulation(formulation)
     pose = _pose_at_rest(model, how, at_equilibrium, start, "mooring_stiffness")
@@ -204,8 +189,7 @@ def offset_curve(
     from swelltree.results.dataset import coordinates
     from swelltree.results.labels import LABELS, attributes
 
-    _check_no_current(model, "offset_curve")
-    model = with_static_lines(model)
+    model = with_static_lines(model, "offset_curve")
     _check_moored(model, "offset_curve")
     number = _number(model, body, "offset_curve")
     along = _direction(direction)

@@ -164,10 +164,17 @@ def kink_energy(line: LineArrays, active: Array, rest: Array, excess: Array, q: 
     return 0.5 * jnp.sum(w * jnp.sum((t[1:] - t[:-1]) ** 2, -1))
 
 
-def bent(line: LineArrays, active: Array, excess: Array, q: Array) -> tuple[Array, Array]:
-    """Curvature [1/m] and bending moment [N m] at the nodes of one line (node,).
+def bent(
+    line: LineArrays, active: Array, excess: Array, q: Array, tension: Array
+) -> tuple[Array, Array]:
+    r"""Curvature [1/m] and bending moment [N m] at the nodes of one line (node,).
 
     The angle between two segments belongs to half of each; at a clamped end to half a segment.
+    There tension turns the line within :math:`\sqrt{EI/T}` of the clamp, which may be shorter than
+    a segment: a chain of segments of length l then has the moment of the beam divided by
+    :math:`\sqrt{1 + T l^2/(4 EI)}` (both have decaying solutions, in the ratio
+    :math:`2 \tanh(\lambda/2)` to :math:`2 \sinh(\lambda/2) = l \sqrt{T/EI}`), and this is
+    made good.
     """
     t = tangents(line, active, excess, q)
     w = kink_weights(line, active)
@@ -178,10 +185,13 @@ def bent(line: LineArrays, active: Array, excess: Array, q: Array) -> tuple[Arra
     half = 0.5 * line.rest_length * active
     zero = jnp.zeros(1)
     length = jnp.concatenate([zero, half]) + jnp.concatenate([half, zero])
-    nonlinearity = jnp.maximum(used, w > 0.0)
-    return jnp.where(
-        nonlinearity > 0.0, angle / jnp.where(length > 0.0, length, 1.0), 0.0
-    ), w * angle
+    node = jnp.arange(angle.shape[0])
+    at_A, at_B = node == line.first, node == node[-1]
+    pull = jnp.where(at_A[:-1], tension, 0.0).sum() * at_A + tension[-1] * at_B
+    steeper = jnp.where(at_A | at_B, pull * length / jnp.maximum(w, TINY), 0.0)
+    angle = angle * jnp.where(w > 0.0, jnp.sqrt(jnp.maximum(1.0 + steeper, 0.0)), 1.0)
+    bends = (used > 0.0) | (w > 0.0)
+    return jnp.where(bends, angle / jnp.where(length > 0.0, length, 1.0), 0.0), w * angle
 
 
 def wound(

@@ -13,6 +13,7 @@ from swelltree.jit.backend import jax, jnp
 from swelltree.mooring.dynamic.arrays import LineArrays
 from swelltree.mooring.seabed import Bed, Contact, contact_under
 
+MIN_REACH = 1e-9  # m: of a line without thickness along the surface
 TINY = 1e-20  # m^2: a node whose two segments have collapsed has no direction
 
 
@@ -23,12 +24,26 @@ class NodeWater:
     Args:
         velocity: (line, node, 3) [m/s].
         acceleration: (line, node, 3) [m/s^2].
-        wet: fraction of the node that is under water (line, node), 0 to 1.
+        depth: of the nodes below the surface (line, node) [m].
+        reach: how far each node's part of its line goes up and down (line, node) [m].
     """
 
     velocity: Array
     acceleration: Array
-    wet: Array
+    depth: Array
+    reach: Array
+
+    @property
+    def wet(self) -> Array:
+        """Fraction of the node that is under water, 0 to 1."""
+        return jnp.clip(0.5 + 0.5 * self.depth / self.reach, 0.0, 1.0)
+
+
+def node_reach(diameter: Array, q: Array) -> Array:
+    """How far each node's part of its line goes up and down (line, node) [m]."""
+    rise = 0.25 * jnp.abs(q[:, 1:, 2] - q[:, :-1, 2]) + 0.25 * diameter
+    none = jnp.zeros_like(rise[:, :1])
+    return jnp.concatenate([none, rise], 1) + jnp.concatenate([rise, none], 1) + MIN_REACH
 
 
 @pytree()
@@ -41,6 +56,7 @@ class LaggedCoefficients:
         force: weight, buoyancy and inertia of the water (line, node, 3) [N].
         weight: weight less buoyancy of the nodes (line, node) [N], positive down.
         wet: fraction of the nodes that is under water (line, node).
+        sink: what nodes lose of their lift as they rise (line, node) [N/m], for steps of statics.
         tangent: direction of the line at the nodes (line, node, 3).
         drag: across and along (line, node, 2) [N s^2/m^2], and where there is any, lift and drag
             of clumps (line, node, 4).
@@ -55,6 +71,7 @@ class LaggedCoefficients:
     force: Array
     weight: Array
     wet: Array
+    sink: Array
     tangent: Array
     drag: Array
     velocity: Array
@@ -69,32 +86,26 @@ def to_nodes(x: Array) -> Array:
     return jnp.concatenate([zero, x]) + jnp.concatenate([x, zero])
 
 
-def still_water(q: Float[Array, "line node 3"], level: Array | float = 0.0) -> NodeWater:
-    """Water at rest with its surface at z = level; what is above is dry.
+def sink(dry: Array, displaced: Array, gravity: Array, water: NodeWater) -> Array:
+    """What nodes or junctions lose of their lift as they rise (node,) [N/m].
+
+    The slope of the buoyancy at the surface. Of what floats, elsewhere the slope of the line that
+    leads to where it floats: so that long steps end there and do not leap over the surface.
 
     Args:
-        q: positions of the nodes [m].
-        level: of the surface, one or (line, node) [m].
+        dry: mass (node,) [kg].
+        displaced: mass of the water that a node displaces (node,) [kg].
+        gravity: [m/s^2].
+        water: at the nodes.
     """
-    zero = jnp.zeros_like(q)
-    return NodeWater(velocity=zero, acceleration=zero, wet=wet_share(q, level))
-
-
-def wet_share(q: Float[Array, "line node 3"], level: Array | float) -> Float[Array, "line node"]:
-    """Fraction of each node's half segments that lies below a level.
-
-    Args:
-        q: positions of the nodes [m].
-        level: of the surface, one or (line, node) [m].
-    """
-    z = q[..., 2]
-    middle = 0.5 * (z[:, 1:] + z[:, :-1])
-    a = jnp.concatenate([z[:, :1], middle], 1)
-    b = jnp.concatenate([middle, z[:, -1:]], 1)
-    low = jnp.minimum(jnp.minimum(a, b), z)
-    high = jnp.maximum(jnp.maximum(a, b), z)
-    # a level part goes under over a millimetre
-    return jnp.clip((level - low + 5e-4) / (high - low + 1e-3), 0.0, 1.0)
+    share = 0.5 + 0.5 * water.depth / water.reach
+    afloat = dry / jnp.maximum(displaced, TINY)
+    gap = share - afloat
+    near = jnp.abs(gap) < 1e-9
+    secant = jnp.where(near, 1.0, (water.wet - afloat) / jnp.where(near, 1.0, gap))
+    tangent = jnp.where((share > 0.0) & (share < 1.0), 1.0, 0.0)
+    slope = jnp.where(afloat < 1.0, secant, tangent)
+    return 0.5 * gravity * displaced / water.reach * slope
 
 
 def freeze(
@@ -121,7 +132,8 @@ def freeze(
         rest = jnp.stack([lines.rest_length, lines.rest_length], axis=1)
     if water is None:
         zero = jnp.zeros_like(q)
-        water = NodeWater(velocity=zero, acceleration=zero, wet=zero[..., 0])
+        reach = node_reach(lines.diameter, q)
+        water = NodeWater(velocity=zero, acceleration=zero, depth=-reach, reach=reach)
 
     def one(line: LineArrays, r: Array, w: NodeWater, lengths: Array) -> LaggedCoefficients:
         return _freeze_one(line, bed, r, w, gravity, rho, lengths)
@@ -188,6 +200,7 @@ def _freeze_one(
         force=weight[:, None] * down + added_mass_reaction,
         weight=weight,
         wet=water.wet,
+        sink=sink(dry, rho * volume, gravity, water),
         tangent=t,
         drag=drag,
         velocity=water.velocity,

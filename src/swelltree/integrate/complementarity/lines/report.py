@@ -132,7 +132,7 @@ def report(
             assert far is not None
             mean = replace(line, rest_length=mean_rest)
             kink_forces = bend(mean, frozen.active, (far[0], far[2]), qm, qp, theta, 1.0).force
-            curvature, moment = bent(line, frozen.active, far[1], qn)
+            curvature, moment = bent(line, frozen.active, far[1], qn, mu * g)
         stiff = active & ~jnp.isfinite(line.EA)
         psi = (jnp.sum(d_plus**2, -1) - rest[1] ** 2) / (2.0 * rest[1])
         wrong = jnp.where(line.pushes, jnp.abs(psi), psi)

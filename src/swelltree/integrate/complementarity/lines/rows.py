@@ -177,6 +177,10 @@ def _assemble_one(
     inertia = jnp.sum(frozen.mass * (qp - 2.0 * qn + qm)[:, None, :], -1) / h**2
     R = inertia - frozen.force - flow
     K = frozen.mass * ((1.0 + start) / h**2) + resistance * numbers.by_velocity
+    # in steps of statics the lift follows the heights
+    sink = (2.0 * theta - 1.0) * frozen.sink[:, None] * jnp.array([0.0, 0.0, 1.0])
+    R = R + sink * (qp - qn)
+    K = K + sink[:, :, None] * jnp.eye(3)
     # segments
     L = 0.5 * (frozen.rest[0] + frozen.rest[1])
     d_plus, d_minus = qp[1:] - qp[:-1], qm[1:] - qm[:-1]
