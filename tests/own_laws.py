@@ -54,3 +54,44 @@ class Catch(sw.PtoLaw):
 
     def switched(self, now, hit):
         return jnp.where(hit, 1.0, now.z)
+
+
+@sw.pto_law
+class Anchored(sw.PtoLaw):
+    """A spring to the place ahead of the start that the rate there points to, and a lagged damper."""
+
+    k: float
+    lead: float
+    states = 2
+
+    def begun(self, now):
+        return jnp.stack([now.z[0], now.x + self.lead * now.v])
+
+    def force(self, now):
+        return -self.k * (now.x - now.z[1]) - 0.3 * now.z[0]
+
+    def rates(self, now):
+        return jnp.stack([now.v - now.z[0], 0.0 * now.v])
+
+
+@sw.pto_law
+class Arrest(sw.PtoLaw):
+    """Locks at full speed when it has gone a distance from where it began."""
+
+    distance: float
+    states = 2
+    events = 1
+    holds = True
+
+    def begun(self, now):
+        return jnp.stack([now.z[0], now.x])
+
+    def force(self, now):
+        return 0.0 * now.x
+
+    def event_values(self, now):
+        gone = jnp.abs(now.x - now.z[1])
+        return jnp.where(now.z[0] > 0.5, 1.0, self.distance - gone)[None]
+
+    def switched(self, now, hit):
+        return jnp.stack([jnp.where(hit[0], 1.0, now.z[0]), now.z[1]])

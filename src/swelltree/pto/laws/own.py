@@ -42,8 +42,7 @@ class PtoLaw(Law):
     All methods get `now` with t, x (stroke), v (its rate), z (states, one row each) and u
     (command), and work on arrays of one entry. Class fields `states`, `events` and `holds` say what
     the law has: internal states, events it watches for, and whether state 0 locks the stroke while
-    it is 1. A law that locks a moving stroke stops it by an impulse, whose energy is not accounted
-    for: lock at standstill.
+    it is 1. A law that locks a moving stroke stops it by an impulse, whose work is that of the PTO.
     """
 
     states: ClassVar[int] = 0
@@ -56,6 +55,10 @@ class PtoLaw(Law):
     def rates(self, now: LawInputs) -> Array:
         """Rates of the states (states, 1)."""
         return 0.0 * now.z
+
+    def begun(self, now: LawInputs) -> Array:
+        """States at the start of a run (states, 1), where stroke and rate are known."""
+        return now.z
 
     def stored(self, x: Array, z: Array) -> Array:
         """Energy in the PTO [J], of stroke and states."""
@@ -133,7 +136,8 @@ def make_own_law(group: list[OwnLaw]) -> Law:
     law = cls(**{key: np.asarray([value], dtype=float) for key, value in specified.items()})
     zero = np.zeros(1)
     now = LawInputs(np.zeros(()), zero, zero, law.start(), zero, None, zero)
-    for method, shape in (("force", (1,)), ("rates", (cls.states, 1)), ("lost", (1,))):
+    states = (cls.states, 1)
+    for method, shape in (("force", (1,)), ("rates", states), ("lost", (1,)), ("begun", states)):
         found = np.shape(getattr(law, method)(now))
         if found != shape:
             raise pto.fail(
