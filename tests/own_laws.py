@@ -58,7 +58,7 @@ class Catch(sw.PtoLaw):
 
 @sw.pto_law
 class Anchored(sw.PtoLaw):
-    """A spring to the place ahead of the start that the rate there points to, and a lagged damper."""
+    """A spring to the place that stroke and rate at the start point to, and a lagged damper."""
 
     k: float
     lead: float
@@ -95,3 +95,37 @@ class Arrest(sw.PtoLaw):
 
     def switched(self, now, hit):
         return jnp.stack([jnp.where(hit[0], 1.0, now.z[0]), now.z[1]])
+
+
+@sw.coupling_law
+class Cam(sw.CouplingLaw):
+    """A follower on an eccentric disc: x1 = lift cos x0."""
+
+    lift: float
+
+    def value(self, x):
+        return x[1] - self.lift * jnp.cos(x[0])
+
+
+@sw.coupling_law
+class Branching(sw.CouplingLaw):
+    """An if on a coordinate: numpy lets it pass, a compiled program cannot."""
+
+    def value(self, x):
+        return x[1] - x[0] if x[0] > 0.0 else x[1]
+
+
+@sw.coupling_law
+class Rooted(sw.CouplingLaw):
+    """Not a number where the first coordinate is below one."""
+
+    def value(self, x):
+        return x[1] - jnp.sqrt(x[0] - 1.0)
+
+
+@sw.coupling_law
+class Pair(sw.CouplingLaw):
+    """Two values where one is wanted."""
+
+    def value(self, x):
+        return x

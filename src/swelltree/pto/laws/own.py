@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
 
-from swelltree.describe.errors import SwelltreeError, listed, suggest
+from swelltree.describe.errors import SwelltreeError
+from swelltree.describe.forces.own_effects import number_values
 from swelltree.describe.forces.signals import resolve
 from swelltree.jit.arrays import Array, Tree, pytree
 from swelltree.jit.backend import jax
@@ -119,21 +120,8 @@ def make_own_law(group: list[OwnLaw]) -> Law:
             f"law {getattr(cls, '__name__', cls)!r} is not a class made with @swelltree.pto_law. "
             "Write one."
         )
-    fields = {field.name: field for field in dataclasses.fields(cls)}
-    specified = dict(pto.parameters)
-    for key, value in specified.items():
-        if key not in fields:
-            raise pto.fail(
-                f"law '{cls.__name__}' has no field '{key}'.{suggest(key, fields)} "
-                f"It has {listed(fields) or 'none'}."
-            )
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise pto.fail(f"parameter '{key}' is not one number. Give one.")
-    for key, field in fields.items():
-        if key not in specified and field.default is dataclasses.MISSING:
-            raise pto.fail(f"law '{cls.__name__}' needs '{key}'. Give it in parameters.")
-        specified.setdefault(key, field.default)
-    law = cls(**{key: np.asarray([value], dtype=float) for key, value in specified.items()})
+    numbers = number_values(pto, pto.parameters, "law", cls)
+    law = cls(**{key: np.array([value]) for key, value in numbers.items()})
     zero = np.zeros(1)
     now = LawInputs(np.zeros(()), zero, zero, law.start(), zero, None, zero)
     states = (cls.states, 1)
