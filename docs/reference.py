@@ -26,7 +26,8 @@ TOPICS = {
     "joints": (
         "Joints",
         "Weld Hinge Slider Cylindrical Screw Universal Ball Planar Free SubsetJoint CableElement "
-        "Distance RevoluteSpherical Coupling Table Harmonic Polynomial",
+        "Distance RevoluteSpherical Coupling OwnCoupling "
+        "CouplingLaw coupling_law Table Harmonic Polynomial",
     ),
     "forces": (
         "Forces, sensors, control laws",

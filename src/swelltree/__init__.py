@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from swelltree.model.effect import Effect as Effect
     from swelltree.model.effect import Loads as Loads
     from swelltree.model.model import Model as Model
+    from swelltree.multibody.own_couplings import CouplingLaw as CouplingLaw
+    from swelltree.multibody.own_couplings import coupling_law as coupling_law
     from swelltree.pto.laws.own import PtoLaw as PtoLaw
     from swelltree.pto.laws.own import pto_law as pto_law
     from swelltree.report import plots
@@ -126,7 +128,7 @@ _NAMES = {
         WeakScatterer
         UniformCurrent PowerLawCurrent CurrentTable CurrentGrid FlowField Wind
         SpringDamper JointForce AppliedForce OwnEffect Controller PointSensor DistanceSensor
-        Coupling Bushing BodyContact OwnLaw
+        Coupling OwnCoupling Bushing BodyContact OwnLaw
         StillWater RegularWave StreamFunctionWave IrregularSea FocusedWave MeasuredWave GriddedSea
         SeaOf
         Jonswap Bretschneider PiersonMoskowitz OchiHubble Bimodal WhiteNoise SpectrumTable
@@ -156,6 +158,7 @@ _NAMES = {
     "swelltree.model.effect": "Effect Loads",
     "swelltree.hydro.weak_scatterer.coefficients": "weak_scatterer_coefficients",
     "swelltree.forces.own_effect": "effect body_point wrench_at",
+    "swelltree.multibody.own_couplings": "CouplingLaw coupling_law",
     "swelltree.pto.laws.own": "PtoLaw pto_law",
     "swelltree.studies.time.simulate": "simulate simulate_traced",
     "swelltree.studies.time.stepped.stepper": "stepper",

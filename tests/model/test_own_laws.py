@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from own_laws import Catch, CubicSpring, Lag
+from own_laws import Anchored, Arrest, Catch, CubicSpring, Lag
 from validation.pto.pto_systems import oscillator
 
 HOW = {"rtol": 1e-9, "atol": 1e-11}
@@ -47,6 +47,58 @@ def test_own_law_stops_the_motion_at_an_event():
     assert np.abs(x[late] - stop).max() < 1e-8
     assert result.attrs["events"] == 1
     assert np.abs(result["energy_residual"].values).max() < 1e-6
+
+
+def anchored(k, lead):
+    pto = sw.OwnLaw("own", joint="rail", law=Anchored, parameters={"k": k, "lead": lead})
+    system = oscillator(pto)
+    moving = system.joint("rail").replace(velocity=0.7)
+    return sw.compile(system.replace(joints=[moving]))
+
+
+def test_own_law_sees_stroke_and_rate_at_its_start():
+    """States z = (lagged rate, place): linear about the equilibrium by its matrix exponential."""
+    k, lead = 5.0, 0.4
+    model = anchored(k, lead)
+    run = sw.simulate(model, duration=2.0, output_step=0.1, **HOW)
+    A = np.array([[0.0, 1.0, 0.0], [-0.5 * (8.0 + k), 0.0, -0.15], [0.0, 1.0, -1.0]])
+    mean = k * (1.0 + lead * 0.7) / (8.0 + k)
+    values, vectors = np.linalg.eig(A)
+    weights = np.linalg.solve(vectors, [1.0 - mean, 0.7, 0.0])
+    t = run["time"].values
+    x = mean + ((vectors[0] * weights)[None] * np.exp(np.outer(t, values))).sum(1).real
+    assert np.abs(run["joint_coordinate"].values[:, 0] - x).max() < 1e-7
+    two_step = sw.simulate(model, duration=2.0, output_step=0.1, solver="two_step", step=0.002)
+    # second order: 2e-3 s of a period of 2.5 s
+    assert np.abs(two_step["joint_coordinate"].values[:, 0] - x).max() < 3e-5
+    first = sw.simulate(model, duration=1.0, output_step=0.1, **HOW)
+    second = sw.simulate(model, duration=1.0, output_step=0.1, start=first, **HOW)
+    assert abs(float(second["joint_coordinate"].values[-1, 0]) - x[-1]) < 1e-7
+
+
+def test_batches_begin_own_laws_by_each_case():
+    parameters = {"own.k": [5.0, 3.0], "own.lead": [0.4, 0.2]}
+    how = {"duration": 2.0, "output_step": 0.1}
+    batch = sw.simulate_batch(
+        anchored(5.0, 0.4), parameters=parameters, step=0.01, reduce=("series",), **how
+    )
+    for i, (k, lead) in enumerate(zip(*parameters.values(), strict=True)):
+        single = sw.simulate(anchored(k, lead), rtol=1e-9, **how)
+        stroke = batch["pto_stroke_series"].isel(case=i, pto=0).values
+        # fourth order: 0.01 s of a period of 2.5 s
+        assert np.abs(stroke - single["pto_stroke"].values[:, 0]).max() < 1e-7
+
+
+@pytest.mark.parametrize("formulation", ["path_matrix", "lagrange"])
+def test_motion_stopped_at_full_speed_is_work_of_the_law(formulation):
+    """From 1 m at rest to 0.3 m: 4 (1 - 0.09) J of kinetic energy are taken at once."""
+    pto = sw.OwnLaw("own", joint="rail", law=Arrest, parameters={"distance": 0.7})
+    model = sw.compile(oscillator(pto))
+    result = sw.simulate(model, duration=1.5, output_step=0.1, formulation=formulation, **HOW)
+    assert result.attrs["result"] == "success"
+    assert np.allclose(result["joint_coordinate"].values[7:, 0], 0.3, atol=1e-9)
+    assert float(result["work"].sel(element="own")[-1]) == pytest.approx(-3.64, abs=1e-8)
+    assert np.abs(result["energy_residual"].values).max() < 1e-8
 
 
 def test_case_file_names_the_law():

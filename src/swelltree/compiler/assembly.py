@@ -68,6 +68,13 @@ class Closure:
                 R = frames.base_R[row.joint].T @ frames.follower_R[row.joint]
                 asked: np.ndarray = self.attitudes.get(row.joint, np.asarray(R))
                 rows.residual[i] = rotation_vector(R @ asked.T)[row.i]
+        fits = np.isfinite(rows.residual) & np.isfinite(rows.jacobian).all(1)
+        if not fits.all():
+            row = self.rows[int(np.argmin(fits))]
+            raise SwelltreeError(
+                f"{row.owner(self.model.layout)} is not finite at the coordinates where the system "
+                "is assembled. Give other initial positions, or an equation that is finite there."
+            )
         size = term_size(rows.jacobian, P)
         return rows, size, rows.jacobian @ P / size[:, None]
 

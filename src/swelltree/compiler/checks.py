@@ -19,8 +19,9 @@ from swelltree.model.signals import compile_signal
 from swelltree.multibody.inertia import dense_inertia, world_inertia
 from swelltree.multibody.kinematics import forward, joint_frames
 from swelltree.multibody.layout import Row
-from swelltree.multibody.rows import Coupled, Distance, Screw
+from swelltree.multibody.rows import Coupled, Distance, OwnCoupled, Screw
 from swelltree.multibody.tree import moved_positions, tree_blocks, velocity_matrix
+from swelltree.pto.controllers.law_checks import TRACED, untraceable, where_of
 
 if TYPE_CHECKING:
     from swelltree.describe.joints.joint import Joint
@@ -225,6 +226,24 @@ def _name_redundant(model: Model, dropped: list[Row], loops: dict) -> list[str]:
                 f"held by {others}: its reaction is not unique (least-norm reactions are reported)."
             )
     return out
+
+
+def check_coupling_laws(model: Model) -> None:
+    """Trace the laws of users' couplings once: what numpy lets pass may not compile."""
+    from swelltree.jit.backend import jax
+
+    for row in model.layout.rows:
+        if not isinstance(row, OwnCoupled):
+            continue
+        assert model.couplings is not None
+        value = model.couplings.laws[row.j].value
+        try:
+            jax.eval_shape(value, jax.ShapeDtypeStruct((len(row.coordinates),), float))
+        except untraceable() as error:
+            raise SwelltreeError(
+                f"{row.owner(model.layout)}: {where_of(value, error)} asks for the number of a "
+                f"coordinate while it is compiled. {TRACED}."
+            ) from None
 
 
 def _kind(model: Model, j: int) -> str:

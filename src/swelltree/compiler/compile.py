@@ -11,6 +11,7 @@ import numpy as np
 from swelltree.compiler.assembly import Closure, assemble, with_constants
 from swelltree.compiler.checks import (
     Redundancy,
+    check_coupling_laws,
     check_mass,
     find_redundancy,
     full_turns,
@@ -284,6 +285,7 @@ def _started(
     drives = Drives(*(np.asarray(x) for x in (now.value, now.rate, now.acceleration)))
     refuse_pointless_rods(model, joints, q)
     attitudes = requested_attitudes(model, joints, poses)
+    check_coupling_laws(model)
     model, q, angles, before = with_constants(model, joints, q, angles, drives, attitudes)
     layout = model.layout
     q, s, angles, moved = assemble(model, joints, q, angles, drives, attitudes)

@@ -96,7 +96,7 @@ from swelltree.describe.forces.viscous import (
     WindDrag,
 )
 from swelltree.describe.forces.weak_scatterer import WeakScatterer
-from swelltree.describe.joints.couplings import Coupling
+from swelltree.describe.joints.couplings import Coupling, OwnCoupling
 from swelltree.describe.joints.kinds import (
     Ball,
     CableElement,
@@ -228,6 +228,7 @@ __all__ = [
     "OperabilityStudy",
     "Operation",
     "OptimalControlStudy",
+    "OwnCoupling",
     "OwnEffect",
     "OwnLaw",
     "PiersonMoskowitz",

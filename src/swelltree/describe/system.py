@@ -15,7 +15,7 @@ from swelltree.describe.errors import SwelltreeError, listed, shown, suggest
 from swelltree.describe.forces.controllers import Controller, Sensor, check_order, parse_measure
 from swelltree.describe.forces.elements import Force, JointForce, OnJoint, SpringDamper
 from swelltree.describe.forces.viscous import WindDrag
-from swelltree.describe.joints.couplings import Coupling
+from swelltree.describe.joints.couplings import AnyCoupling
 from swelltree.describe.joints.joint import Joint
 from swelltree.describe.joints.kinds import Distance
 from swelltree.describe.mooring.line import (
@@ -67,14 +67,14 @@ class WithPoints(Protocol):
 Item = TypeVar("Item", bound=Named)
 
 
-def _rows(cls: type, row: str = "") -> BeforeValidator:
+def _rows(cls: type[Description], row: str = "") -> BeforeValidator:
     """Reader of a row of items of one kind.
 
     Args:
         cls: what they are.
         row: name of the row, where descriptions of that kind stand in several.
     """
-    word = cls.__name__.lower()
+    word = cls.kind
 
     def read(value: object) -> object:
         items = row_of(value)
@@ -143,7 +143,7 @@ class System(Description):
     rods: Annotated[Row[Rod], _rows(Rod)] = ()
     winches: Annotated[Row[Winch], _rows(Winch)] = ()
     operations: Annotated[Row[Operation], _rows(Operation)] = ()
-    couplings: Annotated[Row[Coupling], _rows(Coupling)] = ()
+    couplings: Annotated[Row[AnyCoupling], _rows(AnyCoupling)] = ()
 
     def __post_init__(self) -> None:
         self._add_rods()
@@ -343,7 +343,7 @@ class System(Description):
                     )
                 if (term.joint, dof) in known:
                     raise coupling.fail(
-                        f"{dof} of joint '{term.joint}' is given twice. Add the coefficients."
+                        f"{dof} of joint '{term.joint}' is given twice. Give it once."
                     )
                 known.add((term.joint, dof))
 

@@ -20,8 +20,8 @@ from typing import TypeVar, dataclass_transform, get_type_hints
 import numpy as np
 
 from swelltree.describe import System
-from swelltree.describe.errors import SwelltreeError, listed, suggest
-from swelltree.describe.forces.own_effects import OwnEffect
+from swelltree.describe.errors import SwelltreeError, suggest
+from swelltree.describe.forces.own_effects import OwnEffect, field_values
 from swelltree.describe.forces.signals import resolve
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
 from swelltree.model.effect import Effect, Instant
@@ -77,21 +77,9 @@ def _built(item: OwnEffect) -> Effect:
             f"effect {getattr(cls, '__name__', cls)!r} is not a class made with @swelltree.effect. "
             "Write one."
         )
-    fields = {field.name: field for field in dataclasses.fields(cls) if field.name != "name"}
-    specified = dict(item.parameters)
-    for key in specified:
-        if key not in fields:
-            raise item.fail(
-                f"effect '{cls.__name__}' has no field '{key}'.{suggest(key, fields)} "
-                f"It has {listed(fields) or 'none'}."
-            )
-    for key, field in fields.items():
-        if key not in specified and field.default is dataclasses.MISSING:
-            raise item.fail(f"effect '{cls.__name__}' needs '{key}'. Give it in parameters.")
-        specified.setdefault(key, field.default)
     values = {
         key: value if isinstance(value, STATIC) else np.asarray(value, dtype=float)
-        for key, value in specified.items()
+        for key, value in field_values(item, item.parameters, "effect", cls).items()
     }
     return cls(**{"name": item.name, **values})
 

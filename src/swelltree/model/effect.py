@@ -16,7 +16,7 @@ from jaxtyping import Float
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
 from swelltree.model.internal_state import InternalState
 from swelltree.multibody.kinematics import Motion, Pose
-from swelltree.multibody.layout import Layout
+from swelltree.multibody.layout import Layout, Place
 
 if TYPE_CHECKING:
     from swelltree.hydro.linear.excitation import DataExcitation
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from swelltree.waves.sea import RealisedSea
 
 Coordinate = tuple[str, Sequence[str] | np.ndarray, str]  # dimension, values, long name
-Place = tuple[tuple[str | int, ...], int | None, dict[str, str]]  # of numbers, see `Effect.numbers`
 
 
 @pytree()

@@ -62,8 +62,9 @@ class Pose:
 class Couplings:
     """Relations between joint coordinates; their rows are `model.rows.Coupled`."""
 
-    coefficient: Array  # of all coordinates of all couplings, one after the other
-    constant: Array  # (couplings,)
+    coefficient: Array  # of all coordinates of all linear couplings, one after the other
+    constant: Array  # (couplings,), zero for those with a law
+    laws: tuple[Tree, ...] = ()  # `own_couplings.CouplingLaw` of the others
 
 
 @pytree()

@@ -6,12 +6,15 @@ import numpy as np
 
 from swelltree.describe import Free, System
 from swelltree.describe.bodies.body import WORLD, Body, Point
+from swelltree.describe.joints.couplings import Coupling, OwnCoupling
 from swelltree.model.model import Bodies, Couplings, Joints
 from swelltree.multibody.layout import DOFS, Dof, Layout, Row
+from swelltree.multibody.own_couplings import make_coupling_law
 from swelltree.multibody.rows import (
     Coupled,
     Distance,
     InPlane,
+    OwnCoupled,
     coordinate_row,
     driven_row,
     joint_rows,
@@ -78,14 +81,18 @@ def _coupled_rows(system: System, joints: list, dofs: list[Dof]) -> list[Row]:
     number = {joint.name: j for j, joint in enumerate(joints)}
     known = {(d.joint, d.label): k for k, d in enumerate(dofs)}
     rows: list[Row] = []
-    first = 0
+    first, n_laws = 0, 0
     for i, coupling in enumerate(system.couplings):
         places = [(number[term.joint], system.dof_of(term)) for term in coupling.terms]
         coordinates = tuple(
             coordinate_row(dofs[known[place]].turns, place[0], known[place]) for place in places
         )
-        rows.append(Coupled(places[0][0], i, first, coordinates))
-        first += len(places)
+        if isinstance(coupling, OwnCoupling):
+            rows.append(OwnCoupled(places[0][0], i, n_laws, coordinates))
+            n_laws += 1
+        else:
+            rows.append(Coupled(places[0][0], i, first, coordinates))
+            first += len(places)
     return rows
 
 
@@ -93,10 +100,12 @@ def build_couplings(system: System) -> Couplings | None:
     """Numbers of all couplings; constants that are not given are set at the start."""
     if not system.couplings:
         return None
-    specified = [coupling.constant for coupling in system.couplings]
+    linear = [x for x in system.couplings if isinstance(x, Coupling)]
+    constant = [x.constant if isinstance(x, Coupling) else 0.0 for x in system.couplings]
     return Couplings(
-        coefficient=np.array([c for x in system.couplings for _, c in x.coordinates]),
-        constant=np.array([np.nan if x is None else x for x in specified]),
+        coefficient=np.array([c for x in linear for _, c in x.coordinates]),
+        constant=np.array([np.nan if x is None else x for x in constant]),
+        laws=tuple(make_coupling_law(x) for x in system.couplings if isinstance(x, OwnCoupling)),
     )
 
 

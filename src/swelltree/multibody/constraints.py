@@ -18,7 +18,7 @@ from swelltree.multibody.kinematics import (
     with_world,
 )
 from swelltree.multibody.layout import Row
-from swelltree.multibody.rows import Drives, Trial, constants, spread
+from swelltree.multibody.rows import Drives, Trial, combination
 from swelltree.spatial.rotations import cross, dot
 
 
@@ -60,7 +60,7 @@ def evaluate_rows(
         angles: nearby values of the single-axis angles (choose the turn).
         drives: prescribed motions now.
     """
-    layout, full, shares = model.layout, rows, spread(model, rows)
+    layout, full = model.layout, rows
     rows = tuple(part for row in full for part in row.parts())
     xp = namespace(pose.p, v)
     joint = np.array([r.joint for r in rows], dtype=int)
@@ -96,7 +96,8 @@ def evaluate_rows(
     centripetal = cross(w_f, cross(w_f, arm_f)) - cross(w_b, v_o - vw[base, :3])
     convective = dot(f, centripetal) + dot(f_dot, u) + dot(n_dot, spin)
     gamma = acceleration - convective
-    if shares is None:
+    of_parts = combination(model, full, g, jacobian @ v.reshape(-1))
+    if of_parts is None:
         return Rows(g, jacobian, rate, gamma, f, n, jacobian, None)
-    g, rate, gamma = shares @ g - constants(model, full), shares @ rate, shares @ gamma
-    return Rows(g, shares @ jacobian, rate, gamma, f, n, jacobian, shares)
+    weight, gamma = of_parts.weight, of_parts.weight @ gamma - of_parts.turning
+    return Rows(of_parts.value, weight @ jacobian, weight @ rate, gamma, f, n, jacobian, weight)

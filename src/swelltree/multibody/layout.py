@@ -20,6 +20,9 @@ from swelltree.jit.arrays import Array, Tree
 DOFS = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
 
 
+Place = tuple[tuple[str | int, ...], int | None, dict[str, str]]  # of numbers
+
+
 class Dof(NamedTuple):
     """One velocity coordinate of a joint."""
 
@@ -57,6 +60,10 @@ class Row:
     def owner(self, layout: Layout) -> str:
         """The item whose equation it is, for messages."""
         return f"joint '{layout.joints[self.joint]}'"
+
+    def numbers(self, layout: Layout) -> dict[str, list[Place]]:
+        """Numbers of its own by item: path of fields, row, and names that differ."""
+        return {}
 
     @classmethod
     def evaluate(cls, rows: Sequence[Row], at: Tree) -> tuple[Array, ...]:

@@ -21,7 +21,7 @@ import numpy as np
 from swelltree.jit.arrays import Array, namespace, pytree
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Frames, body_index, dof_coordinates, wrapped
-from swelltree.multibody.layout import Layout, Row
+from swelltree.multibody.layout import Layout, Place, Row
 from swelltree.spatial.rotations import cross, dot, matmul, matvec, transpose
 
 
@@ -242,33 +242,82 @@ class Coupled(Row):
     def parts(self) -> tuple[Row, ...]:
         return self.coordinates
 
+    def numbers(self, layout: Layout) -> dict[str, list[Place]]:
+        return {layout.couplings[self.i]: [(("couplings",), self.i, {"coefficient": ""})]}
+
     def owner(self, layout: Layout) -> str:
         return f"coupling '{layout.couplings[self.i]}'"
 
 
-def spread(model: Model, rows: tuple[Row, ...]) -> Array | None:
-    """Coefficient of each part of the rows in each row (m, parts); None where each is its own."""
+@dataclass(frozen=True)
+class OwnCoupled(Coupled):
+    """Coordinates in a relation that the user wrote: value(x) = 0.
+
+    i: number of the coupling, j: number of its law in `Couplings.laws`.
+    """
+
+    def numbers(self, layout: Layout) -> dict[str, list[Place]]:
+        return {layout.couplings[self.i]: [(("couplings", "laws", self.j), None, {})]}
+
+    def relation(self, model: Model, x: Array, x_dot: Array) -> tuple[Array, Array, Array]:
+        """Value, slope by each coordinate, and change of the rate by slopes that change."""
+        from swelltree.jit.backend import jax
+
+        assert model.couplings is not None
+        value = model.couplings.laws[self.j].value
+
+        def rate(x: Array) -> Array:
+            return jax.jvp(value, (x,), (x_dot,))[1]
+
+        found = *jax.value_and_grad(value)(x), jax.jvp(rate, (x,), (x_dot,))[1]
+        is_numpy = namespace(x, x_dot) is np
+        return tuple(np.asarray(part) for part in found) if is_numpy else found
+
+
+@pytree()
+class Combination:
+    """How rows are made of their parts: p parts in m rows."""
+
+    weight: Array  # (m, p) of each part in each row
+    value: Array  # (m,) residuals
+    turning: Array  # (m,) second derivative of the residuals by weights that change
+
+
+def combination(model: Model, rows: tuple[Row, ...], x: Array, x_dot: Array) -> Combination | None:
+    """Rows from their parts; None where each row is its own part.
+
+    Args:
+        rows: which.
+        x: residuals of the parts (p,); those of couplings are coordinates.
+        x_dot: their rates.
+    """
     if all(row.parts() == (row,) for row in rows):
         return None
-    row_of = [k for k, row in enumerate(rows) for _ in row.parts()]
+    assert model.couplings is not None
+    coefficient, constant = model.couplings.coefficient, model.couplings.constant
+    xp = namespace(x, coefficient)
+    row_of = np.array([k for k, row in enumerate(rows) for _ in row.parts()])
+    own = [k for k, row in enumerate(rows) if isinstance(row, OwnCoupled)]
+    found = [rows[k].relation(model, x[row_of == k], x_dot[row_of == k]) for k in own]
+    # weights: of linear couplings, of laws, and of rows that are their own parts
+    first = len(coefficient) + np.cumsum([0, *(len(rows[k].parts()) for k in own)])
+    begins = {k: int(first[i]) for i, k in enumerate(own)}
+    begins |= {k: r.j for k, r in enumerate(rows) if isinstance(r, Coupled) and k not in begins}
     place = [
-        row.j + n if isinstance(row, Coupled) else -1
-        for row in rows
-        for n in range(len(row.parts()))
+        begins[k] + n if k in begins else -1
+        for k, r in enumerate(rows)
+        for n in range(len(r.parts()))
     ]
-    assert model.couplings is not None
-    c = model.couplings.coefficient
-    xp = namespace(c)
-    weight = xp.concatenate([c, xp.ones(1)])[np.array(place)]
-    return np.eye(len(rows))[:, row_of] * weight
-
-
-def constants(model: Model, rows: tuple[Row, ...]) -> Array:
-    """What the rows are to be: the constants of couplings, zero for all others (m,)."""
-    assert model.couplings is not None
-    c = model.couplings.constant
-    place = [row.i if isinstance(row, Coupled) else -1 for row in rows]
-    return namespace(c).concatenate([c, namespace(c).zeros(1)])[np.array(place)]
+    known = xp.concatenate([coefficient, *(slope for _, slope, _ in found), xp.ones(1)])
+    weight = np.eye(len(rows))[:, row_of] * known[np.array(place)]
+    due = [row.i if isinstance(row, Coupled) else -1 for row in rows]
+    value = weight @ x - xp.concatenate([constant, xp.zeros(1)])[np.array(due)]
+    turning = 0.0 * value
+    if own:
+        hits = np.eye(len(rows))[:, own]
+        value = xp.where(hits.any(1), hits @ xp.stack([part[0] for part in found]), value)
+        turning = hits @ xp.stack([part[2] for part in found])
+    return Combination(weight, value, turning)
 
 
 def coordinate_row(turns: bool, joint: int, dof: int) -> Row:

@@ -36,7 +36,7 @@ from swelltree.describe.forces.immersion import IMMERSION_TYPES
 from swelltree.describe.forces.own_effects import OWN_TYPES
 from swelltree.describe.forces.viscous import ROTOR_TYPES, VISCOUS_TYPES
 from swelltree.describe.forces.weak_scatterer import SCATTERER_TYPES
-from swelltree.describe.joints.couplings import Coupling
+from swelltree.describe.joints.couplings import COUPLING_TYPES
 from swelltree.describe.joints.kinds import JOINT_TYPES
 from swelltree.describe.mooring.line import MOORING_TYPES, Junction, Line
 from swelltree.describe.mooring.line_types import LineType
@@ -93,7 +93,7 @@ LISTS: dict[str, tuple[str, type[Description] | Mapping[str, type[Description]]]
     "rods": ("rod", Rod),
     "winches": ("winch", Winch),
     "operations": ("operation", Operation),
-    "couplings": ("coupling", Coupling),
+    "couplings": ("coupling", COUPLING_TYPES),
 }
 
 
@@ -254,9 +254,9 @@ def _item(word: str, classes: type[D] | Mapping[str, type[D]], row: NamedValues)
     if isinstance(classes, type):
         return classes(**row)
     label = f"{word} '{row['name']}'" if isinstance(row.get("name"), str) else word
-    if "type" not in row:
+    kind = row.get("type", "")
+    if kind == "" and kind not in classes:
         raise SwelltreeError(f"{label}: 'type' is missing. Give one of {listed(classes)}.")
-    kind = row["type"]
     if not isinstance(kind, str) or kind not in classes:
         raise SwelltreeError(
             f"{label}: there is no {word} type {shown(kind)}.{suggest(kind, classes)} The "

@@ -1,12 +1,13 @@
 """Effects of users' own: named in a system like any other force element."""
 
+import dataclasses
 import numbers
 from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from swelltree.describe.errors import shown
+from swelltree.describe.errors import listed, shown, suggest
 from swelltree.describe.forces.elements import Force
 from swelltree.describe.forces.signals import Function
 from swelltree.describe.read_as import Converted
@@ -73,6 +74,40 @@ class OwnEffect(Force):
                 for key, value in self.parameters
             }
         return table
+
+
+def field_values(item: Description, parameters: Pairs, word: str, cls: type) -> dict[str, object]:
+    """Values of all fields of a user's class but `name`, from parameters and defaults.
+
+    Args:
+        item: what was described.
+        parameters: what it gives.
+        word: what the class is, for messages.
+        cls: a dataclass.
+    """
+    fields = {f.name: f for f in dataclasses.fields(cls) if f.name != "name"}
+    specified: dict[str, object] = dict(parameters)
+    for key in specified:
+        if key not in fields:
+            raise item.fail(
+                f"{word} '{cls.__name__}' has no field '{key}'.{suggest(key, fields)} "
+                f"It has {listed(fields) or 'none'}."
+            )
+    for key, each in fields.items():
+        if key not in specified and each.default is dataclasses.MISSING:
+            raise item.fail(f"{word} '{cls.__name__}' needs '{key}'. Give it in parameters.")
+        specified.setdefault(key, each.default)
+    return specified
+
+
+def number_values(item: Description, parameters: Pairs, word: str, cls: type) -> dict[str, float]:
+    """The same where every field is a number."""
+    result: dict[str, float] = {}
+    for key, value in field_values(item, parameters, word, cls).items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise item.fail(f"parameter '{key}' is not one number. Give one.")
+        result[key] = float(value)
+    return result
 
 
 OWN_TYPES: dict[str, type[Description]] = {OwnEffect.type: OwnEffect}

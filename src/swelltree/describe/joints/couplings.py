@@ -1,14 +1,17 @@
-"""Couplings between joint coordinates: gears, racks, belts, differentials."""
+"""Couplings between joint coordinates: gears, racks, belts, differentials, and users' own."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import field
 from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import BeforeValidator, WithJsonSchema
 
 from swelltree.describe.errors import SwelltreeError, shown
+from swelltree.describe.forces.own_effects import Parameters
+from swelltree.describe.forces.signals import Function
 from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description
-from swelltree.describe.values import DOFS, Name, NamedValues, Number, as_number
+from swelltree.describe.values import DOFS, Name, NamedValues, Names, Number, as_number
 
 Pairs = tuple[tuple[str, float], ...]
 
@@ -42,8 +45,7 @@ class Term(NamedTuple):
 
     joint: str
     dof: str | None  # None: the only one of the joint
-    coefficient: float
-    owner: "Coupling"
+    owner: "AnyCoupling"
 
     def fail(self, text: str) -> SwelltreeError:
         """The error to raise about the coupling."""
@@ -51,7 +53,34 @@ class Term(NamedTuple):
 
 
 @description
-class Coupling(Description):
+class AnyCoupling(Description):
+    """What all couplings have.
+
+    Args:
+        name: unique in the system.
+    """
+
+    kind: ClassVar[str] = "coupling"
+    name: Name
+
+    @property
+    def keys(self) -> Iterable[str]:
+        """The coordinates by name."""
+        raise NotImplementedError
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """One term for each coordinate."""
+        out = []
+        for key in self.keys:
+            joint, _, dof = key.rpartition(".")
+            known = bool(joint) and dof in DOFS
+            out.append(Term(joint if known else key, dof if known else None, self))
+        return tuple(out)
+
+
+@description
+class Coupling(AnyCoupling):
     """Coordinates of joints in a fixed relation: sum of coefficients times coordinates = constant.
 
     A gear pair is {"a": r_a, "b": r_b}, a belt {"a": r_a, "b": -r_b}, a pinion on a rack
@@ -66,8 +95,6 @@ class Coupling(Description):
         constant: the sum; by default what it is as described, so that nothing moves.
     """
 
-    kind: ClassVar[str] = "coupling"
-    name: Name
     coordinates: Coefficients
     constant: Number | None = None
 
@@ -82,15 +109,54 @@ class Coupling(Description):
                 raise self.fail(f"the coefficient of '{key}' is zero. Leave it out.")
 
     @property
-    def terms(self) -> tuple[Term, ...]:
-        """One term for each coordinate."""
-        out = []
-        for key, coefficient in self.coordinates:
-            joint, _, dof = key.rpartition(".")
-            known = bool(joint) and dof in DOFS
-            out.append(Term(joint if known else key, dof if known else None, coefficient, self))
-        return tuple(out)
+    def keys(self) -> Iterable[str]:
+        """The coordinates by name."""
+        return [key for key, _ in self.coordinates]
 
     def table(self) -> NamedValues:
         """This item as a TOML table."""
         return super().table() | {"coordinates": dict(self.coordinates)}
+
+
+@description
+class OwnCoupling(AnyCoupling):
+    """Coordinates of joints in a relation of your own: a class made with `swelltree.coupling_law`.
+
+    Cams, linkages given as curves, gears of variable ratio. The coupling puts the derivative of
+    the relation times a multiplier on each coordinate and does no work.
+
+    Args:
+        name: unique in the system.
+        coordinates: names of joints, or "joint.Pitch" where a joint has several; the law sees
+            them in this order.
+        law: the class, or "module:name".
+        parameters: its fields: numbers.
+    """
+
+    type: ClassVar[str] = "own_coupling"
+    coordinates: Names = field(kw_only=True)
+    law: Function = field(kw_only=True)
+    parameters: Parameters = field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        if len(self.coordinates) < 2:
+            raise self.fail(
+                f"coordinates has {len(self.coordinates)} entries. Give two or more; a single "
+                "coordinate is held by a Weld, or prescribed by the motion of its joint."
+            )
+
+    @property
+    def keys(self) -> Iterable[str]:
+        """The coordinates by name."""
+        return self.coordinates
+
+    def table(self) -> NamedValues:
+        """This item as a TOML table."""
+        table = super().table()
+        if self.parameters:
+            table["parameters"] = dict(self.parameters)
+        return table
+
+
+# by `type`; that of a linear coupling need not be given
+COUPLING_TYPES: dict[str, type[AnyCoupling]] = {cls.type: cls for cls in (Coupling, OwnCoupling)}

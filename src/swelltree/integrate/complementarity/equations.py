@@ -8,7 +8,7 @@ from swelltree.integrate.complementarity.attached import attached_points, with_e
 from swelltree.integrate.complementarity.cayley import gibbs
 from swelltree.integrate.complementarity.immersed import immersed_balance
 from swelltree.integrate.complementarity.instant import Step
-from swelltree.integrate.complementarity.joint_rows import body_rows, row_residual, row_wrenches
+from swelltree.integrate.complementarity.joint_rows import body_rows, row_residual
 from swelltree.integrate.complementarity.poses import PoseStencil, three_poses
 from swelltree.integrate.complementarity.solve.balance import inertia_balance, weight_correction
 from swelltree.integrate.complementarity.solve.complementarity import fischer_burmeister
@@ -137,7 +137,7 @@ def equations(
     P = jnp.eye(r.shape[0])
     closing = jnp.zeros(0)
     if form.rows:
-        spread = body_rows(model, form.rows, *row_wrenches(model, form.rows, three))
+        spread = body_rows(model, form.rows, three, step.now.next_angles)
         r = r - transpose_apply(spread.reshape(len(form.rows), -1), lam)
         closing = row_residual(model, form.rows, three, step.now.next_angles, step.now.next_drives)
         closing = without_surplus(step.now.surplus, setup, step.size, closing, lam)

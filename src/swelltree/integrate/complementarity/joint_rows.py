@@ -22,9 +22,9 @@ from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jnp
 from swelltree.model.model import Model
 from swelltree.multibody.constraints import evaluate_rows
-from swelltree.multibody.kinematics import body_index, joint_frames, with_world
+from swelltree.multibody.kinematics import body_index, dof_coordinates, joint_frames, with_world
 from swelltree.multibody.layout import Row
-from swelltree.multibody.rows import Drives, MeanFrames, spread
+from swelltree.multibody.rows import Coupled, Drives, MeanFrames, combination
 from swelltree.spatial.rotations import cross, matmul, matvec, transpose
 
 
@@ -86,14 +86,30 @@ def _gradients(model: Model, rows: list[Row], three: PoseStencil) -> tuple[Array
 
 
 def body_rows(
-    model: Model, rows: tuple[Row, ...], on_follower: Array, on_base: Array
+    model: Model, rows: tuple[Row, ...], three: PoseStencil, angles: Array
 ) -> Float[Array, "m n 6"]:
-    """Rows spread over the bodies they join, from the wrenches of their parts."""
+    """Discrete gradients of rows, spread over the bodies they join.
+
+    Weights that change are those at the mean of the last and the next coordinates.
+
+    Args:
+        model: compiled.
+        rows: which.
+        three: poses around the step.
+        angles: of single-axis joints at the next pose.
+    """
     layout = model.layout
+    on_follower, on_base = row_wrenches(model, rows, three)
     joint = np.array([part.joint for row in rows for part in row.parts()], dtype=int)
     N = np.arange(layout.n_bodies)
     hit_f = (body_index(layout, layout.follower)[joint][:, None] == N).astype(float)
     hit_b = (body_index(layout, layout.base)[joint][:, None] == N).astype(float)
     each = hit_f[:, :, None] * on_follower[:, None] + hit_b[:, :, None] * on_base[:, None]
-    shares = spread(model, rows)
-    return each if shares is None else jnp.einsum("mp,pnk->mnk", shares, each)
+    x = jnp.zeros(len(joint))
+    if model.couplings is not None and model.couplings.laws:
+        ends = (three.last_frames, three.next_frames)
+        mean = 0.5 * sum(dof_coordinates(model, frames, angles) for frames in ends)
+        dof = [p.i if isinstance(r, Coupled) else 0 for r in rows for p in r.parts()]
+        x = mean[np.array(dof)]
+    of_parts = combination(model, rows, x, 0.0 * x)
+    return each if of_parts is None else jnp.einsum("mp,pnk->mnk", of_parts.weight, each)

@@ -32,12 +32,12 @@ def sampled(
         return Instant(state.t + later, motion, InternalState(state.chi, state.elements))
 
     for effect in model.effects:
-        if not effect.takes_samples:
+        if effect.kind not in state.elements:
             continue
         now = now_of(state)
         if before is None:
             states = effect.begun(model, now)
-        else:
+        elif effect.takes_samples:
             # a sample is due at this step or, by rounding, a little behind it
             hit = effect.event_values(model, now_of(state, 1e-6 * h)) <= 0.0
             hit = hit & (effect.event_values(model, now_of(before)) > 0.0)
@@ -47,5 +47,7 @@ def sampled(
                 lambda x: x,
                 state.elements[effect.kind],
             )
+        else:
+            continue
         state = replace(state, elements=state.elements | {effect.kind: states})
     return state

@@ -5,7 +5,7 @@ the others are numbers of the compiled model as they stand:
 
     bodies        <body>.mass, .com, .inertia, .volume, .buoyancy
     joints        <joint>.base_point, .follower_point, .lead, .length
-    couplings     <coupling>.constant
+    couplings     <coupling>.constant, and the fields of a law
     springs       <spring>.stiffness, .damping, .rest_length, .point_a, .point_b
     joint forces  <element>.stiffness, .rest_position, .damping, .friction, .lower, .upper, ...
     PTOs          <pto>.stiffness, .force_limit, .lower, ..., and the parameters of its law
@@ -45,8 +45,8 @@ def _places(model: Model) -> dict[str, list[tuple[Path, int | None, dict[str, st
     layout = model.layout
     for kind, names in (("joints", layout.joints), ("bodies", layout.bodies)):
         result |= {name: [((kind,), row, {})] for row, name in enumerate(names)}
-    for row, name in enumerate(layout.couplings):
-        result[name] = [(("couplings",), row, {"coefficient": ""})]
+    for row in layout.rows:
+        result |= row.numbers(layout)
     return result
 
 

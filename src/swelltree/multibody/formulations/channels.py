@@ -149,7 +149,7 @@ def channels_at(model: Model, now: StepInstant) -> dict[str, Array]:
     )
     couplings: dict[str, Array] = {}
     if model.layout.couplings:
-        couplings["coupling_force"] = coupling_forces(model, now.rows, now.acceleration.multipliers)
+        couplings["coupling_force"] = coupling_forces(model, now)
     coordinate, rate = attitudes(model, motion.frames, motion.coordinate, motion.rate)
     return {
         "position": motion.pose.p,
@@ -172,19 +172,20 @@ def channels_at(model: Model, now: StepInstant) -> dict[str, Array]:
     }
 
 
-def coupling_forces(model: Model, rows: tuple[Row, ...], lam: Array) -> Array:
+def coupling_forces(model: Model, now: StepInstant) -> Array:
     """Force of each coupling on each of its coordinates, one coupling after the other."""
-    assert model.couplings is not None
-    number = {row.i: k for k, row in enumerate(rows) if isinstance(row, Coupled)}
-    of_row = [
-        number.get(row.i, -1)
+    assert now.kin.rows is not None
+    parts = [(row, n) for row in now.rows for n in range(len(row.parts()))]
+    number = {part: k for k, part in enumerate(parts)}
+    # a coupling that says nothing anywhere has no row, and no force
+    place = [
+        number.get((row, n), -1)
         for row in model.layout.rows
         if isinstance(row, Coupled)
-        for _ in row.coordinates
+        for n in range(len(row.parts()))
     ]
-    # a coupling that says nothing anywhere has no row, and no force
-    lam = jnp.concatenate([lam, jnp.zeros(1)])
-    return model.couplings.coefficient * lam[np.array(of_row)]
+    force = now.kin.rows.part_multipliers(now.acceleration.multipliers)
+    return jnp.concatenate([force, jnp.zeros(1)])[np.array(place)]
 
 
 def closure(model: Model, rows: tuple[Row, ...], t: Array, motion: Motion, angles: Array) -> Array:

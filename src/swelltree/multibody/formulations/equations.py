@@ -135,7 +135,7 @@ def settle(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
     """Phase brought back onto its constraints."""
     state = formulation.settle(present(model, y.internal), t, y.state)
     if latch_group(model) is not None:
-        state = _stilled(model, formulation, t, Phase(state, y.work, y.internal))
+        state, _ = _stilled(model, formulation, t, Phase(state, y.work, y.internal))
     if coupled_effect(model) is not None:
         motion = formulation.kinematics(present(model, y.internal), t, state).motion
         y = Phase(y.state, y.work, after_step(model, Instant(t, motion, y.internal)))
@@ -187,14 +187,17 @@ def switched(model: Model, formulation: Formulation, t: Array, y: Phase, hit: Ar
             first += group.event_count
     after = Phase(y.state, y.work, InternalState(y.internal.radiation, elements))
     after = resolved(model, formulation, t, after)
-    if latch_group(model) is not None:
-        state = _stilled(model, formulation, t, after)
-        after = Phase(state, after.work, after.internal)
+    group = latch_group(model)
+    if group is not None:
+        state, lost = _stilled(model, formulation, t, after)
+        names = element_names(model)
+        place = np.array([names.index(name) for name in group.names])
+        after = Phase(state, after.work.at[place].add(lost), after.internal)
     return reeled(model, formulation, t, y, after)
 
 
-def _stilled(model: Model, formulation: Formulation, t: Array, y: Phase) -> State:
-    """State with the rates of locked strokes at zero."""
+def _stilled(model: Model, formulation: Formulation, t: Array, y: Phase) -> tuple[State, Array]:
+    """State with the rates of locked strokes at zero, and the work that took."""
     model = present(model, y.internal)
     kin = formulation.kinematics(model, t, y.state)
     now = Instant(t, kin.motion, y.internal)

@@ -108,8 +108,8 @@ def latched_motion(
 
 def stilled(
     model: Model, formulation: Formulation, t: Array, state: State, internal: InternalState
-) -> State:
-    """State whose locked strokes stand still, by impulses in the latches."""
+) -> tuple[State, Float[Array, " e"]]:
+    """State whose locked strokes stand still, and the work of the impulses of each latch [J]."""
     group = latch_group(model)
     kin = formulation.kinematics(model, t, state)
     W = unit_pairs(model, group, kin.motion)
@@ -127,7 +127,10 @@ def stilled(
     impulse = _refined(_of_locked(G, locked), -locked * rate)
     # a latch that locked at a dead centre has no say: its run ends with a message
     impulse = jnp.where(jnp.diag(G) > MIN_MOBILITY, impulse, 0.0)
-    return State(state.q, state.s + (impulse[:, None] * each.s_dot).sum(0), state.chart)
+    # an impulse works with the mean of the rates before and after it, and these are zero after
+    work = (0.5 * impulse * rate) @ np.eye(len(group.names))[group.can_hold()]
+    s = state.s + (impulse[:, None] * each.s_dot).sum(0)
+    return State(state.q, s, state.chart), work
 
 
 def _floored(G: Array) -> Array:

@@ -203,6 +203,11 @@ class StrokeForces(Effect):
         xp = namespace(self.stiffness, *(law.start() for law in self.laws))
         return xp.concatenate([law.start().reshape(-1) for law in self.laws])
 
+    def begun(self, model: Model, now: Instant) -> Array:
+        parts = zip(self.laws, self.inputs(model, now), strict=True)
+        states = [law.begun(inputs).reshape(-1) for law, inputs in parts]
+        return namespace(*states).concatenate(states)
+
     def internal_rate(self, model: Model, now: Instant) -> Array:
         outputs = self.outputs(self.inputs(model, now))
         xp = namespace(outputs[0].force)

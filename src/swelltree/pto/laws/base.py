@@ -86,6 +86,10 @@ class Law:
         """Internal states at the start, (states, e)."""
         raise NotImplementedError
 
+    def begun(self, inputs: LawInputs) -> Array:
+        """Internal states at the start of a run, by stroke and rate there."""
+        return inputs.z
+
     def outputs(self, inputs: LawInputs) -> LawOutputs:
         """Force, energies and rates."""
         raise NotImplementedError

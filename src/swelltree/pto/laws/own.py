@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar, dataclass_transform
 
 import numpy as np
 
-from swelltree.describe.errors import SwelltreeError, listed, suggest
+from swelltree.describe.errors import SwelltreeError
+from swelltree.describe.forces.own_effects import number_values
 from swelltree.describe.forces.signals import resolve
 from swelltree.jit.arrays import Array, Tree, pytree
 from swelltree.jit.backend import jax
@@ -42,8 +43,7 @@ class PtoLaw(Law):
     All methods get `now` with t, x (stroke), v (its rate), z (states, one row each) and u
     (command), and work on arrays of one entry. Class fields `states`, `events` and `holds` say what
     the law has: internal states, events it watches for, and whether state 0 locks the stroke while
-    it is 1. A law that locks a moving stroke stops it by an impulse, whose energy is not accounted
-    for: lock at standstill.
+    it is 1. A law that locks a moving stroke stops it by an impulse, whose work is that of the PTO.
     """
 
     states: ClassVar[int] = 0
@@ -56,6 +56,10 @@ class PtoLaw(Law):
     def rates(self, now: LawInputs) -> Array:
         """Rates of the states (states, 1)."""
         return 0.0 * now.z
+
+    def begun(self, now: LawInputs) -> Array:
+        """States at the start of a run (states, 1), where stroke and rate are known."""
+        return now.z
 
     def stored(self, x: Array, z: Array) -> Array:
         """Energy in the PTO [J], of stroke and states."""
@@ -116,24 +120,12 @@ def make_own_law(group: list[OwnLaw]) -> Law:
             f"law {getattr(cls, '__name__', cls)!r} is not a class made with @swelltree.pto_law. "
             "Write one."
         )
-    fields = {field.name: field for field in dataclasses.fields(cls)}
-    specified = dict(pto.parameters)
-    for key, value in specified.items():
-        if key not in fields:
-            raise pto.fail(
-                f"law '{cls.__name__}' has no field '{key}'.{suggest(key, fields)} "
-                f"It has {listed(fields) or 'none'}."
-            )
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise pto.fail(f"parameter '{key}' is not one number. Give one.")
-    for key, field in fields.items():
-        if key not in specified and field.default is dataclasses.MISSING:
-            raise pto.fail(f"law '{cls.__name__}' needs '{key}'. Give it in parameters.")
-        specified.setdefault(key, field.default)
-    law = cls(**{key: np.asarray([value], dtype=float) for key, value in specified.items()})
+    numbers = number_values(pto, pto.parameters, "law", cls)
+    law = cls(**{key: np.array([value]) for key, value in numbers.items()})
     zero = np.zeros(1)
     now = LawInputs(np.zeros(()), zero, zero, law.start(), zero, None, zero)
-    for method, shape in (("force", (1,)), ("rates", (cls.states, 1)), ("lost", (1,))):
+    states = (cls.states, 1)
+    for method, shape in (("force", (1,)), ("rates", states), ("lost", (1,)), ("begun", states)):
         found = np.shape(getattr(law, method)(now))
         if found != shape:
             raise pto.fail(

@@ -16,6 +16,7 @@ from swelltree.integrate.complementarity.cayley import cayley
 from swelltree.integrate.complementarity.first_half_step import corrected, specified_by
 from swelltree.integrate.complementarity.immersed import apart
 from swelltree.integrate.complementarity.relax import stopped
+from swelltree.integrate.complementarity.sampled_control import sampled
 from swelltree.integrate.complementarity.samples import Sample
 from swelltree.integrate.complementarity.start import set_up
 from swelltree.integrate.complementarity.state import StepperState, form_of
@@ -62,10 +63,10 @@ def two_step_traced(task: Task) -> dict[str, Array]:
             "extremes: inside jit, grad or vmap the two-step scheme keeps none. Leave them out, "
             "or give a shorter output_step."
         )
-    sampled = next((e.switching() for e in model.effects if e.takes_samples), "")
-    if sampled:
+    switching = next((e.switching() for e in model.effects if e.takes_samples), "")
+    if switching:
         raise SwelltreeError(
-            f"{sampled} has samples or surfaces, which the two-step scheme does not know inside "
+            f"{switching} has samples or surfaces, which the two-step scheme does not know inside "
             "jit, grad or vmap. Use lines with model='quasi_static'."
         )
     form = with_events(model, form_of(model, task.formulation.name))
@@ -74,6 +75,7 @@ def two_step_traced(task: Task) -> dict[str, Array]:
     requested = min(LONGEST if step is None else step, longest)
     h, marks = grid(task.times, requested)
     state = jax.tree.map(jnp.asarray, start)
+    state = sampled(model, h, state)
     force_derivatives = jax.lax.stop_gradient(derivatives(model, state))
     run = set_up(model, form, h, force_derivatives)
     rest = set_up(without_waves(model), form, SETTLING_STEP, force_derivatives, theta=1.0, beta=1.0)
