@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from swelltree.jit.ensemble.cuda import ptx_of
+from swelltree.jit.cuda import ptx_of
 from swelltree.jit.ensemble.threads import TRIPLE
 from swelltree.jit.functions.body import function_name
 from swelltree.jit.functions.circular import FAR, _two_over_pi

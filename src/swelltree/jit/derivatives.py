@@ -16,8 +16,8 @@ import numpy as np
 
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import jax, traced
-from swelltree.jit.flatten import INLINED, UNEXPECTED, Lowering
 from swelltree.jit.graph import FLOAT, TRUTH, Graph, UnsupportedOperationError, kind_of
+from swelltree.jit.lowering import INLINED, UNEXPECTED, Lowering
 from swelltree.jit.traced_types import ClosedProgram, Equation, Variable, is_known
 from swelltree.jit.values import Stored, Value, places
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import threading
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -105,3 +106,16 @@ class Native:
     def __call__(self, *rows: np.ndarray) -> None:
         """Run with rows of memory, each of numbers that lie together."""
         self.call(*(row.ctypes.data for row in rows))
+
+
+def cores() -> int:
+    """Cores that this process may use: a job of a cluster has fewer than its machine."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def threads() -> int:
+    """Threads that this process may start: what OMP_NUM_THREADS allows, or one for each core."""
+    requested = os.environ.get("OMP_NUM_THREADS", "").strip()
+    return int(requested) if requested.isdigit() and int(requested) > 0 else cores()

@@ -21,8 +21,8 @@ from swelltree.jit.backend import is_tracer, jax, jaxpr_as_fun, jnp
 from swelltree.jit.derivatives import Differentiating
 from swelltree.jit.entries import Entry, Layout, entry_of
 from swelltree.jit.fingerprint import hashed
-from swelltree.jit.flatten import Lowering, count_numbers, needed
 from swelltree.jit.graph import LONG, Buffer, Graph, Region, UnsupportedOperationError, kind_of
+from swelltree.jit.lowering import Lowering, count_numbers, needed
 from swelltree.jit.native import Native, object_code, object_name
 from swelltree.jit.program import (
     CACHE_SIZE,

@@ -16,9 +16,9 @@ import numpy as np
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import NEW_PROGRAMS, is_tracer, jax
 from swelltree.jit.entries import Layout, entry_of, names_of
-from swelltree.jit.flatten import NONE, Lowering, count_numbers
 from swelltree.jit.graph import MAX_EXPRESSIONS, Buffer, Graph, UnsupportedOperationError, kind_of
 from swelltree.jit.lazy_import import is_imported
+from swelltree.jit.lowering import NONE, Lowering, count_numbers
 from swelltree.jit.native import Native, object_code, object_name
 from swelltree.jit.rows.loops import Axes
 from swelltree.jit.rows.wide import text_of

@@ -16,7 +16,7 @@ class MovedRow(NamedTuple):
     Args:
         buffer: where it goes.
         at: first place there.
-        behind: expression of the number of places behind it.
+        behind: expression of the number of places behind it; None: none.
         origin: where it comes from, not overlapping.
         start: first place there.
         size: numbers of the row.
@@ -24,7 +24,7 @@ class MovedRow(NamedTuple):
 
     buffer: Buffer
     at: int
-    behind: int
+    behind: int | None
     origin: Buffer
     start: int
     size: int
@@ -48,7 +48,8 @@ class Stores(Statement):
 
     def numbers(self) -> list[int]:
         """Expressions that are needed."""
-        out = [x[2] for x in self.single] + [row.behind for row in self.moving_rows]
+        out = [x[2] for x in self.single]
+        out += [row.behind for row in self.moving_rows if row.behind is not None]
         return out + [a for x in self.moving for a in x[2:]]
 
 

@@ -24,9 +24,9 @@ from swelltree.jit.ensemble.written import (
     write_program,
 )
 from swelltree.jit.entries import Entry, entry_of
-from swelltree.jit.flatten import NONE, Lowering, count_numbers
 from swelltree.jit.graph import MAX_EXPRESSIONS, Graph, UnsupportedOperationError, kind_of
 from swelltree.jit.lazy_import import is_imported
+from swelltree.jit.lowering import NONE, Lowering, count_numbers
 from swelltree.jit.program import KernelBuilder, Key, pattern_of, switched_off
 from swelltree.jit.rows.loops import Axes
 from swelltree.jit.trees import flatten, leaves_of, mapped, structure_of

@@ -20,7 +20,14 @@ from swelltree.jit.functions.written import written, written_short
 from swelltree.jit.graph import FLOAT, LONG, Buffer, Graph, Region
 from swelltree.jit.number_types import SINGLE, Types
 from swelltree.jit.operations import Operations
-from swelltree.jit.statements import Combination, Reduction, Stores, arguments, inner_regions
+from swelltree.jit.statements import (
+    Combination,
+    MovedRow,
+    Reduction,
+    Stores,
+    arguments,
+    inner_regions,
+)
 from swelltree.jit.text import Writer
 
 # --- Sums of rows whose numbers are used where they are found: registers hand them on, not memory
@@ -200,8 +207,10 @@ class ThreadWriter(Writer):
 
     def _stores(self, stores: Stores, names: dict[int, str]) -> None:
         self._read(stores, names)
-        for row in stores.rows:
-            self._copied(*row)
+        for buffer, at, origin, start, count in stores.rows:
+            self._copied(MovedRow(buffer, at, None, origin, start, count), names)
+        for row in stores.moving_rows:
+            self._copied(row, names)
         kinds = self.graph.kinds
         for buffer, at, a in stores.single:
             value = self._value(buffer, a, names)
@@ -218,17 +227,28 @@ class ThreadWriter(Writer):
             self.name(index, names)
             self._value(buffer, a, names)
 
-    def _copied(self, buffer: Buffer, at: int, origin: Buffer, start: int, count: int) -> None:
+    def _copied(self, row: MovedRow, names: dict[int, str]) -> None:
+        """Contiguous memory copied, behind an offset that may be computed."""
+        buffer, at, index, origin, start, count = row
+        behind = None if index is None else self.name(index, names)
         kind = FLOAT if buffer.kind == FLOAT else LONG
         load = functools.partial(self._short_load, kind=kind)
         if self.clock is not None and self.clock.holds(buffer):
             load = self._long_load
 
         def one(j: str | None, k: int) -> None:
-            value = load(origin, self.address(origin, start + k, j))
-            self._put(buffer, kind, value, self.address(buffer, at + k, j))
+            value, further = load(origin, self.address(origin, start + k, j)), behind
+            if j is not None:
+                further = j if behind is None else self.line(f"add i64 {behind}, {j}")
+            self._put(buffer, kind, value, self.address(buffer, at + k, further))
 
         self.repeated(count, one)
+
+    def _reduction(self, item: Reduction) -> None:
+        for k, (buffer, start) in enumerate(item.rows):
+            values = [self._load(FLOAT, self.address(buffer, start + j)) for j in range(item.count)]
+            total = self.operations.joined(item.name, values)
+            self._store(FLOAT, total, self.address(item.out, k))
 
     # --- float64 among float32 -------------------------------------------------------------
     def _value(self, buffer: Buffer, a: int, names: dict[int, str]) -> str:

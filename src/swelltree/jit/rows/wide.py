@@ -94,6 +94,7 @@ class RowWriter(LaneWriter):
     """
 
     arguments = Writer.arguments
+    _reduction = Writer._reduction
     merges, inverts = False, True
 
     def __init__(self, graph: Graph, width: int, wide: list[Rows]) -> None:

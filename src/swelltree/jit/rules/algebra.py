@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from swelltree.jit.blocks import NARROW, combination
-from swelltree.jit.flatten import Lowering, rule
 from swelltree.jit.graph import FLOAT, LONG, Graph, UnsupportedOperationError
+from swelltree.jit.lowering import Lowering, rule
 from swelltree.jit.rules.sheets import (
     Sheet,
     in_slot,

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.jit.flatten import Lowering, rule
 from swelltree.jit.graph import LONG, TRUTH, Buffer, Graph, UnsupportedOperationError, kind_of
+from swelltree.jit.lowering import Lowering, rule
 from swelltree.jit.native import lane_width
 from swelltree.jit.rows.loops import Looped
 from swelltree.jit.rules.loops import slots_of

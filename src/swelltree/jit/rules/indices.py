@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from swelltree.jit.flatten import Lowering, rule
 from swelltree.jit.graph import (
     FLOAT,
     LONG,
@@ -16,6 +15,7 @@ from swelltree.jit.graph import (
     UnsupportedOperationError,
     kind_of,
 )
+from swelltree.jit.lowering import Lowering, rule
 from swelltree.jit.rules.numbers import each
 from swelltree.jit.rules.sums import extreme
 from swelltree.jit.traced_types import Equation

@@ -9,8 +9,8 @@ import numpy as np
 
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jax, traced
-from swelltree.jit.flatten import Lowering, rule
 from swelltree.jit.graph import LONG, Buffer, Graph, UnsupportedOperationError, kind_of
+from swelltree.jit.lowering import Lowering, rule
 from swelltree.jit.rules.numbers import each
 from swelltree.jit.rules.sums import joined
 from swelltree.jit.statements import Choice, Leave, Loop, MovedRow, Stores

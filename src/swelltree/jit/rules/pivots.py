@@ -8,8 +8,8 @@ import numpy as np
 
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import jax, jnp, traced
-from swelltree.jit.flatten import Lowering, rule
 from swelltree.jit.graph import FLOAT, LONG, SHORT, Graph, UnsupportedOperationError
+from swelltree.jit.lowering import Lowering, rule
 from swelltree.jit.rules.sheets import (
     Sheet,
     counted_from,

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.jit.flatten import ROW_RULES, RULES, Lowering
 from swelltree.jit.graph import kind_of
+from swelltree.jit.lowering import ROW_RULES, RULES, Lowering
 from swelltree.jit.rows.loops import Looped, Moved, RowLoops
 from swelltree.jit.rules.indices import clipped_start, strides_of, window_of
 from swelltree.jit.rules.numbers import SAME_NAME, each

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from swelltree.jit.flatten import Lowering, rule
 from swelltree.jit.graph import kind_of
+from swelltree.jit.lowering import Lowering, rule
 from swelltree.jit.traced_types import Equation
 from swelltree.jit.values import Stored, Updated, Value, constants, places
 

@@ -318,3 +318,8 @@ def device() -> Device | str:
         return Device()
     except (CudaError, AttributeError) as error:
         return str(error)
+
+
+def gpu() -> Device | str:
+    """The GPU, or why there is none."""
+    return device()
