@@ -57,7 +57,6 @@ class Operations:
         return total
 
     def compared(self, name: str, of: str, x: str, y: str) -> str:
-        """Is one less than the other, and so on?"""
         if of == FLOAT:
             return self.line(f"fcmp {ORDERED[name]} {self.F} {x}, {y}")
         how = SIGNED[name].replace("s", "u") if of in NOT_NEGATIVE else SIGNED[name]
@@ -82,7 +81,6 @@ class Operations:
         return self._function(name, x)
 
     def _call(self, name: str, x: list[str]) -> str:
-        """A function of LLVM's."""
         args = ", ".join(f"{self.F} {a}" for a in x)
         return self.line(f"call {self.F} @{name}.{self.types.suffix}({args})")
 
@@ -103,7 +101,6 @@ class Operations:
         return self.types.constant(value, kind)
 
     def chosen(self, flag: str, T: str, x: str, y: str) -> str:
-        """One of two numbers of a type."""
         return self.line(f"select {self.B} {flag}, {T} {x}, {T} {y}")
 
     def _of_integer(self, name: str, kind: str, x: list[str]) -> str:

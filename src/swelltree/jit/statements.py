@@ -47,7 +47,6 @@ class Stores(Statement):
     moving_rows: list[MovedRow] = field(default_factory=list)
 
     def numbers(self) -> list[int]:
-        """Expressions that are needed."""
         out = [x[2] for x in self.single]
         out += [row.behind for row in self.moving_rows if row.behind is not None]
         return out + [a for x in self.moving for a in x[2:]]
@@ -60,7 +59,6 @@ class Leave(Statement):
     condition: int
 
     def numbers(self) -> list[int]:
-        """Expressions that are needed."""
         return [self.condition]
 
 
@@ -71,7 +69,6 @@ class Loop(Statement):
     body: Region
 
     def numbers(self) -> list[int]:
-        """Expressions that are needed."""
         return []
 
 
@@ -107,7 +104,6 @@ class Adds(Statement):
     terms: list[tuple[Buffer, int, int]]
 
     def numbers(self) -> list[int]:
-        """Expressions that are needed."""
         return [a for _, _, a in self.terms]
 
 
@@ -132,7 +128,6 @@ class Reduction(Statement):
     empty: float
 
     def numbers(self) -> list[int]:
-        """Expressions that are needed."""
         return []
 
 
@@ -144,7 +139,6 @@ class Choice(Statement):
     branches: list[Region]
 
     def numbers(self) -> list[int]:
-        """Expressions that are needed."""
         return [self.which]
 
 
@@ -167,7 +161,6 @@ class Combination(Statement):
     full: np.ndarray | None = None
 
     def numbers(self) -> list[int]:
-        """Expressions that are needed."""
         return list(self.weights)
 
 

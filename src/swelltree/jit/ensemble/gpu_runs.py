@@ -50,9 +50,7 @@ class DeviceInputs(Protocol):
     """Arguments of a case that are filled before each call instead of given."""
 
     @property
-    def arguments(self) -> tuple[PerCase, ...]:
-        """Which of the fixed arguments these are."""
-        ...
+    def arguments(self) -> tuple[PerCase, ...]: ...
 
     def on_device(
         self, device: Device, groups: int, short: bool, columns: tuple[int, ...]
@@ -149,7 +147,6 @@ class GpuProgram(ManyProgram):
         return tree[0], found
 
     def kernel(self, device: Device, program: GeneratedKernel) -> Kernel:
-        """The program on a device."""
         most = REGISTERS if self.rows is None else ROW_REGISTERS
         name = f"kernel of {most} registers"
         if name not in program.loaded:
@@ -242,7 +239,6 @@ class DeviceRun:
             seconds.results += time.perf_counter() - called
 
     def samples(self) -> list[Samples]:
-        """Memory of the results of all calls."""
         found = []
         for _, shape, _ in self.program.outs[self.n_state :]:
             room = len(self.calls) * int(np.prod(shape, dtype=int))
@@ -251,7 +247,6 @@ class DeviceRun:
         return found
 
     def keep(self, number: int, samples: list[Samples]) -> None:
-        """Copy the results of a call."""
         for (at, shape, _), into in zip(self.program.outs[self.n_state :], samples, strict=True):
             width = GROUP * int(np.prod(shape, dtype=int))
             pitch = len(self.calls) * width
@@ -260,7 +255,6 @@ class DeviceRun:
             )
 
     def fetch(self, place: Place, into: np.ndarray) -> None:
-        """Results of the last call, of all cases."""
         start, shape, _ = place
         size = int(np.prod(shape, dtype=int))
         if not size:
@@ -275,7 +269,6 @@ class DeviceRun:
         into[...] = taken_apart(lanes, (0, *place[1:]), count)
 
     def fetch_state(self, into: list[np.ndarray]) -> None:
-        """The state after the last call."""
         for array, place in zip(into, self.program.outs, strict=False):
             self.fetch(place, array)
 

@@ -21,9 +21,7 @@ class Register(Protocol):
     """A number in LLVM's language."""
 
     @property
-    def type(self) -> object:
-        """Its kind."""
-        ...
+    def type(self) -> object: ...
 
 
 @runtime_checkable
@@ -31,9 +29,7 @@ class Slot(Register, Protocol):
     """A variable in LLVM's language."""
 
     @property
-    def allocated_type(self) -> object:
-        """Kind of what it holds."""
-        ...
+    def allocated_type(self) -> object: ...
 
 
 Term = Register | float | int  # a number in the text, or one that is known now
@@ -66,35 +62,28 @@ class KernelBody:
 
     # --- numbers ----------------------------------------------------------------------------
     def full(self, value: Term) -> Register:
-        """A whole number."""
         if isinstance(value, int | float):
             return self.ir.Constant(self.long, int(value))
         return value
 
     def real(self, value: Term) -> Register:
-        """A float."""
         if isinstance(value, int | float):
             return self.ir.Constant(self.double, float(value))
         return value
 
     def add(self, x: Array, y: Array) -> Register:
-        """Sum of floats."""
         return self.b.fadd(self.real(x), self.real(y), flags=CONTRACT)
 
     def sub(self, x: Array, y: Array) -> Register:
-        """Difference of floats."""
         return self.b.fsub(self.real(x), self.real(y), flags=CONTRACT)
 
     def mul(self, x: Array, y: Array) -> Register:
-        """Product of floats."""
         return self.b.fmul(self.real(x), self.real(y), flags=CONTRACT)
 
     def div(self, x: Array, y: Array) -> Register:
-        """Quotient of floats."""
         return self.b.fdiv(self.real(x), self.real(y))
 
     def intrinsic(self, name: str, *args: Register) -> Register:
-        """One of LLVM's functions of doubles."""
         kinds = [self.double] * len(args)
         function = self.b.module.declare_intrinsic(
             f"llvm.{name}", [self.double], self.ir.FunctionType(self.double, kinds)
@@ -102,14 +91,12 @@ class KernelBody:
         return self.b.call(function, [self.real(x) for x in args])
 
     def plus(self, *terms: Term) -> Register:
-        """Sum of whole numbers."""
         total = self.full(terms[0])
         for term in terms[1:]:
             total = self.b.add(total, self.full(term))
         return total
 
     def times(self, x: Array, y: Array) -> Register:
-        """Product of whole numbers."""
         return self.b.mul(self.full(x), self.full(y))
 
     def split(self, x: Array, by: Term) -> tuple[Register, Register]:
@@ -118,11 +105,9 @@ class KernelBody:
         return self.b.udiv(x, by), self.b.urem(x, by)
 
     def floor(self, x: Array) -> Register:
-        """The whole number below."""
         return self.b.fptosi(self.intrinsic("floor", x), self.long)
 
     def as_real(self, x: Array) -> Register:
-        """A whole number as a float."""
         return self.b.sitofp(self.full(x), self.double)
 
     def greater(self, x: Array, y: Array) -> Register:
@@ -130,20 +115,16 @@ class KernelBody:
         return self.b.fcmp_ordered(">", self.real(x), self.real(y))
 
     def choose(self, condition: Term, x: Array, y: Array) -> Register:
-        """One of two floats."""
         return self.b.select(condition, self.real(x), self.real(y))
 
     # --- memory and variables ---------------------------------------------------------------
     def address(self, row: str, at: Term) -> Register:
-        """Of a slot of eight bytes."""
         return self.b.gep(self.rows[row], [self.full(at)], source_etype=self.double)
 
     def load(self, row: str, at: Term) -> Register:
-        """A float from memory."""
         return self.b.load(self.address(row, at), typ=self.double)
 
     def store(self, row: str, at: Term, value: Term) -> None:
-        """A float into memory."""
         self.b.store(self.real(value), self.address(row, at))
 
     def half_address(self, row: str, at: Term, lane: Term) -> Register:
@@ -187,7 +168,6 @@ class KernelBody:
         return self.plus(self.times(at, self.side), lane)
 
     def variable(self, value: Term) -> Slot:
-        """Something that changes in loops."""
         value = self.real(value)
         with self.b.goto_entry_block():
             place = self.b.alloca(value.type)
@@ -195,11 +175,9 @@ class KernelBody:
         return place
 
     def get(self, place: Slot) -> Register:
-        """Value of a variable."""
         return self.b.load(place, typ=place.allocated_type)
 
     def set(self, place: Slot, value: Term) -> None:
-        """Change a variable."""
         self.b.store(self.real(value), place)
 
     @contextmanager
@@ -276,22 +254,18 @@ class LaneKernelBody(KernelBody):
         self.double = self.ir.VectorType(self.one, width)
 
     def real(self, value: Term) -> Register:
-        """A float in all lanes."""
         if isinstance(value, int | float):
             return self.ir.Constant(self.double, [float(value)] * self.width)
         return value
 
     def address(self, row: str, at: Term) -> Register:
-        """Of the first lane of a number."""
         place = self.times(at, self.width)
         return self.b.gep(self.rows[row], [place], source_etype=self.one)
 
     def load(self, row: str, at: Term) -> Register:
-        """A float of each lane from memory."""
         return self.b.load(self.address(row, at), align=8, typ=self.double)
 
     def store(self, row: str, at: Term, value: Term) -> None:
-        """A float of each lane into memory."""
         self.b.store(self.real(value), self.address(row, at), align=8)
 
     def shared(self, row: str, at: Term) -> Register:
@@ -309,11 +283,9 @@ class LaneKernelBody(KernelBody):
         return self.thread, None
 
     def place_of_case(self, at: Term, lane: Register | None) -> Register:
-        """A number of all lanes."""
         return self.full(at)
 
     def intrinsic(self, name: str, *args: Register) -> Register:
-        """One of LLVM's functions, lane by lane."""
         full = f"llvm.{name}.v{self.width}f64"
         known = self.b.module.globals.get(full)
         if known is None:

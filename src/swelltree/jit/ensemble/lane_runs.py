@@ -63,9 +63,7 @@ class LaneInputs(Protocol):
     """Arguments of a case that are filled before each call instead of given."""
 
     @property
-    def arguments(self) -> tuple[PerCase, ...]:
-        """Which of the fixed arguments these are."""
-        ...
+    def arguments(self) -> tuple[PerCase, ...]: ...
 
     @abstractmethod
     def of_lanes(self, cases: Sequence[int], columns: tuple[int, ...]) -> LaneFiller:

@@ -11,7 +11,7 @@ import functools
 
 from swelltree.jit.ensemble.products import Lines, fits, write_products
 from swelltree.jit.ensemble.uniform import Lanes
-from swelltree.jit.functions.written import REDUCED, written
+from swelltree.jit.functions.written import written
 from swelltree.jit.graph import FLOAT, LONG, TRUTH, Buffer, Graph
 from swelltree.jit.number_types import NOT_NEGATIVE, SINGLE, Types
 from swelltree.jit.operations import Operations
@@ -51,18 +51,14 @@ class LaneWriter(Writer):
         self.slot: Buffer | None = None  # where the mask of the loop being written lies
 
     def _lanes(self) -> Lanes:
-        """What differs from lane to lane."""
         return Lanes(self.graph, self.live)
 
     def _mask_slot(self) -> Buffer:
-        """Memory of a mask."""
         return self.graph.room(1, LONG)
 
     def functions(self) -> str:
-        """Text of the functions that are used."""
-        names, wide = self.operations.functions, self.wide.functions
-        single = written(names | (wide & REDUCED.keys()))
-        return f"{single}\n{written(wide, self.types)}"
+        single = written(self.operations.functions)
+        return f"{single}\n{written(self.wide.functions, self.types)}"
 
     # --- regions ----------------------------------------------------------------------------
     def _loop(self, loop: Loop) -> None:
@@ -128,13 +124,11 @@ class LaneWriter(Writer):
 
     # --- memory -----------------------------------------------------------------------------
     def _place(self, buffer: Buffer, at: int, index: str | None = None) -> str:
-        """Address of a place whose index, if any, is the same in all lanes."""
         T = "double" if buffer.where in SHARED else self.types.of(FLOAT)
         base = self.line(f"getelementptr {T}, ptr %{buffer.where}, i64 {buffer.start + at}")
         return base if index is None else self.line(f"getelementptr {T}, ptr {base}, i64 {index}")
 
     def _places(self, buffer: Buffer, at: int, index: str) -> str:
-        """Addresses of places that differ from lane to lane."""
         base, long = self._place(buffer, at), self.types.of(LONG)
         if buffer.where not in SHARED:
             index = self.line(f"mul {long} {index}, {self.types.constant(self.width, LONG)}")
@@ -166,7 +160,6 @@ class LaneWriter(Writer):
         return value if kind in (FLOAT, LONG) else self._cut(kind, value)
 
     def _full(self, kind: str, name: str) -> tuple[str, str]:
-        """Numbers as they lie in memory, with their type."""
         types = self.types
         if kind == FLOAT:
             return types.of(FLOAT), name
@@ -225,7 +218,6 @@ class LaneWriter(Writer):
                 self._store(kinds[a], name, self._place(buffer, at, index))
 
     def _copied(self, row: MovedRow, names: dict[int, str]) -> None:
-        """Contiguous memory copied, behind an offset that may be computed."""
         buffer, at, index, origin, start, count = row
         lanes, types = self.lanes, self.types
         behind = None if index is None else self.name(index, names)
@@ -247,7 +239,6 @@ class LaneWriter(Writer):
         self.repeated(count, one)
 
     def _copy_of(self, kind: str, buffer: Buffer, at: int, index: str | None, wide: bool) -> str:
-        """A scalar in memory, in all lanes where it is wanted so."""
         place = self._place(buffer, at, index)
         if self.lanes.buffer_varies(buffer):
             return self._wide_load(kind, place)
@@ -331,13 +322,11 @@ class LaneWriter(Writer):
 
     # --- expressions ------------------------------------------------------------------------
     def _splatted(self, T: str, name: str) -> str:
-        """A number in all lanes."""
         vector, zeros = f"<{self.width} x {T}>", f"<{self.width} x i32> zeroinitializer"
         one = self.line(f"insertelement {vector} poison, {T} {name}, i32 0")
         return self.line(f"shufflevector {vector} {one}, {vector} poison, {zeros}")
 
     def _wide_name(self, a: int, names: dict[int, str]) -> str:
-        """Name of a number in all lanes."""
         op, kind = self.graph.ops[a], self.graph.kinds[a]
         if op[0] == "is":
             return self.types.constant(op[1], kind)

@@ -95,7 +95,6 @@ end:
 
 
 def _slot(lines: list[str], at: int) -> str:
-    """Name of the address of an entry of the table."""
     lines.append(f"  %s{len(lines)} = getelementptr i64, ptr %table, i64 {at}")
     return f"%s{len(lines) - 1}"
 

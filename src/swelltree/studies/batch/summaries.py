@@ -560,11 +560,12 @@ def summarised_in_lanes(samples: Any, lanes: int, requested: Requested) -> Summa
     rows = [budget[name] for name in BUDGET]
     energies = budget_of_lanes(rows, len(requested.shares))
     kept = {name: of_lanes(x, requested) for name, x in channels.items()}
-    parts = {
-        name: Retained(*(None if x is None else x[:lanes] for x in all_lanes))
-        for name, all_lanes in kept.items()
-    }
+    parts = {name: Retained(*(_first(x, lanes) for x in found)) for name, found in kept.items()}
     return parts, energies[:lanes]
+
+
+def _first(found: Any, count: int) -> Any:
+    return None if found is None else found[:count]
 
 
 def joined(parts: Sequence[Summaries]) -> Summaries:
