@@ -67,9 +67,9 @@ def seconds_of_parts() -> dict[str, float]:
 
 def memory_there(begin: bool = False) -> float:
     """Most memory that was taken on a GPU since the beginning [GB]."""
-    from swelltree.jit.ensemble import cuda
+    from swelltree.jit.cuda import gpu
 
-    device = cuda.device()
+    device = gpu()
     if isinstance(device, str):
         return 0.0
     if begin:
@@ -158,16 +158,16 @@ def checked(name: str, built: tuple[Any, Any], precision: str) -> dict[str, Any]
 
 def drawn_apart(built: tuple[Any, Any]) -> float | None:
     """Largest difference of waves drawn on the processor from those drawn here; None: none are."""
-    from swelltree.jit.ensemble import cuda
+    from swelltree.jit.cuda import gpu
     from swelltree.jit.ensemble.threads import GROUP
-    from swelltree.jit.ensemble.waves.drawn_waves import DrawnWaves
-    from swelltree.jit.ensemble.waves.harmonic_sums import NUMBERS
     from swelltree.studies.batch import device_seas
     from swelltree.studies.batch.cases import BatchCase, CaseMaker
+    from swelltree.studies.batch.gpu_drawn_waves import DrawnWaves
+    from swelltree.studies.batch.gpu_wave_sums import NUMBERS
 
     model, sea = built
     cases = [BatchCase(one, (), k) for k, one in enumerate(seas_of(sea, GROUP))]
-    maker, device = CaseMaker(model, 30.0, sums_step=0.1), cuda.device()
+    maker, device = CaseMaker(model, 30.0, sums_step=0.1), gpu()
     there, found = device_seas._drawn_there, []
     for draw in (there, lambda *args: None):
         device_seas._drawn_there = draw

@@ -12,7 +12,7 @@ import warnings
 import batch
 
 import swelltree as sw
-from swelltree.jit.ensemble import gpu_row_runs
+from swelltree.jit.ensemble import gpu_runs
 
 
 def main() -> None:
@@ -25,7 +25,7 @@ def main() -> None:
     warnings.simplefilter("ignore", sw.SwelltreeWarning)
     built = batch.system("lines")
     for registers in specified.registers:
-        gpu_row_runs.REGISTERS = registers
+        gpu_runs.ROW_REGISTERS = registers
         for count in specified.cases:
             line = batch.measure(
                 "lines", built, count, "gpu", "float64", specified.duration, ["statistics"]

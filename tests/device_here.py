@@ -2,15 +2,18 @@
 
 import numpy as np
 
-from swelltree.jit.ensemble.cuda import ptx_of
+from swelltree.jit.cuda import Device, Memory, ptx_of
 from swelltree.jit.native import Native, object_code
 
 
-class MemoryHere:
+class MemoryHere(Memory):
     """Numbers of eight bytes, as `cuda.Memory`."""
 
     def __init__(self, size):
-        self.numbers = np.full(max(size, 1), np.nan)
+        self.size, self.numbers = size, np.full(max(size, 1), np.nan)
+
+    def __del__(self):
+        """Nothing to give back."""
 
     def put(self, numbers, at=0):
         numbers = np.ascontiguousarray(numbers).reshape(-1)
@@ -30,7 +33,7 @@ class MemoryHere:
             self.numbers[at + k * pitch : at + k * pitch + width] = source
 
 
-class DeviceHere:
+class DeviceHere(Device):
     """As `cuda.Device`."""
 
     on_cpu = True

@@ -11,7 +11,7 @@ if getattr(sys, "argv", [""])[:1] and sys.argv[0].endswith(("/swelltree", "\\swe
 from typing import TYPE_CHECKING
 
 from swelltree.jit.lazy_import import after_import
-from swelltree.jit.light_xarray import leave_dask_out
+from swelltree.results.light_xarray import leave_dask_out
 
 if TYPE_CHECKING:
     from swelltree import gallery as gallery

@@ -8,7 +8,7 @@ import pytest
 import swelltree as sw
 from device_here import DeviceHere
 from made_campaign import SEA, small_campaign
-from swelltree.jit.ensemble import cuda
+from swelltree.jit import cuda
 from swelltree.studies.batch import batch
 from swelltree.studies.batch.gpu import _gpu_program as gpu_program
 

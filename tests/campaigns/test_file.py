@@ -9,7 +9,7 @@ import swelltree as sw
 from made_buoy import buoy
 from swelltree.campaigns.file import campaign_schema
 from swelltree.cli import app
-from swelltree.jit.ensemble import cuda
+from swelltree.jit import cuda
 
 FILE = """
 [campaign]

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from swelltree.jit.cores import cores, threads
+from swelltree.jit.native import cores, threads
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity on this system")
@@ -14,7 +14,7 @@ def test_a_job_that_was_given_one_core_uses_one_thread():
     """As in a container or a job of a cluster, whose machine has many more."""
     code = (
         "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
-        "from swelltree.jit.cores import cores, threads\nprint(cores(), threads())"
+        "from swelltree.jit.native import cores, threads\nprint(cores(), threads())"
     )
     free = {name: x for name, x in os.environ.items() if name != "OMP_NUM_THREADS"}
     reported = subprocess.run(

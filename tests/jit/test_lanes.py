@@ -5,7 +5,7 @@ import pytest
 
 from made_programs import ARRAYS, ELEMENTWISE, UNTIL
 from swelltree.jit.backend import jax, jnp
-from swelltree.jit.ensemble.cuda import ptx_of
+from swelltree.jit.cuda import ptx_of
 from swelltree.jit.ensemble.gpu_runs import GpuProgram
 from swelltree.jit.ensemble.lane_runs import LaneProgram
 from swelltree.jit.ensemble.programs import Cases, PerCase

@@ -7,8 +7,8 @@ import pytest
 
 from device_here import as_ptx
 from swelltree.jit import text
+from swelltree.jit.cuda import ptx_of
 from swelltree.jit.ensemble.columns import columns_read, multiple
-from swelltree.jit.ensemble.cuda import ptx_of
 from swelltree.jit.ensemble.gpu_runs import GpuProgram
 from swelltree.jit.ensemble.lane_runs import LaneProgram
 from swelltree.jit.ensemble.programs import Cases

@@ -9,7 +9,7 @@ from made_programs import ARRAYS, BESIDE, ELEMENTWISE, UNTIL, spd
 from swelltree.jit import program as programs
 from swelltree.jit import trees
 from swelltree.jit.backend import jax, jnp
-from swelltree.jit.flatten import Lowering
+from swelltree.jit.lowering import Lowering
 from swelltree.jit.program import XLA_REQUESTED, KernelBuilder, Program
 
 

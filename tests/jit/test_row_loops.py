@@ -5,7 +5,7 @@ import pytest
 
 import swelltree.jit.program as program_room
 from swelltree.jit.backend import jax, jnp
-from swelltree.jit.flatten import ROW_RULES, RULES
+from swelltree.jit.lowering import ROW_RULES, RULES
 from swelltree.jit.native import lane_width
 from swelltree.jit.program import Program
 from swelltree.jit.rows.wide import text_of

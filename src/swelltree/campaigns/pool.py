@@ -23,8 +23,7 @@ from swelltree.campaigns.work import Block, UnfitProcess, one_thread, packed, ru
 from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.describe.values import NamedValues
 from swelltree.jit.arrays import Tree
-from swelltree.jit.cores import cores
-from swelltree.jit.native import lane_width
+from swelltree.jit.native import cores, lane_width
 from swelltree.studies.batch.batch import BatchPlan
 from swelltree.studies.batch.cases import BatchCase
 

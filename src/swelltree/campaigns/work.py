@@ -18,7 +18,7 @@ import numpy as np
 
 from swelltree.campaigns.beginning import own_text
 from swelltree.describe.errors import SwelltreeError, SwelltreeWarning, warn_user
-from swelltree.jit.ensemble import cuda
+from swelltree.jit.cuda import gpu
 from swelltree.studies.batch.batch import BatchPlan, reduced_block
 from swelltree.studies.batch.cases import BatchCase
 from swelltree.studies.batch.engines import chosen_engine
@@ -133,7 +133,7 @@ def runnable_here(planned: BatchPlan, case: BatchCase) -> BatchPlan:
     """
     if not planned.engine.is_gpu:
         return planned
-    why = cuda.device()
+    why = gpu()
     if not isinstance(why, str):
         return planned
     warn_user(

@@ -101,7 +101,6 @@ def _keep_compiled_programs() -> None:
 
 
 def _compute_on_the_cpu() -> None:
-    """Leave a GPU, JAX's first choice, to those who ask for it."""
     required = (getattr(jax.config, name, None) for name in ("jax_default_device", "jax_platforms"))
     if not any(required):
         jax.config.update("jax_default_device", OWN_CHOICE)
@@ -118,7 +117,6 @@ def on_first_choice() -> AbstractContextManager[object]:
 
 
 def _set_up() -> None:
-    """What every process that imports JAX beside this module gets."""
     jax.config.update("jax_enable_x64", True)
     _compute_on_the_cpu()
     _keep_compiled_programs()

@@ -127,7 +127,6 @@ def _summed(
     count: int,
     full: np.ndarray | None = None,
 ) -> Stored:
-    """The sum of rows that lie somewhere, each times a number, in new memory."""
     retained = [k for k, a in enumerate(weights) if graph.value(a) != 0.0] or [0]
     homes = [home for k in retained for home in (rows[k][2], graph.home[weights[k]])]
     home = max(homes, key=lambda region: region.depth)
@@ -139,5 +138,4 @@ def _summed(
 
 
 def _turned(graph: Graph, matrix: Stored) -> Buffer:
-    """The matrix with contiguous columns."""
     return graph.turned(matrix.buffer, matrix.start, matrix.shape)

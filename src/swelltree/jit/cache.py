@@ -44,7 +44,6 @@ def entry_name(*parts: str) -> str:
 
 
 def _is_private(status: os.stat_result) -> bool:
-    """Is it the user's own, and nobody else may write to it?"""
     if not hasattr(os, "getuid"):  # Windows: the folder of the user is protected by the system
         return True
     return status.st_uid == os.getuid() and not status.st_mode & 0o022

@@ -16,8 +16,8 @@ import numpy as np
 
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import jax, traced
-from swelltree.jit.flatten import INLINED, UNEXPECTED, Lowering
 from swelltree.jit.graph import FLOAT, TRUTH, Graph, UnsupportedOperationError, kind_of
+from swelltree.jit.lowering import INLINED, UNEXPECTED, Lowering
 from swelltree.jit.traced_types import ClosedProgram, Equation, Variable, is_known
 from swelltree.jit.values import Stored, Value, places
 
@@ -66,7 +66,6 @@ class Differentiating(Lowering):
         self.apart = 0  # expressions made that equal others but for their derivatives
 
     def of(self, a: int) -> Partials:
-        """Derivatives of an expression."""
         return self.partials.get(a, {})
 
     def one(self, eqn: Equation, values: list[Value]) -> list[Value]:
@@ -124,19 +123,16 @@ class Differentiating(Lowering):
         return True
 
     def _still(self, x: Value) -> Value:
-        """The same numbers, which move no more."""
         x = places(self.graph, x)
         out = [self._apart(a) if self.of(a) else a for a in x.reshape(-1).tolist()]
         return np.array(out, dtype=int).reshape(x.shape)
 
     def _apart(self, a: int, tag: int = 0) -> int:
-        """The same number as another expression, which has its own derivatives."""
         graph = self.graph
         return graph._put(("same", a, tag), ("same", a), FLOAT, graph.home[a])
 
     # --- sums -----------------------------------------------------------------------------
     def combined(self, terms: Iterable[tuple[int, Partials]]) -> Partials:
-        """Sum of derivatives, each times a number."""
         graph, out = self.graph, {}
         op, one, zero = graph.op, graph.one, graph.zero
         for factor, partials in terms:
@@ -167,7 +163,6 @@ class Differentiating(Lowering):
             self.put(a, self.combined(terms))
 
     def _derivative(self, eqn: Equation, rule: Hashable, k: int, args: list[int]) -> int:
-        """Derivative of a function of single numbers in one of them."""
         key = (rule, k, *args)
         if key not in self.partial:
             if (rule, k) not in self.rules:
@@ -179,7 +174,6 @@ class Differentiating(Lowering):
 
     # --- everything else ----------------------------------------------------------------------
     def _by_jax(self, eqn: Equation, values: list[Value]) -> list[Value]:
-        """An equation with its derivatives along some directions, as JAX has them."""
         graph, variables = self.graph, _variables(eqn)
         values = [values[k] for k in variables.values()]
         moving = [k for k, x in enumerate(values) if self._moves(x)]
@@ -212,7 +206,6 @@ class Differentiating(Lowering):
     def _with_partials(
         self, x: np.ndarray, change: np.ndarray, directions: list[int], by_source: bool
     ) -> np.ndarray:
-        """Numbers with their derivatives along directions."""
         graph, out = self.graph, []
         for a, row in zip(x.reshape(-1).tolist(), change.T.tolist(), strict=True):
             pairs = [(d, c) for d, c in zip(directions, row, strict=True) if c != graph.zero]
@@ -256,7 +249,6 @@ def _variables(eqn: Equation) -> dict[Variable, int]:
 
 
 def _alone(eqn: Equation) -> Callable[..., list[Array]]:
-    """The equation as a function of its variables."""
     order = {var: k for k, var in enumerate(_variables(eqn))}
     built = eqn.primitive.get_bind_params(eqn.params)
     inner, params = built if isinstance(built, tuple) else ((), built)
@@ -270,7 +262,6 @@ def _alone(eqn: Equation) -> Callable[..., list[Array]]:
 
 
 def _traced_derivative(eqn: Equation, k: int) -> ClosedProgram:
-    """Program of the derivative of a function of single numbers in variable k."""
     function = _alone(eqn)
 
     def derivative(*x: Array) -> Array:
@@ -317,7 +308,6 @@ def _traced_directions(eqn: Equation, moving: list[int], count: int) -> ClosedPr
 
 # --- rules -------------------------------------------------------------------------------------
 def _rows(flat: Differentiating, out: Value, *values: Value) -> Value:
-    """Numbers of a result beside those of the arguments."""
     graph = flat.graph
     shape = out.shape
     lists = [np.broadcast_to(places(graph, x), shape).reshape(-1).tolist() for x in values]

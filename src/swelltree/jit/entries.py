@@ -97,7 +97,6 @@ class Entry:
         return layout, code
 
     def write(self, layout: Layout) -> None:
-        """Keep what was found by tracing."""
         reported = {
             "code": layout.code,
             "turns": layout.turns,
@@ -111,7 +110,6 @@ class Entry:
         cache.write(self.folder, self.name, head + layout.tables.tobytes())
 
     def refuse(self, reason: str) -> None:
-        """Keep why there is no program."""
         cache.write(self.folder, self.name, json.dumps({"refused": reason}).encode() + b"\n")
 
 
@@ -123,7 +121,6 @@ class _Unnumbered(str):
 
     @classmethod
     def like(cls, place: int, number: Shaped) -> _Unnumbered:
-        """Of a number at a place."""
         result = cls(f"number {place}")
         known = hasattr(number, "dtype")  # arrays that are being traced have no numbers
         result.shape = np.shape(number)
@@ -156,7 +153,6 @@ def entry_of(
 
 
 def _without_numbers(tree: Tree) -> Tree:
-    """A tree with places in the place of its arrays."""
     leaves, form = flatten(tree)
     return form.unflatten([_Unnumbered.like(k, x) for k, x in enumerate(leaves)])
 

@@ -76,7 +76,6 @@ class Contents:
         ] = {}  # the objects too, so that no id comes twice
 
     def of(self, thing: object) -> str:
-        """Hash of the content of any object."""
         if isinstance(thing, PLAIN):
             return hashed(type(thing).__name__, repr(thing))
         if isinstance(thing, np.ndarray | np.generic) or is_jax(thing):
@@ -165,13 +164,11 @@ class Contents:
 
 
 def _names(code: types.CodeType) -> set[str]:
-    """Names that a function and the functions inside it read."""
     inner = (_names(x) for x in code.co_consts if isinstance(x, types.CodeType))
     return set(code.co_names).union(*inner)
 
 
 def _texts(name: str | None) -> list[str]:
-    """The user's modules by the texts of their files, others by version."""
     if not _is_users(name):
         top = sys.modules.get((name or "").partition(".")[0])
         return [str(getattr(top, "__version__", ""))]
@@ -179,7 +176,6 @@ def _texts(name: str | None) -> list[str]:
 
 
 def _sources(name: str) -> dict[str, str]:
-    """Texts of a module of the user and of those of his that it imports."""
     result: dict[str, str] = {}
     waiting = [name]
     while waiting:
@@ -216,7 +212,6 @@ def _imports(text: str, package: str) -> list[str]:
 
 
 def _file(module: str) -> Path | None:
-    """File of a module, None where there is none in Python's own text."""
     known = sys.modules.get(module)
     origin = getattr(known, "__file__", None)
     if known is None:
@@ -256,7 +251,6 @@ def _is_installed(place: Path) -> bool:
 
 
 def _place(module: str, path: Path) -> Path:
-    """Folder of Python's path in which the file of a module lies."""
     inside = module.count(".") + (path.name == "__init__.py")
     return path.parents[min(inside, len(path.parents) - 1)]
 
@@ -276,7 +270,6 @@ def _is_users(module: str | None) -> bool:
 
 @functools.cache
 def _own_text() -> str:
-    """Hash of the text of this package."""
     digest = sha256()
     for file in sorted(PACKAGE.rglob("*.py")):
         digest.update(file.read_bytes())

@@ -52,7 +52,6 @@ def _shifted_right(x: Array, y: Array) -> int:
 
 
 def _pushed_right(x: Array, y: Array) -> int:
-    """Zeros come in from the left."""
     if not 0 <= y < 8 * x.itemsize:
         return x.dtype.type(0)
     unsigned = np.dtype(f"u{x.itemsize}")
@@ -194,12 +193,10 @@ class Graph:
 
     @property
     def here(self) -> Region:
-        """The region that is being written."""
         return self.stack[-1]
 
     @contextmanager
     def inside(self) -> Iterator[Region]:
-        """A new region within this one."""
         region = Region(self.here.depth + 1)
         self.stack.append(region)
         try:
@@ -217,11 +214,9 @@ class Graph:
             self.stack = inner
 
     def state(self, statement: Statement) -> None:
-        """A statement, here and now."""
         self.here.items.append(statement)
 
     def room(self, size: int, kind: str) -> Buffer:
-        """Working memory."""
         buffer = Buffer("work", self.work, size, kind)
         self.work += size
         return buffer
@@ -256,7 +251,6 @@ class Graph:
         return self._put(key, ("is", value), kind, self.root)
 
     def value(self, a: int) -> Any:
-        """Of a constant; else None."""
         op = self.ops[a]
         return op[1] if op[0] == "is" else None
 

@@ -137,7 +137,7 @@ def sum_along(xp: ModuleType, function: Callable[..., Tree], *rows: Array) -> Tr
 
 
 def _over_rows(function: Callable[..., Tree], rows: Tree, axis: int, summed: bool) -> Tree:
-    from swelltree.jit.each import bind_each
+    from swelltree.jit.each_primitive import bind_each
 
     leaves, kind = jax.tree.flatten(rows)
     results = None

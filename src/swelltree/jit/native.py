@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import threading
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -17,6 +18,8 @@ from swelltree.jit.graph import UnsupportedOperationError
 if TYPE_CHECKING:
     import llvmlite.binding
 
+LIBM = "libm_"  # prefix of functions of the C library that native code calls
+CALLED = "sin", "cos", "tan"
 _lock = threading.Lock()  # LLVM's compiler is asked by one thread at a time
 
 
@@ -27,12 +30,15 @@ def llvm() -> ModuleType:
 
     llvmlite.binding.initialize_native_target()
     llvmlite.binding.initialize_native_asmprinter()
+    library = ctypes.CDLL("ucrtbase" if os.name == "nt" else None)
+    for name in CALLED:
+        address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+        llvmlite.binding.add_symbol(LIBM + name, address)
     return llvmlite.binding
 
 
 @functools.lru_cache(maxsize=1)
 def _processor() -> tuple[str, str, str]:
-    """Triple, name and features of this processor."""
     features = llvm().get_host_cpu_features().flatten()
     return llvm().get_default_triple(), llvm().get_host_cpu_name(), features
 
@@ -63,12 +69,13 @@ def object_code(text: str, optimise: int = 2) -> bytes:
         optimise: 0 to 3, how much time the compiler takes.
     """
     name = object_name(text, optimise)
+    declared = [f"declare double @{LIBM}{x}(double)\n" for x in CALLED if f"@{LIBM}{x}(" in text]
     folder = cache.private_folder(cache_folder())
     code = cache.read(folder, name)
     if code is None:
         with _lock:
             try:
-                module = llvm().parse_assembly(text)
+                module = llvm().parse_assembly("".join([*declared, text]))
                 module.verify()
             except RuntimeError as error:
                 raise UnsupportedOperationError(f"what LLVM does not read ({error})") from error
@@ -103,5 +110,17 @@ class Native:
         self.call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * pointers)(self.address)
 
     def __call__(self, *rows: np.ndarray) -> None:
-        """Run with rows of memory, each of numbers that lie together."""
         self.call(*(row.ctypes.data for row in rows))
+
+
+def cores() -> int:
+    """Cores that this process may use: a job of a cluster has fewer than its machine."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def threads() -> int:
+    """Threads that this process may start: what OMP_NUM_THREADS allows, or one for each core."""
+    requested = os.environ.get("OMP_NUM_THREADS", "").strip()
+    return int(requested) if requested.isdigit() and int(requested) > 0 else cores()

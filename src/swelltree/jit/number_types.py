@@ -37,11 +37,9 @@ class Types:
     float: str = "double"
 
     def of(self, kind: str) -> str:
-        """Type of numbers of a kind."""
         return self.several(self.float if kind == FLOAT else INTEGER_TYPES[kind])
 
     def several(self, one: str) -> str:
-        """So many of a type."""
         return one if self.width == 1 else f"<{self.width} x {one}>"
 
     @property
@@ -50,11 +48,9 @@ class Types:
         return self.suffix_of("f64" if self.float == "double" else "f32")
 
     def suffix_of(self, one: str) -> str:
-        """The same of another type."""
         return one if self.width == 1 else f"v{self.width}{one}"
 
     def constant(self, value: float, kind: str = FLOAT) -> str:
-        """A number in each place."""
         if kind == FLOAT:
             value = float(value)
             one, text = self.float, literal(value if self.float == "double" else shorter(value))

@@ -10,6 +10,7 @@ from swelltree.jit.graph import FLOAT, LONG, TRUTH, UNSIGNED, UnsupportedOperati
 from swelltree.jit.number_types import NOT_NEGATIVE, SINGLE, Types
 
 FLAGS = "contract"
+CHAINS = 4  # partial results of a reduction
 SHIFTS = {"shift_left": "shl", "shift_right_arithmetic": "ashr", "shift_right_logical": "lshr"}
 ARITHMETIC = {"add": "add", "sub": "sub", "mul": "mul"}
 ORDERED = {"lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "eq": "oeq", "ne": "une"}
@@ -45,8 +46,17 @@ class Operations:
             return self.line(f"fcmp olt {self.F} {size}, {self._is(float('inf'))}")
         return self._of_float(name, x) if kind == FLOAT else self._of_integer(name, kind, x)
 
+    def joined(self, name: str, values: list[str]) -> str:
+        """Many floats reduced to one, in a few chains that do not wait for each other."""
+        parts = values[:CHAINS]
+        for k, value in enumerate(values[CHAINS:]):
+            parts[k % CHAINS] = self.write(name, FLOAT, FLOAT, [parts[k % CHAINS], value])
+        total = parts[0]
+        for part in parts[1:]:
+            total = self.write(name, FLOAT, FLOAT, [total, part])
+        return total
+
     def compared(self, name: str, of: str, x: str, y: str) -> str:
-        """Is one less than the other, and so on?"""
         if of == FLOAT:
             return self.line(f"fcmp {ORDERED[name]} {self.F} {x}, {y}")
         how = SIGNED[name].replace("s", "u") if of in NOT_NEGATIVE else SIGNED[name]
@@ -71,7 +81,6 @@ class Operations:
         return self._function(name, x)
 
     def _call(self, name: str, x: list[str]) -> str:
-        """A function of LLVM's."""
         args = ", ".join(f"{self.F} {a}" for a in x)
         return self.line(f"call {self.F} @{name}.{self.types.suffix}({args})")
 
@@ -92,7 +101,6 @@ class Operations:
         return self.types.constant(value, kind)
 
     def chosen(self, flag: str, T: str, x: str, y: str) -> str:
-        """One of two numbers of a type."""
         return self.line(f"select {self.B} {flag}, {T} {x}, {T} {y}")
 
     def _of_integer(self, name: str, kind: str, x: list[str]) -> str:

@@ -21,8 +21,8 @@ from swelltree.jit.backend import is_tracer, jax, jaxpr_as_fun, jnp
 from swelltree.jit.derivatives import Differentiating
 from swelltree.jit.entries import Entry, Layout, entry_of
 from swelltree.jit.fingerprint import hashed
-from swelltree.jit.flatten import Lowering, count_numbers, needed
 from swelltree.jit.graph import LONG, Buffer, Graph, Region, UnsupportedOperationError, kind_of
+from swelltree.jit.lowering import Lowering, count_numbers, needed
 from swelltree.jit.native import Native, object_code, object_name
 from swelltree.jit.program import (
     CACHE_SIZE,
@@ -97,7 +97,6 @@ class Points:
         self.reason = ""  # why the last call ran by XLA; empty: it did not
 
     def values(self, fixed: Tree, *others: Array) -> Tree:
-        """Results."""
         return self._run(VALUES, fixed, others)
 
     def jacobians(self, fixed: Tree, *others: Array) -> tuple[Tree, Tree]:
@@ -120,11 +119,9 @@ class Points:
     # --- by JAX -------------------------------------------------------------------------------
     @functools.cached_property
     def by_xla(self) -> dict[str, Callable[..., Tree]]:
-        """What XLA compiles, of every kind."""
         return {kind: jax.jit(self._of_kind(kind)) for kind in (VALUES, JACOBIANS, SECOND)}
 
     def _single(self, kind: str) -> Callable[..., Tree]:
-        """The function of one point that is traced."""
         if kind != SECOND:
             return self.function
 
@@ -147,8 +144,6 @@ class Points:
         return jax.tree.unflatten(traced.tree, jaxpr_as_fun(traced.closed)(*leaves))
 
     def _of_kind(self, kind: str) -> Callable[..., Tree]:
-        """What XLA compiles."""
-
         def one(fixed: Tree, *others: Array) -> Tree:
             if kind == VALUES:
                 return self.function(fixed, *others)
@@ -246,7 +241,6 @@ class Points:
         return found
 
     def _kind(self, x: Array) -> tuple[Hashable, Hashable]:
-        """Shape and type of an array at one point."""
         shape = np.shape(x)
         return shape[1:] if self.many else shape, x.dtype if hasattr(x, "dtype") else type(x)
 
@@ -299,7 +293,6 @@ class Points:
         return Compiled(Native(code), [layout.tables], *memory, layout.steady)
 
     def _weighted(self, fixed: Tree, others: tuple[Array, ...]) -> Traced:
-        """The function with weights of its results among its arguments."""
         (*specified, weight), unknowns = others
         base = self._traced(VALUES, fixed, (*specified, unknowns), self.many)
         key = (SECOND, base.number)
@@ -320,7 +313,6 @@ class Points:
         return self.traces[key]
 
     def _traced(self, kind: str, fixed: Tree, others: Tree, points: bool = False) -> Traced:
-        """The function traced for arguments like these."""
         leaves, structure = flatten((fixed, *others))
         skip = len(leaves_of(fixed))
         shapes = [np.shape(x)[int(points and k >= skip) :] for k, x in enumerate(leaves)]
@@ -344,7 +336,6 @@ class Points:
     def _outline(
         self, kind: str, structure: TreeDef, like: list[Shaped], skip: int
     ) -> tuple[ClosedProgram, Outline]:
-        """The function traced, and its outline."""
         one = self._single(kind)
         make: Any = jax.make_jaxpr(lambda *x: one(*structure.unflatten(x)), return_shape=True)
         closed, out = make(*(jax.ShapeDtypeStruct(*x) for x in like))
@@ -355,7 +346,6 @@ class Points:
     def _pattern(
         self, kind: str, leaves: list[Array], traced: Traced
     ) -> tuple[tuple[int, str, Key], np.ndarray]:
-        """What shapes the program of the numbers of the fixed argument, and these."""
         used = [x for x, u in zip(leaves, traced.used, strict=True) if u]
         before = self.patterns.get(traced.number)
         if before is None or not _same_objects(before[0], used):
@@ -369,7 +359,6 @@ class Points:
         return (traced.number, kind, before[1]), before[2]
 
     def _written(self, kind: str, traced: Traced, leaves: list[Array]) -> tuple[Layout, bytes]:
-        """Memory and object code, by tracing."""
         count = count_numbers(traced.closed.jaxpr)
         if count > MAX_NUMBERS:
             raise UnsupportedOperationError(f"{count} numbers, more than {MAX_NUMBERS}")
@@ -402,7 +391,6 @@ class Points:
         return Layout(name, tables, turns, where, size, graph.work, None, steady), code
 
     def _specified(self, graph: Graph, traced: Traced, i: int, region: Region) -> list[np.ndarray]:
-        """Arrays of the other arguments at a point."""
         row = sum(_size(x.shape) for x in traced.specified)
         first = graph.op("mul", i, graph.constant(row, LONG))
         at, out = 1, []
@@ -419,7 +407,6 @@ class Points:
     def _flattened(
         self, kind: str, writing: KernelBuilder, traced: Traced, inputs: list[Value]
     ) -> list[np.ndarray]:
-        """Results, and their derivatives behind them."""
         graph, closed = writing.graph, traced.closed
         if kind == VALUES:
             flat = Lowering(graph, writing.table)
@@ -516,7 +503,6 @@ def _same_objects(a: list[object], b: list[object]) -> bool:
 
 
 def _used(jaxpr: TracedProgram) -> list[bool]:
-    """Which arguments a program needs."""
     requested = {var for var in jaxpr.outvars if not hasattr(var, "val")}
     requested |= {var for eqn in needed(jaxpr) for var in eqn.invars if not hasattr(var, "val")}
     return [var in requested for var in jaxpr.invars]

@@ -16,9 +16,9 @@ import numpy as np
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import NEW_PROGRAMS, is_tracer, jax
 from swelltree.jit.entries import Layout, entry_of, names_of
-from swelltree.jit.flatten import NONE, Lowering, count_numbers
 from swelltree.jit.graph import MAX_EXPRESSIONS, Buffer, Graph, UnsupportedOperationError, kind_of
 from swelltree.jit.lazy_import import is_imported
+from swelltree.jit.lowering import NONE, Lowering, count_numbers
 from swelltree.jit.native import Native, object_code, object_name
 from swelltree.jit.rows.loops import Axes
 from swelltree.jit.rows.wide import text_of
@@ -126,7 +126,6 @@ class Program:
 
     @functools.cached_property
     def by_xla(self) -> Callable[..., Tree]:
-        """The function compiled by XLA."""
         return jax.jit(self.function, compiler_options=dict(self.options or {}) or None)
 
     def jacobian(self, argument: int) -> Program:
@@ -261,7 +260,6 @@ class Program:
     def _written(
         self, args: tuple[Tree, ...], fixed: list[Array], leaves: list[Array]
     ) -> tuple[Layout, bytes, TreeDef]:
-        """Memory, object code and structure of the results, by tracing."""
         compiled: Any = self.by_xla
         traced = compiled.trace(*args)  # where it is refused, XLA goes on with the same
         closed = traced.jaxpr
@@ -317,7 +315,6 @@ class KernelBuilder:
         return buffer
 
     def argument(self, where: str, x: Array, shapes_program: bool) -> Stored:
-        """An argument as it lies in memory."""
         x = np.asarray(x)
         kind = kind_of(x.dtype)
         buffer = self._row(where, x.size, kind)
@@ -345,7 +342,6 @@ class KernelBuilder:
     def results(
         self, values: list[Value], avals: list[Shaped]
     ) -> list[tuple[int, tuple[int, ...], DType]]:
-        """Let results be stored; where they lie."""
         last, out = Stores(), []
         for x, aval in zip(values, avals, strict=True):
             buffer = self._row("out", int(np.prod(aval.shape, dtype=int)), kind_of(aval.dtype))
@@ -360,7 +356,6 @@ def _engine(program: Compiled | str) -> str:
 
 
 def _is_integer(x: Array) -> bool:
-    """Are these whole numbers, which always shape a program?"""
     return np.asarray(x).dtype.kind != "f"
 
 

@@ -56,7 +56,6 @@ class Twice:
         self.rules: dict[Hashable, ClosedProgram] = {}
 
     def of(self, requested: list[int]) -> list[Partials]:
-        """Derivatives of some expressions."""
         for a in self._beneath(requested):
             partials = self._one(a)
             if partials:
@@ -109,7 +108,6 @@ class Twice:
         return flat.combined([(self._partial(name, k, x), s[k]) for k in range(len(x)) if s[k]])
 
     def _partial(self, name: str, k: int, x: list[int]) -> int:
-        """Derivative of a function of single numbers in argument k, by JAX."""
         if (name, k) not in self.rules:
             function = getattr(jax.lax, name)
 

@@ -16,7 +16,7 @@ class MovedRow(NamedTuple):
     Args:
         buffer: where it goes.
         at: first place there.
-        behind: expression of the number of places behind it.
+        behind: expression of the number of places behind it; None: none.
         origin: where it comes from, not overlapping.
         start: first place there.
         size: numbers of the row.
@@ -24,7 +24,7 @@ class MovedRow(NamedTuple):
 
     buffer: Buffer
     at: int
-    behind: int
+    behind: int | None
     origin: Buffer
     start: int
     size: int
@@ -47,8 +47,8 @@ class Stores(Statement):
     moving_rows: list[MovedRow] = field(default_factory=list)
 
     def numbers(self) -> list[int]:
-        """Expressions that are needed."""
-        out = [x[2] for x in self.single] + [row.behind for row in self.moving_rows]
+        out = [x[2] for x in self.single]
+        out += [row.behind for row in self.moving_rows if row.behind is not None]
         return out + [a for x in self.moving for a in x[2:]]
 
 
@@ -59,7 +59,6 @@ class Leave(Statement):
     condition: int
 
     def numbers(self) -> list[int]:
-        """Expressions that are needed."""
         return [self.condition]
 
 
@@ -70,7 +69,6 @@ class Loop(Statement):
     body: Region
 
     def numbers(self) -> list[int]:
-        """Expressions that are needed."""
         return []
 
 
@@ -106,7 +104,6 @@ class Adds(Statement):
     terms: list[tuple[Buffer, int, int]]
 
     def numbers(self) -> list[int]:
-        """Expressions that are needed."""
         return [a for _, _, a in self.terms]
 
 
@@ -131,7 +128,6 @@ class Reduction(Statement):
     empty: float
 
     def numbers(self) -> list[int]:
-        """Expressions that are needed."""
         return []
 
 
@@ -143,7 +139,6 @@ class Choice(Statement):
     branches: list[Region]
 
     def numbers(self) -> list[int]:
-        """Expressions that are needed."""
         return [self.which]
 
 
@@ -166,7 +161,6 @@ class Combination(Statement):
     full: np.ndarray | None = None
 
     def numbers(self) -> list[int]:
-        """Expressions that are needed."""
         return list(self.weights)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from swelltree.jit.functions.written import REDUCED, written
+from swelltree.jit.functions.written import written
 from swelltree.jit.graph import FLOAT, LONG, Buffer, Graph, Region
 from swelltree.jit.number_types import NOT_NEGATIVE, SINGLE, Types
 from swelltree.jit.operations import FLAGS, Operations
@@ -124,7 +124,6 @@ class Writer:
 
     # --- lines ------------------------------------------------------------------------------
     def line(self, text: str) -> str:
-        """A line whose result has a new name."""
         if len(self.lines) >= self.part:
             self._parted()
         self.count += 1
@@ -143,24 +142,19 @@ class Writer:
         self.lines += [f"  br i1 {there}, label %{more}, label %never", f"{more}:"]
 
     def _nowhere(self) -> str:
-        """An address at which nothing is."""
         return "null"
 
     def functions(self) -> str:
         """Text of the functions that are used."""
-        names, several = set(self.operations.functions), list(self.on_several.values())
-        for x in several:
-            names |= x.functions & REDUCED.keys()
-        return "\n".join([written(names), *(written(x.functions, x.types) for x in several)])
+        several = [written(x.functions, x.types) for x in self.on_several.values()]
+        return "\n".join([written(self.operations.functions), *several])
 
     def several(self, width: int) -> Operations:
-        """Operations on several numbers at once."""
         if width not in self.on_several:
             self.on_several[width] = Operations(self.line, Types(width))
         return self.on_several[width]
 
     def function(self) -> str:
-        """The whole text."""
         self._region(self.graph.root, {})
         body = "\n".join(self.lines)
         arguments = ", ".join(f"ptr noalias %{name}" for name in self.arguments)
@@ -218,8 +212,6 @@ class Writer:
         self.end = outer
 
     def _rows(self, rows: Rows) -> None:
-        """One row after another."""
-
         def row(j: str) -> None:
             if rows.index in self.stored:
                 self._store(LONG, j, self.address(self.stored[rows.index], 0))
@@ -228,7 +220,6 @@ class Writer:
         self.counted(rows.count, row)
 
     def _leave(self, condition: int, names: dict[int, str]) -> None:
-        """On with the loop only where a condition holds."""
         more, go = self._label(), self.name(condition, names)
         self.lines += [f"  br i1 {go}, label %{more}, label %{self.end}", f"{more}:"]
 
@@ -296,7 +287,7 @@ class Writer:
         ]
         rows = [(b, at, None, origin, start, n) for b, at, origin, start, n in stores.rows]
         rows += [
-            (b, at, self.name(i, names), origin, start, n)
+            (b, at, None if i is None else self.name(i, names), origin, start, n)
             for b, at, i, origin, start, n in stores.moving_rows
         ]
         for buffer, at, index, origin, start, count in rows:
@@ -313,7 +304,6 @@ class Writer:
             self._store(kinds[a], name, self.address(buffer, at, index))
 
     def _together(self, region: Region, first: int) -> list[Combination]:
-        """Sums of the same rows that follow one another."""
         item = region.items[first]
         assert isinstance(item, Combination)
         group = [item]
@@ -328,7 +318,6 @@ class Writer:
         return group
 
     def _combinations(self, items: list[Combination], names: dict[int, str]) -> None:
-        """Sums of the same rows."""
         for item in items:
             self._combination(item, names)
 
@@ -379,7 +368,6 @@ class Writer:
         return total
 
     def _splat(self, width: int, name: str) -> str:
-        """A number in all lanes."""
         if width == 1:
             return name
         vector = f"<{width} x double>"
@@ -419,7 +407,6 @@ class Writer:
                 self._expression(b, names)
 
     def _is_named(self, a: int, names: dict[int, str]) -> bool:
-        """Is a number written already, in whatever length?"""
         return a in names
 
     def _expression(self, a: int, names: dict[int, str]) -> None:
@@ -438,7 +425,6 @@ class Writer:
     def _operation(
         self, operations: Operations, a: int, args: list[str], names: dict[int, str]
     ) -> str:
-        """The name of the result of an expression of arguments of given names."""
         op, kind, of = (
             self.graph.ops[a],
             self.graph.kinds[a],

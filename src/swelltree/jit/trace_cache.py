@@ -56,7 +56,6 @@ class Traced:
 
     @functools.cached_property
     def closed(self) -> ClosedProgram:
-        """Its program in JAX's words."""
         return self.trace()
 
 
@@ -115,7 +114,6 @@ def _words(tree: Tree) -> object:
 
 
 def _built(words: Any) -> Tree:
-    """The tree of numbers that words describe."""
     if isinstance(words, int):
         return words
     word, parts = words

@@ -1,144 +1,64 @@
-"""What is used here of the programs that JAX traces, whatever its version calls their classes."""
+"""What is used of JAX's traced programs, for annotations: JAX types its classes in part."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, Tree
-
-DType = np.dtype[Any]  # of numbers of any kind
+DType = np.dtype[Any]
 
 
 @runtime_checkable
 class Shaped(Protocol):
-    """Shape and type of an array that is not known yet."""
+    """Anything with a shape and a type: an array, or the abstract value of one."""
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """Sizes of its axes."""
-        ...
+    def shape(self) -> tuple[int, ...]: ...
 
     @property
-    def dtype(self) -> DType:
-        """Of its numbers."""
-        ...
+    def dtype(self) -> DType: ...
 
 
-@runtime_checkable
 class Variable(Protocol):
-    """A name in a program, or a number in its place (then it has a `val`)."""
+    """A variable of a program, or a literal in its place."""
 
-    @property
-    def aval(self) -> Shaped:
-        """What it stands for."""
-        ...
+    aval: Shaped
 
 
 class Known(Variable, Protocol):
-    """A number in the place of a name."""
+    """A literal."""
 
-    @property
-    def val(self) -> Array:
-        """The number."""
-        ...
+    val: Any
 
 
 def is_known(var: Variable) -> TypeGuard[Known]:
-    """Is it a number in the place of a name?"""
+    """Is it a literal in the place of a variable?"""
     return hasattr(var, "val")
 
 
-@runtime_checkable
-class Operation(Protocol):
-    """What an equation does."""
-
-    @property
-    def name(self) -> str:
-        """By which its rule is found."""
-        ...
-
-    @property
-    def multiple_results(self) -> bool:
-        """Does it give a list of arrays?"""
-        ...
-
-    def bind(self, *args: Tree, **params: Tree) -> Tree:
-        """Carry it out, or trace it."""
-        ...
-
-    def get_bind_params(self, params: dict[str, Tree]) -> Tree:
-        """Programs and parameters for `bind`, from those of an equation."""
-        ...
-
-
-@runtime_checkable
 class Equation(Protocol):
-    """One step of a program."""
+    """An equation of a program (`JaxprEqn`)."""
 
-    @property
-    def primitive(self) -> Operation:
-        """What it does."""
-        ...
-
-    @property
-    def params(self) -> dict[str, Any]:
-        """How: numbers, shapes and programs, by the words of the operation."""
-        ...
-
-    @property
-    def invars(self) -> Sequence[Variable]:
-        """Of what."""
-        ...
-
-    @property
-    def outvars(self) -> Sequence[Variable]:
-        """Its results."""
-        ...
-
-    @property
-    def effects(self) -> Collection[object]:
-        """What it does besides; empty for functions."""
-        ...
+    primitive: Any
+    params: dict[str, Any]
+    invars: Sequence[Variable]
+    outvars: Sequence[Variable]
+    effects: Any
 
 
-@runtime_checkable
 class TracedProgram(Protocol):
-    """Equations from arguments to results."""
+    """A program (`Jaxpr`)."""
 
-    @property
-    def eqns(self) -> Sequence[Equation]:
-        """In an order in which they can be carried out."""
-        ...
-
-    @property
-    def invars(self) -> Sequence[Variable]:
-        """Arguments."""
-        ...
-
-    @property
-    def outvars(self) -> Sequence[Variable]:
-        """Results."""
-        ...
-
-    @property
-    def constvars(self) -> Sequence[Variable]:
-        """Arguments that are given with the program."""
-        ...
+    eqns: Sequence[Equation]
+    invars: Sequence[Variable]
+    outvars: Sequence[Variable]
+    constvars: Sequence[Variable]
 
 
-@runtime_checkable
 class ClosedProgram(Protocol):
-    """A program with the constants that it needs."""
+    """A program with its constants (`ClosedJaxpr`)."""
 
-    @property
-    def jaxpr(self) -> TracedProgram:
-        """The program."""
-        ...
-
-    @property
-    def consts(self) -> Sequence[Array]:
-        """Arrays."""
-        ...
+    jaxpr: TracedProgram
+    consts: Sequence[Any]

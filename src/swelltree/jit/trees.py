@@ -21,13 +21,9 @@ class TreeDef(Protocol):
     """What is left of a tree without its arrays, here or in JAX."""
 
     @property
-    def num_leaves(self) -> int:
-        """Arrays of the tree."""
-        ...
+    def num_leaves(self) -> int: ...
 
-    def unflatten(self, leaves: Iterable[Any], /) -> Tree:
-        """The tree with these arrays."""
-        ...
+    def unflatten(self, leaves: Iterable[Any], /) -> Tree: ...
 
 
 class Structure(NamedTuple):
@@ -46,7 +42,6 @@ class Structure(NamedTuple):
     num_leaves: int
 
     def unflatten(self, leaves: Iterable[Any], /) -> Tree:
-        """The tree with these arrays."""
         leaves = list(leaves)
         if len(leaves) != self.num_leaves:
             raise ValueError(f"{len(leaves)} arrays for a tree of {self.num_leaves}")
@@ -84,7 +79,6 @@ def flatten(tree: Tree) -> tuple[list[Array], TreeDef]:
 def _taken_apart(
     tree: Tree, leaves: list[Array], is_leaf: Callable[[Tree], bool] | None = None
 ) -> Structure:
-    """Structure of a tree, whose arrays are added to the leaves."""
     if is_leaf is not None and is_leaf(tree):
         leaves.append(tree)
         return _ARRAY

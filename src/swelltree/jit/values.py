@@ -41,12 +41,10 @@ class Stored:
 
     @property
     def size(self) -> int:
-        """Count of its numbers."""
         return int(np.prod(self.shape, dtype=int))
 
     @property
     def kind(self) -> str:
-        """Of its numbers."""
         return self.buffer.kind
 
     def part(self, start: int, shape: tuple[int, ...]) -> Stored:
@@ -64,12 +62,10 @@ class OnBase:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the array."""
         return self.base.shape
 
     @property
     def size(self) -> int:
-        """Count of its numbers."""
         return self.base.size
 
 
@@ -119,12 +115,10 @@ class Product:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the array."""
         return self.matrix.shape
 
     @property
     def size(self) -> int:
-        """Count of its numbers."""
         return self.matrix.size
 
 
@@ -135,7 +129,6 @@ class Retained(ABC):
 
     @property
     def size(self) -> int:
-        """Count of its numbers."""
         return int(np.prod(self.shape, dtype=int))
 
     @abstractmethod
@@ -167,12 +160,10 @@ class View(Retained):
 
     @property
     def shape(self) -> tuple[int, ...]:  # type: ignore[override]
-        """Of the array."""
         return self.offsets.shape
 
     @property
     def kind(self) -> str:
-        """Of its numbers."""
         return self.buffer.kind
 
     def moved(self, move: Callable[[np.ndarray], np.ndarray]) -> View | Stored:
@@ -183,7 +174,6 @@ class View(Retained):
         return View(self.buffer, after, *same, special, self.lay_out).simplest()
 
     def with_offsets(self, offsets: np.ndarray) -> View:
-        """Other numbers of the same buffer."""
         return View(self.buffer, offsets, self.home, self.version, self.base)
 
     def simplest(self) -> View | Stored:
@@ -207,7 +197,6 @@ class View(Retained):
         return in_memory(graph, self.places(graph), self.kind)
 
     def places(self, graph: Graph) -> np.ndarray:
-        """Expressions of all of them."""
         known = [np.nan] * self.size if self.special is None else self.special.reshape(-1).tolist()
         out = []
         for at, value in zip(self.offsets.reshape(-1).tolist(), known, strict=True):
@@ -280,7 +269,6 @@ def places(graph: Graph, x: Value) -> np.ndarray:
 
 
 def _new_or_old(graph: Graph, x: Updated, j: int, old: int) -> int:
-    """Number j of an updated array."""
     chosen = old
     for k, new in enumerate(x.new.reshape(-1).tolist()):
         if 0 <= j - k <= x.base.size - x.new.size:

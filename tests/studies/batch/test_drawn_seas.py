@@ -7,11 +7,11 @@ import swelltree as sw
 from device_here import DeviceHere, as_ptx
 from made_campaign import SEA, float_model
 from swelltree.jit.ensemble.threads import GROUP
-from swelltree.jit.ensemble.waves.drawn_waves import DrawnWaves, drawing_text
-from swelltree.jit.ensemble.waves.harmonic_sums import NUMBERS, Waves
 from swelltree.studies.batch import device_seas
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
 from swelltree.studies.batch.complementarity import seeds
+from swelltree.studies.batch.gpu_drawn_waves import DrawnWaves, drawing_text
+from swelltree.studies.batch.gpu_wave_sums import NUMBERS, Waves
 
 GROUPS = 2
 KINDS = {

@@ -6,7 +6,7 @@ import pytest
 import swelltree as sw
 from device_here import DeviceHere
 from line_systems import SEA, dropped, lowered, moored, pipe, two_bodies
-from swelltree.jit.ensemble import cuda
+from swelltree.jit import cuda
 from swelltree.studies.batch.complementarity import engines
 
 slow = pytest.mark.slow

@@ -21,9 +21,9 @@ from swelltree.integrate.complementarity.state import (
     StepperState,
 )
 from swelltree.integrate.complementarity.step import advance
+from swelltree.integrate.extremes import as_channels, known_now, nothing_known, with_step
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import jax, jnp
-from swelltree.jit.extremes import as_channels, known_now, nothing_known, with_step
 from swelltree.jit.program import Program
 from swelltree.jit.shapes import shapes_of
 from swelltree.jit.trees import flatten, leaves_of, mapped

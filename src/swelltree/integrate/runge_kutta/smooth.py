@@ -14,19 +14,19 @@ from typing import NamedTuple
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, listed, suggest
-from swelltree.integrate.problem import Carry, Options, Problem, start
-from swelltree.integrate.runge_kutta.attempt import Attempts, choose
-from swelltree.integrate.runge_kutta.explicit import TABLEAUS
-from swelltree.integrate.solution import Code
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import jax, jnp
-from swelltree.jit.extremes import (
+from swelltree.integrate.extremes import (
     Extremes,
     as_channels,
     known_now,
     nothing_known,
     with_step,
 )
+from swelltree.integrate.problem import Carry, Options, Problem, start
+from swelltree.integrate.runge_kutta.attempt import Attempts, choose
+from swelltree.integrate.runge_kutta.explicit import TABLEAUS
+from swelltree.integrate.solution import Code
+from swelltree.jit.arrays import Array, Tree
+from swelltree.jit.backend import jax, jnp
 from swelltree.jit.program import MAX_EXPRESSIONS, Program
 from swelltree.jit.shapes import shapes_of
 

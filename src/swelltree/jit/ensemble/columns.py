@@ -66,7 +66,6 @@ def multiple(graph: Graph, a: int) -> int:
 
 
 def _full(region: Region) -> Iterator[Buffer]:
-    """Memory that statements read row by row."""
     for item in region.items:
         if isinstance(item, Combination | Reduction):
             yield from (buffer for buffer, _ in item.rows)

@@ -6,9 +6,9 @@ and variables are written as in any language; LLVM puts them into registers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from swelltree.jit.arrays import Array
 
@@ -16,28 +16,26 @@ TRIPLE = "nvptx64-nvidia-cuda"
 CONTRACT = ("contract",)
 
 
+@runtime_checkable
 class Register(Protocol):
     """A number in LLVM's language."""
 
     @property
-    def type(self) -> object:
-        """Its kind."""
-        ...
+    def type(self) -> object: ...
 
 
+@runtime_checkable
 class Slot(Register, Protocol):
     """A variable in LLVM's language."""
 
     @property
-    def allocated_type(self) -> object:
-        """Kind of what it holds."""
-        ...
+    def allocated_type(self) -> object: ...
 
 
-Term = Register | float  # a number in the text, or one that is known now
+Term = Register | float | int  # a number in the text, or one that is known now
 
 
-class Body:
+class KernelBody:
     """Lines of the function of one thread.
 
     Args:
@@ -64,35 +62,28 @@ class Body:
 
     # --- numbers ----------------------------------------------------------------------------
     def full(self, value: Term) -> Register:
-        """A whole number."""
         if isinstance(value, int | float):
             return self.ir.Constant(self.long, int(value))
         return value
 
     def real(self, value: Term) -> Register:
-        """A float."""
         if isinstance(value, int | float):
             return self.ir.Constant(self.double, float(value))
         return value
 
     def add(self, x: Array, y: Array) -> Register:
-        """Sum of floats."""
         return self.b.fadd(self.real(x), self.real(y), flags=CONTRACT)
 
     def sub(self, x: Array, y: Array) -> Register:
-        """Difference of floats."""
         return self.b.fsub(self.real(x), self.real(y), flags=CONTRACT)
 
     def mul(self, x: Array, y: Array) -> Register:
-        """Product of floats."""
         return self.b.fmul(self.real(x), self.real(y), flags=CONTRACT)
 
     def div(self, x: Array, y: Array) -> Register:
-        """Quotient of floats."""
         return self.b.fdiv(self.real(x), self.real(y))
 
     def intrinsic(self, name: str, *args: Register) -> Register:
-        """One of LLVM's functions of doubles."""
         kinds = [self.double] * len(args)
         function = self.b.module.declare_intrinsic(
             f"llvm.{name}", [self.double], self.ir.FunctionType(self.double, kinds)
@@ -100,14 +91,12 @@ class Body:
         return self.b.call(function, [self.real(x) for x in args])
 
     def plus(self, *terms: Term) -> Register:
-        """Sum of whole numbers."""
         total = self.full(terms[0])
         for term in terms[1:]:
             total = self.b.add(total, self.full(term))
         return total
 
     def times(self, x: Array, y: Array) -> Register:
-        """Product of whole numbers."""
         return self.b.mul(self.full(x), self.full(y))
 
     def split(self, x: Array, by: Term) -> tuple[Register, Register]:
@@ -116,11 +105,9 @@ class Body:
         return self.b.udiv(x, by), self.b.urem(x, by)
 
     def floor(self, x: Array) -> Register:
-        """The whole number below."""
         return self.b.fptosi(self.intrinsic("floor", x), self.long)
 
     def as_real(self, x: Array) -> Register:
-        """A whole number as a float."""
         return self.b.sitofp(self.full(x), self.double)
 
     def greater(self, x: Array, y: Array) -> Register:
@@ -128,20 +115,16 @@ class Body:
         return self.b.fcmp_ordered(">", self.real(x), self.real(y))
 
     def choose(self, condition: Term, x: Array, y: Array) -> Register:
-        """One of two floats."""
         return self.b.select(condition, self.real(x), self.real(y))
 
     # --- memory and variables ---------------------------------------------------------------
     def address(self, row: str, at: Term) -> Register:
-        """Of a slot of eight bytes."""
         return self.b.gep(self.rows[row], [self.full(at)], source_etype=self.double)
 
     def load(self, row: str, at: Term) -> Register:
-        """A float from memory."""
         return self.b.load(self.address(row, at), typ=self.double)
 
     def store(self, row: str, at: Term, value: Term) -> None:
-        """A float into memory."""
         self.b.store(self.real(value), self.address(row, at))
 
     def half_address(self, row: str, at: Term, lane: Term) -> Register:
@@ -185,7 +168,6 @@ class Body:
         return self.plus(self.times(at, self.side), lane)
 
     def variable(self, value: Term) -> Slot:
-        """Something that changes in loops."""
         value = self.real(value)
         with self.b.goto_entry_block():
             place = self.b.alloca(value.type)
@@ -193,11 +175,9 @@ class Body:
         return place
 
     def get(self, place: Slot) -> Register:
-        """Value of a variable."""
         return self.b.load(place, typ=place.allocated_type)
 
     def set(self, place: Slot, value: Term) -> None:
-        """Change a variable."""
         self.b.store(self.real(value), place)
 
     @contextmanager
@@ -256,10 +236,103 @@ class Body:
         return self.sub(1.0, versed), sine
 
 
+class LaneKernelBody(KernelBody):
+    """Lines of a function of several cases, one in each lane.
+
+    Args:
+        builder: of LLVM's language.
+        rows: memory, by name.
+        sizes: whole numbers, by name.
+        width: lanes.
+    """
+
+    def __init__(
+        self, builder: Any, rows: Mapping[str, Register], sizes: Mapping[str, Register], width: int
+    ) -> None:
+        super().__init__(builder, rows, sizes, None, width)
+        self.width, self.one = width, self.double
+        self.double = self.ir.VectorType(self.one, width)
+
+    def real(self, value: Term) -> Register:
+        if isinstance(value, int | float):
+            return self.ir.Constant(self.double, [float(value)] * self.width)
+        return value
+
+    def address(self, row: str, at: Term) -> Register:
+        place = self.times(at, self.width)
+        return self.b.gep(self.rows[row], [place], source_etype=self.one)
+
+    def load(self, row: str, at: Term) -> Register:
+        return self.b.load(self.address(row, at), align=8, typ=self.double)
+
+    def store(self, row: str, at: Term, value: Term) -> None:
+        self.b.store(self.real(value), self.address(row, at), align=8)
+
+    def shared(self, row: str, at: Term) -> Register:
+        """A float that all lanes share, from memory."""
+        place = self.b.gep(self.rows[row], [self.full(at)], source_etype=self.one)
+        number = self.b.load(place, typ=self.one)
+        empty, order = self.ir.Constant(self.double, self.ir.Undefined), self.ir.IntType(32)
+        first = self.b.insert_element(empty, number, order(0))
+        zeros = self.ir.Constant(self.ir.VectorType(order, self.width), [0] * self.width)
+        return self.b.shuffle_vector(first, empty, zeros)
+
+    def group_and_lane(self) -> tuple[Register, Register | None]:
+        """The number of the register; all lanes are meant."""
+        assert self.thread is not None
+        return self.thread, None
+
+    def place_of_case(self, at: Term, lane: Register | None) -> Register:
+        return self.full(at)
+
+    def intrinsic(self, name: str, *args: Register) -> Register:
+        full = f"llvm.{name}.v{self.width}f64"
+        known = self.b.module.globals.get(full)
+        if known is None:
+            kinds = [self.double] * len(args)
+            known = self.ir.Function(self.b.module, self.ir.FunctionType(self.double, kinds), full)
+        return self.b.call(known, [self.real(x) for x in args])
+
+    def carried(
+        self,
+        count: Term,
+        values: Sequence[Term],
+        lines: Callable[[Term, list[Term]], Sequence[Term]],
+    ) -> list[Register]:
+        """Values that go through a loop, each time made anew by some lines.
+
+        Args:
+            count: of times.
+            values: before the first.
+            lines: function of the number of the time and the values so far.
+        """
+        before = self.b.block
+        head, body, end = (self.b.append_basic_block() for _ in range(3))
+        self.b.branch(head)
+        self.b.position_at_end(head)
+        number = self.b.phi(self.long)
+        number.add_incoming(self.full(0), before)
+        places = []
+        for value in map(self.real, values):
+            place = self.b.phi(value.type)
+            place.add_incoming(value, before)
+            places.append(place)
+        self.b.cbranch(self.b.icmp_signed("<", number, self.full(count)), body, end)
+        self.b.position_at_end(body)
+        found = lines(number, list(places))
+        after = self.b.add(number, self.full(1))
+        for place, value in zip(places, found, strict=True):
+            place.add_incoming(self.real(value), self.b.block)
+        number.add_incoming(after, self.b.block)
+        self.b.branch(head)
+        self.b.position_at_end(end)
+        return places
+
+
 def kernel_text(
     rows: tuple[str, ...],
     sizes: tuple[str, ...],
-    write: Callable[[Body], None],
+    write: Callable[[KernelBody], None],
     on_cpu: bool = False,
     side: int = 1,
 ) -> str:
@@ -286,7 +359,7 @@ def kernel_text(
     builder = ir.IRBuilder(one.append_basic_block("entry"))
     held = dict(zip(rows, one.args[1:], strict=False))
     numbers = dict(zip(names, one.args[1 + len(rows) :], strict=True))
-    write(Body(builder, held, numbers, one.args[0], side))
+    write(KernelBody(builder, held, numbers, one.args[0], side))
     builder.ret_void()
     if on_cpu:
         run = ir.Function(module, ir.FunctionType(void, [pointer] * (len(rows) + 1)), "run")
@@ -295,7 +368,7 @@ def kernel_text(
             b.load(b.gep(run.args[-1], [long(k)], source_etype=long), typ=long)
             for k in range(len(names))
         ]
-        body = Body(b, {}, {}, None)
+        body = KernelBody(b, {}, {}, None)
         with body.loop(specified[-1]) as thread:
             b.call(one, [thread, *run.args[:-1], *specified])
         b.ret_void()
@@ -319,4 +392,45 @@ def kernel_text(
     with b.if_then(b.icmp_signed("<", thread, run.args[-1])):
         b.call(one, [thread, *run.args])
     b.ret_void()
+    return str(module)
+
+
+def lane_kernel_text(
+    rows: tuple[str, ...],
+    sizes: tuple[str, ...],
+    write: Callable[[LaneKernelBody], None],
+    width: int,
+    threads: bool = False,
+) -> str:
+    """Text in LLVM's language of a function of rows of memory, and of whole numbers pointed at.
+
+    Args:
+        rows: names of its memory.
+        sizes: names of its whole numbers.
+        write: its lines.
+        width: lanes.
+        threads: the lines are those of a thread of `kernel_text`, in all lanes; behind the whole
+            numbers is how many there are.
+    """
+    from llvmlite import ir
+
+    module, long, pointer = ir.Module(), ir.IntType(64), ir.PointerType()
+    kinds = [pointer] * (len(rows) + 1)
+    run = ir.Function(module, ir.FunctionType(ir.VoidType(), kinds), "run")
+    for argument in run.args:
+        argument.add_attribute("noalias")
+    b = ir.IRBuilder(run.append_basic_block("entry"))
+    numbers = {
+        name: b.load(b.gep(run.args[-1], [long(j)], source_etype=long), typ=long)
+        for j, name in enumerate((*sizes, "threads") if threads else sizes)
+    }
+    body = LaneKernelBody(b, dict(zip(rows, run.args, strict=False)), numbers, width)
+    if threads:
+        with body.loop(numbers["threads"]) as thread:
+            body.thread = thread
+            write(body)
+    else:
+        write(body)
+    b.ret_void()
+    module.triple = ""
     return str(module)

@@ -11,11 +11,19 @@ import functools
 
 from swelltree.jit.ensemble.products import Lines, fits, write_products
 from swelltree.jit.ensemble.uniform import Lanes
-from swelltree.jit.functions.written import REDUCED, written
+from swelltree.jit.functions.written import written
 from swelltree.jit.graph import FLOAT, LONG, TRUTH, Buffer, Graph
 from swelltree.jit.number_types import NOT_NEGATIVE, SINGLE, Types
 from swelltree.jit.operations import Operations
-from swelltree.jit.statements import Adds, Choice, Combination, Loop, Stores
+from swelltree.jit.statements import (
+    Adds,
+    Choice,
+    Combination,
+    Loop,
+    MovedRow,
+    Reduction,
+    Stores,
+)
 from swelltree.jit.text import Writer
 
 SHARED = {"fixed", "in"}
@@ -43,18 +51,14 @@ class LaneWriter(Writer):
         self.slot: Buffer | None = None  # where the mask of the loop being written lies
 
     def _lanes(self) -> Lanes:
-        """What differs from lane to lane."""
         return Lanes(self.graph, self.live)
 
     def _mask_slot(self) -> Buffer:
-        """Memory of a mask."""
         return self.graph.room(1, LONG)
 
     def functions(self) -> str:
-        """Text of the functions that are used."""
-        names, wide = self.operations.functions, self.wide.functions
-        single = written(names | (wide & REDUCED.keys()))
-        return f"{single}\n{written(wide, self.types)}"
+        single = written(self.operations.functions)
+        return f"{single}\n{written(self.wide.functions, self.types)}"
 
     # --- regions ----------------------------------------------------------------------------
     def _loop(self, loop: Loop) -> None:
@@ -120,13 +124,11 @@ class LaneWriter(Writer):
 
     # --- memory -----------------------------------------------------------------------------
     def _place(self, buffer: Buffer, at: int, index: str | None = None) -> str:
-        """Address of a place whose index, if any, is the same in all lanes."""
         T = "double" if buffer.where in SHARED else self.types.of(FLOAT)
         base = self.line(f"getelementptr {T}, ptr %{buffer.where}, i64 {buffer.start + at}")
         return base if index is None else self.line(f"getelementptr {T}, ptr {base}, i64 {index}")
 
     def _places(self, buffer: Buffer, at: int, index: str) -> str:
-        """Addresses of places that differ from lane to lane."""
         base, long = self._place(buffer, at), self.types.of(LONG)
         if buffer.where not in SHARED:
             index = self.line(f"mul {long} {index}, {self.types.constant(self.width, LONG)}")
@@ -158,7 +160,6 @@ class LaneWriter(Writer):
         return value if kind in (FLOAT, LONG) else self._cut(kind, value)
 
     def _full(self, kind: str, name: str) -> tuple[str, str]:
-        """Numbers as they lie in memory, with their type."""
         types = self.types
         if kind == FLOAT:
             return types.of(FLOAT), name
@@ -196,8 +197,10 @@ class LaneWriter(Writer):
             wide = lanes.buffer_varies(buffer)
             value = (self._wide_name if wide else self.name)(a, names)
             moving.append((self.name(index, names), value, wide))
-        for row in stores.rows:
-            self._copied(*row)
+        for buffer, at, origin, start, count in stores.rows:
+            self._copied(MovedRow(buffer, at, None, origin, start, count), names)
+        for row in stores.moving_rows:
+            self._copied(row, names)
         for (buffer, at, a), name, wide in zip(stores.single, singles, into, strict=True):
             place = self._place(buffer, at)
             if wide:
@@ -214,25 +217,50 @@ class LaneWriter(Writer):
             else:
                 self._store(kinds[a], name, self._place(buffer, at, index))
 
-    def _copied(self, buffer: Buffer, at: int, origin: Buffer, start: int, count: int) -> None:
-        """A row of memory into another."""
-        lanes = self.lanes
+    def _copied(self, row: MovedRow, names: dict[int, str]) -> None:
+        buffer, at, index, origin, start, count = row
+        lanes, types = self.lanes, self.types
+        behind = None if index is None else self.name(index, names)
         wide, back = lanes.buffer_varies(buffer), lanes.keeps_back(buffer, self.region)
+        kind = FLOAT if buffer.kind == FLOAT else LONG
 
         def one(j: str | None, k: int) -> None:
-            source = self._place(origin, start + k, j)
-            into = self._place(buffer, at + k, j)
-            kind = FLOAT if buffer.kind == FLOAT else LONG
-            if not wide:
-                self._store(kind, self._load(kind, source), into)
+            value, further = self._copy_of(kind, origin, start + k, j, wide), behind
+            if index is not None and lanes.varies(index):
+                long = types.of(LONG)
+                if j is not None:
+                    further = self.line(f"add {long} {behind}, {self._splatted('i64', j)}")
+                self._scattered(kind, value, self._places(buffer, at + k, str(further)))
                 return
-            if lanes.buffer_varies(origin):
-                value = self._wide_load(kind, source)
-            else:
-                value = self._splatted(SINGLE.of(kind), self._load(kind, source))
-            self._wide_store(kind, value, into, back)
+            if j is not None:
+                further = j if behind is None else self.line(f"add i64 {behind}, {j}")
+            self._stored_at(kind, value, self._place(buffer, at + k, further), wide, back)
 
         self.repeated(count, one)
+
+    def _copy_of(self, kind: str, buffer: Buffer, at: int, index: str | None, wide: bool) -> str:
+        place = self._place(buffer, at, index)
+        if self.lanes.buffer_varies(buffer):
+            return self._wide_load(kind, place)
+        value = self._load(kind, place)
+        return self._splatted(SINGLE.of(kind), value) if wide else value
+
+    def _stored_at(self, kind: str, name: str, place: str, wide: bool, back: bool) -> None:
+        if wide:
+            self._wide_store(kind, name, place, back)
+        else:
+            self._store(kind, name, place)
+
+    def _reduction(self, item: Reduction) -> None:
+        wide = self.lanes.buffer_varies(item.out)
+        back = self.lanes.keeps_back(item.out, self.region)
+        operations = self.wide if wide else self.operations
+        for k, (buffer, start) in enumerate(item.rows):
+            values = [
+                self._copy_of(FLOAT, buffer, start + j, None, wide) for j in range(item.count)
+            ]
+            total = operations.joined(item.name, values)
+            self._stored_at(FLOAT, total, self._place(item.out, k), wide, back)
 
     def _combinations(self, items: list[Combination], names: dict[int, str]) -> None:
         lanes = self.lanes
@@ -294,13 +322,11 @@ class LaneWriter(Writer):
 
     # --- expressions ------------------------------------------------------------------------
     def _splatted(self, T: str, name: str) -> str:
-        """A number in all lanes."""
         vector, zeros = f"<{self.width} x {T}>", f"<{self.width} x i32> zeroinitializer"
         one = self.line(f"insertelement {vector} poison, {T} {name}, i32 0")
         return self.line(f"shufflevector {vector} {one}, {vector} poison, {zeros}")
 
     def _wide_name(self, a: int, names: dict[int, str]) -> str:
-        """Name of a number in all lanes."""
         op, kind = self.graph.ops[a], self.graph.kinds[a]
         if op[0] == "is":
             return self.types.constant(op[1], kind)

@@ -45,11 +45,9 @@ class LongProducts:
         return size * (len(self.near) + count) <= ROOM
 
     def suits(self, item: Combination) -> bool:
-        """Is a product long, its matrix fixed?"""
         return int(pattern(item).sum()) > SHORT and item.rows[0][0].where == "fixed"
 
     def globals(self) -> str:
-        """Text of the memory that is used."""
         text = "".join(self.lists)
         for name, places in (("near", self.near), ("far", self.far)):
             kind = f"[{len(places)} x {self.writer.float}]"
@@ -85,7 +83,6 @@ class LongProducts:
 
     # --- one product --------------------------------------------------------------------------
     def write(self, item: Combination, names: dict[int, str]) -> None:
-        """A product, its results in memory."""
         weights = self._in_memory(item, names)
         for rows, places in identical(pattern(item)):
             starts = [item.rows[k][0].start + item.rows[k][1] for k in rows]
@@ -104,7 +101,6 @@ class LongProducts:
                     self._weights_held(item.out, places, starts[part], own[part], first > 0)
 
     def _in_memory(self, item: Combination, names: dict[int, str]) -> list[int]:
-        """Places of the weights in working memory."""
         writer, graph = self.writer, self.writer.graph
         found = []
         for a in item.weights:
@@ -120,7 +116,6 @@ class LongProducts:
     def _sums_held(
         self, out: Buffer, places: list[int], starts: list[int], weights: list[int]
     ) -> None:
-        """All sums grow together, row after row."""
         writer, T = self.writer, self.writer.float
         width = len(places) + len(places) % PAIR
         where = self._packed([[start + at for at in places] for start in starts], width)
@@ -152,7 +147,6 @@ class LongProducts:
     def _weights_held(
         self, out: Buffer, places: list[int], starts: list[int], weights: list[int], adds: bool
     ) -> None:
-        """One result after the other."""
         writer, T = self.writer, self.writer.float
         width = len(starts) + len(starts) % PAIR
         where = self._packed([[start + at for start in starts] for at in places], width)
@@ -200,7 +194,6 @@ class LongProducts:
         return ("addrspace(3)", "@shared", first) if near else ("addrspace(1)", "@far", first)
 
     def _row(self, where: tuple[str, str, int], row: str, width: int, count: int) -> list[str]:
-        """Names of the numbers of a row, which are loaded in pairs."""
         writer, T = self.writer, self.writer.float
         space, name, first = where
         base = writer.line(f"mul i64 {row}, {width}")
@@ -217,20 +210,17 @@ class LongProducts:
         return names[:count]
 
     def _fixed(self, base: str, at: int) -> str:
-        """A fixed number behind an address."""
         writer = self.writer
         address = writer.line(f"getelementptr double, ptr {base}, i64 {at}")
         return writer.line(f"load {writer.float}, ptr {address}")
 
     def _weight(self, place: str) -> str:
-        """A number of working memory of the case."""
         writer = self.writer
         work = "%work" if writer.clock is None else "%work.half"
         address = writer.line(f"getelementptr double, ptr {work}, i64 {place}")
         return writer.line(f"load {writer.float}, ptr {address}")
 
     def _list(self, places: list[int]) -> str:
-        """Memory of whole numbers that are known."""
         name = f"@list{len(self.lists)}"
         space = "" if self.writer.on_cpu else "addrspace(4) "
         numbers = ", ".join(f"i64 {place}" for place in places)
@@ -239,7 +229,6 @@ class LongProducts:
         return name
 
     def _listed(self, name: str, index: str) -> str:
-        """A number of a list."""
         writer = self.writer
         space = "" if writer.on_cpu else "addrspace(4) "
         address = writer.line(f"getelementptr i64, ptr {space}{name}, i64 {index}")

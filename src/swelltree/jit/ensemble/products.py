@@ -87,7 +87,6 @@ def _nothing(how: Lines) -> str:
 
 
 def _sums_held(items: list[Combination], rows: list[int], places: list[int], how: Lines) -> None:
-    """All sums grow together, row after row."""
     sums: dict[tuple[int, int], str] = {}
     for k in rows:
         weights = [how.weight(item.weights[k]) for item in items]
@@ -100,7 +99,6 @@ def _sums_held(items: list[Combination], rows: list[int], places: list[int], how
 
 
 def _weights_held(items: list[Combination], rows: list[int], places: list[int], how: Lines) -> None:
-    """One place after the other."""
     weights = [[how.weight(item.weights[k]) for k in rows] for item in items]
     for at in places:
         sums: list[str | None] = [None] * len(items)

@@ -24,9 +24,9 @@ from swelltree.jit.ensemble.written import (
     write_program,
 )
 from swelltree.jit.entries import Entry, entry_of
-from swelltree.jit.flatten import NONE, Lowering, count_numbers
 from swelltree.jit.graph import MAX_EXPRESSIONS, Graph, UnsupportedOperationError, kind_of
 from swelltree.jit.lazy_import import is_imported
+from swelltree.jit.lowering import NONE, Lowering, count_numbers
 from swelltree.jit.program import KernelBuilder, Key, pattern_of, switched_off
 from swelltree.jit.rows.loops import Axes
 from swelltree.jit.trees import flatten, leaves_of, mapped, structure_of
@@ -46,7 +46,6 @@ class PerCase:
 
     @property
     def one(self) -> np.ndarray:
-        """That of the first."""
         return np.asarray(self.arrays[0])
 
 
@@ -158,7 +157,6 @@ class ManyProgram(ABC):
         return entry_of((self.function, self.rows), specified, b"", (names, shapes))
 
     def _written(self, cases: Cases, specified: tuple[Tree, ...]) -> GeneratedKernel:
-        """By tracing the run of one case."""
         traced = jax.jit(self.function).trace(*specified)
         closed = traced.jaxpr
         named = NONE if self.rows is None else self.rows(*specified)
@@ -194,12 +192,10 @@ class ManyProgram(ABC):
 
 
 def _one(x: Array) -> Array:
-    """An array of the first case."""
     return x.one if isinstance(x, PerCase) else x
 
 
 def _of_one(x: Array) -> tuple[Hashable, ...]:
-    """What shapes the program of an array of the fixed argument."""
     if isinstance(x, PerCase):
         return "own", x.one.shape, kind_of(x.one.dtype)
     x = np.asarray(x)

@@ -8,17 +8,20 @@ of their slots together, so that what threads read at once lies at once in memor
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 from swelltree.jit.arrays import Array
 from swelltree.jit.ensemble.programs import Cases, PerCase
+from swelltree.jit.ensemble.threads import GROUP
 from swelltree.jit.ensemble.written import GeneratedKernel, Place
 from swelltree.jit.program import packed, with_tables
 from swelltree.jit.trees import leaves_of
 
 PIECE = 2048  # numbers of a case that are put beside those of others at a time
+AT_ONCE = 1_000_000  # scalars that one CPU thread puts in order
 ARRAYS = Any  # arrays of the cases, one after the other
 
 
@@ -121,3 +124,29 @@ def of_first_half(rows: np.ndarray) -> np.ndarray:
     halves = np.ascontiguousarray(rows).view(np.float32)
     with np.errstate(invalid="ignore"):  # lanes without a case hold anything
         return halves[..., : rows.shape[-1]].astype(np.float64)
+
+
+def grouped(rows: np.ndarray, groups: int) -> np.ndarray:
+    """Numbers of cases (case, place), contiguous in groups; the last case fills them up."""
+    places = rows.shape[1]
+    out = np.empty((groups, places, GROUP), rows.dtype)
+
+    def some(first: int) -> None:
+        part = rows[GROUP * first : GROUP * (first + at_once)]
+        full, rest = divmod(len(part), GROUP)
+        into = out[first : first + at_once]
+        into[:full] = part[: GROUP * full].reshape(full, GROUP, places).transpose(0, 2, 1)
+        if rest:
+            into[full] = np.repeat(part[-1:], GROUP, axis=0).T
+            into[full, :, :rest] = part[GROUP * full :].T
+            full += 1
+        into[full:] = rows[-1][:, None]
+
+    at_once = max(1, AT_ONCE // max(1, places * GROUP))
+    firsts = range(0, groups, at_once)
+    if len(firsts) <= 1:
+        list(map(some, firsts))
+    else:  # copies do not wait for one another
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(some, firsts))
+    return out.reshape(-1)

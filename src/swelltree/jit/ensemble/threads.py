@@ -20,7 +20,14 @@ from swelltree.jit.functions.written import written, written_short
 from swelltree.jit.graph import FLOAT, LONG, Buffer, Graph, Region
 from swelltree.jit.number_types import SINGLE, Types
 from swelltree.jit.operations import Operations
-from swelltree.jit.statements import Combination, Reduction, Stores, arguments, inner_regions
+from swelltree.jit.statements import (
+    Combination,
+    MovedRow,
+    Reduction,
+    Stores,
+    arguments,
+    inner_regions,
+)
 from swelltree.jit.text import Writer
 
 # --- Sums of rows whose numbers are used where they are found: registers hand them on, not memory
@@ -64,7 +71,6 @@ class PassedOn:
                 self.in_memory.add(id(op[1]))
 
     def is_sum(self, buffer: Buffer) -> bool:
-        """Is it the memory of a sum?"""
         return id(buffer) in self.home
 
     def needs_memory(self, buffer: Buffer) -> bool:
@@ -72,7 +78,6 @@ class PassedOn:
         return id(buffer) in self.in_memory
 
     def expressions(self, buffer: Buffer, at: int) -> list[int]:
-        """Those that stand for a number of a sum."""
         return self.loads.get((id(buffer), at), [])
 
 
@@ -84,7 +89,6 @@ def _regions(region: Region) -> Iterator[Region]:
 
 
 def _read(item: Any) -> Iterator[Buffer]:
-    """Memory that a statement reads."""
     if isinstance(item, Combination | Reduction):
         yield from (buffer for buffer, _ in item.rows)
     elif isinstance(item, Stores):
@@ -132,12 +136,11 @@ class ThreadWriter(Writer):
             self.arguments = (*self.arguments, *(f"{name}{HALF}" for name in PLACES))
 
     def functions(self) -> str:
-        """Text of the functions that are used."""
         short = self.operations.short_functions
         names = self.operations.functions | short
         if self.clock is not None:
             names |= self.long.functions
-        return f"{written(names)}\n{written_short(short)}"
+        return f"{written(names, libm=self.on_cpu)}\n{written_short(short)}"
 
     def function(self) -> str:
         """The whole text: the function of one case, and that of all of them."""
@@ -200,8 +203,10 @@ class ThreadWriter(Writer):
 
     def _stores(self, stores: Stores, names: dict[int, str]) -> None:
         self._read(stores, names)
-        for row in stores.rows:
-            self._copied(*row)
+        for buffer, at, origin, start, count in stores.rows:
+            self._copied(MovedRow(buffer, at, None, origin, start, count), names)
+        for row in stores.moving_rows:
+            self._copied(row, names)
         kinds = self.graph.kinds
         for buffer, at, a in stores.single:
             value = self._value(buffer, a, names)
@@ -211,28 +216,36 @@ class ThreadWriter(Writer):
             self._put(buffer, kinds[a], value, self.address(buffer, at, behind))
 
     def _read(self, stores: Stores, names: dict[int, str]) -> None:
-        """All numbers are read before the first is written."""
         for buffer, _, a in stores.single:
             self._value(buffer, a, names)
         for buffer, _, index, a in stores.moving:
             self.name(index, names)
             self._value(buffer, a, names)
 
-    def _copied(self, buffer: Buffer, at: int, origin: Buffer, start: int, count: int) -> None:
+    def _copied(self, row: MovedRow, names: dict[int, str]) -> None:
+        buffer, at, index, origin, start, count = row
+        behind = None if index is None else self.name(index, names)
         kind = FLOAT if buffer.kind == FLOAT else LONG
         load = functools.partial(self._short_load, kind=kind)
         if self.clock is not None and self.clock.holds(buffer):
             load = self._long_load
 
         def one(j: str | None, k: int) -> None:
-            value = load(origin, self.address(origin, start + k, j))
-            self._put(buffer, kind, value, self.address(buffer, at + k, j))
+            value, further = load(origin, self.address(origin, start + k, j)), behind
+            if j is not None:
+                further = j if behind is None else self.line(f"add i64 {behind}, {j}")
+            self._put(buffer, kind, value, self.address(buffer, at + k, further))
 
         self.repeated(count, one)
 
+    def _reduction(self, item: Reduction) -> None:
+        for k, (buffer, start) in enumerate(item.rows):
+            values = [self._load(FLOAT, self.address(buffer, start + j)) for j in range(item.count)]
+            total = self.operations.joined(item.name, values)
+            self._store(FLOAT, total, self.address(item.out, k))
+
     # --- float64 among float32 -------------------------------------------------------------
     def _value(self, buffer: Buffer, a: int, names: dict[int, str]) -> str:
-        """A number as memory takes it."""
         if self.clock is not None and self.clock.holds(buffer):
             return self._long_name(a, names)
         return self.name(a, names)
@@ -244,13 +257,11 @@ class ThreadWriter(Writer):
             self._store(kind, value, address)
 
     def _short_load(self, buffer: Buffer, address: str, kind: str) -> str:
-        """A number of memory as most expressions take it."""
         if self.clock is not None and self.clock.holds(buffer):
             return self._rounded(self.line(f"load double, ptr {address}"))
         return self._load(kind, address)
 
     def _long_load(self, buffer: Buffer, address: str) -> str:
-        """A float64 from memory."""
         assert self.clock is not None
         if self.clock.holds(buffer):
             return self.line(f"load double, ptr {address}")
@@ -279,7 +290,6 @@ class ThreadWriter(Writer):
         return self.clock is not None and a in self.clock.long
 
     def _long_name(self, a: int, names: dict[int, str]) -> str:
-        """Name of a float64."""
         key, op = LONG_NAME - a, self.graph.ops[a]
         if op[0] == "is":
             return SINGLE.constant(op[1], FLOAT)
@@ -368,7 +378,6 @@ class ThreadWriter(Writer):
 
 
 def _placed(group: str, lane: str, short: bool) -> list[str]:
-    """Addresses of the first number of a case."""
     lines = []
     for name in PLACES:
         lines += [

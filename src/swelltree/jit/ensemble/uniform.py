@@ -59,7 +59,6 @@ class Lanes:
         return a in self.expressions
 
     def buffer_varies(self, buffer: Buffer) -> bool:
-        """Has each lane numbers of its own there?"""
         return buffer.where in self.everywhere or id(buffer) in self.buffers
 
     def is_masked(self, region: Region) -> bool:
@@ -92,7 +91,6 @@ class Lanes:
         return a
 
     def _accesses(self) -> Iterator[tuple[Buffer, Region]]:
-        """Where memory is read and written."""
         ops, home = self.graph.ops, self.graph.home
         for a in self.live:
             op = ops[a]
@@ -151,7 +149,8 @@ class Lanes:
         for buffer, _, origin, _, _ in item.rows:
             yield buffer, self.buffer_varies(origin)
         for row in item.moving_rows:
-            yield row.buffer, self.varies(row.behind) or self.buffer_varies(row.origin)
+            moves = row.behind is not None and self.varies(row.behind)
+            yield row.buffer, moves or self.buffer_varies(row.origin)
 
 
 def _memory(item: Any) -> Iterator[Buffer]:
@@ -205,7 +204,6 @@ class Clock(Lanes):
         self.timed_buffers |= {id(buffer) for a, buffer in stored.items() if a in self.long}
 
     def holds(self, buffer: Buffer) -> bool:
-        """Has memory room for float64?"""
         return buffer.kind == FLOAT and buffer.where == "work" and id(buffer) in self.timed_buffers
 
     def has_part_in(self, a: int) -> bool:
@@ -219,7 +217,6 @@ class Clock(Lanes):
 
     # --- how it is found --------------------------------------------------------------------
     def _begin(self) -> None:
-        """Memory that is gone through row by row has float32."""
         self._rowwise(self.graph.root)
 
     def _rowwise(self, region: Region) -> None:
@@ -236,7 +233,6 @@ class Clock(Lanes):
         return [b for b in arguments(self.graph.ops[a]) if self.graph.kinds[b] == FLOAT]
 
     def _stored(self) -> list[tuple[Buffer, int]]:
-        """Numbers that go to memory."""
         found = []
         for region in self.regions:
             for item in region.items:

@@ -128,7 +128,6 @@ def write_program(entry: Entry, program: GeneratedKernel) -> None:
 
 
 def _of_results(entry: Entry) -> Entry:
-    """The place of how results are nested."""
     return Entry(hashed(entry.name, "results"), entry.folder)
 
 

@@ -52,13 +52,11 @@ class Body:
         self.uses: set[str] = set()
 
     def line(self, text: str) -> str:
-        """A line whose result has a new name."""
         name = f"%v{len(self.lines)}"
         self.lines.append(f"  {name} = {text}")
         return name
 
     def name(self, x: str | float) -> str:
-        """A name, or a number."""
         return self.types.constant(x) if isinstance(x, int | float) else x
 
     def two(self, op: str, x: str | float, y: str | float) -> str:
@@ -80,7 +78,6 @@ class Body:
         return self.line(f"fneg {self.F} {x}")
 
     def fma(self, x: str | float, y: str | float, z: str | float) -> str:
-        """x y + z, rounded once."""
         return self.call("llvm.fma", x, y, z)
 
     def call(self, name: str, *args: str | float) -> str:
@@ -122,7 +119,6 @@ class Body:
         return self.integer("sub", self.bits(self.add(x, ALIGNED)), bits)
 
     def int_name(self, x: str | int) -> str:
-        """A name, or an integer."""
         return self.types.constant(x, LONG) if isinstance(x, int) else x
 
     def integer(self, op: str, x: str, y: str | int) -> str:
@@ -133,20 +129,16 @@ class Body:
         return self.line(f"select {self.B} {flag}, {both}")
 
     def both(self, x: str, y: str) -> str:
-        """Two conditions."""
         return self.line(f"and {self.B} {x}, {y}")
 
     def negated(self, x: str) -> str:
-        """A condition that does not hold."""
         return self.line(f"xor {self.B} {x}, {self.types.constant(True, TRUTH)}")
 
     def series(self, z: str, coefficients: list[float]) -> str:
-        """Polynomial in z, constant first."""
         total: str | float = coefficients[-1]
         for c in reversed(coefficients[:-1]):
             total = self.fma(total, z, c)
         return self.name(total)
 
     def power_of_two(self, k: str) -> str:
-        """2^k for -1022 <= k <= 1023."""
         return self.number(self.integer("shl", self.integer("add", k, 1023), 52))

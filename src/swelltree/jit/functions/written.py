@@ -15,14 +15,13 @@ from swelltree.jit.functions.circular import (
     arc_tangent,
     arc_tangent_of_two,
     cosine,
-    far_angle,
-    far_rest,
     short_cosine,
     short_sine,
     sine,
     tangent,
 )
-from swelltree.jit.graph import FLOAT
+from swelltree.jit.graph import FLOAT, TRUTH
+from swelltree.jit.native import LIBM
 from swelltree.jit.number_types import SINGLE, Types
 
 # --- Exponential functions
@@ -145,7 +144,6 @@ def log1p(f: Body) -> str:
 
 
 def _log_pair(f: Body, x: str) -> tuple[str, str]:
-    """log x in two parts, for finite x > 0."""
     d, k = _mantissa(f, x)
     e = f.add(d, 2.0)
     e_low = f.add(f.sub(2.0, e), d)
@@ -303,28 +301,27 @@ WRITERS: dict[str, Callable[[Body], str]] = {
 SHORT: dict[str, Callable[[Body], str]] = {"sin": short_sine, "cos": short_cosine}
 OF_TWO = {"pow", "atan2", "nextafter", "rem"}
 FAR_SHORT = 2.0**16  # angle from which on that of four bytes is found in eight
-REDUCED = {"sin": sine, "cos": cosine, "tan": tangent}  # angles of many turns go another way
+REDUCED = "sin", "cos", "tan"  # whose angles are reduced
 
 
-def written(names: set[str], types: Types = SINGLE) -> str:
-    """The functions of some names and all they use; vector forms use the scalar ones.
+def written(names: set[str], types: Types = SINGLE, libm: bool = True) -> str:
+    """LLVM IR of some functions and of all they use.
 
     Args:
         names: of functions.
-        types: of their numbers, of eight bytes each.
+        types: of their arguments, float64.
+        libm: the target has the C library, which takes angles beyond `FAR`; vectors go through it
+            lane by lane.
     """
     done: dict[str, str] = {}
     todo = sorted(names)
     while todo:
         name = todo.pop()
-        if name in done:
-            continue
-        f = Body(types)
-        done[name] = _defined(name, f, WRITERS[name](f))
-        todo += sorted(f.uses)
-    far = sorted(done.keys() & REDUCED.keys()) if types.width == 1 else []
-    parts = [far_angle(), *map(_far, far)] if far else []
-    return "\n".join([*parts, *(done[name] for name in sorted(done))])
+        if name not in done:
+            f = Body(types)
+            done[name] = _defined(name, f, WRITERS[name](f), libm)
+            todo += sorted(f.uses)
+    return "\n".join(done[name] for name in sorted(done))
 
 
 def written_short(names: set[str]) -> str:
@@ -355,43 +352,37 @@ def written_short(names: set[str]) -> str:
     return "\n".join(found)
 
 
-def _defined(name: str, f: Body, result: str) -> str:
+def _defined(name: str, f: Body, result: str, libm: bool) -> str:
     arguments = f"{f.F} %x, {f.F} %y" if name in OF_TWO else f"{f.F} %x"
     head = f"define internal {f.F} @{function_name(name, f.types)}({arguments}) nounwind {{"
-    body = [*f.lines, f"  ret {f.F} {result}", "}"]
-    if name not in REDUCED:
-        return "\n".join([head, *body])
-    size = f"  %size = call {f.F} @llvm.fabs.{f.types.suffix}({f.F} %x)"
-    close = f"fcmp ult {f.F} %size, {f.types.constant(FAR)}"
-    if f.types.width == 1:
-        test = [f"  %near = {close}"]
-        there = [f"  %there = call double @st_far_{name}(double %x)", "  ret double %there"]
-    else:
-        test = [
-            f"  %close = {close}",
-            f"  %near = call i1 @llvm.vector.reduce.and.{f.types.suffix_of('i1')}({f.B} %close)",
-        ]
-        there = _one_by_one(name, f.types)
-    branch = "  br i1 %near, label %own, label %far"
-    return "\n".join([head, size, *test, branch, "far:", *there, "own:", *body])
+    tail: list[str] = []
+    if name in REDUCED:
+        close = f.test("olt", f.abs("%x"), FAR)
+        if libm:
+            tail = _far(name, f.types, close, result)
+        else:
+            result = f.pick(close, result, math.nan)
+    return "\n".join([head, *f.lines, *(tail or [f"  ret {f.F} {result}"]), "}"])
 
 
-def _far(name: str) -> str:
-    """The same function of an angle of many turns."""
-    f = Body(SINGLE)
-    result = REDUCED[name](f, far_rest)
-    head = f"define internal double @st_far_{name}(double %x) noinline nounwind {{"
-    return "\n".join([head, *f.lines, f"  ret double {result}", "}"])
-
-
-def _one_by_one(name: str, types: Types) -> list[str]:
-    """Each place by the function of one number."""
-    T, lines, last = types.of(FLOAT), [], "poison"
+def _far(name: str, types: Types, close: str, result: str) -> list[str]:
+    """The end of a function: libm for arguments that are not close, the other lanes as they are."""
+    T, flags, reduced = types.of(FLOAT), types.of(TRUTH), types.suffix_of("i1")
+    lines, near = [], close
+    if types.width > 1:
+        near = "%near"
+        lines.append(f"  %near = call i1 @llvm.vector.reduce.and.{reduced}({flags} {close})")
+    lines += [f"  br i1 {near}, label %own, label %far", "own:", f"  ret {T} {result}", "far:"]
+    if types.width == 1:
+        call = f"  %found = call double @{LIBM}{name}(double %x)"
+        return [*lines, call, f"  ret {T} %found"]
+    vector = "poison"
     for k in range(types.width):
         lines += [
             f"  %x{k} = extractelement {T} %x, i32 {k}",
-            f"  %y{k} = call double @st_{name}(double %x{k})",
-            f"  %z{k} = insertelement {T} {last}, double %y{k}, i32 {k}",
+            f"  %y{k} = call double @{LIBM}{name}(double %x{k})",
+            f"  %z{k} = insertelement {T} {vector}, double %y{k}, i32 {k}",
         ]
-        last = f"%z{k}"
-    return [*lines, f"  ret {T} {last}"]
+        vector = f"%z{k}"
+    lines.append(f"  %found = select {flags} {close}, {T} {result}, {T} {vector}")
+    return [*lines, f"  ret {T} %found"]

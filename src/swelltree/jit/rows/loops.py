@@ -183,7 +183,6 @@ class RowLoops:
         return (-(-count // self.width) + 1) * self.width
 
     def room(self, shape: tuple[int, ...], kind: str, home: Region) -> View:
-        """New memory as loops lay it out."""
         offsets, size = self.layout(shape)
         x = stored(self.graph.room(size, kind), 0, (size,), home)
         return View(x.buffer, offsets, home, x.version, lay_out=self.in_order)
@@ -205,7 +204,6 @@ class RowLoops:
         return RowLoop(parent, region, count, width, self.graph.row_number(region))
 
     def close(self, loop: RowLoop) -> None:
-        """Let a loop happen, here and now."""
         if not loop.open:
             return
         loop.open = False
@@ -225,7 +223,6 @@ class RowLoops:
         return graph.load_at(table.buffer, table.version, table.start, index, table.home)
 
     def _known(self, value: np.ndarray) -> Stored:
-        """A constant in memory."""
         key = (value.dtype.str, value.shape, value.tobytes())
         if key not in self.tables:
             if self.table is not None:
@@ -391,7 +388,6 @@ class RowLoops:
         return graph.load_at(x.buffer, x.version, int(offsets[0]), index, x.home)
 
     def _from_numbers(self, x: np.ndarray) -> View:
-        """Numbers in memory as loops lay them out."""
         graph, kind = self.graph, self.graph.kinds[int(x.flat[0])]
         offsets, size = self.layout(x.shape)
         known = numbers(graph, x)
@@ -439,7 +435,6 @@ class RowLoops:
         return out
 
     def _put(self, x: Looped, buffer: Buffer, offsets: np.ndarray) -> None:
-        """Let a loop store its rows contiguously from the place of the first."""
         count = self.axes(x.shape)
         assert count is not None
         first = int(self.rows(x.shape[:count])[0])
@@ -567,7 +562,6 @@ class RowLoops:
         return view_of(self.graph, x, self.in_order).moved(move)
 
     def _row_moved(self, x: Looped, move: Moved) -> Looped | None:
-        """The same where every row stays one."""
         before = self.axes(x.shape)
         after = move(np.arange(x.size).reshape(x.shape))
         count = self.axes(after.shape)
@@ -621,7 +615,6 @@ class RowLoops:
         return None
 
     def _copied(self, x: Value, buffer: Buffer, where: np.ndarray) -> None:
-        """Let an array be stored at places, now."""
         graph = self.graph
         if not where.size:
             return
@@ -676,7 +669,6 @@ class RowLoops:
         return Stored(view.buffer, start, (size,), view.home, view.version)
 
     def _numbers_here(self, x: np.ndarray) -> View:
-        """Numbers in memory as loops lay them out, stored here."""
         graph = self.graph
         out = self.room(x.shape, graph.kinds[int(x.flat[0])], graph.here)
         self._copied(x, out.buffer, out.offsets)

@@ -12,7 +12,7 @@ from typing import Any
 
 from swelltree.jit.ensemble.lanes import LaneWriter
 from swelltree.jit.ensemble.uniform import Lanes
-from swelltree.jit.functions.written import REDUCED, written
+from swelltree.jit.functions.written import written
 from swelltree.jit.graph import FLOAT, LONG, Buffer, Graph, Region
 from swelltree.jit.native import lane_width
 from swelltree.jit.number_types import SINGLE
@@ -47,7 +47,6 @@ def _wide(region: Region, width: int) -> Iterator[Rows]:
 
 
 def _within(region: Region) -> Iterator[Region]:
-    """A region and all that are in it."""
     yield region
     for item in region.items:
         for inner in inner_regions(item):
@@ -94,6 +93,7 @@ class RowWriter(LaneWriter):
     """
 
     arguments = Writer.arguments
+    _reduction = Writer._reduction
     merges, inverts = False, True
 
     def __init__(self, graph: Graph, width: int, wide: list[Rows]) -> None:
@@ -117,10 +117,7 @@ class RowWriter(LaneWriter):
         return slot
 
     def functions(self) -> str:
-        """Text of the functions that are used."""
         more = [x for width, x in self.on_several.items() if width != self.most and x.functions]
-        for x in more:  # vector forms use the scalar function
-            self.operations.functions |= x.functions & REDUCED.keys()
         return "\n".join([super().functions(), *(written(x.functions, x.types) for x in more)])
 
     # --- loops ------------------------------------------------------------------------------
@@ -139,7 +136,6 @@ class RowWriter(LaneWriter):
         self.wide, self.types, self.width = wide, wide.types, wide.types.width
 
     def _passes(self, rows: Rows) -> None:
-        """As many rows at once as registers hold, again and again."""
         before, head, back, end = (self._label() for _ in range(4))
         k, following, go = f"%j{self.count}", f"%k{self.count}", f"%go{self.count}"
         self.lines += [f"  br label %{before}", f"{before}:", f"  br label %{head}", f"{head}:"]
@@ -203,7 +199,6 @@ class RowWriter(LaneWriter):
             super()._adds(adds, names)
 
     def _add_lanes(self, kind: str, lanes: str, place: str) -> None:
-        """The sum over the lanes is added to a place of memory."""
         T = self.types.of(kind)
         if kind == FLOAT:
             name = f"llvm.vector.reduce.fadd.{self.types.suffix}"
@@ -217,7 +212,6 @@ class RowWriter(LaneWriter):
 
     # --- memory -----------------------------------------------------------------------------
     def _is_many(self, buffer: Buffer) -> bool:
-        """Has each lane numbers of its own there?"""
         return self.lanes.buffer_varies(buffer) or id(buffer) in self.many
 
     def _place(self, buffer: Buffer, at: int, index: str | None = None) -> str:
@@ -256,7 +250,6 @@ class RowWriter(LaneWriter):
                 self._scattered(kind, value, places)
 
     def _is_result(self, buffer: Buffer, index: int) -> bool:
-        """Is it memory with a place for each row?"""
         return self.lanes.varies(index) and not self._is_many(buffer)
 
     def _combination(self, item: Combination, names: dict[int, str]) -> None:
@@ -283,7 +276,6 @@ class RowWriter(LaneWriter):
             self._wide_store(kind, names[a], self._place(self.stored[a], 0), False)
 
     def _one_by_one(self, kind: str, op: tuple[Any, ...], names: dict[int, str]) -> str:
-        """Numbers of a few rows that are not contiguous, gathered."""
         assert self.row is not None
         _, buffer, at, index = op
         step, more = self._steps(index)
@@ -299,7 +291,6 @@ class RowWriter(LaneWriter):
         return full if kind in (FLOAT, LONG) else self._cut(kind, full)
 
     def _is_far_apart(self, index: int) -> bool:
-        """Is it a place for each of few rows, at even distances?"""
         row = self.row
         return row is not None and row.count <= row.width and bool(self._steps(index)[0])
 
@@ -320,18 +311,15 @@ class RowWriter(LaneWriter):
         return int(graph.value(other) or 0), more
 
     def _adjacent(self, buffer: Buffer, at: int, index: int, names: dict[int, str]) -> str:
-        """Address of the first of contiguous places."""
         place = self._place(buffer, at, self.first)
         for more in self._offset(index):
             place = self.line(f"getelementptr double, ptr {place}, i64 {self.name(more, names)}")
         return place
 
     def _is_adjacent(self, index: int) -> bool:
-        """Are the places of rows that go together contiguous?"""
         return self.row is not None and (index == self.row.index or bool(self._offset(index)))
 
     def _offset(self, index: int) -> list[int]:
-        """What is added to the number of the row, the same for all of them."""
         op = self.graph.ops[index]
         if self.row is None or op[0] != "add" or self.row.index not in op[1:]:
             return []
@@ -340,5 +328,4 @@ class RowWriter(LaneWriter):
 
 
 def _terms(rows: Rows) -> list[tuple[Buffer, int, int]]:
-    """What a loop adds up over its rows."""
     return [term for item in rows.body.items if isinstance(item, Adds) for term in item.terms]

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from swelltree.jit.blocks import NARROW, combination
-from swelltree.jit.flatten import Lowering, rule
 from swelltree.jit.graph import FLOAT, LONG, Graph, UnsupportedOperationError
+from swelltree.jit.lowering import Lowering, rule
 from swelltree.jit.rules.sheets import (
     Sheet,
     in_slot,
@@ -34,7 +34,6 @@ def _each_matrix(x: np.ndarray) -> list[list[list[int]]]:
 
 
 def _less(graph: Graph, a: int, pairs: Iterable[tuple[int, int]]) -> int:
-    """a - sum of products."""
     for p, q in pairs:
         a = graph.op("sub", a, graph.op("mul", p, q))
     return a
@@ -117,7 +116,6 @@ def _triangular(flat: Lowering, eqn: Equation, a: Value, b: Value) -> np.ndarray
 def _solved_by_rows(
     graph: Graph, A: list[list[int]], B: list[list[int]], order: list[int], unit: bool
 ) -> list[list[int]]:
-    """Rows of the solution as combinations of those before them."""
     op, X = graph.op, [list(row) for row in B]
     rows: list[Stored] = []
     for k, i in enumerate(order):
@@ -131,7 +129,6 @@ def _solved_by_rows(
 
 
 def _solved_in_loops(graph: Graph, A: Value, B: Value, lower: bool, unit: bool) -> np.ndarray:
-    """The same of few right sides, row by row in memory."""
     n, op = A.shape[0], graph.op
     sheet, right = sheet_of(graph, A), in_memory(graph, B, FLOAT)
     columns, last = B.shape[1], graph.constant(n - 1, LONG)
@@ -159,7 +156,6 @@ def _solved_in_loops(graph: Graph, A: Value, B: Value, lower: bool, unit: bool) 
 
 @rule("qr")
 def _orthogonal(flat: Lowering, eqn: Equation, x: Value) -> list[np.ndarray]:
-    """Q and R by Householder's reflections, signs as LAPACK chooses them."""
     graph, p = flat.graph, eqn.params
     x = places(graph, x)
     m, n = x.shape[-2:]

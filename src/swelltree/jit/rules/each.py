@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.jit.flatten import Lowering, rule
 from swelltree.jit.graph import LONG, TRUTH, Buffer, Graph, UnsupportedOperationError, kind_of
+from swelltree.jit.lowering import Lowering, rule
 from swelltree.jit.native import lane_width
 from swelltree.jit.rows.loops import Looped
 from swelltree.jit.rules.loops import slots_of
@@ -46,7 +46,6 @@ def _each(flat: Lowering, eqn: Equation, *values: Value) -> list[Value]:
 
 
 def _is_fixed(graph: Graph, x: Value) -> bool:
-    """Is an array the same wherever it is asked for, in all loops?"""
     if isinstance(x, Stored):
         return x.home is graph.root
     if isinstance(x, np.ndarray):
@@ -55,7 +54,6 @@ def _is_fixed(graph: Graph, x: Value) -> bool:
 
 
 def _looped(flat: Lowering, eqn: Equation, values: tuple[Value, ...]) -> list[Value]:
-    """The loop, here and now."""
     graph, p = flat.graph, eqn.params
     body, axes, length, summed = p["jaxpr"], p["axes"], int(p["length"]), p["summed"]
     outs = [var.aval for var in eqn.outvars]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from swelltree.jit.flatten import Lowering, rule
 from swelltree.jit.graph import (
     FLOAT,
     LONG,
@@ -16,6 +15,7 @@ from swelltree.jit.graph import (
     UnsupportedOperationError,
     kind_of,
 )
+from swelltree.jit.lowering import Lowering, rule
 from swelltree.jit.rules.numbers import each
 from swelltree.jit.rules.sums import extreme
 from swelltree.jit.traced_types import Equation
@@ -33,7 +33,6 @@ COMPARE_LIMIT = 4  # numbers among which one is chosen by comparing
 
 
 def _clipped(graph: Graph, index: int, high: int) -> int:
-    """An index within 0 .. high, as LONG."""
     index = graph.typed("convert", LONG, index)
     low = graph.op("max", index, graph.constant(0, LONG))
     return graph.op("min", low, graph.constant(high, LONG))
@@ -52,7 +51,6 @@ def _sum(graph: Graph, terms: list[int]) -> int:
 
 
 def _start(graph: Graph, indices: list[int], room: list[int], strides: list[int]) -> int:
-    """Flat place of a corner whose indices are pushed into their range."""
     return _sum(
         graph,
         [
@@ -135,7 +133,6 @@ def _replaced(flat: Lowering, eqn: Equation, x: Value, new: Value, *indices: Val
 
 
 def _put(graph: Graph, x: Value, kind: str, start: int, offsets: np.ndarray, new: Value) -> Value:
-    """An array with new numbers at start + offsets, start being an expression."""
     if not new.size:
         return x
     known = graph.value(start)
@@ -204,7 +201,6 @@ def _gathered(flat: Lowering, eqn: Equation, x: Value, indices: Value) -> Value:
 
 
 def _fill(eqn: Equation, kind: str) -> np.ndarray:
-    """What stands for numbers outside of an array."""
     value, dtype = eqn.params["fill_value"], eqn.invars[0].aval.dtype
     if value is None:
         unsigned = kind == UNSIGNED
@@ -213,7 +209,6 @@ def _fill(eqn: Equation, kind: str) -> np.ndarray:
 
 
 def _outside(graph: Graph, vector: list[int], room: list[int]) -> int:
-    """Does a window stick out?"""
     out = graph.false
     for a, high in zip(vector, room, strict=True):
         kind = graph.kinds[a]

@@ -9,8 +9,8 @@ import numpy as np
 
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jax, traced
-from swelltree.jit.flatten import Lowering, rule
 from swelltree.jit.graph import LONG, Buffer, Graph, UnsupportedOperationError, kind_of
+from swelltree.jit.lowering import Lowering, rule
 from swelltree.jit.rules.numbers import each
 from swelltree.jit.rules.sums import joined
 from swelltree.jit.statements import Choice, Leave, Loop, MovedRow, Stores
@@ -47,12 +47,10 @@ def slots_of(graph: Graph, avals: Sequence[Shaped]) -> list[Buffer]:
 
 
 def _carried(flat: Lowering, avals: Sequence[Shaped]) -> list[Buffer]:
-    """Slots of what is carried on, as loops over rows lay it out."""
     return [flat.rows.slot(tuple(a.shape), kind_of(a.dtype)) for a in avals]
 
 
 def _put(flat: Lowering, slots: list[Buffer], values: list[Value]) -> None:
-    """Values go to their slots."""
     last = Stores()
     for buffer, x in zip(slots, values, strict=True):
         stores(flat.graph, buffer, flat.rows.for_slot(x, tuple(x.shape)), last)
@@ -86,14 +84,12 @@ def _carry_on(
 
 
 def _set_aside(graph: Graph, x: Stored) -> Stored:
-    """A copy of an array, which holds while that is overwritten."""
     copy = graph.room(x.size, x.kind)
     graph.state(Stores(rows=[(copy, 0, x.buffer, x.start, x.size)]))
     return stored(copy, 0, x.shape, graph.here)
 
 
 def _unchanged(body: TracedProgram, first: int) -> list[bool]:
-    """Which of the carried values a body hands on as they are."""
     return [out is into for out, into in zip(body.outvars, body.invars[first:], strict=False)]
 
 
@@ -222,7 +218,6 @@ def _rows_stored(
 
 
 def _sizes(params: dict[str, Any]) -> tuple[int, int]:
-    """How many constants and carried values a scan has."""
     if "num_consts" in params:
         return params["num_consts"], params["num_carry"]
     consts, carry, _ = params["ft_in"].unpack()  # JAX 0.11 and later
@@ -230,7 +225,6 @@ def _sizes(params: dict[str, Any]) -> tuple[int, int]:
 
 
 def _table(graph: Graph, x: Value, dtype: DType) -> Stored | View:
-    """Rows that a loop goes through, in memory."""
     return x if isinstance(x, View) else in_memory(graph, x, kind_of(dtype))
 
 
@@ -261,7 +255,6 @@ def _cond(flat: Lowering, eqn: Equation, which: Value, *values: Value) -> list[V
 
 @rule("platform_index")
 def _platform(flat: Lowering, eqn: Equation) -> np.ndarray:
-    """Which way of several is that of this processor."""
     for k, platforms in enumerate(eqn.params["platforms"]):
         if platforms is None or "cpu" in platforms:
             return np.array(flat.graph.constant(k, kind_of(eqn.outvars[0].aval.dtype)))
@@ -280,7 +273,6 @@ def _solved(flat: Lowering, eqn: Equation, *values: Value) -> list[Value]:
 
 @rule("call_hi_primitive")
 def _expanded(flat: Lowering, eqn: Equation, *values: Value) -> list[Value]:
-    """What JAX 0.12 keeps whole, in its own smaller operations."""
     full = eqn.params["_prim"]
 
     def smaller(*args: Array) -> list[Array]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from swelltree.jit.blocks import lazy_product
-from swelltree.jit.flatten import Lowering, rule
 from swelltree.jit.graph import (
     COMPARISONS,
     FLOAT,
@@ -14,6 +13,7 @@ from swelltree.jit.graph import (
     UnsupportedOperationError,
     kind_of,
 )
+from swelltree.jit.lowering import Lowering, rule
 from swelltree.jit.traced_types import Equation
 from swelltree.jit.values import Value, places
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from swelltree.jit.flatten import Lowering, rule
 from swelltree.jit.graph import FLOAT, TRUTH, Graph, UnsupportedOperationError
+from swelltree.jit.lowering import Lowering, rule
 from swelltree.jit.rules.numbers import each
 from swelltree.jit.traced_types import Equation
 from swelltree.jit.values import Value, places

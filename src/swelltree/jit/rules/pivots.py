@@ -8,8 +8,8 @@ import numpy as np
 
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import jax, jnp, traced
-from swelltree.jit.flatten import Lowering, rule
 from swelltree.jit.graph import FLOAT, LONG, SHORT, Graph, UnsupportedOperationError
+from swelltree.jit.lowering import Lowering, rule
 from swelltree.jit.rules.sheets import (
     Sheet,
     counted_from,
@@ -78,7 +78,6 @@ def _factored(
 
 
 def _exchanged(graph: Graph, hit: int, a: list[int], b: list[int]) -> tuple[list[int], list[int]]:
-    """Two rows, exchanged where a condition holds."""
     op = graph.op
     first = [op("where", hit, y, x) for x, y in zip(a, b, strict=True)]
     return first, [op("where", hit, x, y) for x, y in zip(a, b, strict=True)]
@@ -86,7 +85,6 @@ def _exchanged(graph: Graph, hit: int, a: list[int], b: list[int]) -> tuple[list
 
 @rule("lu_pivots_to_permutation")
 def _order(flat: Lowering, eqn: Equation, pivots: Value) -> list[Value]:
-    """The order of rows that exchanges make."""
     size = int(eqn.params["permutation_size"])
     return _by_loops(flat, lambda x: [order_of(x, size)], eqn.invars, pivots)
 
@@ -94,7 +92,6 @@ def _order(flat: Lowering, eqn: Equation, pivots: Value) -> list[Value]:
 def _by_loops(
     flat: Lowering, function: Callable[..., Tree], of: Sequence[Variable], *values: Value
 ) -> list[Value]:
-    """What a function of JAX makes of values."""
     shapes = [jax.ShapeDtypeStruct(var.aval.shape, var.aval.dtype) for var in of]
     return flat.closed(traced(function, *shapes), list(values))
 

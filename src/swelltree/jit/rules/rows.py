@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.jit.flatten import ROW_RULES, RULES, Lowering
 from swelltree.jit.graph import kind_of
+from swelltree.jit.lowering import ROW_RULES, RULES, Lowering
 from swelltree.jit.rows.loops import Looped, Moved, RowLoops
 from swelltree.jit.rules.indices import clipped_start, strides_of, window_of
 from swelltree.jit.rules.numbers import SAME_NAME, each
@@ -266,7 +266,6 @@ def _one_by_one(
     shape: tuple[int, ...],
     kind: str,
 ) -> Stored:
-    """The same, row after row."""
     graph, (name, empty) = loops.graph, how
     sizes = tuple(n for d, n in enumerate(view.shape[:count]) if d not in over)
     numbers_of = np.arange(int(np.prod(sizes, dtype=int))).reshape(sizes)
@@ -304,7 +303,6 @@ def _cut(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value, *indices: Val
 def _row_at(
     flat: Lowering, loops: RowLoops, eqn: Equation, x: Retained, indices: tuple[Value, ...]
 ) -> Value | None:
-    """One row of an array that loops have laid out."""
     if tuple(eqn.params["slice_sizes"]) != (1, *x.shape[1:]):
         return None
     view = x.view() if isinstance(x, Looped) else view_of(flat.graph, x)
@@ -320,7 +318,6 @@ def _in_order(x: View) -> bool:
 def _replaced(
     flat: Lowering, loops: RowLoops, eqn: Equation, x: Value, new: Value, *indices: Value
 ) -> Value | None:
-    """Rows of memory that are replaced where the array is carried on."""
     if isinstance(x, Retained) and loops.axes(tuple(x.shape)) == 1 and isinstance(new, np.ndarray):
         return _row_replaced(flat, loops, eqn, x, new, indices)
     if loops.axes(tuple(new.shape)) is None or isinstance(new, np.ndarray):
@@ -349,7 +346,6 @@ def _row_replaced(
 
 @_rule("gather")
 def _picked(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value, indices: Value) -> Any:
-    """Rows at places that are known."""
     if not isinstance(x, Retained | Stored) or loops.axes(_shape(eqn)) is None:
         return None
     at = numbers(flat.graph, places(flat.graph, indices))
@@ -381,7 +377,6 @@ def _picked(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value, indices: V
 def _set(
     flat: Lowering, loops: RowLoops, eqn: Equation, x: Value, indices: Value, new: Value
 ) -> Any:
-    """Rows replaced at places that are known."""
     if loops.axes(tuple(x.shape)) is None or isinstance(x, np.ndarray):
         return None
     at, d = numbers(flat.graph, places(flat.graph, indices)), eqn.params["dimension_numbers"]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from swelltree.jit.flatten import Lowering, rule
 from swelltree.jit.graph import kind_of
+from swelltree.jit.lowering import Lowering, rule
 from swelltree.jit.traced_types import Equation
 from swelltree.jit.values import Stored, Updated, Value, constants, places
 
@@ -64,7 +64,6 @@ def _together(
     limit: Sequence[int],
     strides: Sequence[int],
 ) -> bool:
-    """Are the numbers of a slice contiguous?"""
     complete = True  # all axes behind are taken as they are
     for n, a, b, s in reversed(list(zip(shape, start, limit, strides, strict=True))):
         if b - a < 1 or s != 1 or (not complete and b - a != 1):
@@ -118,7 +117,6 @@ def _padded(flat: Lowering, eqn: Equation, x: Value, fill: Value) -> np.ndarray:
 
 @rule("empty2")
 def _empty(flat: Lowering, eqn: Equation) -> np.ndarray:
-    """A number that is written before it is read."""
     return constants(flat.graph, np.zeros(_shape(eqn), eqn.outvars[0].aval.dtype))
 
 

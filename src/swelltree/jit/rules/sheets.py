@@ -32,7 +32,6 @@ class Sheet:
         self.buffer = graph.room(rows * self.stride, FLOAT) if buffer is None else buffer
 
     def fill(self, x: Value) -> None:
-        """Copy an array into it, here and now."""
         rows, columns = self.shape
         x = in_memory(self.graph, x, FLOAT)
         source = [(x.buffer, x.start + i * columns, columns) for i in range(rows)]
@@ -48,7 +47,6 @@ class Sheet:
         )
 
     def into(self, i: int, j: int, value: int) -> Place:
-        """Where a number goes."""
         return self.buffer, 0, self._index(i, j), value
 
     def _index(self, i: int, j: int) -> int:
@@ -56,12 +54,10 @@ class Sheet:
         return op("add", op("mul", i, self.graph.constant(self.stride, LONG)), j)
 
     def view(self) -> View:
-        """The matrix as it is from now on."""
         return View(self.buffer, self.offsets, self.graph.here, _now(self.graph, self.buffer))
 
     @property
     def offsets(self) -> np.ndarray:
-        """Places of all numbers."""
         rows, columns = self.shape
         return self.stride * np.arange(rows)[:, None] + np.arange(columns)
 
@@ -96,7 +92,6 @@ def looked_up(graph: Graph, buffer: Buffer, index: int) -> int:
 
 
 def _now(graph: Graph, buffer: Buffer) -> int:
-    """A version of memory of its own."""
     return stored(buffer, 0, (buffer.size,), graph.here).version
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from swelltree.jit.blocks import combined, dense_product, times_columns
-from swelltree.jit.flatten import Lowering, rule
 from swelltree.jit.graph import Graph, UnsupportedOperationError, kind_of
+from swelltree.jit.lowering import Lowering, rule
 from swelltree.jit.rules.numbers import each
 from swelltree.jit.traced_types import DType, Equation
 from swelltree.jit.values import Product, Value, places

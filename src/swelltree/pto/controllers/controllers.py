@@ -158,7 +158,7 @@ class PlainLaw:
     def __call__(self, t: Array, y: Array) -> Array:
         if namespace(t, y) is np:
             return self.values(t, y)
-        from swelltree.jit.callbacks import called_back
+        from swelltree.pto.controllers.callbacks import called_back
 
         return called_back(self.called, self.count, t, y)
 

@@ -14,8 +14,7 @@ from swelltree.describe.errors import SwelltreeError, listed, suggest, warn_user
 from swelltree.describe.values import NamedValues
 from swelltree.jit.arrays import Tree
 from swelltree.jit.backend import trim_cache
-from swelltree.jit.ensemble import cuda
-from swelltree.jit.ensemble.summaries import BUDGET, Requested
+from swelltree.jit.cuda import gpu
 from swelltree.jit.graph import UnsupportedOperationError
 from swelltree.jit.trees import leaves_of
 from swelltree.model.model import Model
@@ -43,6 +42,7 @@ from swelltree.studies.batch.engines import chosen_engine
 from swelltree.studies.batch.lanes import SideBySide
 from swelltree.studies.batch.sequential import OneByOne
 from swelltree.studies.batch.steps import chosen_step, estimated_step, precision_error
+from swelltree.studies.batch.summaries import BUDGET, Requested
 from swelltree.studies.options import study_of_model
 from swelltree.studies.seas import check_times, realised
 from swelltree.studies.time.output_step import output_times
@@ -182,7 +182,7 @@ def plan_batch(
     count = len(cases) if count is None else count
     requested = _one_of("device", device, ("cpu", "gpu", "auto", "jax"))
     if requested == "auto":
-        device = "cpu" if count < FILLING or isinstance(cuda.device(), str) else "gpu"
+        device = "cpu" if count < FILLING or isinstance(gpu(), str) else "gpu"
     solver, how = chosen_solver(model, None, formulation)
     solver = solver if solver in TWO_STEP else "rk4"
     first = cases[0]

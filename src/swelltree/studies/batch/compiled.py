@@ -23,7 +23,6 @@ from swelltree.integrate.runge_kutta.smooth import integrate
 from swelltree.integrate.solution import Code
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.ensemble.programs import Cases, ManyProgram, PerCase
-from swelltree.jit.ensemble.summaries import EXTREMES, Requested, Retained
 from swelltree.jit.trees import flatten, mapped
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation
@@ -39,6 +38,7 @@ from swelltree.studies.batch.engine import (
     judged_by_extremes,
 )
 from swelltree.studies.batch.shared import OwnLeaves, SeveralLayoutsError, in_groups
+from swelltree.studies.batch.summaries import EXTREMES, Requested, Retained
 from swelltree.studies.batch.xla import options_of, outcome, sampler, shapes_of
 from swelltree.studies.time.smooth import problem
 from swelltree.studies.time.verify import ended_with_loops

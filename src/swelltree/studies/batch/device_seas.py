@@ -19,11 +19,11 @@ from swelltree.describe.errors import SwelltreeError, SwelltreeWarning
 from swelltree.hydro.linear.data import LEFT_OUT, Table
 from swelltree.hydro.linear.excitation import excitation_at
 from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.ensemble.waves.drawn_waves import DrawnWaves
-from swelltree.jit.ensemble.waves.harmonic_sums import AnyWaves, Waves
 from swelltree.jit.trees import leaves_of, structure_of
 from swelltree.model.model import Model
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
+from swelltree.studies.batch.gpu_drawn_waves import DrawnWaves
+from swelltree.studies.batch.gpu_wave_sums import AnyWaves, Waves
 from swelltree.studies.seas import realised
 from swelltree.waves.airy import Components
 from swelltree.waves.component_sums import case_number

@@ -20,12 +20,12 @@ from swelltree.hydro.linear.hydro import POINTS_PER_PERIOD
 from swelltree.integrate.solution import Code
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jnp
-from swelltree.jit.ensemble.summaries import Requested, Retained
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect
 from swelltree.multibody.formulations import Formulation
 from swelltree.pto.controllers.controllers import controllers_of
 from swelltree.studies.batch.cases import BatchCase
+from swelltree.studies.batch.summaries import Requested, Retained
 from swelltree.studies.time.task import Stepping, Task, required_step
 from swelltree.studies.time.verify import energy_allowance, lasting, lost_limit_of, open_limit_of
 from swelltree.waves.sea import RealisedSea

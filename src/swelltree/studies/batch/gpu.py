@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import time
 from collections import deque
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,10 +18,9 @@ from swelltree.hydro.linear.data import WaveLoads
 from swelltree.hydro.linear.wave_sums import WaveSums
 from swelltree.integrate.problem import Options
 from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.ensemble import cuda
-from swelltree.jit.ensemble.gpu_runs import DeviceLoads, GpuProgram, Seconds
-from swelltree.jit.ensemble.summaries import BUDGET, Requested
-from swelltree.jit.ensemble.waves.harmonic_sums import COARSE, RATIO, HarmonicSums
+from swelltree.jit.cuda import gpu
+from swelltree.jit.ensemble.gpu_runs import GpuProgram
+from swelltree.jit.ensemble.gpu_runs import Seconds as RunSeconds
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation
 from swelltree.multibody.formulations.equations import event_count
@@ -42,6 +41,8 @@ from swelltree.studies.batch.device_seas import (
     identical,
 )
 from swelltree.studies.batch.engine import Plan, Summary
+from swelltree.studies.batch.gpu_wave_sums import COARSE, RATIO, DeviceLoads, HarmonicSums
+from swelltree.studies.batch.summaries import BUDGET, Requested, summarised_on_device
 from swelltree.studies.batch.xla import maker_of
 
 POINTS = COARSE * RATIO  # in the shortest period: a cubic between is right to 3e-5 of its waves
@@ -69,7 +70,7 @@ class OnGpu(Compiled):
 
     def unsupported_reason_of(self, plan: Plan) -> str:
         """There may be none; and events are located more closely than float32 resolves."""
-        device = cuda.device()
+        device = gpu()
         if isinstance(device, str):
             return device
         if self.short and event_count(plan.model):
@@ -78,7 +79,7 @@ class OnGpu(Compiled):
 
     def fitting(self, plan: Plan) -> int:
         """As many as fit into the memory of the processor."""
-        device: Tree = cuda.device()
+        device: Tree = gpu()
         numbers = sum(int(np.prod(shape)) for shape in self.shapes(plan).values()) + len(BUDGET)
         chunk = _chunk(plan)
         # samples of the run, and twice those of a block; what steps hand on
@@ -118,7 +119,8 @@ class OnGpu(Compiled):
 
     def summed(self, plan: Plan, built: PreparedBatch, requested: Requested) -> tuple[Tree, Tree]:
         """State at the end, and what is kept of all cases."""
-        return self._program(plan).summaries(built.cases, self.chunks(plan), requested, built.loads)
+        reduce = functools.partial(summarised_on_device, requested=requested)
+        return self._program(plan).reduced(built.cases, self.chunks(plan), reduce, built.loads)
 
     def built(self, plan: Plan, cases: list[BatchCase]) -> PreparedBatch | None:
         """Cases that can be run; None if there are none."""
@@ -168,15 +170,26 @@ def _rows(plan: Plan, chunk: int) -> int:
     return int(np.ceil(longest / grid_step(plan.model, POINTS))) + 3
 
 
+@dataclass
+class Seconds:
+    """Where the time of a batch went [s]."""
+
+    seas: float
+    packing: float
+    loads: float
+    steps: float
+    results: float
+
+
 def last_seconds() -> Seconds | None:
     """Where the time of the last batch went."""
     return LAST[-1] if LAST else None
 
 
-def note_seconds(seconds: Seconds, began: float) -> None:
+def note_seconds(seconds: RunSeconds, began: float) -> None:
     """Keep where the time of a batch went that began at some time; the rest went to its seas."""
-    parts = (seconds.packing, seconds.loads, seconds.steps, seconds.results)
-    LAST.append(replace(seconds, seas=time.perf_counter() - began - sum(parts)))
+    parts = (seconds.packing, seconds.inputs, seconds.calls, seconds.results)
+    LAST.append(Seconds(time.perf_counter() - began - sum(parts), *parts))
 
 
 LAST: deque[Seconds] = deque(maxlen=1)

@@ -22,11 +22,8 @@ from swelltree.hydro.linear.in_sea import apply_sea
 from swelltree.integrate.problem import Options
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import jnp
-from swelltree.jit.cores import threads
-from swelltree.jit.ensemble.lane_runs import LaneLoads, LaneProgram
-from swelltree.jit.ensemble.summaries import Requested
-from swelltree.jit.ensemble.waves.lane_sums import POINTS_PER_PERIOD, RATIO, LaneSums, LaneWaves
-from swelltree.jit.native import lane_width
+from swelltree.jit.ensemble.lane_runs import LaneProgram
+from swelltree.jit.native import lane_width, threads
 from swelltree.jit.trees import leaves_of
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation
@@ -42,6 +39,14 @@ from swelltree.studies.batch.compiled import (
 )
 from swelltree.studies.batch.device_seas import built_on_device, components_of, identical
 from swelltree.studies.batch.engine import Plan
+from swelltree.studies.batch.lane_wave_sums import (
+    POINTS_PER_PERIOD,
+    RATIO,
+    LaneLoads,
+    LaneSums,
+    LaneWaves,
+)
+from swelltree.studies.batch.summaries import Requested, joined, summarised_in_lanes
 from swelltree.studies.batch.xla import maker_of
 from swelltree.studies.seas import realised
 from swelltree.waves.components import ManySeas
@@ -244,8 +249,10 @@ class SideBySide(Compiled):
 
     def summed(self, plan: Plan, built: PreparedBatch, requested: Requested) -> tuple[Tree, Tree]:
         """State at the end, and what is kept of all cases."""
-        program = self.program(plan, built)
-        return program.summaries(built.cases, self.chunks(plan), requested, threads(), built.loads)
+        program, loads = self.program(plan, built), built.loads
+        reduce = functools.partial(summarised_in_lanes, requested=requested)
+        found = program.reduced(built.cases, self.chunks(plan), reduce, threads(), loads)
+        return found[0], joined(found[1])
 
 
 def _samples(plan: Plan) -> int:

@@ -12,7 +12,6 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError
 from swelltree.integrate.fourier import from_complex, to_complex
 from swelltree.jit.arrays import Tree
-from swelltree.jit.memo import Remembered
 from swelltree.jit.trace_cache import note, noted
 from swelltree.model.model import Model
 from swelltree.model.signals import Constant
@@ -52,6 +51,7 @@ from swelltree.studies.linear.linear_model import (
     may_be_linear,
 )
 from swelltree.studies.linear.linearise import linear_model, still_model
+from swelltree.studies.memo import Remembered
 from swelltree.studies.periodic.nodes import points_of
 from swelltree.studies.periodic.problem import PeriodRequest, set_up
 from swelltree.waves.airy import Components

@@ -15,11 +15,11 @@ from swelltree.describe.errors import SwelltreeError, shown
 from swelltree.integrate.solution import Code
 from swelltree.jit.arrays import Tree
 from swelltree.jit.fingerprint import Contents, hashed
-from swelltree.jit.memo import Remembered
 from swelltree.jit.trees import flatten, leaves_of
 from swelltree.model.model import Model
 from swelltree.model.values.described import Described
 from swelltree.results.dataset import Labelled
+from swelltree.studies.memo import Remembered
 
 if TYPE_CHECKING:
     import xarray as xr

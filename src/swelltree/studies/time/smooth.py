@@ -12,6 +12,7 @@ from swelltree.compiler.step_means import with_step_means
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.radiation import with_exact_memory
+from swelltree.integrate.extremes import as_channels, nothing_known
 from swelltree.integrate.problem import LinearBlock
 from swelltree.integrate.runge_kutta.smooth import (
     Carry,
@@ -26,7 +27,6 @@ from swelltree.integrate.solution import Code
 from swelltree.integrate.stepper import Stepper
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import is_traced, jax, jnp
-from swelltree.jit.extremes import as_channels, nothing_known
 from swelltree.jit.program import Program, switched_off
 from swelltree.jit.shapes import shapes_of
 from swelltree.jit.trace_cache import BY_LLVM

@@ -19,13 +19,11 @@ from swelltree.integrate.complementarity.start import at_rest
 from swelltree.integrate.complementarity.state import SchemeOptions
 from swelltree.jit.arrays import Tree
 from swelltree.jit.backend import jax
-from swelltree.jit.cores import threads
-from swelltree.jit.ensemble import cuda
-from swelltree.jit.ensemble.gpu_row_runs import GpuRowProgram
+from swelltree.jit.cuda import gpu
+from swelltree.jit.ensemble.gpu_runs import GpuProgram
 from swelltree.jit.ensemble.lane_runs import LaneProgram
 from swelltree.jit.ensemble.programs import Cases, ManyProgram, PerCase
-from swelltree.jit.ensemble.summaries import BUDGET, Requested
-from swelltree.jit.native import lane_width
+from swelltree.jit.native import lane_width, threads
 from swelltree.jit.shapes import shapes_of
 from swelltree.jit.trees import mapped
 from swelltree.model.model import Model
@@ -51,6 +49,13 @@ from swelltree.studies.batch.engine import Outcome, Plan, Summary
 from swelltree.studies.batch.gpu import note_seconds
 from swelltree.studies.batch.sequential import OneByOne
 from swelltree.studies.batch.shared import OwnLeaves
+from swelltree.studies.batch.summaries import (
+    BUDGET,
+    Requested,
+    joined,
+    summarised_in_lanes,
+    summarised_on_device,
+)
 from swelltree.studies.batch.xla import place_of
 from swelltree.studies.time.complementarity.channels import observe
 from swelltree.studies.time.complementarity.plan import grid
@@ -140,7 +145,9 @@ class TwoStepLanes(TwoStep):
     def summed(self, plan: Plan, built: PreparedBatch, requested: Requested) -> tuple[Tree, Tree]:
         """State at the end, and what is kept of all cases."""
         program = self.program(plan, built)
-        return program.summaries(built.cases, self.chunks(plan), requested, threads())
+        reduce = functools.partial(summarised_in_lanes, requested=requested)
+        found = program.reduced(built.cases, self.chunks(plan), reduce, threads())
+        return found[0], joined(found[1])
 
 
 class TwoStepOnGpu(TwoStep):
@@ -163,7 +170,7 @@ class TwoStepOnGpu(TwoStep):
 
     def unsupported_reason_of(self, plan: Plan) -> str:
         """There may be none; and residuals of steps are smaller than float32 resolves."""
-        device = cuda.device()
+        device = gpu()
         if isinstance(device, str):
             return device
         if self.short:
@@ -195,7 +202,7 @@ class TwoStepOnGpu(TwoStep):
 
     def fitting(self, plan: Plan) -> int:
         """As many as fit into the memory of the processor."""
-        device: Tree = cuda.device()
+        device: Tree = gpu()
         numbers = sum(int(np.prod(shape)) for shape in self.shapes(plan).values()) + len(BUDGET)
         of_case = self.of_case + (len(plan.times) + 2 * SAMPLES) * numbers
         return int(SHARE * device.free_memory() / (8.0 * of_case))
@@ -208,7 +215,7 @@ class TwoStepOnGpu(TwoStep):
             note_seconds(_gpu_program(*self.what(plan)).seconds, began)
         return found
 
-    def program(self, plan: Plan, built: PreparedBatch) -> GpuRowProgram:
+    def program(self, plan: Plan, built: PreparedBatch) -> GpuProgram:
         """The program of a plan."""
         return _gpu_program(*self.what(plan))
 
@@ -218,7 +225,8 @@ class TwoStepOnGpu(TwoStep):
 
     def summed(self, plan: Plan, built: PreparedBatch, requested: Requested) -> tuple[Tree, Tree]:
         """State at the end, and what is kept of all cases."""
-        return self.program(plan, built).summaries(built.cases, self.chunks(plan), requested)
+        reduce = functools.partial(summarised_on_device, requested=requested)
+        return self.program(plan, built).reduced(built.cases, self.chunks(plan), reduce)
 
 
 class TwoStepXla(TwoStep):
@@ -278,8 +286,8 @@ def _lane_program(form: SchemeOptions, names: tuple[str, ...], width: int) -> La
 
 
 @functools.lru_cache(maxsize=16)
-def _gpu_program(form: SchemeOptions, names: tuple[str, ...]) -> GpuRowProgram:
-    return GpuRowProgram(chunk_of_steps(form, names), axes_of_rows)
+def _gpu_program(form: SchemeOptions, names: tuple[str, ...]) -> GpuProgram:
+    return GpuProgram(chunk_of_steps(form, names), axes_of_rows)
 
 
 @functools.lru_cache(maxsize=16)

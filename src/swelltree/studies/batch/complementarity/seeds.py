@@ -22,8 +22,8 @@ from swelltree.hydro.linear.excitation import excitation_at, interpolated
 from swelltree.hydro.linear.headings import heading_weights
 from swelltree.hydro.linear.wave_sums import WaveSums
 from swelltree.jit.arrays import Tree
-from swelltree.jit.cores import threads
 from swelltree.jit.ensemble.programs import PerCase
+from swelltree.jit.native import threads
 from swelltree.jit.trees import leaves_of, mapped, structure_of
 from swelltree.model.model import Model
 from swelltree.studies.batch.cases import BatchCase

@@ -35,11 +35,11 @@ from swelltree.integrate.complementarity.start import (
     wrenches_one_by_one,
 )
 from swelltree.integrate.complementarity.state import SchemeOptions, StepperState, sentences
+from swelltree.integrate.extremes import as_channels, known_now
 from swelltree.integrate.solution import Code, describe
 from swelltree.integrate.stepper import Stepper
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import jnp
-from swelltree.jit.extremes import as_channels, known_now
 from swelltree.jit.program import Program, switched_off
 from swelltree.jit.trees import mapped
 from swelltree.model.effect import Instant

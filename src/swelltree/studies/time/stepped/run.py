@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swelltree.compiler.status import doing
 from swelltree.describe.errors import SwelltreeError, shown
 from swelltree.describe.paths import with_number_below
 from swelltree.describe.spec import Description
@@ -21,7 +22,6 @@ from swelltree.hydro.linear.in_sea import ready_until
 from swelltree.integrate.solution import Code, describe
 from swelltree.integrate.stepper import Stepper, padded
 from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.status import doing
 from swelltree.jit.trees import flatten, mapped
 from swelltree.model.model import Model, Pose
 from swelltree.pto.controllers.controllers import raise_faults

@@ -123,11 +123,9 @@ class Device:
             raise CudaError(f"{name}: {(text.value or b'').decode() or code}")
 
     def current(self) -> None:
-        """Let this thread use the device."""
         self._do("cuCtxSetCurrent", self.context)
 
     def free_memory(self) -> int:
-        """Bytes that can be had."""
         free, total = ctypes.c_size_t(), ctypes.c_size_t()
         self._do("cuMemGetInfo_v2", ctypes.byref(free), ctypes.byref(total))
         return free.value
@@ -148,7 +146,6 @@ class Device:
         return self.kernels[key]
 
     def loaded(self, ptx: str, registers: int = 255) -> Kernel:
-        """The function `run` of a text in PTX."""
         module, log = ctypes.c_void_p(), ctypes.create_string_buffer(8192)
         options = (ctypes.c_int * 3)(JIT_LOG, JIT_LOG_SIZE, JIT_REGISTERS)
         values = (ctypes.c_void_p * 3)(ctypes.addressof(log), 8192, registers)
@@ -167,13 +164,11 @@ class Device:
         return Memory(self, size)
 
     def filled(self, numbers: np.ndarray) -> Memory:
-        """Memory with numbers from here."""
         memory = Memory(self, numbers.size)
         memory.put(numbers)
         return memory
 
     def wait(self) -> None:
-        """Until all that was asked for is done."""
         self._do("cuCtxSynchronize")
 
 
@@ -192,7 +187,6 @@ class Memory:
             self.device.held -= 8 * self.size
 
     def put(self, numbers: np.ndarray, at: int = 0) -> None:
-        """Numbers from here, from a place on."""
         numbers = np.ascontiguousarray(numbers)
         place = ctypes.c_uint64(self.address.value + 8 * at)
         self.device._do(
@@ -293,7 +287,6 @@ class Kernel:
         return value.value
 
     def __call__(self, threads: int, block: int, *args: Memory | int) -> None:
-        """Start so many threads, in blocks of some of them."""
         values = [a.address if isinstance(a, Memory) else ctypes.c_int64(a) for a in args]
         pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(v) for v in values))
         grid = -(-threads // block)
@@ -318,3 +311,8 @@ def device() -> Device | str:
         return Device()
     except (CudaError, AttributeError) as error:
         return str(error)
+
+
+def gpu() -> Device | str:
+    """The GPU, or why there is none."""
+    return device()

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swelltree.jit.ensemble.kernels import Body, Term
-from swelltree.jit.ensemble.lane_kernels import LaneBody, lane_kernel_text
-from swelltree.jit.ensemble.waves.harmonic_sums import refining_weights
+from swelltree.jit.ensemble.kernels import KernelBody, LaneKernelBody, Term, lane_kernel_text
+from swelltree.jit.ensemble.programs import PerCase
 from swelltree.jit.native import Native, object_code
+from swelltree.studies.batch.gpu_wave_sums import refining_weights
 
 COARSE = 5  # instants in the shortest period at which waves are summed
 RATIO = 8  # points of the grid for each of them
@@ -50,7 +50,7 @@ class LaneWaves:
     ramp: np.ndarray
 
 
-def _rotated(k: Body, c: Term, s: Term, turn: tuple[Term, Term]) -> tuple[Term, Term]:
+def _rotated(k: KernelBody, c: Term, s: Term, turn: tuple[Term, Term]) -> tuple[Term, Term]:
     """Cosine and sine after a rotation."""
     return (
         k.sub(k.mul(c, turn[0]), k.mul(s, turn[1])),
@@ -58,7 +58,7 @@ def _rotated(k: Body, c: Term, s: Term, turn: tuple[Term, Term]) -> tuple[Term, 
     )
 
 
-def _phases(k: LaneBody, begin: Term) -> None:
+def _phases(k: LaneKernelBody, begin: Term) -> None:
     """Cosine and sine of each wave at the first instant."""
 
     def one(wave: Term, _: list[Term]) -> list[Term]:
@@ -71,7 +71,7 @@ def _phases(k: LaneBody, begin: Term) -> None:
     k.carried(k.sizes["waves"], [], one)
 
 
-def _summed(k: LaneBody, n: int, rows: int) -> None:
+def _summed(k: LaneKernelBody, n: int, rows: int) -> None:
     """Sums of all waves, some instants of some DOFs at a time."""
     parts = [range(first, min(first + AT_ONCE, n)) for first in range(0, n, AT_ONCE)]
 
@@ -113,7 +113,7 @@ def _summed(k: LaneBody, n: int, rows: int) -> None:
     k.carried(k.sizes["blocks"], [], block)
 
 
-def _refined(k: LaneBody, columns: tuple[int, ...], wide: int, per_second: Term) -> None:
+def _refined(k: LaneKernelBody, columns: tuple[int, ...], wide: int, per_second: Term) -> None:
     """Loads and rates on the grid; columns that are not read are left as they are."""
     n = len(columns)
 
@@ -164,7 +164,7 @@ def sums_text(columns: tuple[int, ...], wide: int, width: int) -> str:
         width: lanes.
     """
 
-    def write(k: LaneBody) -> None:
+    def write(k: LaneKernelBody) -> None:
         begin, per_second = k.load("numbers", 0), k.load("numbers", 1)
         _phases(k, begin)
         _summed(k, len(columns), rows_at_once(width, len(columns)))
@@ -259,38 +259,32 @@ class LaneSums:
         """The first points of the grids of a block."""
         return np.floor(begin / self.step) * self.step
 
-    def memory(
-        self, begins: np.ndarray, rows: np.ndarray, force: int, rate: int
-    ) -> dict[str, np.ndarray]:
-        """Memory of the function, by the names of `ROWS_OF_MEMORY`, and its sizes.
-
-        Args:
-            begins: of the blocks [s].
-            rows: numbers of the cases (place, lane).
-            force: where loads begin.
-            rate: where their rates begin.
-        """
+    def pointers(
+        self, begins: np.ndarray, lanes: np.ndarray, starts: list[int]
+    ) -> list[tuple[np.ndarray, int]]:
+        """Memory of the kernel for blocks that begin at some times [s]; see `jit.LaneFiller`."""
+        force, rate = starts
         sizes = np.array([self.count, self.blocks, self.instants, force, rate], np.int64)
-        values = (self.numbers(begins), self.waves, self.forces, _weights(), self.phases, self.sums)
-        return dict(zip((*ROWS_OF_MEMORY, "sizes"), (*values, rows, sizes), strict=True))
+        numbers = self.numbers(begins)
+        fixed = (self.waves, self.forces, _weights(), self.phases, self.sums, lanes, sizes)
+        return [(numbers, numbers.strides[0]), *((x, 0) for x in fixed)]
 
-    def grows(self, begins: np.ndarray) -> np.ndarray:
+    def needs_python(self, begins: np.ndarray) -> np.ndarray:
         """Whether loads of blocks that begin at some times [s] have to be ramped."""
         return begins < self.ramp.max(initial=0.0)
 
-    def fill(self, begin: float, rows: np.ndarray, force: int, rate: int) -> None:
-        """Loads of a block of time into the numbers of the cases, ramped.
+    def fill(self, begin: float, lanes: np.ndarray, starts: list[int]) -> None:
+        """Loads of a block of time into the arguments of the cases, ramped.
 
         Args:
             begin: of the block [s].
-            rows: their memory (place, lane).
-            force: where loads begin.
-            rate: where their rates begin.
+            lanes: arguments (offset, lane).
+            starts: where loads begin, and their rates.
         """
-        memory = self.memory(np.array([begin]), rows, force, rate)
-        self.native(*memory.values())
+        memory = self.pointers(np.array([begin]), lanes, starts)
+        self.native(*(x for x, _ in memory))
         if (self.ramp > begin).any():
-            self._ramped(self._first(begin), rows, force, rate)
+            self._ramped(self._first(begin), lanes, *starts)
 
     def _ramped(self, first: np.ndarray, rows: np.ndarray, force: int, rate: int) -> None:
         """Loads of a sea that grows from rest."""
@@ -308,3 +302,29 @@ class LaneSums:
         value = values[:, built]
         rates[:, built] = r * rates[:, built] + change * value
         values[:, built] = r * value
+
+
+@dataclass(frozen=True)
+class LaneLoads:
+    """Loads of waves that are summed before each chunk of times; see `jit.LaneInputs`.
+
+    Args:
+        waves: of all cases.
+        longest: chunk [s].
+        force: the argument of the program that they become.
+        rate: that of their rates.
+    """
+
+    waves: LaneWaves
+    longest: float
+    force: PerCase
+    rate: PerCase
+
+    @property
+    def arguments(self) -> tuple[PerCase, ...]:
+        """Loads and their rates."""
+        return self.force, self.rate
+
+    def of_lanes(self, cases: Sequence[int], columns: tuple[int, ...]) -> LaneSums:
+        """The sums of some cases."""
+        return LaneSums(self.waves, cases, self.longest, columns)

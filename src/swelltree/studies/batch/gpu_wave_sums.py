@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
 from swelltree.jit.arrays import Array
-from swelltree.jit.ensemble.cuda import Device, Memory
-from swelltree.jit.ensemble.kernels import Body, Register, Term, kernel_text
+from swelltree.jit.cuda import Device, Memory
+from swelltree.jit.ensemble.kernels import KernelBody, Register, Term, kernel_text
+from swelltree.jit.ensemble.programs import PerCase
+from swelltree.jit.ensemble.rows import grouped
 from swelltree.jit.ensemble.threads import GROUP
 
 COARSE = 5  # instants in the shortest period at which waves are summed
@@ -29,7 +30,6 @@ ROWS = 8  # instants that a thread sums, twice as many where it has few loads
 SIX, FEW = 6, 3  # loads that it sums, at most
 NUMBERS = 4  # of a wave: frequency, place in the table, real and imaginary amplitude
 BLOCK = 128
-AT_ONCE = 1_000_000  # numbers that one CPU thread puts in order
 
 
 class AnyWaves(ABC):
@@ -108,7 +108,7 @@ def forces_text(n: int, on_cpu: bool = False) -> str:
         on_cpu: as of `kernel_text`.
     """
 
-    def write(k: Body) -> None:
+    def write(k: KernelBody) -> None:
         warp, lane = k.split(k.thread, GROUP)
 
         def wave(j: int) -> Register:
@@ -145,7 +145,7 @@ def forces_text(n: int, on_cpu: bool = False) -> str:
     return kernel_text(("numbers", "waves", "table", "forces"), (), write, on_cpu)
 
 
-def _lagrange(k: Body, x: Array) -> list[Register]:
+def _lagrange(k: KernelBody, x: Array) -> list[Register]:
     """Weights of the rows at -1, 0, 1 and 2."""
     less, more, far = k.sub(x, 1.0), k.add(x, 1.0), k.sub(x, 2.0)
     return [
@@ -182,7 +182,7 @@ def sums_text(n: int, on_cpu: bool = False) -> str:
     """
     six, at_once = loads_at_once(n), rows_at_once(n)
 
-    def write(k: Body) -> None:
+    def write(k: KernelBody) -> None:
         warp, lane = k.split(k.thread, GROUP)
         rest, rows = k.split(warp, k.sizes["blocks"])
         group, body = k.split(rest, n // six)
@@ -233,7 +233,7 @@ def refined_text(columns: tuple[int, ...], wide: int, short: bool, on_cpu: bool 
 
     n = len(columns)
 
-    def write(k: Body) -> None:
+    def write(k: KernelBody) -> None:
         warp, lane = k.split(k.thread, GROUP)
         group, point = k.split(warp, k.sizes["points"])
         instant, r = k.split(point, RATIO)
@@ -332,15 +332,14 @@ class HarmonicSums:
         )  # fmt: skip
         device.wait()
 
-    def fill(self, begin: float, lanes: Memory, per_case: int, force: int, rate: int) -> None:
-        """Loads of a block of time into the numbers of the cases.
+    def fill(self, begin: float, memory: Memory, per_case: int, starts: list[int]) -> None:
+        """Loads of a block of time into the arguments of the cases.
 
         Args:
             begin: of the block [s].
-            lanes: their memory.
-            per_case: numbers of a case.
-            force: where its loads begin.
-            rate: where their rates begin.
+            memory: of the arguments.
+            per_case: scalars of a case.
+            starts: where its loads begin, and their rates.
         """
         self.numbers.put(np.array([self.step, begin - (TAPS // 2 - 1) * self.step]))
         threads = self.groups * (self.n // loads_at_once(self.n)) * self.blocks * GROUP
@@ -350,8 +349,8 @@ class HarmonicSums:
         )  # fmt: skip
         threads = self.groups * self.points * GROUP
         self.refine(
-            threads, BLOCK, self.numbers, self.weights, self.ramps, self.sums, lanes,
-            self.points, self.blocks * self.rows, per_case, force, rate, threads,
+            threads, BLOCK, self.numbers, self.weights, self.ramps, self.sums, memory,
+            self.points, self.blocks * self.rows, per_case, *starts, threads,
         )  # fmt: skip
 
     @staticmethod
@@ -361,27 +360,34 @@ class HarmonicSums:
         return waves * (2 * n + 2 + NUMBERS) + instants * n
 
 
-def grouped(rows: np.ndarray, groups: int) -> np.ndarray:
-    """Numbers of cases (case, place), contiguous in groups; the last case fills them up."""
-    places = rows.shape[1]
-    out = np.empty((groups, places, GROUP), rows.dtype)
+@dataclass(frozen=True)
+class DeviceLoads:
+    """Loads of waves that the GPU sums before each chunk of times; see `jit.DeviceInputs`.
 
-    def some(first: int) -> None:
-        part = rows[GROUP * first : GROUP * (first + at_once)]
-        full, rest = divmod(len(part), GROUP)
-        into = out[first : first + at_once]
-        into[:full] = part[: GROUP * full].reshape(full, GROUP, places).transpose(0, 2, 1)
-        if rest:
-            into[full] = np.repeat(part[-1:], GROUP, axis=0).T
-            into[full, :, :rest] = part[GROUP * full :].T
-            full += 1
-        into[full:] = rows[-1][:, None]
+    Args:
+        waves: of all cases.
+        table: (row, 2 n), as of `HarmonicSums`.
+        step: of the grid [s].
+        points: of the grid in a chunk of times.
+        force: the argument of the program that they become.
+        rate: that of their rates.
+    """
 
-    at_once = max(1, AT_ONCE // max(1, places * GROUP))
-    firsts = range(0, groups, at_once)
-    if len(firsts) <= 1:
-        list(map(some, firsts))
-    else:  # copies do not wait for one another
-        with ThreadPoolExecutor() as pool:
-            list(pool.map(some, firsts))
-    return out.reshape(-1)
+    waves: AnyWaves
+    table: np.ndarray
+    step: float
+    points: int
+    force: PerCase
+    rate: PerCase
+
+    @property
+    def arguments(self) -> tuple[PerCase, ...]:
+        """Loads and their rates."""
+        return self.force, self.rate
+
+    def on_device(
+        self, device: Device, groups: int, short: bool, columns: tuple[int, ...]
+    ) -> HarmonicSums:
+        """The sums of all cases."""
+        grid = self.step, self.points
+        return HarmonicSums(device, self.waves, self.table, *grid, groups, short, columns)

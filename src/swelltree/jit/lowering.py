@@ -86,7 +86,6 @@ class Lowering:
         self.rows = RowLoops(graph, named, table)
 
     def known(self, value: object) -> Value:
-        """A constant of the program."""
         value = np.asarray(value)
         if value.size > MAX_ARRAY_SIZE // 8 and self.table is not None:
             kind_of(value.dtype)
@@ -96,7 +95,6 @@ class Lowering:
     def run(
         self, jaxpr: TracedProgram, consts: Sequence[object], inputs: list[Value]
     ) -> list[Value]:
-        """Results of a program."""
         env: dict[Variable, Value] = dict(zip(jaxpr.invars, inputs, strict=True))
         for var, value in zip(jaxpr.constvars, consts, strict=True):
             env[var] = self.known(value)
@@ -110,11 +108,9 @@ class Lowering:
         return [read(var) for var in jaxpr.outvars]
 
     def closed(self, closed: ClosedProgram, inputs: list[Value]) -> list[Value]:
-        """Results of a program with its constants."""
         return self.run(closed.jaxpr, closed.consts, inputs)
 
     def one(self, eqn: Equation, values: list[Value]) -> list[Value]:
-        """Results of one equation."""
         name = eqn.primitive.name
         if name in INLINED:
             return self._inner(eqn, values)

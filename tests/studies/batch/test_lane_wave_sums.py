@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from swelltree.hydro.linear import hydro
-from swelltree.jit.ensemble.waves import lane_sums
-from swelltree.jit.ensemble.waves.lane_sums import LaneSums, LaneWaves
+from swelltree.studies.batch import lane_wave_sums as lane_sums
+from swelltree.studies.batch.lane_wave_sums import LaneSums, LaneWaves
 
 CASES, COUNT, HIGHEST, LONGEST = 11, 37, 2.4, 40.0
 
@@ -44,7 +44,7 @@ def test_loads_and_rates_in_lanes_are_the_sums_of_the_waves(n, width):
     rows = np.full((2 * points * n + 9, width), np.nan)
     sums = LaneSums(waves, cases, LONGEST)
     for begin in (0.0, 297.3):
-        sums.fill(begin, rows, force, rate)
+        sums.fill(begin, rows, [force, rate])
         for lane, case in enumerate(cases):
             step = waves.step[case]
             count = int(np.ceil(LONGEST / step)) + 2
@@ -67,7 +67,7 @@ def test_loads_in_lanes_that_are_not_read_are_not_made(columns):
     for some in (None, columns):
         rows = np.full((2 * points * n, 4), np.nan)
         for begin in (0.0, 297.3):
-            LaneSums(waves, cases, LONGEST, some).fill(begin, rows, 0, points * n)
+            LaneSums(waves, cases, LONGEST, some).fill(begin, rows, [0, points * n])
             found.append(rows.reshape(2, points, n, 4).copy())
     rest = [d for d in range(n) if d not in columns]
     for complete, some in zip(found[:2], found[2:], strict=True):
@@ -84,7 +84,7 @@ def test_loads_of_a_lane_do_not_depend_on_those_beside_it():
 
     def loads(cases):
         rows = np.zeros((2 * points * n, width))
-        LaneSums(waves, cases, LONGEST).fill(297.3, rows, 0, points * n)
+        LaneSums(waves, cases, LONGEST).fill(297.3, rows, [0, points * n])
         count = int(LONGEST / waves.step[4])
         return rows[: count * n, cases.index(4)]
 

@@ -4,20 +4,21 @@ import numpy as np
 import pytest
 
 from device_here import as_ptx
-from swelltree.jit.ensemble.lane_runs import LaneSeries
+from swelltree.jit.ensemble.lane_runs import Samples
 from swelltree.jit.ensemble.rows import in_first_half
-from swelltree.jit.ensemble.summaries import (
-    Requested,
-    damage_text,
-    extremes_text,
-    peaks_of_cells,
-    peaks_text,
-    statistics_text,
-)
 from swelltree.jit.native import Native, object_code
 from swelltree.results.extremes import largest_peaks
 from swelltree.results.fatigue import EXPONENTS, damage_equivalent, equivalent_of_damage
 from swelltree.results.statistics import of_samples
+from swelltree.studies.batch.summaries import (
+    Requested,
+    damage_text,
+    extremes_text,
+    of_lanes,
+    peaks_of_cells,
+    peaks_text,
+    statistics_text,
+)
 
 SAMPLES, FIRST, ENTRIES, MOST = 700, 43, 5, 20
 WHOLE = tuple(int(m) for m in EXPONENTS)
@@ -40,11 +41,9 @@ def kept_of(x, chunk=100):
     """By the kernels of lanes."""
     width = len(x)
     shares = np.where(np.arange(SAMPLES) < FIRST, 0.0, 1.0 / (SAMPLES - FIRST))
-    series = LaneSeries(
-        [(7, (chunk, ENTRIES), float)], SAMPLES // chunk, width, Requested(shares, MOST, WHOLE)
-    )
-    series.memory[0][:] = x.transpose(2, 1, 0).reshape(-1, width)
-    return series.of_channel(0)
+    memory = np.ascontiguousarray(x.transpose(2, 1, 0)).reshape(-1, width)
+    samples = Samples(memory, ENTRIES, (chunk, ENTRIES))
+    return of_lanes(samples, Requested(shares, MOST, WHOLE))
 
 
 @pytest.mark.parametrize("width", [8, 4])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from device_here import DeviceHere, as_ptx
+from swelltree.jit.ensemble import rows as rows_of_cases
 from swelltree.jit.ensemble.rows import of_first_half
-from swelltree.jit.ensemble.waves import harmonic_sums
-from swelltree.jit.ensemble.waves.harmonic_sums import (
+from swelltree.studies.batch.gpu_wave_sums import (
     GROUP,
     HarmonicSums,
     Waves,
@@ -42,7 +42,7 @@ def built(short=False, columns=None):
     own, force, rate = 2 * POINTS * N + 7, 5, 5 + POINTS * N
     lanes = device.room(groups * own * GROUP)
     begin = 300.0
-    sums.fill(begin, lanes, own, force, rate)
+    sums.fill(begin, lanes, own, [force, rate])
     rows = lanes.numbers.reshape(groups, own, GROUP)
     rows = of_first_half(rows) if short else rows
     rows = rows.transpose(0, 2, 1).reshape(-1, own)[:CASES]
@@ -97,9 +97,9 @@ def test_the_kernels_are_ptx_without_memory_of_their_own():
 @pytest.mark.parametrize("at_once", [1, 300, 10**6])
 @pytest.mark.parametrize(("cases", "groups"), [(1, 1), (64, 2), (33, 4), (97, 8)])
 def test_cases_lie_side_by_side_and_the_last_fills_groups_up(monkeypatch, at_once, cases, groups):
-    monkeypatch.setattr(harmonic_sums, "AT_ONCE", at_once)
+    monkeypatch.setattr(rows_of_cases, "AT_ONCE", at_once)
     rows = np.random.default_rng(3).normal(size=(cases, 5))
-    found = harmonic_sums.grouped(rows, groups).reshape(groups, 5, GROUP)
+    found = rows_of_cases.grouped(rows, groups).reshape(groups, 5, GROUP)
     for case in range(groups * GROUP):
         group, lane = divmod(case, GROUP)
         np.testing.assert_array_equal(found[group, :, lane], rows[min(case, cases - 1)])

@@ -9,14 +9,23 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from swelltree.jit.arrays import Array
-from swelltree.jit.ensemble.kernels import Body, Register, Slot, Term, kernel_text
-from swelltree.jit.ensemble.lane_kernels import lane_kernel_text
+from swelltree.jit.ensemble.gpu_runs import DeviceRun
+from swelltree.jit.ensemble.kernels import (
+    KernelBody,
+    Register,
+    Slot,
+    Term,
+    kernel_text,
+    lane_kernel_text,
+)
+from swelltree.jit.ensemble.lane_runs import Samples
 from swelltree.jit.ensemble.threads import GROUP
+from swelltree.jit.native import Native, object_code
 
 # of one channel: the last are the largest change from sample to sample, and the number of gaps
 STATISTICS = ("mean", "std", "min", "max", "crossings", "change", "gaps")
@@ -67,7 +76,7 @@ def peaks_of_cells(found: np.ndarray) -> np.ndarray:
     return found
 
 
-Write = Callable[[Body], None]
+Write = Callable[[KernelBody], None]
 
 
 def _text(
@@ -79,12 +88,12 @@ def _text(
     return kernel_text(rows, sizes, write, on_cpu, GROUP)
 
 
-def _gap(k: Body, x: Array) -> Register:
+def _gap(k: KernelBody, x: Array) -> Register:
     """Whether a sample is not a number."""
     return k.b.fcmp_unordered("uno", x, x)
 
 
-def _finite(k: Body, x: Array) -> Register:
+def _finite(k: KernelBody, x: Array) -> Register:
     """Whether a sample is a finite number."""
     return k.greater(INFINITE, k.intrinsic("fabs", x))
 
@@ -97,7 +106,7 @@ class _Samples:
         short: they have four bytes.
     """
 
-    def __init__(self, k: Body, short: bool) -> None:
+    def __init__(self, k: KernelBody, short: bool) -> None:
         self.k, self.short = k, short
         self.number, self.lane = k.group_and_lane()
         group, entry = k.split(self.number, k.sizes["entries"])
@@ -127,7 +136,7 @@ def statistics_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
         lanes: of registers, for all of which the function is; 0: of none.
     """
 
-    def write(k: Body) -> None:
+    def write(k: KernelBody) -> None:
         sample = _Samples(k, short)
         number, lane = sample.number, sample.lane
 
@@ -189,7 +198,7 @@ def extremes_text(short: bool, on_cpu: bool = False, lanes: int = 0) -> str:
         lanes: as of `statistics_text`.
     """
 
-    def write(k: Body) -> None:
+    def write(k: KernelBody) -> None:
         group, lane = k.group_and_lane()
 
         def known(x: Array) -> Register:
@@ -245,7 +254,7 @@ def peaks_text(most: int, short: bool, on_cpu: bool = False, side: int = GROUP) 
         side: cases whose samples are contiguous.
     """
 
-    def write(k: Body) -> None:
+    def write(k: KernelBody) -> None:
         sample = _Samples(k, short)
         number, lane = sample.number, sample.lane
         first, samples = k.sizes["first"], k.sizes["samples"]
@@ -303,7 +312,7 @@ def peaks_text(most: int, short: bool, on_cpu: bool = False, side: int = GROUP) 
     return kernel_text(("series", "out"), sizes, write, on_cpu, side)
 
 
-def _power(k: Body, x: Array, exponent: int) -> Register:
+def _power(k: KernelBody, x: Array, exponent: int) -> Register:
     """By squares."""
     result: Register | None = None
     while exponent:
@@ -329,7 +338,7 @@ class _Cycles:
 
     def __init__(
         self,
-        k: Body,
+        k: KernelBody,
         samples: _Samples,
         first: Term,
         scale: Term,
@@ -404,7 +413,7 @@ def damage_text(
         side: cases whose samples are contiguous.
     """
 
-    def write(k: Body) -> None:
+    def write(k: KernelBody) -> None:
         sample = _Samples(k, short)
         number, lane = sample.number, sample.lane
         first, samples = k.sizes["first"], k.sizes["samples"]
@@ -444,3 +453,129 @@ def damage_text(
 
     sizes = ("entries", "room", "first", "samples")
     return kernel_text(("series", "out"), sizes, write, on_cpu, side)
+
+
+# --- where the kernels run --------------------------------------------------------------------
+SUMMING = 128  # threads of a block
+Find = Callable[..., np.ndarray]
+
+
+def _retained(requested: Requested, text: Callable[..., str], found: Find, all_lanes: bool) -> Any:
+    """What is kept of a channel.
+
+    Args:
+        requested: statistics, and what else.
+        text: makes a kernel: its function and what shapes it.
+        found: runs a kernel that gives so many numbers of each entry (case, entry, number).
+        all_lanes: the kernel of statistics serves all lanes at once.
+    """
+    statistics = found(text(statistics_text), len(STATISTICS), all_lanes, requested.shares)
+    peaks = damage = None
+    if requested.peaks:
+        cells = found(text(peaks_text, requested.peaks), 2 * requested.peaks, False)
+        peaks = peaks_of_cells(cells.reshape(*cells.shape[:2], 2, requested.peaks))
+    if requested.exponents:
+        exponents = requested.exponents
+        damage = found(text(damage_text, exponents), 1 + len(exponents), False)
+    return Retained(statistics, peaks, damage)
+
+
+@functools.lru_cache(maxsize=16)
+def _native(text: str, rows: int) -> Native:
+    return Native(object_code(text), pointers=rows + 1)
+
+
+def of_lanes(samples: Samples, requested: Requested) -> Retained:
+    """What is kept of a channel of the cases of one register, lanes first; samples are lost."""
+    memory, entries = samples.memory, samples.entries
+    width = memory.shape[1]
+
+    def found(text: str, count: int, all_lanes: bool, *more: np.ndarray) -> np.ndarray:
+        out = np.empty((entries, count, width))
+        threads = entries if all_lanes else entries * width
+        sizes = [entries, len(memory), requested.first, len(requested.shares), threads]
+        rows = (memory, *map(np.ascontiguousarray, more), out)
+        _native(text, len(rows))(*rows, np.array(sizes, np.int64))
+        return out.transpose(2, 0, 1)
+
+    return _retained(requested, lambda f, *x: f(*x, False, True, width), found, all_lanes=True)
+
+
+def budget_of_lanes(samples: Sequence[Samples], count: int) -> np.ndarray:
+    """Extremes of the energy budget of the cases of one register, (lane, number).
+
+    Args:
+        samples: by the names of `BUDGET`.
+        count: of samples.
+    """
+    memory = [x.memory for x in samples]
+    out = np.empty((len(EXTREMES), memory[0].shape[1]))
+    text = extremes_text(False, True, out.shape[1])
+    _native(text, len(memory) + 1)(*memory, out, np.array([len(memory[0]), count, 1], np.int64))
+    return out.T
+
+
+def on_device(run: DeviceRun, samples: Samples, requested: Requested) -> Retained:
+    """What is kept of a channel of all cases; its samples are lost."""
+    device, entries, short = run.device, samples.entries, run.owner.short
+    threads = run.groups * GROUP * entries
+    room = samples.memory.size // (run.groups * GROUP)
+
+    def found(text: str, count: int, all_lanes: bool, *more: np.ndarray) -> np.ndarray:
+        out = device.room(threads * count)
+        device.kernel(text)(
+            threads, SUMMING, samples.memory, *map(device.filled, more), out, entries, room,
+            requested.first, len(requested.shares), threads,
+        )  # fmt: skip
+        return run.scalars(out, entries * count).reshape(-1, entries, count)
+
+    return _retained(requested, lambda f, *x: f(*x, short, device.on_cpu), found, all_lanes=False)
+
+
+def budget_on_device(run: DeviceRun, samples: Sequence[Samples], count: int) -> np.ndarray:
+    """Extremes of the energy budget of all cases, (case, number)."""
+    device, threads = run.device, run.groups * GROUP
+    out, memory = device.room(threads * len(EXTREMES)), [x.memory for x in samples]
+    room = memory[0].size // threads
+    device.kernel(extremes_text(run.owner.short, device.on_cpu))(
+        threads, SUMMING, *memory, out, room, count, threads
+    )
+    return run.scalars(out, len(EXTREMES))
+
+
+Summaries = tuple[dict[str, Retained], np.ndarray]
+
+
+def summarised_on_device(run: DeviceRun, samples: Any, requested: Requested) -> Summaries:
+    """What is kept of the channels of all cases, and the extremes of their energy budget."""
+    channels, budget = samples
+    kept = {name: on_device(run, x, requested) for name, x in channels.items()}
+    rows = [budget[name] for name in BUDGET]
+    return kept, budget_on_device(run, rows, len(requested.shares))
+
+
+def summarised_in_lanes(samples: Any, lanes: int, requested: Requested) -> Summaries:
+    """The same of the cases of one register."""
+    channels, budget = samples
+    rows = [budget[name] for name in BUDGET]
+    energies = budget_of_lanes(rows, len(requested.shares))
+    kept = {name: of_lanes(x, requested) for name, x in channels.items()}
+    parts = {name: Retained(*(_first(x, lanes) for x in found)) for name, found in kept.items()}
+    return parts, energies[:lanes]
+
+
+def _first(found: Any, count: int) -> Any:
+    return None if found is None else found[:count]
+
+
+def joined(parts: Sequence[Summaries]) -> Summaries:
+    """Summaries of all registers as one."""
+
+    def together(rows: Sequence[Any]) -> Any:
+        return None if rows[0] is None else np.concatenate(rows)
+
+    kept = {
+        name: Retained(*map(together, zip(*(part[0][name] for part in parts), strict=True)))
+        for name in parts[0][0]
+    }
+    return kept, np.concatenate([part[1] for part in parts])

@@ -14,17 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.jit.arrays import Array
-from swelltree.jit.ensemble.kernels import Body, Register, Term, kernel_text
+from swelltree.jit.ensemble.kernels import KernelBody, Register, Term, kernel_text
+from swelltree.jit.ensemble.rows import grouped
 from swelltree.jit.ensemble.threads import GROUP
-from swelltree.jit.ensemble.waves.harmonic_sums import (
-    BLOCK,
-    NUMBERS,
-    AnyWaves,
-    grouped,
-)
+from swelltree.studies.batch.gpu_wave_sums import BLOCK, NUMBERS, AnyWaves
 
 if TYPE_CHECKING:
-    from swelltree.jit.ensemble.cuda import Device, Memory
+    from swelltree.jit.cuda import Device, Memory
 
 ROUNDS = 10
 FACTORS = 0xD2E7470EE14C6C93, 0xCA5A826395121157
@@ -81,7 +77,7 @@ class DrawnWaves(AnyWaves):
         return out
 
 
-def philox(k: Body, number: Term, key: tuple[Term, Term]) -> list[Register]:
+def philox(k: KernelBody, number: Term, key: tuple[Term, Term]) -> list[Register]:
     """The four random words of a block.
 
     Args:
@@ -113,7 +109,7 @@ def philox(k: Body, number: Term, key: tuple[Term, Term]) -> list[Register]:
     return counter
 
 
-def uniform(k: Body, word: Term) -> Register:
+def uniform(k: KernelBody, word: Term) -> Register:
     """A random word as a number from 0 up to 1."""
     high = k.b.lshr(word, k.full(11))
     return k.mul(k.as_real(high), 2.0**-53)
@@ -127,7 +123,7 @@ def drawing_text(on_cpu: bool = False) -> str:
         on_cpu: as of `kernel_text`.
     """
 
-    def write(k: Body) -> None:
+    def write(k: KernelBody) -> None:
         warp, lane = k.group_and_lane()
         group, wave = k.split(warp, k.sizes["waves"])
 
@@ -166,7 +162,7 @@ def drawing_text(on_cpu: bool = False) -> str:
     return kernel_text(rows, ("waves", "ranks", "points"), write, on_cpu, GROUP)
 
 
-def _on_curve(k: Body, x: Array, first: Term, points: Term) -> Register:
+def _on_curve(k: KernelBody, x: Array, first: Term, points: Term) -> Register:
     """Frequency of a value, between two points of a curve that are sought by halves."""
 
     def point(at: Term, j: int) -> Register:
@@ -185,7 +181,7 @@ def _on_curve(k: Body, x: Array, first: Term, points: Term) -> Register:
 
 
 def _rank(
-    k: Body, key: tuple[Term, Term], wave: Term, stream: Term, count: Term, sharing: Term
+    k: KernelBody, key: tuple[Term, Term], wave: Term, stream: Term, count: Term, sharing: Term
 ) -> Register:
     """Place of a component among those that share headings, by what was drawn for each."""
     first = k.times(k.split(wave, sharing)[0], sharing)

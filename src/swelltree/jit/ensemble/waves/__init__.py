@@ -1,1 +1,0 @@
-"""Seas of many cases: drawn, and summed where the cases are stepped."""
