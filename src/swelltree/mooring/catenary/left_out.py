@@ -54,7 +54,9 @@ def checked_lines(system: System, layout: Layout) -> QuasiStaticLines | None:
         lost = missing_lift(r, length, water.rho * water.g * 0.25 * np.pi * diameter**2)
         if lost > NEGLIGIBLE * weight:
             warn_user(f"line '{piece.name}': {above_water(r, lost)}")
-        push = 0.0 if current is None else current_push(current, r, water.rho, length, diameter, Cdn)
+        push = (
+            0.0 if current is None else current_push(current, r, water.rho, length, diameter, Cdn)
+        )
         if push > NEGLIGIBLE * weight:
             raise piece.line.fail(
                 f"the current pushes it by {push:.3g} N, {push / weight:.1%} of its weight in "

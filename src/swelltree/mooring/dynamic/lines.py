@@ -20,9 +20,9 @@ from swelltree.jit.arrays import Array, Tree, namespace, pytree
 from swelltree.model.effect import Coordinate, Effect, Instant, Loads, Place
 from swelltree.model.model import Model
 from swelltree.mooring.catenary.build import build_lines
+from swelltree.mooring.catenary.left_out import NEGLIGIBLE, current_push
 from swelltree.mooring.catenary.lines import STATIC_FIELDS, QuasiStaticLines
 from swelltree.mooring.channels import LINE_DIMS
-from swelltree.mooring.catenary.left_out import NEGLIGIBLE, current_push
 from swelltree.mooring.dynamic.arrays import (
     LineArrays,
     even_numbers,
