@@ -181,3 +181,38 @@ def test_linear_studies_of_a_lopsided_vessel_are_at_its_heading():
 
     # a mooring that is soft in yaw keeps the heading without doing more in waves
     assert rao(0.0)[[2, 4]] == pytest.approx(rao(1e5)[[2, 4]], rel=2e-3)
+
+
+@pytest.mark.parametrize("slack", [0.0, 0.4])
+def test_a_load_hangs_from_a_barge_that_heels_under_it(slack):
+    """The rope is slack as described: Newton's method alone finds no stiffness in it."""
+    barge = sw.Body("barge", hull=sw.Box(60, 20, 6, 3, panel_size=5.0), com=(0, 0, 1.0))
+    load = sw.Body("load", mass=20e3, inertia=(4e4,) * 3, position=(3.0, 20, 4.0))
+    hold = {"Surge": 2e5, "Sway": 3e5, "Yaw": 2e8}
+    found = []
+    for theory, segments in (("quasi_static", None), ("dynamic", 3)):
+        rope = sw.Line(
+            "rope",
+            barge.at(3.0, 20.0, 20.0),
+            load.at(0, 0, 2),
+            14.0 + slack,
+            sw.wire_rope(0.05),
+            theory,
+            segments=segments,
+        )
+        system = sw.System(
+            "crane",
+            [barge, load],
+            [sw.Free("float", sw.WORLD, barge), sw.Free("hang", sw.WORLD, load)],
+            moorings=[sw.LinearMooring("hold", barge, stiffness=hold)],
+            lines=[rope],
+            water=sw.Water(depth=40.0),
+        )
+        model = sw.compile(system, nonlinear=True)
+        found.append(sw.equilibrium(model))
+    for rest in found:
+        np.testing.assert_allclose(rest["fairlead_tension"].values, 9.81 * 20e3, rtol=1e-4)
+    poses = [rest["position"].values for rest in found]
+    assert 0.005 < abs(poses[0][0, 3]) < 0.05  # the barge heels
+    # the rope is 2 mm longer as a catenary than as three straight segments
+    np.testing.assert_allclose(poses[0][..., :3], poses[1][..., :3], atol=3e-3)

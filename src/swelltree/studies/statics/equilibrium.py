@@ -318,32 +318,42 @@ def find_rest(
 ) -> tuple[State, np.ndarray, np.ndarray, NewtonResult]:
     """Equilibrium, multipliers, the forces out of balance before, and how Newton went.
 
-    Where it is not found from the start it is sought from where the bodies are described.
+    Where Newton's method does not find it from the start, it tries from where the bodies are
+    described, and then from where a damped motion ends: a slack rope has no stiffness.
     """
     model = with_drums_stopped(model)
     state = how.start(model) if start is None else start
     if start is None and slack_at_start(model, how, state):
         state = relaxed(model, how, state)
-    residual, args, x0 = _set_up(model, how, state)
-    before = np.asarray(residual_and_jacobian(residual)(args, x0)[0])
 
-    def path(fraction: float) -> Statics:
-        # carry the first imbalance along and take it off little by little
-        return Statics(model, state, args.force_scale, args.internal, (1.0 - fraction) * before)
+    def search(state: State) -> tuple[Tree, Statics, np.ndarray, NewtonResult]:
+        residual, args, x0 = _set_up(model, how, state)
+        before = np.asarray(residual_and_jacobian(residual)(args, x0)[0])
 
-    solution = newton(
-        residual,
-        args,
-        x0,
-        tol=TOLERANCE,
-        scale=float(args.force_scale),
-        max_step=LARGEST_STEP,
-        path=path,
-    )
-    n = state.s.shape[0]
+        def path(fraction: float) -> Statics:
+            # carry the first imbalance along and take it off little by little
+            return Statics(model, state, args.force_scale, args.internal, (1.0 - fraction) * before)
+
+        solution = newton(
+            residual,
+            args,
+            x0,
+            tol=TOLERANCE,
+            scale=float(args.force_scale),
+            max_step=LARGEST_STEP,
+            path=path,
+        )
+        return residual, args, before, solution
+
+    first = state
+    residual, args, before, solution = search(state)
     if solution.code is not Code.SUCCESS and start is None and model.hydro is not None:
-        described = as_described(model, how, state, model.hydro.mean, _settled(how))
-        return find_rest(model, how, described)
+        state = as_described(model, how, first, model.hydro.mean, _settled(how))
+        residual, args, before, solution = search(state)
+    if solution.code is not Code.SUCCESS:
+        state = relaxed(model, how, first)
+        residual, args, before, solution = search(state)
+    n = state.s.shape[0]
     if solution.code is not Code.SUCCESS:
         raise SwelltreeError(
             "equilibrium: no equilibrium was found. "

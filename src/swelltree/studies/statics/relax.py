@@ -1,6 +1,6 @@
-"""Slack cables brought near their rest by damped motion, from where Newton's method finds it.
+"""Systems brought near their equilibrium by damped motion, from where Newton's method finds it.
 
-A slack element has no stiffness, and a bent chain has many positions of balance of which one is
+A slack cable or line has no stiffness, and a bent chain has many equilibria of which one is
 stable. The motion of the system with all velocities damped ends near that one.
 """
 
@@ -24,6 +24,7 @@ from swelltree.multibody.formulations.base import Formulation, State
 from swelltree.multibody.formulations.equations import Phase, settle, solve_motion, start_phase
 
 TIMES = 30.0  # of the damping time that the motion goes on
+LENGTH = 10.0  # m of a pendulum whose motion without cables is damped critically
 
 
 def cables_of(model: Model) -> Tree:
@@ -88,11 +89,12 @@ def _program(how: Formulation, matters: bool) -> Program:
 
 
 def relaxed(model: Model, how: Formulation, state: State) -> State:
-    """State near the stable rest of a system with cables, at rest."""
-    group = cables_of(model)
+    """State near the stable equilibrium, without velocity."""
+    group, longest = cables_of(model), LENGTH
     g = max(float(np.linalg.norm(model.gravity)), 1e-3)
-    rest = np.asarray(group.start_rest)
-    longest = max(rest[np.array(group.line) == k].sum() for k in range(len(group.lines)))
+    if group is not None:
+        rest = np.asarray(group.start_rest)
+        longest = max(rest[np.array(group.line) == k].sum() for k in range(len(group.lines)))
     damping = np.asarray(2.0 * np.sqrt(g / longest))
     internal = start_phase(model, how).internal
     still = State(state.q, 0.0 * state.s, state.chart)
