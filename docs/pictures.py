@@ -4,6 +4,8 @@ Pictures of the replay need Chromium on the machine; the others need nothing but
 part of the repository.
 """
 
+import contextlib
+import re
 import shutil
 import sys
 import tempfile
@@ -74,6 +76,26 @@ def demo() -> None:
     """The replay of the demo, and its page."""
     run = sw.load_result(HERE.parent / "out" / "demo" / "demo.nc")
     replay(run, 74, "demo.png", "report.png", "barge2")
+
+
+def devices() -> None:
+    """Replay and responses of every device page, by the lines of the page itself."""
+    moments = {
+        "point_absorber": 120.0,
+        "flap": 122.0,
+        "hinged_raft": 121.0,
+        "spar": 120.0,
+        "ship_and_crane": 45.0,
+    }
+    for name, at in moments.items():
+        text = (HERE / "devices" / f"{name}.md").read_text()
+        names: dict[str, Any] = {}
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+                exec(compile(block, name, "exec"), names)
+            shutil.copy("rao.png", STATIC / f"{name}_rao.png")
+            small(f"{name}_rao.png", thin=True)
+            replay(names["run"], at, f"{name}.png")
 
 
 def network() -> None:
@@ -207,6 +229,7 @@ PICTURES: dict[str, Callable[[], None]] = {
     built.__name__: built
     for built in (
         demo,
+        devices,
         network,
         rao,
         mode,

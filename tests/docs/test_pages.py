@@ -41,6 +41,12 @@ SLOW = {
     "docs/how-to/from_moordyn.md",
     "docs/how-to/from_orcaflex.md",
     "docs/how-to/from_wecopttool.md",
+    "docs/how-to/from_openfast.md",
+    "docs/devices/point_absorber.md",
+    "docs/devices/flap.md",
+    "docs/devices/hinged_raft.md",
+    "docs/devices/spar.md",
+    "docs/devices/ship_and_crane.md",
 }
 TEXTS = sorted(
     path.relative_to(ROOT).as_posix()
