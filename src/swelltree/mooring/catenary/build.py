@@ -105,8 +105,19 @@ def build_lines(
         end_B=tuple((k[-1], turned[k[-1]]) for k in map(network.of_line, network.lines)),
         node_piece=tuple(k for k, _ in nodes),
         keeps_energy=laid.pieces.plain,
+        lift=_lifts(system, network),
         breaking_load=_breaking_loads(network),
     )
+
+
+def _lifts(system: System, network: Network) -> np.ndarray:
+    """Mean buoyancy of a metre of each line in water (line,) [N/m]."""
+    rows = []
+    for name in network.lines:
+        parts = [part for k in network.of_line(name) for part in network.pieces[k].parts]
+        area = [0.25 * np.pi * part.type.diameter**2 for part in parts]
+        rows.append(np.average(area, weights=[part.length for part in parts]))
+    return system.water.rho * system.water.g * np.array(rows)
 
 
 def _breaking_loads(network: Network) -> np.ndarray | None:
