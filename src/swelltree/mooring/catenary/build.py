@@ -223,6 +223,12 @@ def _check(system: System, piece: Piece) -> None:
     line = piece.line
     if line.release_time is not None or line.release_tension is not None:
         raise line.fail("a quasi-static line is not released. Give model='dynamic'.")
+    fibre = next((part.type for part in piece.parts if part.type.dynamic_EA is not None), None)
+    if fibre is not None:
+        raise line.fail(
+            f"type '{fibre.name}' has a dynamic_EA, and a quasi-static line has no memory. Give "
+            "model='dynamic', or a type with the one EA that holds for the study."
+        )
     if system.seabed.grid is not None:
         raise line.fail(
             "a quasi-static line takes a plane seabed, not a grid. Give Seabed(depth=, slope=), "

@@ -9,8 +9,8 @@ import numpy as np
 from swelltree.describe import System
 from swelltree.describe.errors import warn_user
 from swelltree.describe.mooring.line import LineEnd
-from swelltree.model.model import Model
 from swelltree.model.currents import Field, Grid, PowerLaw, Profile, Turning, compile_current
+from swelltree.model.model import Model
 from swelltree.mooring.catenary.build import build_lines
 from swelltree.mooring.catenary.equilibrium_shapes import static_network
 from swelltree.mooring.catenary.lines import QuasiStaticLines
@@ -75,8 +75,8 @@ def checked_lines(system: System, layout: Layout) -> QuasiStaticLines | None:
 def above_water(name: str, r: np.ndarray, lost: float) -> str:
     """Message on a line with nodes r (n + 1, 3) and so much buoyancy above the water [N]."""
     return (
-        f"line '{name}': it is up to {r[:, 2].max():.3g} m above the water, where {lost:.3g} N of buoyancy should "
-        "be missing. A quasi-static line keeps its weight in water: give model='dynamic'."
+        f"line '{name}': it is up to {r[:, 2].max():.3g} m above the water, where {lost:.3g} N of "
+        "buoyancy should be missing. A quasi-static line keeps its weight in water: give model='dynamic'."
     )
 
 

@@ -23,8 +23,8 @@ from swelltree.jit.backend import is_traced, jnp
 from swelltree.jit.points import point_program
 from swelltree.model.internal_state import internal_at_rest, internal_settled, present
 from swelltree.model.model import Model
-from swelltree.mooring.catenary.left_out import lines_above_water
 from swelltree.model.solved import total_loads
+from swelltree.mooring.catenary.left_out import lines_above_water
 from swelltree.multibody.formulations import Formulation, State
 from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.multibody.formulations.equations import Phase, observe, settled_at, start_phase
