@@ -76,7 +76,8 @@ def above_water(name: str, r: np.ndarray, lost: float) -> str:
     """Message on a line with nodes r (n + 1, 3) and so much buoyancy above the water [N]."""
     return (
         f"line '{name}': it is up to {r[:, 2].max():.3g} m above the water, where {lost:.3g} N of "
-        "buoyancy should be missing. A quasi-static line keeps its weight in water: give model='dynamic'."
+        "buoyancy should be missing. A quasi-static line keeps its weight in water: give "
+        "model='dynamic'."
     )
 
 
