@@ -43,7 +43,7 @@ TOPICS = {
     "lines": (
         "Lines, moorings, winches, seabed",
         "LinearMooring Line LineType Section Junction OnLine Rod chain wire_rope "
-        "polyester nylon polypropylene "
+        "polyester mooring_polyester nylon polypropylene "
         "Seabed DepthGrid SeabedContact Winch ConstantTension HeaveCompensation Operation Stage",
     ),
     "waters": (

@@ -22,7 +22,7 @@ def floating(water=None):
         position=(3.2, 0.1, 0.9),
         rotation_deg=(0.0, 12.0, 0.0),
     )
-    rope = sw.LineType("rope", diameter=0.08, mass_per_length=21.0, EA=3e6)
+    rope = sw.LineType("rope", diameter=0.08, mass_per_length=21.0, EA=3e6, Cdn=0.0)
     stops = {"lower": -0.9, "upper": 0.8, "stop_stiffness": 1e4, "stop_damping": 10.0}
     return sw.System(
         "rich",

@@ -122,7 +122,7 @@ _NAMES = {
         LinearPto CoulombPto EndStops HydraulicPto ConstantPressurePto DirectDrivePto
         MechanicalRectifierPto LatchingPto DeclutchingPto LinearMooring LinearDamping
         Line LineType Section Junction OnLine Rod Seabed DepthGrid SeabedContact
-        chain wire_rope polyester nylon polypropylene
+        chain wire_rope polyester mooring_polyester nylon polypropylene
         Winch ConstantTension HeaveCompensation Operation Stage
         QuadraticDrag BodyDrag MorisonMember WindDrag Rotor Immersion
         WeakScatterer

@@ -11,9 +11,7 @@ from support import refdata
 REFUSED = {
     "viv/viv.txt": "asks for vortex-induced vibration",
     "md_VIV/moordyn.dat": "asks for vortex-induced vibration",
-    "polyester/visco.txt": "changes with the load's history",
-    "syrope/linear_wc/line.txt": "changes with the load's history",
-    "md_viscoelastic/moordyn.dat": "changes with the load's history",
+    "syrope/linear_wc/line.txt": "keeps the largest load there was",
     # its bathymetry is not among the files
     "Mooring/seafloor.txt": "'Mooring/3D_seafloor/seafloor_profile_3d.txt' is neither a number",
 }

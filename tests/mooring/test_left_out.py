@@ -35,6 +35,32 @@ def test_a_line_that_rises_above_the_water_is_told_with_its_missing_weight():
         sw.compile(floating)
 
 
+def test_a_line_that_leaves_the_water_in_a_study_is_reported_there():
+    """As described it is under water; a body lifts it out."""
+    body = sw.Body("float", mass=100.0, inertia=(10.0,) * 3, position=(0.3, 0.2, -1.0))
+    lift = sw.LinearMooring("lift", body, {"Heave": 50.0}, pretension={"Heave": 100 * 9.81 + 300})
+    line = sw.Line("l", (-3, 0, -9.0), body.at(), 14.0, ROPE.replace(mass_per_length=12.0))
+    system = sw.System(
+        "s",
+        [body],
+        [sw.Slider("rail", sw.WORLD.at(0.3, 0.2, -1.0), body, axis="z")],
+        moorings=[lift],
+        lines=[line.replace(model="quasi_static")],
+        water=sw.Water(depth=60.0),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = sw.compile(system)
+    said = "line 'l': it is up to .* m above the water, where .* N of buoyancy"
+    with pytest.warns(sw.SwelltreeWarning, match=said):
+        rest = sw.equilibrium(model)
+    assert float(rest.line_position.sel(axis="z").max()) > 1.0
+    with pytest.warns(sw.SwelltreeWarning, match=said):
+        sw.simulate(model, duration=0.5, progress=False)
+    with pytest.warns(sw.SwelltreeWarning, match=said):
+        sw.offset_curve(model, "float", "Surge", [0.0])
+
+
 def test_a_line_in_still_water_is_not_warned_of():
     still = hung((0, 0, -60.0), (50.0, 0, 0.0), 90.0)
     without = hung(
@@ -51,13 +77,13 @@ def test_a_line_in_still_water_is_not_warned_of():
         assert not [w for w in reported if "line 'l'" in str(w.message)]
 
 
-def on_a_line(**more):
+def on_a_line(model="dynamic", **more):
     body = sw.Body("buoy", mass=2e4, inertia=(1e4,) * 3, position=(0, 0, -2.0))
     held = sw.LinearMooring(
         "w", body, {"Heave": 2e5, "Roll": 5e5, "Pitch": 5e5, "Surge": 1e3, "Sway": 1e3, "Yaw": 1e4},
         pretension={"Heave": 2e4 * 9.81},
     )  # fmt: skip
-    line = sw.Line("l", (-50, 10, -50), body.at(0, 0, -1), 75.0, ROPE, segments=5)
+    line = sw.Line("l", (-50, 10, -50), body.at(0, 0, -1), 75.0, ROPE, model, segments=5)
     return sw.compile(
         sw.System(
             "s",
@@ -92,11 +118,14 @@ def test_linear_studies_of_dynamic_lines_in_a_current_are_refused():
 
 def test_studies_begin_from_the_described_state_by_its_name():
     model = on_a_line()
+    tethered = on_a_line(model="quasi_static")
     K = sw.mooring_stiffness(model, start="described").mooring_stiffness.values
     assert sw.mooring_stiffness(model).mooring_stiffness.values == pytest.approx(K)
     curve = sw.offset_curve(model, "buoy", "Surge", [0.0, 1.0], start="described")
     assert np.isfinite(curve.restoring_force.values).all()
     assert len(sw.modes(model, start="described").natural_frequency)
+    with pytest.raises(sw.SwelltreeError, match="start 'described' is not known"):
+        sw.steady_state(tethered, period=8.0, start="described")
     for study in (sw.equilibrium, sw.modes, sw.mooring_stiffness):
         with pytest.raises(sw.SwelltreeError, match="start 'warm' is not known"):
             study(model, start="warm")

@@ -126,6 +126,7 @@ from swelltree.describe.mooring.line import (
 from swelltree.describe.mooring.line_types import (
     LineType,
     chain,
+    mooring_polyester,
     nylon,
     polyester,
     polypropylene,
@@ -288,6 +289,7 @@ __all__ = [
     "find_topology",
     "load",
     "loads",
+    "mooring_polyester",
     "nylon",
     "parse_measure",
     "polyester",

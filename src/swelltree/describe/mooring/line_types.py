@@ -3,7 +3,9 @@
 Figures of the library: mass, stiffness and strength per diameter squared as the documentation of
 OrcaFlex gives them for studless and studlink chain, six-strand wire ropes and eight-strand fibre
 ropes; breaking loads of chain by grade from IACS UR W22; drag and added mass on the
-volume-equivalent diameter, axial drag on the circumference. A maker's certificate comes first.
+volume-equivalent diameter, axial drag on the circumference. Mooring ropes of polyester by the
+default line properties of MoorPy (NREL); their dynamic stiffness grows with the mean load as in
+Pham et al. (2019), by per cent of the breaking load. A maker's certificate comes first.
 """
 
 from typing import Annotated, ClassVar
@@ -19,6 +21,8 @@ from swelltree.describe.values import Name, Number, as_numbers, row_of
 THICKEST = 0.5  # m: nominal diameter of chains and ropes
 # breaking load of chain: factor d^2 (44 - 0.08 d) kN with the diameter d in mm
 GRADES = {"R3": 0.0223, "R3S": 0.0249, "R4": 0.0274, "R4S": 0.0304, "R5": 0.0320}
+WORKING_LOAD, CREEP_TIME = 0.2, 1800.0  # of the breaking load; s
+POLYESTER = 1380.0  # kg/m^3
 DAMPING = 0.5  # of the critical damping of a segment: quiets what a chain of segments rings with
 
 
@@ -61,7 +65,12 @@ class LineType(Description):
         mass_per_length: in air [kg/m].
         EA: axial stiffness [N]; not needed for inextensible lines.
         stretch: instead of EA, rows (strain, tension [N]), increasing from (0, 0).
-        BA: axial damping [N s].
+        dynamic_EA: stiffness against fast changes, at no mean tension [N]; EA is then that of slow
+            ones. Springs of fibre ropes in series: a fast one, and a slow one beside a damper.
+            For dynamic lines; equilibrium and linear studies take EA.
+        dynamic_EA_slope: growth of the stiffness against fast changes per mean tension.
+        slow_BA: damping of the slow spring [N s].
+        BA: axial damping [N s]; of the fast spring where there are two.
         damping_ratio: instead of BA, part of the critical damping of one segment.
         Cdn: drag coefficient across the line.
         Cdt: drag coefficient along the line, on its circumference.
@@ -78,6 +87,9 @@ class LineType(Description):
     mass_per_length: Number
     EA: Number | None = None
     stretch: Stretch = None
+    dynamic_EA: Number | None = None
+    dynamic_EA_slope: Number = 0.0
+    slow_BA: Number | None = None
     BA: Number | None = None
     damping_ratio: Number | None = None
     Cdn: Number = 1.2
@@ -92,16 +104,25 @@ class LineType(Description):
         for field in ("diameter", "mass_per_length"):
             if not getattr(self, field) > 0:
                 raise self.fail(f"{field} {getattr(self, field)} is not positive.")
-        for field in ("EA", "breaking_load"):
+        for field in ("EA", "dynamic_EA", "slow_BA", "breaking_load"):
             value = getattr(self, field)
             if value is not None and not value > 0:
-                raise self.fail(f"{field} {value} N is not positive. Give newtons or leave it out.")
-        for field in ("BA", "damping_ratio", "Cdn", "Cdt", "Can", "Cat", "EI"):
+                unit = "N s" if field == "slow_BA" else "N"
+                raise self.fail(
+                    f"{field} {value} {unit} is not positive. Give more or leave it out."
+                )
+        for field in ("BA", "dynamic_EA_slope", "damping_ratio", "Cdn", "Cdt", "Can", "Cat", "EI"):
             value = getattr(self, field)
             if value is not None and value < 0:
                 raise self.fail(f"{field} {value} is negative. Give zero or more.")
         if self.EA is not None and self.stretch is not None:
             raise self.fail("EA and stretch are both given. Give one of them.")
+        if (self.dynamic_EA is None) != (self.slow_BA is None):
+            raise self.fail("dynamic_EA and slow_BA belong together. Give both or none.")
+        if self.dynamic_EA is not None and self.EA is None:
+            raise self.fail("dynamic_EA needs the stiffness of slow changes. Give EA too.")
+        if self.dynamic_EA_slope and self.dynamic_EA is None:
+            raise self.fail("dynamic_EA_slope needs dynamic_EA. Give it or leave the slope out.")
         if self.BA is not None and self.damping_ratio is not None:
             raise self.fail("BA and damping_ratio are both given. Give one of them.")
         if self.damping_ratio is not None and not self.elastic:
@@ -191,6 +212,34 @@ def wire_rope(diameter: float, name: str | None = None, *, fibre_core: bool = Fa
 def polyester(diameter: float, name: str | None = None) -> LineType:
     """Eight-strand polyester rope of a nominal diameter [m]."""
     return _rope("polyester", diameter, name, 0.86, 797.8, 1.09e9, 170.466e6)
+
+
+def mooring_polyester(diameter: float, name: str | None = None) -> LineType:
+    """Polyester rope of parallel strands for moorings, with static and dynamic stiffness.
+
+    Of the breaking load the static stiffness is 14 and the dynamic one 11.615 + 0.396 times the
+    mean tension in per cent of it. The slow spring follows within half an hour.
+
+    Args:
+        diameter: nominal [m].
+        name: of the type; made from the diameter if not given.
+    """
+    _check_metres("mooring_polyester", diameter)
+    load, mass = 308.2e6 * diameter**2, 678.75 * diameter**2
+    static, dynamic, slope = 14.0 * load, 11.615 * load, 39.6
+    working = dynamic + slope * WORKING_LOAD * load
+    return LineType(
+        name or f"mooring_polyester_{1e3 * diameter:.0f}mm",
+        diameter=np.sqrt(mass / (0.25 * np.pi * POLYESTER)),
+        mass_per_length=mass,
+        EA=static,
+        dynamic_EA=dynamic,
+        dynamic_EA_slope=slope,
+        slow_BA=CREEP_TIME * static * working / (working - static),
+        Cdn=1.2,
+        Cdt=0.008,
+        breaking_load=load,
+    )
 
 
 def nylon(diameter: float, name: str | None = None) -> LineType:

@@ -18,6 +18,7 @@ from swelltree.integrate.complementarity.lines.forces import (
     node_reach,
     sink,
 )
+from swelltree.integrate.complementarity.lines.stretch import slow_spring
 from swelltree.integrate.complementarity.lines.winch_statics import (
     change_of_rest,
     next_state,
@@ -139,6 +140,10 @@ def instant(
         winch = next_state(model, setup, state)
         rest = None if winch is None else _lengths_around(model, setup, state, winch)
         frozen = freeze(lines.arrays, lines.bed, q, at_nodes, g, model.rho, rest)
+        if lines.arrays.slow:
+            moves = jnp.where(setup.ahead > 0.0, 1.0, 0.0)
+            spring = slow_spring(lines.arrays, state.lines.slow, setup.h, moves)
+            frozen = replace(frozen, spring=spring)
         floats = NodeWater(
             velocity=velocity[count:],
             acceleration=acceleration[count:],

@@ -9,6 +9,7 @@ import numpy as np
 from swelltree.hydro.linear.radiation import fitted_memory
 from swelltree.integrate.complementarity.attached import attached_points, end_positions
 from swelltree.integrate.complementarity.immersed import apart
+from swelltree.integrate.complementarity.lines.stretch import springs
 from swelltree.integrate.complementarity.lines.winch_statics import winches_at_start
 from swelltree.integrate.complementarity.solve.newton import other_terms
 from swelltree.integrate.complementarity.state import (
@@ -308,7 +309,12 @@ def lines_at_rest(model: Model, motion: Motion) -> LineState:
     q = np.where(idle[:, :, None], ends[:, :1], q)
     winch = winches_at_start(model, motion.v, pose)
     rub = np.zeros(q.shape) if _is_rough(model) else None
-    return LineState(q, q, np.array(lines.tension), np.zeros(q.shape[:2]), y, y, winch, rub)
+    mu, nu = np.array(lines.tension), np.zeros(q.shape[:2])
+    slow = None
+    if lines.arrays.slow:
+        fibre = np.asarray(lines.arrays.dynamic_EA) > 0.0
+        slow = np.where(fibre, mu / np.asarray(springs(lines.arrays, mu)[1]), 0.0)
+    return LineState(q, q, mu, nu, y, y, winch, rub, slow)
 
 
 def _is_rough(model: Model) -> bool:

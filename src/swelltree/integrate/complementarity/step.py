@@ -21,6 +21,7 @@ from swelltree.integrate.complementarity.instant import (
 )
 from swelltree.integrate.complementarity.lines.connections import finished_ties
 from swelltree.integrate.complementarity.lines.report import report
+from swelltree.integrate.complementarity.lines.stretch import slow_strain
 from swelltree.integrate.complementarity.lines.winch_step import finished_winches
 from swelltree.integrate.complementarity.poses import PoseStencil
 from swelltree.integrate.complementarity.sampled_control import sampled
@@ -207,7 +208,11 @@ def _finished_lines(
         moving = _point_velocity(step, three, model.dynamic_lines.tie_body, state.tie_point)
         of_line = np.eye(q.shape[0])[np.array(model.dynamic_lines.tie_line)]
         pulled = pulled - of_line.T @ (tie * moving).sum(-1)
-    moved_on = LineState(q, lines.q, mu, nu, y, lines.y, lines.winch, at.rub)
+    slow = lines.slow
+    if slow is not None:
+        moves = jnp.where(setup.ahead > 0.0, 1.0, 0.0)
+        slow = slow_strain(step.now.frozen.spring, slow, reported.tension, moves)
+    moved_on = LineState(q, lines.q, mu, nu, y, lines.y, lines.winch, at.rub, slow)
     return (
         moved_on,
         LineSample(lines.q, v, nu, reported, lines.y, setup.h * reported.tension, setup.h),

@@ -110,17 +110,20 @@ def _line_type(file: MooringFile, row: TextRow, place: Place) -> LineType:
     diameter, mass = place.numbers(row, 1, 2, "diameter or mass")
     built: NamedValues = {"name": name, "diameter": diameter, "mass_per_length": mass}
     stiffness = place.word(row, 3, "EA")
-    if "|" in stiffness or stiffness.lower().startswith("syrope"):
+    if stiffness.lower().startswith("syrope"):
         raise place.fail(
             row,
-            f"EA '{stiffness}' of line type '{name}' changes with the load's history, which is "
-            "not modelled. Give one stiffness or a table.",
+            f"EA '{stiffness}' of line type '{name}' keeps the largest load there was, which is "
+            "not modelled. Give static|dynamic stiffness, one stiffness or a table.",
         )
-    if is_number(stiffness):
+    if "|" in stiffness:
+        built |= _two_springs(row, place)
+    elif is_number(stiffness):
         built["EA"] = place.number(row, 3, "EA")
     else:
         built["stretch"] = read_curve(place, row, stiffness, "strain and tension")
-    built |= _damping(row, place)
+    if "|" not in stiffness:
+        built |= _damping(row, place)
     old = len(row.words) < 10
     if old:  # version 1: no EI, added mass before drag
         names, first = ("Can", "Cat", "Cdn", "Cdt"), 5
@@ -138,6 +141,21 @@ def _line_type(file: MooringFile, row: TextRow, place: Place) -> LineType:
         return LineType(**built)
     except SwelltreeError as error:
         raise place.fail(row, str(error)) from None
+
+
+def _two_springs(row: TextRow, place: Place) -> dict[str, float]:
+    """Static|dynamic|slope in the column EA, and slow|fast damping in the column BA."""
+    EA = place.bars(row, 3, (2, 3), "EA")
+    if "|" not in place.word(row, 4, "BA"):
+        raise place.fail(
+            row,
+            f"EA '{row.words[3]}' of line type '{row.words[0]}' is that of two springs, which need "
+            "slow|fast damping. Give both in BA.",
+        )
+    slow, fast = place.bars(row, 4, (2,), "BA")
+    slope = EA[2] if len(EA) == 3 else 0.0
+    springs = {"EA": EA[0], "dynamic_EA": EA[1], "dynamic_EA_slope": slope}
+    return springs | {"slow_BA": slow, "BA": fast}
 
 
 def _damping(row: TextRow, place: Place) -> dict[str, float]:

@@ -155,13 +155,19 @@ def _line_type(kind: LineType, path: Path, adjacent: list[Path]) -> list[str]:
         write_curve(curve, kind.name, kind.stretch)
         adjacent.append(curve)
         EA = curve.name
+    elif kind.dynamic_EA is not None and kind.EA is not None:
+        EA = _bars((kind.EA, kind.dynamic_EA, kind.dynamic_EA_slope))
     elif kind.EA is not None:
         EA = _n(kind.EA)
     else:
         raise kind.fail("has no EA, which MoorDyn needs. Give EA or a stretch table.")
-    damping = kind.BA or 0.0 if kind.damping_ratio is None else -kind.damping_ratio
-    values = (damping, kind.EI, kind.Cdn, kind.Can, kind.Cdt, kind.Cat)
-    return [kind.name, _n(kind.diameter), _n(kind.mass_per_length), EA, *map(_n, values)]
+    BA = _n(kind.BA or 0.0 if kind.damping_ratio is None else -kind.damping_ratio)
+    if kind.slow_BA is not None:
+        if kind.damping_ratio is not None:
+            raise kind.fail("MoorDyn takes no damping_ratio beside a slow spring. Give BA.")
+        BA = _bars((kind.slow_BA, kind.BA or 0.0))
+    values = (kind.EI, kind.Cdn, kind.Can, kind.Cdt, kind.Cat)
+    return [kind.name, _n(kind.diameter), _n(kind.mass_per_length), EA, BA, *map(_n, values)]
 
 
 def _options(

@@ -120,6 +120,11 @@ def elements_of(system: System, line: Line) -> tuple[list[float], list[LineType]
                 f"line type '{kind.name}' has a stretch table, which a {line.model} cable does "
                 "not take. Give EA, or model='dynamic'."
             )
+        if kind.dynamic_EA is not None:
+            raise line.fail(
+                f"line type '{kind.name}' has a dynamic_EA, which a {line.model} cable does not "
+                "take. Give EA alone, or model='dynamic'."
+            )
         if kind.EI > 0:
             raise line.fail(
                 f"line type '{kind.name}' has bending stiffness, which a {line.model} cable does "

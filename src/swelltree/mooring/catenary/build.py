@@ -105,8 +105,19 @@ def build_lines(
         end_B=tuple((k[-1], turned[k[-1]]) for k in map(network.of_line, network.lines)),
         node_piece=tuple(k for k, _ in nodes),
         keeps_energy=laid.pieces.plain,
+        lift=_lifts(system, network),
         breaking_load=_breaking_loads(network),
     )
+
+
+def _lifts(system: System, network: Network) -> np.ndarray:
+    """Mean buoyancy of a metre of each line in water (line,) [N/m]."""
+    rows = []
+    for name in network.lines:
+        parts = [part for k in network.of_line(name) for part in network.pieces[k].parts]
+        area = [0.25 * np.pi * part.type.diameter**2 for part in parts]
+        rows.append(np.average(area, weights=[part.length for part in parts]))
+    return system.water.rho * system.water.g * np.array(rows)
 
 
 def _breaking_loads(network: Network) -> np.ndarray | None:
@@ -212,6 +223,12 @@ def _check(system: System, piece: Piece) -> None:
     line = piece.line
     if line.release_time is not None or line.release_tension is not None:
         raise line.fail("a quasi-static line is not released. Give model='dynamic'.")
+    fibre = next((part.type for part in piece.parts if part.type.dynamic_EA is not None), None)
+    if fibre is not None:
+        raise line.fail(
+            f"type '{fibre.name}' has a dynamic_EA, and a quasi-static line has no memory. Give "
+            "model='dynamic', or a type with the one EA that holds for the study."
+        )
     if system.seabed.grid is not None:
         raise line.fail(
             "a quasi-static line takes a plane seabed, not a grid. Give Seabed(depth=, slope=), "

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from swelltree.describe import System
 from swelltree.describe.errors import warn_user
 from swelltree.describe.mooring.line import LineEnd
 from swelltree.model.currents import Field, Grid, PowerLaw, Profile, Turning, compile_current
+from swelltree.model.model import Model
 from swelltree.mooring.catenary.build import build_lines
 from swelltree.mooring.catenary.equilibrium_shapes import static_network
 from swelltree.mooring.catenary.lines import QuasiStaticLines
 from swelltree.mooring.network import End, Piece, line_network
 from swelltree.multibody.layout import Layout
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 NEGLIGIBLE = 0.01  # of the weight of a line in water: what may be left out
 ABOVE = 1e-3  # of its length: what rises by less does not count as above the water
@@ -53,7 +59,7 @@ def checked_lines(system: System, layout: Layout) -> QuasiStaticLines | None:
         )
         lost = missing_lift(r, length, water.rho * water.g * 0.25 * np.pi * diameter**2)
         if lost > NEGLIGIBLE * weight:
-            warn_user(f"line '{piece.name}': {above_water(r, lost)}")
+            warn_user(above_water(piece.name, r, lost))
         push = (
             0.0 if current is None else current_push(current, r, water.rho, length, diameter, Cdn)
         )
@@ -66,15 +72,33 @@ def checked_lines(system: System, layout: Layout) -> QuasiStaticLines | None:
     return lines
 
 
-def above_water(r: np.ndarray, lost: float) -> str:
-    """Message on a line with nodes r (n + 1, 3) whose lift is missing [N]."""
+def above_water(name: str, r: np.ndarray, lost: float) -> str:
+    """Message on a line with nodes r (n + 1, 3) and so much buoyancy above the water [N]."""
     return (
-        f"it is up to {r[:, 2].max():.3g} m above the water, where {lost:.3g} N of buoyancy should "
-        "be missing. A quasi-static line keeps its weight in water: give model='dynamic'."
+        f"line '{name}': it is up to {r[:, 2].max():.3g} m above the water, where {lost:.3g} N of "
+        "buoyancy should be missing. A quasi-static line keeps its weight in water: give "
+        "model='dynamic'."
     )
 
 
-def missing_lift(r: np.ndarray, length: np.ndarray, lift: np.ndarray) -> float:
+def lines_above_water(model: Model, result: xr.Dataset) -> list[str]:
+    """Messages on quasi-static lines that came out of the water in a result."""
+    lines = model.effect(QuasiStaticLines)
+    if lines is None or lines.lift is None or "line_position" not in result:
+        return []
+    texts = []
+    for name, lift in zip(lines.lines, np.asarray(lines.lift), strict=True):
+        r = result.line_position.sel(line=name).transpose(..., "line_node", "axis").values
+        r = r.reshape(-1, *r.shape[-2:])
+        r = r[int(np.nanargmax(np.nanmax(r[..., 2], axis=1)))]
+        length = np.linalg.norm(np.diff(r, axis=0), axis=1)
+        lost = missing_lift(r, length, lift)
+        if lost > NEGLIGIBLE * lift * length.sum():
+            texts.append(above_water(name, r, lost))
+    return texts
+
+
+def missing_lift(r: np.ndarray, length: np.ndarray, lift: np.ndarray | float) -> float:
     """Buoyancy counted of the parts of a line that are above the still water [N].
 
     Args:

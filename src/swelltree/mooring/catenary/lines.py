@@ -70,6 +70,7 @@ class QuasiStaticLines(Effect):
     end_B: tuple[tuple[int, bool], ...]
     node_piece: tuple[int, ...]  # piece of every point of every line in results
     keeps_energy: bool
+    lift: Array | None = None  # (line,) mean buoyancy of a metre in water, N/m
     breaking_load: Array | None = None  # (line, node) N, infinite where unknown; None: nowhere
 
     def coordinates(self, layout: Layout) -> dict[str, Coordinate]:

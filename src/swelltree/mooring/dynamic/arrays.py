@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from swelltree.mooring.dynamic.lines import DynamicLines, StaticLines
 
 
-@pytree("bending", "elastic", "inextensible", "lifted")
+@pytree("bending", "elastic", "inextensible", "lifted", "slow")
 class LineArrays:
     """All lines: (line, segment) unless said otherwise.
 
@@ -39,6 +39,9 @@ class LineArrays:
         kappa: axial damping over axial stiffness, BA/EA [s].
         mass_per_length: in air [kg/m].
         diameter: of the displaced volume and of the drag [m].
+        dynamic_EA: stiffness against fast changes at no mean tension [N]; 0: EA alone.
+        dynamic_EA_slope: its growth per mean tension.
+        slow_BA: damping of the slow spring [N s].
         Cdn: drag across the line, on the area d l.
         Cdt: drag along the line, on the area pi d l.
         Can: added mass across the line.
@@ -56,11 +59,15 @@ class LineArrays:
         elastic: whether any segment can stretch.
         inextensible: whether any segment cannot.
         lifted: whether any segment has lift or any node a drag of its own.
+        slow: whether any segment has a slow spring.
     """
 
     rest_length: Array
     EA: Array
     kappa: Array
+    dynamic_EA: Array
+    dynamic_EA_slope: Array
+    slow_BA: Array
     mass_per_length: Array
     diameter: Array
     Cdn: Array
@@ -79,6 +86,7 @@ class LineArrays:
     elastic: bool
     inextensible: bool
     lifted: bool
+    slow: bool
 
     @property
     def n(self) -> int:
@@ -105,6 +113,9 @@ _PER_SEGMENT: dict[str, float] = {
     "rest_length": np.nan,
     "EA": np.inf,
     "kappa": 0.0,
+    "dynamic_EA": 0.0,
+    "dynamic_EA_slope": 0.0,
+    "slow_BA": 0.0,
     "mass_per_length": np.nan,
     "diameter": 0.0,
     "Cdn": 0.0,
@@ -154,6 +165,7 @@ def stack_lines(lines: Sequence[NamedValues], n: int | None = None) -> LineArray
         elastic=bool(np.any(soft)),
         inextensible=bool(np.any(~soft)),
         lifted=bool(np.any(stacked["lift"]) or np.any(stacked["point_drag"])),
+        slow=bool(np.any(stacked["dynamic_EA"])),
     )
 
 

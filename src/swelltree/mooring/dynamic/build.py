@@ -33,6 +33,8 @@ def build_dynamic_lines(system: System, layout: Layout) -> DynamicLines | None:
         raise system.contacts[0].fail("the water has no depth. Give Water(depth=...) or a Seabed.")
     winches = build_winches(system, layout, [piece.line.name for piece in network.pieces])
     arrays = _stacked(network, winches) if network.pieces else None
+    if arrays is not None and arrays.slow:
+        _check_slow(system, network)
     bending = arrays is not None and arrays.bending
     rest = _at_rest(system, network, arrays.n) if arrays is not None else None
     network, ties, more = with_ties(system, layout, network)
@@ -85,6 +87,23 @@ def build_dynamic_lines(system: System, layout: Layout) -> DynamicLines | None:
     )
 
 
+def _check_slow(system: System, network: Network) -> None:
+    """Reject what the slow spring of fibre ropes does not go with."""
+    on_drums = {winch.line for winch in system.winches}
+    for piece in network.pieces:
+        kinds = [part.type for part in piece.parts if part.type.dynamic_EA is not None]
+        if kinds and piece.line.name in on_drums:
+            raise piece.line.fail(
+                f"type '{kinds[0].name}' has a dynamic_EA, whose slow spring no winch passes on. "
+                "Give the line that the winch holds a type with EA alone."
+            )
+        if kinds and any(part.type.EI > 0.0 or part.type.stretch for part in piece.parts):
+            raise piece.line.fail(
+                f"type '{kinds[0].name}' has a dynamic_EA, which does not go with EI or stretch. "
+                "Leave these out."
+            )
+
+
 def _at_rest(system: System, network: Network, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Equilibrium nodes of all pieces (line, node, 3), junctions, tensions; idle nodes are at A."""
 
@@ -113,7 +132,8 @@ def _at_rest(system: System, network: Network, n: int) -> tuple[np.ndarray, np.n
 def _line(piece: Piece) -> NamedValues:
     """Numbers of one piece, segment by segment."""
     fields = ("mass_per_length", "diameter", "Cdn", "Cdt", "Can", "Cat", "lift", "EI")
-    rows: dict[str, list[float]] = {name: [] for name in (*fields, "rest_length", "EA", "kappa")}
+    springs = ("EA", "kappa", "dynamic_EA", "dynamic_EA_slope", "slow_BA")
+    rows: dict[str, list[float]] = {name: [] for name in (*fields, "rest_length", *springs)}
     tables = []
     inextensible = piece.line.axial == "inextensible"
     for part in piece.parts:
@@ -129,6 +149,8 @@ def _line(piece: Piece) -> NamedValues:
             rows["rest_length"].append(length)
             rows["EA"].append(EA)
             rows["kappa"].append(0.0 if inextensible else BA / EA)
+            for name in springs[2:]:
+                rows[name].append(0.0 if inextensible else getattr(kind, name) or 0.0)
             tables.append(kind.stretch)
     out: NamedValues = {name: np.array(values, float) for name, values in rows.items()}
     out["segments"] = len(tables)

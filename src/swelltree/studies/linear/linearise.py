@@ -31,7 +31,11 @@ from swelltree.pto.actuators.forces import element_forces
 from swelltree.results.displacement import heading
 from swelltree.studies.linear.excitation import Excitation
 from swelltree.studies.linear.linear_model import LinearModel, OperatingPoint
-from swelltree.studies.statics.equilibrium import equilibrium_state, find_rest
+from swelltree.studies.statics.equilibrium import (
+    equilibrium_state,
+    find_rest,
+    specified_state,
+)
 
 # --- Loads of a model differentiated at a point: the programs behind a linear model
 
@@ -178,7 +182,7 @@ def linear_model(
     how: Formulation,
     radiation: str = "data",
     *,
-    start: State | None = None,
+    start: State | str | None = None,
     at_equilibrium: bool = True,
     drag_apart: bool = False,
     study: str = "rao",
@@ -196,6 +200,7 @@ def linear_model(
         study: name in messages.
     """
     model = with_static_lines(model, study)
+    start = specified_state(start, study)
     point = _resting_point(still_model(model), how, start, at_equilibrium)
     jacobian, still = derivatives_at(how, point)
     now = _now(point.model, how, point.state)

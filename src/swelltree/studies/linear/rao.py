@@ -63,7 +63,7 @@ def rao(
     drag: str = "none",
     amplitude: Numbers | None = None,
     sea: AnySea | None = None,
-    start: State | None = None,
+    start: State | str | None = None,
     provenance: NamedValues | None = None,
 ) -> xr.Dataset:
     """Response amplitude operators of the jointed, moored system about its equilibrium.
@@ -86,7 +86,8 @@ def rao(
             (equivalent drag in regular waves of the amplitude) or "stochastic" (in the sea).
         amplitude: of the waves of "harmonic" [m]: one number, or one for each omega.
         sea: of "stochastic".
-        start: state from which the equilibrium is sought.
+        start: state from which the equilibrium is sought; "described", the assembled one, if not
+            given.
         provenance: attributes added to the result.
     """
     check_traced("rao", model, start)

@@ -48,7 +48,7 @@ def response(
     radiation: str = "data",
     drag: str = "none",
     case: int | str = 0,
-    start: State | None = None,
+    start: State | str | None = None,
 ) -> xr.Dataset:
     """Response of the linearised system to a sea: standard deviations and mean powers.
 
@@ -70,7 +70,8 @@ def response(
         drag: "none", "stochastic" (equivalent drag of a Gaussian sea) or "harmonic" (of a regular
             wave).
         case: number or name of the run.
-        start: state from which the equilibrium is sought.
+        start: state from which the equilibrium is sought; "described", the assembled one, if not
+            given.
     """
     check_traced("response", model, sea)
     refuse_lines_alone(model, "response")

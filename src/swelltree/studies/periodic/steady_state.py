@@ -77,7 +77,7 @@ def steady_state(
     nodes: int | None = None,
     tol: float = 1e-11,
     max_iterations: int = 30,
-    start: np.ndarray | None = None,
+    start: np.ndarray | str | None = None,
     stability: bool = False,
     case: int | str = 0,
     provenance: NamedValues | None = None,
@@ -129,6 +129,11 @@ def steady_state(
             "equilibrium(...), or formulation='lagrange' for the loads in the joints."
         )
     shape = (2 * harmonics + 1, n + m + k)
+    if isinstance(start, str):
+        raise SwelltreeError(
+            f"steady_state: start '{start}' is not known. Give the coefficients {shape} of an "
+            "earlier result, or leave it out to begin from the equilibrium."
+        )
     Y = np.zeros(shape) if start is None else np.asarray(start, float)
     if Y.shape != shape:
         raise SwelltreeError(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from swelltree.describe.errors import SwelltreeError, listed
+from swelltree.describe.errors import SwelltreeError, listed, warn_user
 from swelltree.describe.values import NamedValues
 from swelltree.integrate.newton import (
     NewtonResult,
@@ -24,6 +24,7 @@ from swelltree.jit.points import point_program
 from swelltree.model.internal_state import internal_at_rest, internal_settled, present
 from swelltree.model.model import Model
 from swelltree.model.solved import total_loads
+from swelltree.mooring.catenary.left_out import lines_above_water
 from swelltree.multibody.formulations import Formulation, State
 from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.multibody.formulations.equations import Phase, observe, settled_at, start_phase
@@ -415,4 +416,6 @@ def _to_dataset(
         before,
         {"units": "N, N m", "long_name": "generalised force out of balance at the start"},
     )
+    for text in lines_above_water(model, rest):
+        warn_user(text)
     return rest.assign_coords(direction=list(how.velocity_names(model)))

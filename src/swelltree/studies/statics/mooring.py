@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.describe.errors import SwelltreeError, listed, suggest
+from swelltree.describe.errors import SwelltreeError, listed, suggest, warn_user
 from swelltree.describe.values import NamedValues
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jnp
@@ -18,6 +18,7 @@ from swelltree.model.effect import Instant
 from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.model import Model
 from swelltree.model.solved import joined_channels
+from swelltree.mooring.catenary.left_out import lines_above_water
 from swelltree.mooring.dynamic.lines import with_static_lines
 from swelltree.multibody.formulations import Formulation, State
 from swelltree.multibody.formulations import formulation as chosen_formulation
@@ -230,7 +231,10 @@ def offset_curve(
     coords["offset"] = (("offset",), offsets, about)
     name = model.layout.bodies[number]
     attrs = {"study": "offset_curve", "body": name, "direction": str(direction)}
-    return xr.Dataset(data, coords, attrs)
+    curve = xr.Dataset(data, coords, attrs)
+    for text in lines_above_water(model, curve):
+        warn_user(text)
+    return curve
 
 
 def _direction(direction: str | Sequence[float]) -> np.ndarray:

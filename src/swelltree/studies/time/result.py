@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING
 
 from swelltree.describe.errors import Finding
 from swelltree.mooring.cable.cables import Cables
+from swelltree.mooring.catenary.left_out import lines_above_water
 from swelltree.studies.checks.sea import YAW, outside_linear_range
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import RealisedSea
@@ -56,7 +57,11 @@ def left_linear_range(model: Model, result: xr.Dataset, waves: RealisedSea | Non
         result: its dataset.
         waves: realised sea, or None.
     """
-    findings = [*_through_the_ground(model, result), *_half_a_turn(result)]
+    findings = [
+        *_through_the_ground(model, result),
+        *_above_the_water(model, result),
+        *_half_a_turn(result),
+    ]
     if model.hydro is None:
         return findings
     stiffness = np.asarray(model.hydro.stiffness)
@@ -91,6 +96,12 @@ def _through_the_ground(model: Model, result: xr.Dataset) -> Iterator[Finding]:
                 "bodies do not touch it. Use model='dynamic'.",
                 {"below": below},
             )
+
+
+def _above_the_water(model: Model, result: xr.Dataset) -> Iterator[Finding]:
+    """Quasi-static lines keep their weight in water."""
+    for text in lines_above_water(model, result):
+        yield Finding("warning", "dry line", text)
 
 
 def _half_a_turn(result: xr.Dataset) -> Iterator[Finding]:

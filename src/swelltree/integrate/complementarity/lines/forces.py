@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from jaxtyping import Float
 
+from swelltree.integrate.complementarity.lines.stretch import SlowSpring
 from swelltree.jit.arrays import Array, pytree
 from swelltree.jit.backend import jax, jnp
 from swelltree.mooring.dynamic.arrays import LineArrays
@@ -64,6 +65,7 @@ class LaggedCoefficients:
         contact: the bed under the nodes; inner ones in use can touch it.
         active: segments in use (line, segment), 1 or 0.
         rest: unstretched lengths at t_{n-1} and t_{n+1} (line, 2, segment) [m].
+        spring: slow springs, None where no line has any.
     """
 
     mass: Array
@@ -78,6 +80,7 @@ class LaggedCoefficients:
     contact: Contact
     active: Array
     rest: Array
+    spring: SlowSpring | None = None
 
 
 def to_nodes(x: Array) -> Array:

@@ -291,7 +291,7 @@ def _segment_rows(
     if line.elastic:
         alpha = L / jnp.where(soft, line.EA, 1.0)
         lengths = jnp.sqrt(jnp.sum(d_minus**2, -1) + TINY), jnp.sqrt(squared + TINY)
-        law, by_minus, by_plus = stretch_law(line, lengths, rest, h, theta)
+        law, by_minus, by_plus = stretch_law(line, lengths, rest, h, theta, frozen.spring)
         gap = alpha * mu - law
         rows = fischer_burmeister(rs * mu, gap, tau)
         F, by_a, by_gap = _one_or_two_sided(line, (gap, 0.0, 1.0), rows)

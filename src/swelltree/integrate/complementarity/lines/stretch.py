@@ -14,10 +14,11 @@ e itself, and a table goes on below zero with its first slope.
 
 from __future__ import annotations
 
-from swelltree.jit.arrays import Array
+from swelltree.jit.arrays import Array, pytree
 from swelltree.jit.backend import jnp
 from swelltree.mooring.dynamic.arrays import LineArrays
 
+MIN_RATIO = 1.02  # of the stiffness against fast changes to that against slow ones
 CLOSE = 1e-7  # strain: nearer than this the slope of a table is taken in the middle
 
 
@@ -55,6 +56,102 @@ def one_sided(
     )
 
 
+@pytree()
+class SlowSpring:
+    r"""Two springs in series, of segments (..., segment): a fast one, and a slow one with damper.
+
+    .. math:: T = E_d (\epsilon - z) + B_d (\dot\epsilon - \dot z) = E_1 z + B \dot z, \quad
+              1/EA = 1/E_1 + 1/E_d
+
+    The slow strain z lives at half steps, :math:`\bar z = (z_- + z_+)/2`, so that the tension over
+    a step is that of one spring with the strain :math:`\bar \epsilon` and what z_- adds. On the
+    way to rest, where time stands still, it is that of EA.
+
+    Args:
+        stiffness: growth of T with the mean strain [N].
+        damping: growth of T with the strain rate [N s].
+        memory: what z_- adds [N].
+        stiff: T per mean slow strain [N].
+        past: what T has of z_- at that strain, negative [N].
+    """
+
+    stiffness: Array
+    damping: Array
+    memory: Array
+    stiff: Array
+    past: Array
+
+
+def slow_spring(lines: LineArrays, z: Array, h: Array, moves: Array) -> SlowSpring:
+    """The springs of a step from the slow strains half a step ago (..., segment).
+
+    Args:
+        lines: all lines.
+        z: slow strains.
+        h: step [s].
+        moves: one, or zero on the way to rest.
+    """
+    fast, slow = springs(lines, _mean_tension(lines, z))
+    dynamic = lines.dynamic_EA > 0.0
+    B, Bd = 2.0 / h * moves * lines.slow_BA, moves * lines.kappa * lines.EA
+    both = B + 2.0 / h * Bd
+    stiff = jnp.where(dynamic, slow + B, 1.0)
+    share = jnp.where(dynamic, stiff / (slow + fast + both), 1.0)
+    return SlowSpring(
+        stiffness=share * fast,
+        damping=share * Bd,
+        memory=jnp.where(dynamic, share * both - B, 0.0) * z,
+        stiff=stiff,
+        past=-B * z,
+    )
+
+
+def springs(lines: LineArrays, tension: Array) -> tuple[Array, Array]:
+    """Stiffness of the fast and of the slow spring at a mean tension (..., segment) [N]."""
+    EA = lines.EA
+    fast = lines.dynamic_EA + lines.dynamic_EA_slope * jnp.maximum(tension, 0.0)
+    fast = jnp.maximum(fast, MIN_RATIO * EA)
+    return fast, fast * EA / (fast - EA)
+
+
+def _mean_tension(lines: LineArrays, z: Array) -> Array:
+    """Tension T of the slow springs at their strains: T = E_1 z with E_1 by T (..., segment)."""
+    EA, D, grows = lines.EA, lines.dynamic_EA, lines.dynamic_EA_slope
+    strain = jnp.maximum(z, 0.0)
+    b, c = D - EA - grows * EA * strain, D * EA * strain
+    root = jnp.sqrt(b * b + 4.0 * grows * c)
+    rises = (b > 0.0) | (grows == 0.0)
+    T = jnp.where(
+        rises,
+        2.0 * c / jnp.where(rises, b + root, 1.0),
+        (root - b) / (2.0 * jnp.where(grows > 0.0, grows, 1.0)),
+    )
+    bounded = D + grows * T < MIN_RATIO * EA
+    return jnp.where(bounded, MIN_RATIO / (MIN_RATIO - 1.0) * EA * strain, T)
+
+
+def slow_strain(spring: SlowSpring, z: Array, tension: Array, moves: Array) -> Array:
+    """Slow strains half a step on, from the tension of the step."""
+    mean = (tension - spring.past) / spring.stiff
+    return jnp.where(moves > 0.0, 2.0 * mean - z, mean)
+
+
+def _of_slow_spring(
+    line: LineArrays,
+    spring: SlowSpring,
+    e: tuple[Array, Array],
+    L: Array,
+    h: Array | float,
+    theta: Array | float,
+) -> tuple[Array, Array, Array]:
+    """The same as `one_sided` for segments with a slow spring, in units of length."""
+    per = 1.0 / line.EA
+    k, c = spring.stiffness * per, spring.damping * per / (2.0 * h)
+    value = k * (theta * e[1] + (1.0 - theta) * e[0]) + c * (e[1] - e[0])
+    value = value + L * per * spring.memory
+    return value, k * (1.0 - theta) - c, k * theta + c
+
+
 def _two_sided(
     e_minus: Array, e_plus: Array, kappa: Array, h: Array | float, theta: Array | float
 ) -> tuple[Array, Array, Array]:
@@ -70,6 +167,7 @@ def stretch_law(
     rest: tuple[Array, Array],
     h: Array | float,
     theta: Array | float,
+    spring: SlowSpring | None = None,
 ) -> tuple[Array, Array, Array]:
     r"""Elastic law alpha mu of the segments of one line.
 
@@ -82,6 +180,7 @@ def stretch_law(
         rest: unstretched lengths at the same times.
         h: step [s].
         theta: 1/2 to 1.
+        spring: of lines with slow springs.
 
     Returns:
         alpha mu where positive [m], and its derivatives by the two lengths, each divided by that
@@ -101,6 +200,12 @@ def stretch_law(
             )
     else:
         mean, by_minus, by_plus = _table(line, e_minus, e_plus, L, h, theta)
+    if spring is not None:
+        law = _of_slow_spring(line, spring, (e_minus, e_plus), L, h, theta)
+        old = mean, by_minus, by_plus
+        mean, by_minus, by_plus = (
+            jnp.where(line.dynamic_EA > 0.0, a, b) for a, b in zip(law, old, strict=True)
+        )
     late = 2.0 * theta - 1.0
     total = (1.0 - late) * (l_plus + l_minus) + late * 2.0 * l_plus
     factor = 2.0 * L / total
