@@ -8,6 +8,7 @@ import swelltree as sw
 from made_buoy import buoy_model, buoy_run
 from swelltree.multibody.layout import DOFS
 from swelltree.results.displacement import unwrapped
+from swelltree.results.labels import LABELS, attributes
 from swelltree.results.statistics import NAMES, of_samples, time_weights
 from swelltree.spatial.rotations import about_axis, euler_to_matrix, matrix_to_euler
 
@@ -72,7 +73,7 @@ def as_position(t, angles, **about):
         values,
         {"time": ("time", t, about), "body": ["buoy"], "dof": list(DOFS)},
         ("time", "body", "dof"),
-        attrs={"units": "m, rad"},
+        attrs={"units": "m, rad", "angles": "yes"},
     )
 
 
@@ -158,7 +159,7 @@ def test_a_ball_joint_turns_on_about_a_slanted_axis():
             "coordinate_unit": ("coordinate", ["rad", "rad", "rad", "m"]),
         },
         ("time", "coordinate"),
-        attrs={"units": "m, rad"},
+        attrs={"units": "m, rad", "angles": "yes"},
     )
     found = unwrapped(data).values
     assert np.abs(np.diff(data.values[:, :3], axis=0)).max() > 3.0
@@ -166,6 +167,19 @@ def test_a_ball_joint_turns_on_about_a_slanted_axis():
     assert np.abs(np.diff(found[:, :3], axis=0)).max() < 0.05 * 0.4 / np.cos(np.radians(79))
     np.testing.assert_allclose(euler_to_matrix(found[:, :3]), R, atol=1e-12)
     np.testing.assert_array_equal(found[:, 3], t)
+
+
+def test_rotation_vectors_do_not_go_on_past_half_a_turn():
+    """Beyond half a turn a bushing pulls the other way: its deformation is that, not 3.2 rad."""
+    data = xr.DataArray(
+        np.array([[[0.0, 0.0, 0.0, 0.0, 0.0, yaw]] for yaw in (3.0, 3.1, -3.1, -3.0)]),
+        {"time": np.arange(4.0), "dof": ["Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw"]},
+        ("time", "bushing", "dof"),
+        attrs=attributes(LABELS["bushing_deformation"]),
+    )
+    np.testing.assert_array_equal(unwrapped(data).values, data.values)
+    turned = data.isel(bushing=0).assign_attrs(attributes(LABELS["position"]))
+    assert unwrapped(turned).values[2, 5] == pytest.approx(2.0 * np.pi - 3.1)
 
 
 def test_a_window_that_holds_nothing_is_refused():

@@ -269,9 +269,11 @@ class OwnCoupled(Coupled):
         def rate(x: Array) -> Array:
             return jax.jvp(value, (x,), (x_dot,))[1]
 
-        found = *jax.value_and_grad(value)(x), jax.jvp(rate, (x,), (x_dot,))[1]
-        is_numpy = namespace(x, x_dot) is np
-        return tuple(np.asarray(part) for part in found) if is_numpy else found
+        at, slope = jax.value_and_grad(value)(x)
+        turning = jax.jvp(rate, (x,), (x_dot,))[1]
+        if namespace(x, x_dot) is np:
+            return np.asarray(at), np.asarray(slope), np.asarray(turning)
+        return at, slope, turning
 
 
 @pytree()
@@ -297,8 +299,9 @@ def combination(model: Model, rows: tuple[Row, ...], x: Array, x_dot: Array) -> 
     coefficient, constant = model.couplings.coefficient, model.couplings.constant
     xp = namespace(x, coefficient)
     row_of = np.array([k for k, row in enumerate(rows) for _ in row.parts()])
-    own = [k for k, row in enumerate(rows) if isinstance(row, OwnCoupled)]
-    found = [rows[k].relation(model, x[row_of == k], x_dot[row_of == k]) for k in own]
+    laws = {k: row for k, row in enumerate(rows) if isinstance(row, OwnCoupled)}
+    own = list(laws)
+    found = [row.relation(model, x[row_of == k], x_dot[row_of == k]) for k, row in laws.items()]
     # weights: of linear couplings, of laws, and of rows that are their own parts
     first = len(coefficient) + np.cumsum([0, *(len(rows[k].parts()) for k in own)])
     begins = {k: int(first[i]) for i, k in enumerate(own)}

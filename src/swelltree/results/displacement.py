@@ -21,7 +21,7 @@ from swelltree.describe.values import NamedValues
 from swelltree.jit.arrays import Array, namespace
 from swelltree.model.model import Model, Pose
 from swelltree.multibody.layout import Layout
-from swelltree.results.labels import DOFS
+from swelltree.results.labels import ANGLES, DOFS
 from swelltree.spatial.rotations import (
     about_axis,
     euler_to_matrix,
@@ -97,6 +97,7 @@ def motion_name(dataset: xr.Dataset) -> str:
 
 TURNS = ("Roll", "Pitch", "Yaw")
 ROUND = 2.0 * np.pi
+MIXED = ("dof", "coordinate", "pto")  # dimensions of which some entries may be rotations
 _BY_UNIT = {
     "coordinate": "coordinate_unit",
     "pto": "pto_unit",
@@ -120,18 +121,15 @@ def unwrapped(values: xr.DataArray) -> xr.DataArray:
     """A variable in time with its angles made continuous; others as they are.
 
     Args:
-        values: an `xarray.DataArray` with the dimension `time` and its units as an attribute.
+        values: an `xarray.DataArray` with the dimension `time`; angles are marked by an attribute.
     """
-    units = [part.strip() for part in str(values.attrs.get("units", "")).split(",")]
-    if units[-1] != "rad" or "time" not in values.dims:
+    if ANGLES not in values.attrs or "time" not in values.dims:
         return values
-    if len(units) == 1:
+    dims = [dim for dim in MIXED if dim in values.coords]
+    if not dims:
         result = values.transpose(..., "time").copy()
         result.values = _valid(result.values[..., None], _unwrap)[..., 0]
         return result.transpose(*values.dims)
-    dims = [dim for dim in ("dof", "coordinate", "pto") if dim in values.coords]
-    if not dims:
-        return values
     dim = dims[0]
     if dim not in values.dims:  # one entry, taken out by its label
         one = values.expand_dims(dim)
@@ -148,16 +146,13 @@ def turning_entries(values: xr.DataArray) -> np.ndarray:
     """Which entries of a variable at one time are rotations that `unwrapped` makes continuous.
 
     Args:
-        values: entries at one time, with units as an attribute.
+        values: entries at one time; angles are marked by an attribute.
     """
-    units = [part.strip() for part in str(values.attrs.get("units", "")).split(",")]
-    if units[-1] != "rad":
+    if ANGLES not in values.attrs:
         return np.zeros(values.shape, bool)
-    if len(units) == 1:
-        return np.ones(values.shape, bool)
-    dims = [dim for dim in ("dof", "coordinate", "pto") if dim in values.dims]
+    dims = [dim for dim in MIXED if dim in values.dims]
     if not dims:
-        return np.zeros(values.shape, bool)
+        return np.ones(values.shape, bool)
     marks = [turning(values, dims[0], k) for k in range(values.sizes[dims[0]])]
     shape = [-1 if dim == dims[0] else 1 for dim in values.dims]
     return np.broadcast_to(np.reshape(marks, shape), values.shape)

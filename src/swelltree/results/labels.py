@@ -22,6 +22,9 @@ HEADING = "heading axes of the body: world axes turned about z by its yaw at the
 _FOLLOWER = "follower of the joint, by the base"
 
 
+ANGLES = "angles"  # attribute of variables
+
+
 class Label(NamedTuple):
     """How one raw channel appears in a result; empty texts are left out."""
 
@@ -31,6 +34,7 @@ class Label(NamedTuple):
     long_name: str
     frame: str = ""
     on_body: str = ""
+    angles: bool = False  # rotations in it are angles, which go on past half a turn
 
 
 # raw channel -> variable; channels that need work (attitude, energy) are made in `dataset`
@@ -42,6 +46,7 @@ LABELS: dict[str, Label] = {
         "position of the reference point; roll, pitch, yaw (intrinsic z-y-x)",
         _WORLD,
         _EACH,
+        angles=True,
     ),
     "displacement": Label(
         "displacement",
@@ -50,6 +55,7 @@ LABELS: dict[str, Label] = {
         "motion of the reference point from the datum; roll, pitch, yaw (intrinsic z-y-x)",
         HEADING,
         _EACH,
+        angles=True,
     ),
     "velocity": Label(
         "velocity", ("body", "dof"), "m/s, rad/s", "velocity and angular velocity", _POINT, _EACH
@@ -94,6 +100,7 @@ LABELS: dict[str, Label] = {
         "pitch, yaw (intrinsic z-y-x), continuous from sample to sample; the two of a cable "
         "element are components of the rotation vector",
         "joint axes",
+        angles=True,
     ),
     "rate": Label(
         "joint_rate",
@@ -235,7 +242,13 @@ LABELS: dict[str, Label] = {
         "see point_body",
     ),
     "frame_yaw": Label(
-        "mean_yaw", ("body",), "rad", "mean yaw that the hydrodynamic frame follows", _WORLD, _EACH
+        "mean_yaw",
+        ("body",),
+        "rad",
+        "mean yaw that the hydrodynamic frame follows",
+        _WORLD,
+        _EACH,
+        angles=True,
     ),
     "hydro_excitation": Label(
         "excitation_force", ("body", "dof"), "N, N m", "wave excitation", _POINT, _EACH
@@ -353,7 +366,9 @@ LABELS: dict[str, Label] = {
         "N, N m",
         "force on the stroke, spring and stops included; positive acts to increase the stroke",
     ),
-    "pto_stroke": Label("pto_stroke", ("pto",), "m, rad", "length or coordinate less its rest"),
+    "pto_stroke": Label(
+        "pto_stroke", ("pto",), "m, rad", "length or coordinate less its rest", angles=True
+    ),
     "pto_rate": Label("pto_rate", ("pto",), "m/s, rad/s", "rate of the stroke"),
     "pto_control": Label(
         "pto_control", ("pto",), "N, N m", "force u asked for by signals and controllers"
@@ -426,10 +441,18 @@ LABELS: dict[str, Label] = {
         "fairlead_force", ("line", "axis"), "N", "force of the line on what holds end B", _WORLD
     ),
     "anchor_angle": Label(
-        "anchor_angle", ("line",), "rad", "angle of the force at end A above the horizontal"
+        "anchor_angle",
+        ("line",),
+        "rad",
+        "angle of the force at end A above the horizontal",
+        angles=True,
     ),
     "fairlead_angle": Label(
-        "fairlead_angle", ("line",), "rad", "angle of the force at end B above the horizontal"
+        "fairlead_angle",
+        ("line",),
+        "rad",
+        "angle of the force at end B above the horizontal",
+        angles=True,
     ),
     "utilisation": Label(
         "utilisation", ("line",), "1", "max tension along the line over its breaking load"
@@ -507,6 +530,7 @@ def attributes(label: Label) -> dict[str, str]:
         "long_name": label.long_name,
         "frame": label.frame,
         "on_body": label.on_body,
+        ANGLES: "yes" if label.angles else "",
     }
     return {key: text for key, text in texts.items() if text}
 
@@ -530,7 +554,8 @@ def own_labels(model: Model, raw: dict[str, Array]) -> dict[str, Label]:
                 shape = raw[name].shape[1:]
                 dims = effect.dims.get(plain) or _dims(model, name, shape)
                 about = f"{plain.replace('_', ' ')} of {effect.word}"
-                labels[name] = Label(name, dims, effect.units.get(plain, ""), about)
+                unit = effect.units.get(plain, "")
+                labels[name] = Label(name, dims, unit, about, angles=unit == "rad")
     return labels
 
 

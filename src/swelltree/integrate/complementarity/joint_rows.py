@@ -108,8 +108,8 @@ def body_rows(
     x = jnp.zeros(len(joint))
     if model.couplings is not None and model.couplings.laws:
         ends = (three.last_frames, three.next_frames)
-        mean = 0.5 * sum(dof_coordinates(model, frames, angles) for frames in ends)
+        last, after = (dof_coordinates(model, frames, angles) for frames in ends)
         dof = [p.i if isinstance(r, Coupled) else 0 for r in rows for p in r.parts()]
-        x = mean[np.array(dof)]
+        x = 0.5 * (last + after)[np.array(dof)]
     of_parts = combination(model, rows, x, 0.0 * x)
     return each if of_parts is None else jnp.einsum("mp,pnk->mnk", of_parts.weight, each)

@@ -40,6 +40,7 @@ T = TypeVar("T")
 class PtoLaw(Law):
     """Base of the laws that users write. Only `force` must be written.
 
+    `begun` gives the states at the start of a run by stroke and rate there, in place of `begin`.
     All methods get `now` with t, x (stroke), v (its rate), z (states, one row each) and u
     (command), and work on arrays of one entry. Class fields `states`, `events` and `holds` say what
     the law has: internal states, events it watches for, and whether state 0 locks the stroke while
@@ -56,10 +57,6 @@ class PtoLaw(Law):
     def rates(self, now: LawInputs) -> Array:
         """Rates of the states (states, 1)."""
         return 0.0 * now.z
-
-    def begun(self, now: LawInputs) -> Array:
-        """States at the start of a run (states, 1), where stroke and rate are known."""
-        return now.z
 
     def stored(self, x: Array, z: Array) -> Array:
         """Energy in the PTO [J], of stroke and states."""
