@@ -137,7 +137,9 @@ LEAVES = {"is", "load", "load_at", "row"}  # no arguments that are expressions o
 
 
 class UnsupportedOperationError(Exception):
-    """Something that cannot be written as equations of single numbers, in words."""
+    """Something that cannot be lowered, in words."""
+
+    lasts = True  # no use to try again
 
 
 @dataclass(eq=False)

@@ -40,6 +40,8 @@ SMOOTH_FUNCTIONS |= {"log1p", "expm1", "sqrt", "cbrt", "abs", "max", "min", "pow
 class NotHereError(UnsupportedOperationError):
     """Second derivatives that must be taken otherwise."""
 
+    lasts = False
+
 
 class Twice:
     """Derivatives of expressions of a graph in the unknowns of its program.
