@@ -1,4 +1,4 @@
-"""Products of matrices in memory with vectors, kept whole where matrices are large and full."""
+"""Matrix-vector products kept whole: large dense matrices in memory are not unrolled."""
 
 from __future__ import annotations
 

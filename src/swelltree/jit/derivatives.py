@@ -1,11 +1,12 @@
-"""Derivatives taken while a program is flattened: number by number, by JAX's own rules.
+"""Forward-mode derivatives during lowering: sparse partials of each scalar expression.
 
-Every number that moves with the unknowns has its derivatives in those it depends on, as further
-expressions of the same graph; what is zero never becomes one. Sums and products are written here.
-Every other operation is differentiated by JAX: functions of single numbers once as such, anything
-else (loops, branches, factors of matrices, functions with derivatives of their own) as a whole,
-along as few directions as serve. So a tie of two maxima, the branch of a `where` that is not
-taken, a sum of truth values or a `stop_gradient` have the derivatives that they have in JAX.
+Partials that are zero never become expressions. Sums, products and selections have rules here. All
+other scalar functions are differentiated by `jax.jvp` once per function; loops, factorisations and
+functions with custom derivatives by `jax.jvp` as a whole, along as few directions as serve. So ties
+of maxima, branches of a `where` and `stop_gradient` have the derivatives that they have in JAX.
+
+`jax.jacfwd` before lowering gives programs of the same size and speed, but makes first results of
+several bodies 25 to 160 % slower (tracing and folding zeros), so it is not used for Jacobians.
 """
 
 from __future__ import annotations

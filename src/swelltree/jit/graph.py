@@ -1,13 +1,10 @@
-"""Expressions of single numbers in nested regions: simplified as they are made, each kept once.
+"""The intermediate representation: scalar expressions in nested regions, hash-consed and folded.
 
-A number is its place in the lists of a `Graph`. It has a kind (float, two sizes of integers, truth)
-and a region: the function itself, the body of a loop or a branch. An operation stands in the
-outermost region in which all of its arguments are known, so that what does not change in a loop is
-computed before it. Zeros, ones and equal parts disappear on the way. As usual for such
-simplifications a product with a zero that is known beforehand is zero, whatever the other factor,
-and so is the difference of a number and itself: what is not finite is not seen there.
-
-What is not an expression (a loop, a branch, stores) is a `Statement` of a region.
+An expression is its index in the lists of a `Graph`. It has a kind (float64, three kinds of
+integers, bool) and a home: the outermost region (function, loop body or branch) in which all of its
+arguments are known, so that loop invariants are hoisted. Zeros, ones and equal operands are folded;
+a product with a known zero is zero whatever the other factor, and x - x is zero: NaN and infinity
+are not seen there. Loops, branches and stores are `Statement`s of a region.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Operations on scalars or vectors in LLVM's language."""
+"""Emits arithmetic on scalars or vectors as LLVM IR, with XLA's semantics of integers."""
 
 from __future__ import annotations
 

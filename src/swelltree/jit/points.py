@@ -1,9 +1,9 @@
-"""A function of JAX at one point or at many: values, Jacobians and second derivatives.
+"""A function at one point or at many: values, Jacobians and second derivatives.
 
-The function is traced once for all that is made of it. Its first argument holds numbers that rarely
-change: those that are used are loaded from memory, their zeros and ones are built in. The last
-argument are the unknowns. At many points one loop in native code goes from point to point; what
-is the same at all of them is computed before it, and a program serves any number of them.
+The function is traced once for all of these. Its first argument holds values that rarely change:
+those that are used are loaded from memory, their zeros and ones are built in. The last argument are
+the unknowns. At many points one native loop goes from point to point; what is the same at all of
+them is computed before it, and a program serves any number of points.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A function of JAX as a program that runs by LLVM, or by XLA where it cannot be flattened."""
+"""A function of JAX for one case: native code by LLVM, or XLA where it cannot be lowered."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Second derivatives: the first ones, which are expressions of a graph, differentiated there.
+"""Second derivatives: the partials of `derivatives`, differentiated once more in the graph.
 
-Numbers of the program itself keep the derivatives that JAX gave them. What first derivatives are
-made of besides are sums, products, choices and functions of single numbers; the last are
-differentiated by JAX. Loops and functions with derivatives of their own are left to JAX as a whole.
+Loops and functions with custom derivatives are left to JAX (`NotHereError`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Shapes and types of what a function gives, found on disk where it was traced before."""
+"""`jax.eval_shape` with a cache on disk, which needs no import of JAX."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A graph as a function in LLVM's language.
+"""Emits a graph for one case as LLVM IR.
 
-``void run(ptr fixed, ptr in, ptr out, ptr work)``: four rows of numbers of eight bytes each. A
-number that is used in a deeper region than its own lies in working memory meanwhile: registers are
-few. Nothing in the text comes from outside: names are made of numbers.
+``void run(ptr fixed, ptr in, ptr out, ptr work)``: four arrays of scalars of eight bytes. An
+expression that is used in a deeper region than its own is spilled to working memory. Names in the
+text are numbered; nothing in it comes from outside.
 """
 
 from __future__ import annotations

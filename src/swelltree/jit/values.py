@@ -1,4 +1,4 @@
-"""Arrays while a program is written: numbers of expressions, or rows of memory."""
+"""Arrays during lowering: arrays of expressions, or memory with offsets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which columns of a case's own tables a program reads: others need not be made."""
+"""Liveness of table columns: which columns of per-case arrays a program reads."""
 
 from __future__ import annotations
 

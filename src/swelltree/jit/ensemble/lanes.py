@@ -1,8 +1,8 @@
-"""A graph as a function of several cases, one in each SIMD lane of a register.
+"""Emits a graph for several cases, one in each lane of a SIMD register.
 
-``void run(ptr fixed, ptr in, ptr lanes, ptr out, ptr work)``: `fixed` and `in` are shared by all
-lanes; of `lanes`, `out` and `work` each place holds a number for every lane. What is the same in
-all lanes is computed once. A result does not depend on what runs in the other lanes.
+``void run(ptr fixed, ptr in, ptr lanes, ptr out, ptr work)``: `fixed` and `in` are shared, the
+others hold a scalar for every lane. Uniform expressions are computed once. Divergent loops and
+branches run under a mask, so that a result does not depend on the other lanes.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""A stepper of JAX for many cases at once, traced and written.
+"""Compilation of an ensemble: a stepper of one case, traced once and lowered for a target.
 
-Some arguments are shared by all cases, others are a case's own. What a case gives does not depend
-on the cases beside it: which arguments are shared is said by the caller, and nothing is built into
-the program from what is a case's own. `lane_runs` runs such programs on the CPU, `gpu_runs` on a
-GPU.
+Some arguments are shared by all cases, others are per case (`PerCase`). Nothing that is per case is
+built into the program, so results do not depend on the neighbours. `lane_runs` runs such programs
+on the CPU, `gpu_runs` on a GPU.
 """
 
 from __future__ import annotations

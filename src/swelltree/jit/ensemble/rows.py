@@ -1,8 +1,7 @@
-"""Numbers of many cases in memory: those of a group of cases contiguous, index after index.
+"""Memory layout of ensembles: scalars of a group of cases contiguous (offset, lane).
 
-Each number has a slot of eight bytes. Where floats have four, a number that all cases share is the
-sum of two halves, of which most read the first; numbers of a group of cases fill the first half
-of their slots together, so that what threads read at once lies at once in memory.
+A scalar has eight bytes. With float32 a shared scalar is split into two floats, of which most read
+the first; those of a group of cases fill the first half of their slots, for coalesced access.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""A graph as a function of many cases, one for each thread of a GPU.
+"""Emits a graph for one case per GPU thread, in groups of the size of a warp.
 
-Cases are in groups of as many as threads go together (a warp); in memory the numbers of a group are
-contiguous, as those of lanes are. The same text runs on the CPU, group by group, where tests look
-at it; for NVIDIA's processors LLVM makes PTX of it, which the driver loads. Where floats have four
-bytes, those that `clock` selects have eight all the same.
+The same text runs on the CPU, thread after thread, for tests. With float32, expressions that `Clock`
+selects (time) stay float64.
 """
 
 from __future__ import annotations

@@ -1,15 +1,12 @@
-"""Long arrays stay arrays: their rows are computed in loops, several at once.
+"""Long arrays stay arrays: operations on their rows are fused into loops.
 
-Arrays over nodes, points or samples would be many numbers. Rows of such an array are those along
-its first axes, whose lengths were named. An operation on rows is written once, in the
-body of a loop over them; operations on as many rows share a loop as long as none needs what another
-row computes. What is needed elsewhere is stored by the loop, which then ends. Everything that only
-moves numbers about (slices, transposed or repeated axes) moves places.
+Rows are counted along the first axes, whose lengths the caller names. Consecutive operations on as
+many rows share one loop while no row needs what another computes; what is needed elsewhere is
+stored, and the loop ends. Slices, transposes and broadcasts only change offsets.
 
-In memory the numbers of equal place in their rows are contiguous, so that a register takes those
-of several rows. Axes of nearly the same length (nodes, segments) have one *pitch*: as many places
-for each line, the last of which may hold nothing. So a shift from a segment to its node is one
-place, everywhere. What loops compute for places that hold nothing is never looked at.
+Memory is column-major over rows, so that a SIMD register takes one column of several rows. Axes of
+nearly equal length (nodes, segments) share a pitch, so that a shift by one row is one offset
+everywhere. Padding rows hold anything and are never read.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""A graph as a function of one case, rows of its loops in SIMD lanes.
+"""Emits a graph for one case with loops over rows vectorised.
 
-As many rows as a register holds go through the body of a loop together. Where memory ends with the
-last row the last pass takes the last rows, some of them for a second time, which gives the same
-results and counts once in sums.
+Where memory ends with the last row, the last pass takes the last full register: some rows are
+computed twice, with the same results, and count once in sums.
 """
 
 from __future__ import annotations

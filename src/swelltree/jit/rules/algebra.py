@@ -1,4 +1,4 @@
-"""Linear algebra of small matrices, number by number; of larger ones row by row."""
+"""Rules of Cholesky factors, triangular systems and QR: unrolled if small, else by rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One body for every row of some arrays; see `engine.each` and `machine.rows.loops`."""
+"""Rule of the primitive `each`: a vectorised loop over rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Primitives that look up or change numbers by index, known beforehand or computed."""
+"""Rules of gather, scatter and dynamic slices, with static or computed indices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops and branches stay what they are: what they carry on lies in working memory."""
+"""Rules of while, scan and cond: loops and branches that carry their state in memory."""
 
 from __future__ import annotations
 

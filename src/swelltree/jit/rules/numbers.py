@@ -1,4 +1,4 @@
-"""Primitives that work number by number."""
+"""Rules of elementwise primitives."""
 
 from __future__ import annotations
 

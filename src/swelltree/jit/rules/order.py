@@ -1,4 +1,4 @@
-"""Numbers put in order, by exchanges of neighbours."""
+"""Rule of sort: odd-even transposition, for short rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lower and upper factors, rows exchanged as by LAPACK: small ones written out, others in loops."""
+"""Rules of LU with partial pivoting as in LAPACK: unrolled if small, else in loops."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Primitives on arrays whose rows are computed in loops; see `machine.rows.loops`.
+"""Rules for arrays whose rows are computed in loops (`rows.loops`).
 
-A rule gives None where the array has no rows of that kind: then the rule of single numbers holds.
+A rule returns None where the array has no such rows; then the rule for scalars holds.
 """
 
 from __future__ import annotations

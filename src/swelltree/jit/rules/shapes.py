@@ -1,4 +1,4 @@
-"""Primitives that only move numbers about: places move instead."""
+"""Rules of primitives that only move elements: offsets or indices change."""
 
 from __future__ import annotations
 

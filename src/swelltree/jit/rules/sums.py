@@ -1,4 +1,4 @@
-"""Primitives that bring many numbers together."""
+"""Rules of reductions, cumulative operations and products of matrices."""
 
 from __future__ import annotations
 
