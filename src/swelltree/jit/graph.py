@@ -186,7 +186,7 @@ class Graph:
         self.stack = [self.root]
         self.work = 0  # numbers of working memory
         # matrices of fixed arguments that are wanted column by column: (start, shape) -> where
-        self.turns: dict[tuple[int, tuple[int, ...]], Buffer] = {}
+        self.transposes: dict[tuple[int, tuple[int, ...]], Buffer] = {}
         self.zero, self.one = self.constant(0.0), self.constant(1.0)
         self.false, self.true = self.constant(False, TRUTH), self.constant(True, TRUTH)
 
@@ -220,11 +220,11 @@ class Graph:
         self.work += size
         return buffer
 
-    def turned(self, buffer: Buffer, start: int, shape: tuple[int, ...]) -> Buffer:
+    def transpose_of(self, buffer: Buffer, start: int, shape: tuple[int, ...]) -> Buffer:
         """A matrix of fixed arguments, transposed; its place is known when all are."""
         key = (buffer.start + start, shape)
         size = int(np.prod(shape, dtype=int))
-        return self.turns.setdefault(key, Buffer("fixed", -1, size, buffer.kind))
+        return self.transposes.setdefault(key, Buffer("fixed", -1, size, buffer.kind))
 
     def _put(self, key: tuple[Hashable, ...], op: tuple[Any, ...], kind: str, home: Region) -> int:
         number = self.known.get(key)

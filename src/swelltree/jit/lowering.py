@@ -45,7 +45,7 @@ INLINED = {
     "checkpoint",
 }
 UNEXPECTED = (LookupError, AttributeError, TypeError, ValueError, ArithmeticError, RecursionError)
-FILES = ("numbers", "shapes", "indices", "sums", "order", "loops", "each", "algebra", "pivots")
+FILES = ("elementwise", "shapes", "indices", "sums", "order", "loops", "each", "algebra", "pivots")
 FILES += ("rows",)
 
 

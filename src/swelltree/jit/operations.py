@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from swelltree.jit.functions.body import function_name
-from swelltree.jit.functions.written import SHORT, WRITERS
+from swelltree.jit.functions.library import SHORT, WRITERS
 from swelltree.jit.graph import FLOAT, LONG, TRUTH, UNSIGNED, UnsupportedOperationError
 from swelltree.jit.number_types import NOT_NEGATIVE, SINGLE, Types
 

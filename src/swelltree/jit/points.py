@@ -50,7 +50,7 @@ from swelltree.jit.second_derivatives import NotHereError, second_derivatives
 from swelltree.jit.statements import Leave, Loop, Stores
 from swelltree.jit.traced_types import ClosedProgram, DType, TracedProgram
 from swelltree.jit.trees import TreeDef, flatten, leaves_of, mapped
-from swelltree.jit.values import Value, places, stored
+from swelltree.jit.values import Value, stored, value_ids
 
 VALUES, JACOBIANS, SECOND = "values", "jacobians", "second"
 
@@ -361,11 +361,11 @@ class Points:
             for x, u in zip(leaves, traced.used, strict=True)
         ]
         head = Buffer("in", 0, 1, LONG)
-        end = int(places(graph, stored(head, 0, (), graph.root)))
+        end = int(value_ids(graph, stored(head, 0, (), graph.root)))
         counter = graph.room(1, LONG)
         graph.state(Stores([(counter, 0, graph.constant(0, LONG))]))
         with graph.inside() as region:
-            i = int(places(graph, stored(counter, 0, (), region)))
+            i = int(value_ids(graph, stored(counter, 0, (), region)))
             graph.state(Leave(graph.op("lt", i, end)))
             specified = self._specified(graph, traced, i, region)
             outs = self._flattened(kind, builder, traced, [*fixed, *specified])
@@ -397,15 +397,15 @@ class Points:
         graph, closed = builder.graph, traced.closed
         if kind == VALUES:
             flat = Lowering(graph, builder.table)
-            return [places(graph, x) for x in flat.run(closed.jaxpr, closed.consts, inputs)]
+            return [value_ids(graph, x) for x in flat.run(closed.jaxpr, closed.consts, inputs)]
         unknown = inputs[-1].reshape(-1).tolist()
         flat = Differentiating(graph, builder.table, unknown)
         if traced.weights:
             weights = inputs[-1 - traced.weights : -1]
             inputs = [*inputs[: -1 - traced.weights], inputs[-1]]
-            outs = [places(graph, x) for x in flat.run(closed.jaxpr, closed.consts, inputs)]
+            outs = [value_ids(graph, x) for x in flat.run(closed.jaxpr, closed.consts, inputs)]
             return [second_derivatives(flat, outs, weights, len(unknown))]
-        outs = [places(graph, x) for x in flat.run(closed.jaxpr, closed.consts, inputs)]
+        outs = [value_ids(graph, x) for x in flat.run(closed.jaxpr, closed.consts, inputs)]
         partials = []
         for x in outs:
             rows = np.full((x.size, len(unknown)), graph.zero)

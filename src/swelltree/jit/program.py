@@ -329,9 +329,9 @@ class KernelBuilder:
 
     def transposed(self) -> list[tuple[int, tuple[int, ...]]]:
         """Matrices that are needed transposed, whose places follow all others."""
-        for (_, shape), buffer in self.graph.turns.items():
+        for (_, shape), buffer in self.graph.transposes.items():
             buffer.start = self._row("fixed", int(np.prod(shape)), buffer.kind).start
-        return list(self.graph.turns)
+        return list(self.graph.transposes)
 
     def layout(
         self,
@@ -438,13 +438,14 @@ def let_go_of_large() -> None:
 
 
 def with_tables(
-    fixed: np.ndarray, tables: list[np.ndarray], turns: list[tuple[int, tuple[int, ...]]]
+    fixed: np.ndarray, tables: list[np.ndarray], transposed: list[tuple[int, tuple[int, ...]]]
 ) -> np.ndarray:
     """Fixed numbers with large constants of the program and transposed matrices behind them."""
     # a table of wave loads over a long run is large: no copy where nothing follows
     whole = np.concatenate([fixed, *tables]) if any(x.size for x in tables) else fixed
     turned = [
-        whole[at : at + int(np.prod(shape))].reshape(shape).T.reshape(-1) for at, shape in turns
+        whole[at : at + int(np.prod(shape))].reshape(shape).T.reshape(-1)
+        for at, shape in transposed
     ]
     return np.concatenate([whole, *turned]) if turned else whole
 

@@ -15,7 +15,7 @@ from swelltree.jit.derivatives import Differentiating, Partials
 from swelltree.jit.graph import FLOAT, UnsupportedOperationError
 from swelltree.jit.statements import arguments
 from swelltree.jit.traced_types import ClosedProgram
-from swelltree.jit.values import Value, places
+from swelltree.jit.values import Value, value_ids
 
 FLAT = {"sign", "floor", "ceil", "round_even", "round_away", "same", "convert"}
 SMOOTH_FUNCTIONS = {
@@ -121,7 +121,7 @@ class Twice:
             self.rules[name, k] = traced(slope, *like)
         inputs: list[Value] = [np.array(b) for b in x]
         (d,) = self.flat.plain.closed(self.rules[name, k], inputs)
-        return int(places(self.graph, d))
+        return int(value_ids(self.graph, d))
 
 
 def second_derivatives(

@@ -11,7 +11,7 @@ import functools
 
 from swelltree.jit.ensemble.products import Lines, fits, write_products
 from swelltree.jit.ensemble.uniform import Lanes
-from swelltree.jit.functions.written import written
+from swelltree.jit.functions.library import function_text
 from swelltree.jit.graph import FLOAT, LONG, TRUTH, Buffer, Graph
 from swelltree.jit.number_types import NOT_NEGATIVE, SINGLE, Types
 from swelltree.jit.operations import Operations
@@ -57,8 +57,8 @@ class LaneWriter(Writer):
         return self.graph.room(1, LONG)
 
     def functions(self) -> str:
-        single = written(self.operations.functions)
-        return f"{single}\n{written(self.wide.functions, self.types)}"
+        single = function_text(self.operations.functions)
+        return f"{single}\n{function_text(self.wide.functions, self.types)}"
 
     # --- regions ----------------------------------------------------------------------------
     def _loop(self, loop: Loop) -> None:

@@ -1,6 +1,6 @@
 """Unrolled products of shared matrices with per-case vectors, blocked for registers.
 
-Vectors that one matrix multiplies are taken together, so that each coefficient is loaded once; known
+Vectors that one matrix multiplies are taken together, so that a coefficient is loaded once; known
 zeros are left out. Either the sums stay in registers or the weights, whichever are fewer.
 """
 

@@ -29,10 +29,10 @@ from swelltree.jit.values import (
     Stored,
     Value,
     View,
+    constant_values,
     in_memory,
-    numbers,
-    places,
     stored,
+    value_ids,
     view_of,
 )
 
@@ -277,7 +277,7 @@ class RowLoops:
             if place is not None:
                 base = place if base is None else graph.op("add", base, place)
         row = View(x.buffer, np.asarray(first), x.home, x.version, base, lay_out=self.in_order)
-        return row.places(graph) if short else row
+        return row.value_ids(graph) if short else row
 
     def _exactly(
         self, x: View, count: int, buffer: Buffer, where: np.ndarray, home: Region
@@ -387,7 +387,7 @@ class RowLoops:
     def _from_numbers(self, x: np.ndarray) -> View:
         graph, kind = self.graph, self.graph.kinds[int(x.flat[0])]
         offsets, size = self.layout(x.shape)
-        known = numbers(graph, x)
+        known = constant_values(graph, x)
         if known is not None:
             full = np.zeros(size, TYPES[kind])
             full[offsets.reshape(-1)] = known.reshape(-1)
@@ -517,9 +517,11 @@ class RowLoops:
                     for x in values
                 ]
                 return np.broadcast_to(one(*first), shape)
-            if all(numbers(self.graph, x) is not None for x in full):
+            if all(constant_values(self.graph, x) is not None for x in full):
                 return None
-        single = {k: places(self.graph, x) for k, x in enumerate(values) if tuple(x.shape) != shape}
+        single = {
+            k: value_ids(self.graph, x) for k, x in enumerate(values) if tuple(x.shape) != shape
+        }
         wide = [x for k, x in enumerate(values) if k not in single]
         loop, found = self.together(shape, wide)
         rest = iter(found)
@@ -550,7 +552,7 @@ class RowLoops:
     def moved(self, x: Value, move: Moved) -> Value:
         """An array whose numbers are moved about: no number is computed."""
         if not isinstance(x, Retained | Stored):
-            x = in_memory(self.graph, x, self.graph.kinds[int(places(self.graph, x).flat[0])])
+            x = in_memory(self.graph, x, self.graph.kinds[int(value_ids(self.graph, x).flat[0])])
         if isinstance(x, Looped):
             row = self._row_moved(x, move)
             if row is not None:
@@ -617,7 +619,7 @@ class RowLoops:
             return
         same = isinstance(x, np.ndarray) and x.size > UNROLL_LIMIT and (x == x.flat[0]).all()
         if not same and (x.size <= UNROLL_LIMIT or isinstance(x, np.ndarray)):
-            flat = places(graph, x).reshape(-1).tolist()
+            flat = value_ids(graph, x).reshape(-1).tolist()
             pairs = zip(where.reshape(-1).tolist(), flat, strict=True)
             graph.state(Stores([(buffer, at, a) for at, a in pairs]))
             return

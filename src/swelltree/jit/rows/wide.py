@@ -11,7 +11,7 @@ from typing import Any
 
 from swelltree.jit.ensemble.lanes import LaneWriter
 from swelltree.jit.ensemble.uniform import Lanes
-from swelltree.jit.functions.written import written
+from swelltree.jit.functions.library import function_text
 from swelltree.jit.graph import FLOAT, LONG, Buffer, Graph, Region
 from swelltree.jit.native import lane_width
 from swelltree.jit.number_types import SINGLE
@@ -117,7 +117,9 @@ class RowWriter(LaneWriter):
 
     def functions(self) -> str:
         more = [x for width, x in self.on_several.items() if width != self.most and x.functions]
-        return "\n".join([super().functions(), *(written(x.functions, x.types) for x in more)])
+        return "\n".join(
+            [super().functions(), *(function_text(x.functions, x.types) for x in more)]
+        )
 
     # --- loops ------------------------------------------------------------------------------
     def _rows(self, rows: Rows) -> None:
