@@ -12,6 +12,7 @@ import swelltree as sw
 from swelltree.jit import cache
 from swelltree.jit import fingerprint as contents
 from swelltree.jit import program as programs
+from swelltree.jit.arrays import pytree
 from swelltree.jit.backend import jnp
 from swelltree.jit.program import Program
 from validation.pto.pto_systems import oscillator
@@ -91,21 +92,38 @@ def test_functions_of_the_user_are_traced_in_every_process(folder, traced):
     assert len(traced) == 2
 
 
-def test_results_that_are_no_dictionary_need_one_like_them(folder, ours, traced):
+@pytree("name")
+class Named:
+    y: np.ndarray
+    name: str
+
+
+def test_results_of_any_nesting_are_found_again(folder, ours, traced):
     def pair(x):
-        return x + 1.0, {"double": 2.0 * x}
+        return x + 1.0, {"double": 2.0 * x, "none": None, "list": [x]}
 
     for _ in range(2):
-        Program(pair, fixed=0)(X)
-    assert len(traced) == 2
-    for _ in range(2):
-        y, more = Program(pair, fixed=0, like=lambda x: (x, {"double": x}))(X)
+        y, more = Program(pair, fixed=0)(X)
         np.testing.assert_allclose(y, X + 1.0)
         np.testing.assert_allclose(more["double"], 2.0 * X)
+        assert more["none"] is None
+    assert len(traced) == 1
+
+
+def test_results_with_static_parts_need_one_like_them(folder, ours, traced):
+    def named(x):
+        return Named(x + 1.0, "of a result")
+
+    for _ in range(2):
+        assert Program(named, fixed=0)(X).name == "of a result"
+    assert len(traced) == 2
+    for _ in range(2):
+        found = Program(named, fixed=0, like=lambda x: Named(x, "of a result"))(X)
+        np.testing.assert_allclose(found.y, X + 1.0)
+        assert found.name == "of a result"
     assert len(traced) == 3
     for _ in range(2):  # one that is not like them is of no use, and does no harm
-        y, more = Program(pair, fixed=0, like=lambda x: [x, x])(X)
-        np.testing.assert_allclose(more["double"], 2.0 * X)
+        np.testing.assert_allclose(Program(named, fixed=0, like=lambda x: [x, x])(X).y, X + 1.0)
     assert len(traced) == 5
 
 

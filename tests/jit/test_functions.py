@@ -9,13 +9,13 @@ from swelltree.jit.cuda import ptx_of
 from swelltree.jit.ensemble.threads import TRIPLE
 from swelltree.jit.functions.body import function_name
 from swelltree.jit.functions.circular import FAR
-from swelltree.jit.functions.written import (
+from swelltree.jit.functions.library import (
     OF_TWO,
     REDUCED,
     SHORT,
     WRITERS,
-    written,
-    written_short,
+    function_text,
+    short_function_text,
 )
 from swelltree.jit.native import Native, object_code
 from swelltree.jit.number_types import Types
@@ -58,7 +58,9 @@ needs_long = pytest.mark.skipif(
 
 def applied(name, a, b):
     arguments = "double %a, double %b" if name in OF_TWO else "double %a"
-    native = Native(object_code(written({name}) + LOOP.format(name=name, arguments=arguments)))
+    native = Native(
+        object_code(function_text({name}) + LOOP.format(name=name, arguments=arguments))
+    )
     out = np.empty(a.size)
     native(a, b, out, np.array([a.size]))
     return out
@@ -75,7 +77,7 @@ def applied_in_lanes(name, x, width=4):
         ", ptr %po", ", ptr %po, align 8"
     )
     loop = loop.replace(", ptr %pb", ", ptr %pb, align 8")
-    text = written({name}, Types(width)) + loop
+    text = function_text({name}, Types(width)) + loop
     out = np.empty(x.size)
     Native(object_code(text))(x, x, out, np.array([x.size]))
     return out
@@ -237,7 +239,7 @@ def test_angles_without_the_c_library_are_as_good_up_to_their_limit():
     x = 2.0 ** rng.uniform(20, 45, 2000)
     for name, right in exact_circular(x).items():
         loop = LOOP.format(name=name, arguments="double %a")
-        native = Native(object_code(written({name}, libm=False) + loop))
+        native = Native(object_code(function_text({name}, libm=False) + loop))
         out = np.empty(x.size)
         native(x, x, out, np.array([x.size]))
         assert np.abs((out - right) / np.spacing(np.abs(right.astype(float)))).max() <= 2.0
@@ -269,7 +271,7 @@ def test_ptx_of_all_functions_calls_nothing_outside():
         for k, name in enumerate(sorted(WRITERS))
     )
     text = (
-        f'target triple = "{TRIPLE}"\n{written(set(WRITERS), libm=False)}\n'
+        f'target triple = "{TRIPLE}"\n{function_text(set(WRITERS), libm=False)}\n'
         f"define void @run(double %x, ptr %out) {{\n{calls}  ret void\n}}\n"
     )
     ptx = ptx_of(text)
@@ -288,7 +290,7 @@ def test_functions_of_four_bytes_hold_for_all_floats(name):
         "  %r = fpext float %t to double"
     )
     loop = loop.replace(f"%r = call double @st_{name}(double %a)", call)
-    native = Native(object_code(written({name}) + "\n" + written_short({name}) + loop))
+    native = Native(object_code(function_text({name}) + "\n" + short_function_text({name}) + loop))
     rng = np.random.default_rng(4)
     turns = np.float32(np.pi / 2 * rng.integers(-100_000, 100_000, 4000))
     near = np.nextafter(turns, rng.choice([-np.inf, np.inf], 4000).astype("f4"))

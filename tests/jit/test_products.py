@@ -59,8 +59,8 @@ def test_long_products_are_loops_over_numbers_that_a_block_shares(short):
     M = matrix(110, 36, "halves")
     cases = Cases(M, np.array(0.7), RNG.normal(size=(5, 36)), 5)
     written = GpuProgram(doubled, short=short).needed(cases, np.array([0.4]))
-    assert len(written.constants["near"]) == 2 * np.count_nonzero(M)
-    assert set(written.constants["near"]) <= set(range(M.size * 2))
+    assert len(written.layout.constants["near"]) == 2 * np.count_nonzero(M)
+    assert set(written.layout.constants["near"]) <= set(range(M.size * 2))
     ptx = as_ptx(written.text)
     assert ".shared .align 16" in ptx
     assert "bar.sync" in ptx or "barrier.sync" in ptx
@@ -73,7 +73,7 @@ def test_what_has_no_room_in_a_block_is_read_from_afar():
     M = matrix(110, 80, "full")
     cases = Cases(M, np.array(0.7), RNG.normal(size=(5, 80)), 5)
     written = GpuProgram(doubled).needed(cases, np.array([0.4]))
-    assert len(written.constants["far"]) >= M.size
+    assert len(written.layout.constants["far"]) >= M.size
     assert ".entry run(" in as_ptx(written.text)
 
 

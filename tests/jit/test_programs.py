@@ -250,16 +250,16 @@ def test_blocks_keep_programs_small():
         factor = jax.scipy.linalg.cho_factor(M, lower=True)
         return jax.scipy.linalg.cho_solve(factor, (C * z[:, None]).sum(0)), (C * x[None, :]).sum(1)
 
-    writing = KernelBuilder()
+    builder = KernelBuilder()
     values = C, rng.standard_normal(150), K[0]
     inputs = [
-        writing.argument(w, x, w == "fixed")
+        builder.argument(w, x, w == "fixed")
         for w, x in zip(("fixed", "in", "in"), values, strict=True)
     ]
     closed = jax.make_jaxpr(rate)(*values)
-    Lowering(writing.graph).run(closed.jaxpr, closed.consts, inputs)
+    Lowering(builder.graph).run(closed.jaxpr, closed.consts, inputs)
     # numbers that are read, written and made: 45,000 multiplications, were they written out
-    assert len(writing.graph.ops) < 9_000
+    assert len(builder.graph.ops) < 9_000
     close(Program(rate)(*values), jax.jit(rate)(*values))
 
 

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from swelltree.jit.cuda import Device as Device
     from swelltree.jit.cuda import Memory as Memory
     from swelltree.jit.cuda import gpu as gpu
+    from swelltree.jit.engine import BY_LLVM as BY_LLVM
+    from swelltree.jit.engine import note as note
+    from swelltree.jit.engine import noted as noted
     from swelltree.jit.ensemble.gpu_runs import DeviceRun as DeviceRun
     from swelltree.jit.ensemble.gpu_runs import GpuProgram as GpuProgram
     from swelltree.jit.ensemble.gpu_runs import Seconds as Seconds
@@ -63,16 +66,9 @@ if TYPE_CHECKING:
     from swelltree.jit.graph import UnsupportedOperationError as UnsupportedOperationError
     from swelltree.jit.lazy_import import after_import as after_import
     from swelltree.jit.lazy_import import is_imported as is_imported
-    from swelltree.jit.loops import along as along
     from swelltree.jit.loops import derivatives_along as derivatives_along
     from swelltree.jit.loops import each as each
     from swelltree.jit.loops import each_sum as each_sum
-    from swelltree.jit.loops import in_rows as in_rows
-    from swelltree.jit.loops import repeat_while as repeat_while
-    from swelltree.jit.loops import rows_of as rows_of
-    from swelltree.jit.loops import settled as settled
-    from swelltree.jit.loops import stop_gradient as stop_gradient
-    from swelltree.jit.loops import sum_along as sum_along
     from swelltree.jit.native import Native as Native
     from swelltree.jit.native import cores as cores
     from swelltree.jit.native import lane_width as lane_width
@@ -87,9 +83,6 @@ if TYPE_CHECKING:
     from swelltree.jit.program import switched_off as switched_off
     from swelltree.jit.rows.loops import Axes as Axes
     from swelltree.jit.shapes import shapes_of as shapes_of
-    from swelltree.jit.trace_cache import BY_LLVM as BY_LLVM
-    from swelltree.jit.trace_cache import note as note
-    from swelltree.jit.trace_cache import noted as noted
     from swelltree.jit.traced_types import Shaped as Shaped
     from swelltree.jit.trees import TreeDef as TreeDef
     from swelltree.jit.trees import flatten as flatten
@@ -103,6 +96,7 @@ _NAMES = {
     "jitted jnp on_first_choice ravel_pytree trim_cache",
     "cache": "clean_seldom private_bytes private_folder",
     "cuda": "Device Memory gpu",
+    "engine": "BY_LLVM note noted",
     "ensemble.gpu_runs": "DeviceRun GpuProgram Seconds",
     "ensemble.kernels": "KernelBody LaneKernelBody Register Slot Term kernel_text lane_kernel_text",
     "ensemble.lane_runs": "LaneProgram Samples",
@@ -113,14 +107,12 @@ _NAMES = {
     "fingerprint": "Contents content_key hashed installed_version versions",
     "graph": "UnsupportedOperationError",
     "lazy_import": "after_import is_imported",
-    "loops": "along derivatives_along each each_sum in_rows "
-    "repeat_while rows_of settled stop_gradient sum_along",
+    "loops": "derivatives_along each each_sum",
     "native": "Native cores lane_width object_code threads",
     "points": "Points point_program",
     "program": "MAX_EXPRESSIONS Program XLA_REQUESTED let_go_of_large switched_off",
     "rows.loops": "Axes",
     "shapes": "shapes_of",
-    "trace_cache": "BY_LLVM note noted",
     "traced_types": "Shaped",
     "trees": "TreeDef flatten leaves_of mapped structure_of",
 }

@@ -1,8 +1,7 @@
-"""One code for numpy and JAX: arrays carry their own namespace.
+"""Arrays of numpy or JAX: one code for both, and classes that are trees of arrays.
 
-Descriptions are compiled and assembled with plain numpy (no tracing, no
-compilation, milliseconds); time stepping runs the same functions under JAX.
-A function asks its arguments which library they belong to.
+A function asks its arguments for their library (`namespace`): a system is described and assembled
+with numpy, without tracing; the same functions are traced by JAX for time stepping.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Products of matrices in memory with vectors, kept whole where matrices are large and full."""
+"""Matrix-vector products kept whole: large dense matrices in memory are not unrolled."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from swelltree.jit.graph import Buffer, Graph, Region
 from swelltree.jit.statements import Combination
-from swelltree.jit.values import Product, Stored, Value, in_memory, places, stored
+from swelltree.jit.values import Product, Stored, Value, in_memory, stored, value_ids
 
 LARGE = 96  # numbers of a matrix whose product with a vector is kept whole
 FULL = 0.25  # share of numbers that are not known to be zero
@@ -28,7 +28,7 @@ def lazy_product(graph: Graph, x: Value, y: Value) -> Product | None:
             continue
         axis = _along(other, matrix.shape)
         if axis is not None and _lies(matrix, axis):
-            vector = np.take(places(graph, other), 0, axis=1 - axis)
+            vector = np.take(value_ids(graph, other), 0, axis=1 - axis)
             return Product(matrix, vector, axis)
     return None
 
@@ -67,11 +67,11 @@ def times_columns(graph: Graph, x: Value, y: Value, cx: int, cy: int) -> np.ndar
     for matrix, other, c, d, first in ((x, y, cx, cy, True), (y, x, cy, cx, False)):
         if not is_block(matrix) or not _lies(matrix, c) or len(other.shape) > 2:
             continue
-        columns = np.moveaxis(places(graph, other), d, -1)
+        columns = np.moveaxis(value_ids(graph, other), d, -1)
         many = columns.reshape(-1, columns.shape[-1])
         if not len(many):
             continue
-        sums = [places(graph, combined(graph, Product(matrix, v, c))) for v in many]
+        sums = [value_ids(graph, combined(graph, Product(matrix, v, c))) for v in many]
         if columns.ndim == 1:
             return sums[0]
         return np.stack(sums, axis=1 if first else 0)
@@ -94,7 +94,7 @@ def dense_product(graph: Graph, A: np.ndarray, B: np.ndarray) -> np.ndarray | No
         turned = dense_product(graph, B.T, A.T)
         return None if turned is None else turned.T
     rows = in_memory(graph, B, "f8")
-    return np.stack([places(graph, combined(graph, Product(rows, a, 0))) for a in A])
+    return np.stack([value_ids(graph, combined(graph, Product(rows, a, 0))) for a in A])
 
 
 def combined(graph: Graph, x: Product) -> Stored:
@@ -117,7 +117,7 @@ def combined(graph: Graph, x: Product) -> Stored:
 def combination(graph: Graph, rows: list[Stored], weights: list[int]) -> list[int]:
     """Numbers of the sum of rows in memory, all of one length, each times a number."""
     where = [(row.buffer, row.start, row.home) for row in rows]
-    return places(graph, _summed(graph, where, weights, rows[0].size)).tolist()
+    return value_ids(graph, _summed(graph, where, weights, rows[0].size)).tolist()
 
 
 def _summed(
@@ -138,4 +138,4 @@ def _summed(
 
 
 def _turned(graph: Graph, matrix: Stored) -> Buffer:
-    return graph.turned(matrix.buffer, matrix.start, matrix.shape)
+    return graph.transpose_of(matrix.buffer, matrix.start, matrix.shape)

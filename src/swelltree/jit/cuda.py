@@ -1,6 +1,6 @@
-"""NVIDIA's driver, as far as programs of many cases need it, by ctypes.
+"""The NVIDIA driver API by ctypes: load PTX, hold device memory, launch kernels.
 
-The driver is a library that comes with the graphics card; nothing else of CUDA is asked for.
+Only the driver library is needed, which comes with the graphics card; PTX is made by LLVM.
 """
 
 from __future__ import annotations

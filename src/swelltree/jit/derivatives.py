@@ -1,11 +1,12 @@
-"""Derivatives taken while a program is flattened: number by number, by JAX's own rules.
+"""Forward-mode derivatives during lowering: sparse partials of each scalar expression.
 
-Every number that moves with the unknowns has its derivatives in those it depends on, as further
-expressions of the same graph; what is zero never becomes one. Sums and products are written here.
-Every other operation is differentiated by JAX: functions of single numbers once as such, anything
-else (loops, branches, factors of matrices, functions with derivatives of their own) as a whole,
-along as few directions as serve. So a tie of two maxima, the branch of a `where` that is not
-taken, a sum of truth values or a `stop_gradient` have the derivatives that they have in JAX.
+Partials that are zero never become expressions. Sums, products and selections have rules here. All
+other scalar functions are differentiated by `jax.jvp` once per function; loops, factorisations and
+functions with custom derivatives by `jax.jvp` as a whole, along as few directions as serve. So ties
+of maxima, branches of a `where` and `stop_gradient` have the derivatives that they have in JAX.
+
+`jax.jacfwd` before lowering gives programs of the same size and speed, but makes first results of
+several bodies 25 to 160 % slower (tracing and folding zeros), so it is not used for Jacobians.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from swelltree.jit.backend import jax, traced
 from swelltree.jit.graph import FLOAT, TRUTH, Graph, UnsupportedOperationError, kind_of
 from swelltree.jit.lowering import INLINED, UNEXPECTED, Lowering
 from swelltree.jit.traced_types import ClosedProgram, Equation, Variable, is_known
-from swelltree.jit.values import Stored, Value, places
+from swelltree.jit.values import Stored, Value, value_ids
 
 Partials = dict[int, int]  # number of an unknown -> expression of the derivative, where it is not 0
 OWN = {"custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr"}  # derivatives of their own
@@ -97,7 +98,7 @@ class Differentiating(Lowering):
     def _moves(self, x: Value) -> bool:
         if isinstance(x, Stored) and x.buffer.where != "work":
             return False
-        return not self.partials.keys().isdisjoint(places(self.graph, x).reshape(-1).tolist())
+        return not self.partials.keys().isdisjoint(value_ids(self.graph, x).reshape(-1).tolist())
 
     def _are_specified(self, outs: list[Value], values: list[Value]) -> bool:
         """Are all numbers those that were given, or loaded from where nothing moves?
@@ -110,12 +111,12 @@ class Differentiating(Lowering):
             a
             for x, fixed in zip(values, still, strict=True)
             if not fixed
-            for a in places(graph, x).reshape(-1).tolist()
+            for a in value_ids(graph, x).reshape(-1).tolist()
         }
         for x in outs:
             if isinstance(x, Stored) and x.buffer.where != "work":
                 continue
-            for a in places(graph, x).reshape(-1).tolist():
+            for a in value_ids(graph, x).reshape(-1).tolist():
                 op = graph.ops[a]
                 if a in specified or op[0] == "is" or (op[0] == "load" and op[1].where != "work"):
                     continue
@@ -123,7 +124,7 @@ class Differentiating(Lowering):
         return True
 
     def _still(self, x: Value) -> Value:
-        x = places(self.graph, x)
+        x = value_ids(self.graph, x)
         out = [self._apart(a) if self.of(a) else a for a in x.reshape(-1).tolist()]
         return np.array(out, dtype=int).reshape(x.shape)
 
@@ -150,12 +151,12 @@ class Differentiating(Lowering):
     def _of_single(self, eqn: Equation, values: list[Value], out: Value) -> None:
         graph, shape = self.graph, eqn.outvars[0].aval.shape
         variables = [values[k] for k in _variables(eqn).values()]
-        rows = [np.broadcast_to(places(graph, x), shape).reshape(-1).tolist() for x in variables]
+        rows = [np.broadcast_to(value_ids(graph, x), shape).reshape(-1).tolist() for x in variables]
         kinds = tuple(str(var.aval.dtype) for var in eqn.invars)
         which = tuple(eqn.invars.index(var) for var in _variables(eqn))
         known = tuple(repr(var.val) if is_known(var) else "" for var in eqn.invars)
         rule = (eqn.primitive.name, str(eqn.params), kinds, known, which)
-        for a, *args in zip(places(graph, out).reshape(-1).tolist(), *rows, strict=True):
+        for a, *args in zip(value_ids(graph, out).reshape(-1).tolist(), *rows, strict=True):
             if a in self.partials or graph.value(a) is not None:
                 continue
             moving = [k for k, x in enumerate(args) if self.of(x)]
@@ -169,7 +170,7 @@ class Differentiating(Lowering):
                 self.rules[rule, k] = _guarded(eqn, lambda: _traced_derivative(eqn, k))
             inputs: list[Value] = [np.array(a) for a in args]
             (d,) = self.plain.closed(self.rules[rule, k], inputs)
-            self.partial[key] = int(places(self.graph, d))
+            self.partial[key] = int(value_ids(self.graph, d))
         return self.partial[key]
 
     # --- everything else ----------------------------------------------------------------------
@@ -177,7 +178,7 @@ class Differentiating(Lowering):
         graph, variables = self.graph, _variables(eqn)
         values = [values[k] for k in variables.values()]
         moving = [k for k, x in enumerate(values) if self._moves(x)]
-        arrays = [places(graph, values[k]) for k in moving]
+        arrays = [value_ids(graph, values[k]) for k in moving]
         all_places = [a for x in arrays for a in x.reshape(-1).tolist()]
         sources = list(dict.fromkeys(a for a in all_places if self.of(a)))
         unknown = sorted({j for a in sources for j in self.of(a)})
@@ -199,8 +200,8 @@ class Differentiating(Lowering):
         for i, var in enumerate(eqn.outvars):
             if not _is_float(var):
                 continue
-            change = places(graph, next(changes)).reshape(len(directions), -1)
-            outs[i] = self._with_partials(places(graph, outs[i]), change, directions, by_source)
+            change = value_ids(graph, next(changes)).reshape(len(directions), -1)
+            outs[i] = self._with_partials(value_ids(graph, outs[i]), change, directions, by_source)
         return outs
 
     def _with_partials(
@@ -310,8 +311,8 @@ def _traced_directions(eqn: Equation, moving: list[int], count: int) -> ClosedPr
 def _rows(flat: Differentiating, out: Value, *values: Value) -> Value:
     graph = flat.graph
     shape = out.shape
-    lists = [np.broadcast_to(places(graph, x), shape).reshape(-1).tolist() for x in values]
-    return zip(places(graph, out).reshape(-1).tolist(), *lists, strict=True)
+    lists = [np.broadcast_to(value_ids(graph, x), shape).reshape(-1).tolist() for x in values]
+    return zip(value_ids(graph, out).reshape(-1).tolist(), *lists, strict=True)
 
 
 def _sum(flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]) -> None:
@@ -372,10 +373,10 @@ def _converted(
 
 
 def _total(flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]) -> None:
-    graph, x = flat.graph, places(flat.graph, values[0])
+    graph, x = flat.graph, value_ids(flat.graph, values[0])
     axes = [int(d) for d in eqn.params["axes"]]
     stored = [d for d in range(x.ndim) if d not in axes]
-    out = places(graph, outs[0]).reshape(-1).tolist()
+    out = value_ids(graph, outs[0]).reshape(-1).tolist()
     rows = x.transpose([*stored, *axes]).reshape(len(out), -1).tolist()
     for a, row in zip(out, rows, strict=True):
         flat.put(a, flat.combined((graph.one, flat.of(b)) for b in row))
@@ -384,14 +385,14 @@ def _total(flat: Differentiating, eqn: Equation, values: list[Value], outs: list
 def _dot(flat: Differentiating, eqn: Equation, values: list[Value], outs: list[Value]) -> None:
     graph = flat.graph
     (cx, cy), (bx, by) = eqn.params["dimension_numbers"]
-    x, y = places(graph, values[0]), places(graph, values[1])
+    x, y = value_ids(graph, values[0]), value_ids(graph, values[1])
     fx = [d for d in range(x.ndim) if d not in (*cx, *bx)]
     fy = [d for d in range(y.ndim) if d not in (*cy, *by)]
     batch = int(np.prod([x.shape[d] for d in bx], dtype=int))
     inner = int(np.prod([x.shape[d] for d in cx], dtype=int))
     left = x.transpose([*bx, *fx, *cx]).reshape(batch, -1, inner).tolist()
     right = y.transpose([*by, *fy, *cy]).reshape(batch, -1, inner).tolist()
-    out = iter(places(graph, outs[0]).reshape(-1).tolist())
+    out = iter(value_ids(graph, outs[0]).reshape(-1).tolist())
     for P, Q in zip(left, right, strict=True):
         for p in P:
             for q in Q:

@@ -1,8 +1,7 @@
-"""One body for every row of some arrays: `jax.vmap` for XLA, a loop in native code.
+"""The JAX primitive `each`: one body for every row of some arrays.
 
-An operation of its own in traced programs, so that `engine.machine` sees the body and not what
-`vmap` makes of it. Its derivatives, its transpose and its batches are operations of the same kind:
-what is shared by all rows has a sum over them as its cotangent, and a sum has a shared one.
+XLA sees `jax.vmap` of the body, native code a loop. Derivatives, transposes and batches of the
+primitive are `each` again: what is shared by all rows has a sum as its cotangent.
 """
 
 from __future__ import annotations

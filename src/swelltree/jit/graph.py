@@ -1,13 +1,10 @@
-"""Expressions of single numbers in nested regions: simplified as they are made, each kept once.
+"""The intermediate representation: scalar expressions in nested regions, hash-consed and folded.
 
-A number is its place in the lists of a `Graph`. It has a kind (float, two sizes of integers, truth)
-and a region: the function itself, the body of a loop or a branch. An operation stands in the
-outermost region in which all of its arguments are known, so that what does not change in a loop is
-computed before it. Zeros, ones and equal parts disappear on the way. As usual for such
-simplifications a product with a zero that is known beforehand is zero, whatever the other factor,
-and so is the difference of a number and itself: what is not finite is not seen there.
-
-What is not an expression (a loop, a branch, stores) is a `Statement` of a region.
+An expression is its index in the lists of a `Graph`. It has a kind (float64, three kinds of
+integers, bool) and a home: the outermost region (function, loop body or branch) in which all of its
+arguments are known, so that loop invariants are hoisted. Zeros, ones and equal operands are folded;
+a product with a known zero is zero whatever the other factor, and x - x is zero: NaN and infinity
+are not seen there. Loops, branches and stores are `Statement`s of a region.
 """
 
 from __future__ import annotations
@@ -137,7 +134,9 @@ LEAVES = {"is", "load", "load_at", "row"}  # no arguments that are expressions o
 
 
 class UnsupportedOperationError(Exception):
-    """Something that cannot be written as equations of single numbers, in words."""
+    """Something that cannot be lowered, in words."""
+
+    lasts = True  # no use to try again
 
 
 @dataclass(eq=False)
@@ -187,7 +186,7 @@ class Graph:
         self.stack = [self.root]
         self.work = 0  # numbers of working memory
         # matrices of fixed arguments that are wanted column by column: (start, shape) -> where
-        self.turns: dict[tuple[int, tuple[int, ...]], Buffer] = {}
+        self.transposes: dict[tuple[int, tuple[int, ...]], Buffer] = {}
         self.zero, self.one = self.constant(0.0), self.constant(1.0)
         self.false, self.true = self.constant(False, TRUTH), self.constant(True, TRUTH)
 
@@ -221,11 +220,11 @@ class Graph:
         self.work += size
         return buffer
 
-    def turned(self, buffer: Buffer, start: int, shape: tuple[int, ...]) -> Buffer:
+    def transpose_of(self, buffer: Buffer, start: int, shape: tuple[int, ...]) -> Buffer:
         """A matrix of fixed arguments, transposed; its place is known when all are."""
         key = (buffer.start + start, shape)
         size = int(np.prod(shape, dtype=int))
-        return self.turns.setdefault(key, Buffer("fixed", -1, size, buffer.kind))
+        return self.transposes.setdefault(key, Buffer("fixed", -1, size, buffer.kind))
 
     def _put(self, key: tuple[Hashable, ...], op: tuple[Any, ...], kind: str, home: Region) -> int:
         number = self.known.get(key)

@@ -1,6 +1,6 @@
-"""A traced program as expressions and statements, equation by equation.
+"""Lowers a jaxpr to the graph, equation by equation, by rules of primitives.
 
-Derivatives are not taken here: JAX takes them before, so that they are JAX's own.
+Derivatives are taken before, by JAX (`Program`) or during lowering (`derivatives`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ INLINED = {
     "checkpoint",
 }
 UNEXPECTED = (LookupError, AttributeError, TypeError, ValueError, ArithmeticError, RecursionError)
-FILES = ("numbers", "shapes", "indices", "sums", "order", "loops", "each", "algebra", "pivots")
+FILES = ("elementwise", "shapes", "indices", "sums", "order", "loops", "each", "algebra", "pivots")
 FILES += ("rows",)
 
 

@@ -1,4 +1,4 @@
-"""Native code of this processor from LLVM's language, kept on disk."""
+"""Object code for this CPU from LLVM IR, cached on disk and loaded by MCJIT."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Types of LLVM's language for numbers: scalars, or vectors in a SIMD register."""
+"""LLVM types of scalars and SIMD vectors."""
 
 from __future__ import annotations
 

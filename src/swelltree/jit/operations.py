@@ -1,11 +1,11 @@
-"""Operations on scalars or vectors in LLVM's language."""
+"""Emits arithmetic on scalars or vectors as LLVM IR, with XLA's semantics of integers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from swelltree.jit.functions.body import function_name
-from swelltree.jit.functions.written import SHORT, WRITERS
+from swelltree.jit.functions.library import SHORT, WRITERS
 from swelltree.jit.graph import FLOAT, LONG, TRUTH, UNSIGNED, UnsupportedOperationError
 from swelltree.jit.number_types import NOT_NEGATIVE, SINGLE, Types
 

@@ -1,17 +1,18 @@
-"""A function of JAX at one point or at many: values, Jacobians and second derivatives.
+"""A function at one point or at many: values, Jacobians and second derivatives.
 
-The function is traced once for all that is made of it. Its first argument holds numbers that rarely
-change: those that are used are loaded from memory, their zeros and ones are built in. The last
-argument are the unknowns. At many points one loop in native code goes from point to point; what
-is the same at all of them is computed before it, and a program serves any number of them.
+The function is traced once for all of these. Its first argument holds values that rarely change:
+those that are used are loaded from memory, their zeros and ones are built in. The last argument are
+the unknowns. At many points one native loop goes from point to point; what is the same at all of
+them is computed before it, and a program serves any number of points.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,60 +20,68 @@ import numpy as np
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import is_tracer, jax, jaxpr_as_fun, jnp
 from swelltree.jit.derivatives import Differentiating
-from swelltree.jit.entries import Entry, Layout, entry_of
-from swelltree.jit.fingerprint import hashed
-from swelltree.jit.graph import LONG, Buffer, Graph, Region, UnsupportedOperationError, kind_of
-from swelltree.jit.lowering import Lowering, count_numbers, needed
-from swelltree.jit.native import Native, object_code, object_name
-from swelltree.jit.program import (
-    CACHE_SIZE,
-    MAX_NUMBERS,
-    KernelBuilder,
-    Key,
-    packed,
-    patterns_of,
-    switched_off,
-    with_tables,
-)
-from swelltree.jit.rows.wide import text_of
-from swelltree.jit.second_derivatives import NotHereError, second_derivatives
-from swelltree.jit.statements import Leave, Loop, Stores
-from swelltree.jit.trace_cache import (
-    BY_LLVM,
+from swelltree.jit.engine import BY_LLVM, note
+from swelltree.jit.entries import (
+    Aval,
+    Entry,
+    Layout,
     Outline,
-    Shaped,
-    Traced,
-    note,
+    Place,
+    entry_of,
+    known_or_lowered,
     read_outline,
     write_outline,
 )
+from swelltree.jit.graph import LONG, Buffer, Graph, Region, UnsupportedOperationError, kind_of
+from swelltree.jit.lowering import Lowering, count_numbers, needed
+from swelltree.jit.program import (
+    CACHE_SIZE,
+    KernelBuilder,
+    Key,
+    Loaded,
+    check_size,
+    packed,
+    patterns_of,
+    same_objects,
+    switched_off,
+    taken,
+)
+from swelltree.jit.second_derivatives import NotHereError, second_derivatives
+from swelltree.jit.statements import Leave, Loop, Stores
 from swelltree.jit.traced_types import ClosedProgram, DType, TracedProgram
 from swelltree.jit.trees import TreeDef, flatten, leaves_of, mapped
-from swelltree.jit.values import Value, places, stored
+from swelltree.jit.values import Value, stored, value_ids
 
 VALUES, JACOBIANS, SECOND = "values", "jacobians", "second"
-LONG_TEXT = 4000  # lines: LLVM takes longer to improve such code than the few evaluations of it
 
 
 @dataclass
-class Compiled:
-    """Native code of one kind of results, for one pattern of zeros and ones."""
+class Traced:
+    """A function for arguments of some shapes.
 
-    native: Native
-    tables: list[np.ndarray]
-    turns: list[tuple[int, tuple[int, ...]]]
-    outs: list[tuple[int, tuple[int, ...], DType]]
-    size: int  # numbers of a point's results
-    work: int
-    steady: list[bool]  # which results are the same at all points
-    shared: tuple[object, int, dict[int, np.ndarray]] = (None, 0, {})
-    last: tuple[np.ndarray | None, np.ndarray] = (None, np.zeros(0))
+    Args:
+        trace: gives its program; asked once.
+        used: as of `Outline`.
+        tree: as of `Outline`; None: the one array of `avals`.
+        avals: as of `Outline`.
+        specified: shapes and types of the arrays of the other arguments.
+        weights: how many of these are weights, before the last.
+        entry: on disk; None where it has none.
+        number: identifies it in this process.
+    """
 
-    def row(self, fixed: np.ndarray) -> np.ndarray:
-        """Fixed numbers with all that goes with them."""
-        if self.last[0] is not fixed:
-            self.last = fixed, with_tables(fixed, self.tables, self.turns)
-        return self.last[1]
+    trace: Callable[[], ClosedProgram]
+    used: list[bool]
+    tree: TreeDef | None
+    avals: list[Aval]
+    specified: list[Aval]
+    weights: int = 0
+    entry: Entry | None = None
+    number: int = field(default_factory=functools.partial(next, itertools.count()))
+
+    @functools.cached_property
+    def closed(self) -> ClosedProgram:
+        return self.trace()
 
 
 class Points:
@@ -90,7 +99,7 @@ class Points:
     ) -> None:
         self.function, self.many, self.share = function, many, share
         self.traces: dict[Hashable, Traced] = {}
-        self.programs: dict[Hashable, Compiled | UnsupportedOperationError] = {}
+        self.programs: dict[Hashable, Loaded | UnsupportedOperationError] = {}
         # of the last fixed arguments
         self.patterns: dict[Hashable, tuple[list[Array], Key, np.ndarray]] = {}
         self.last: dict[str, Any] = {}  # what was found for the last arguments
@@ -181,10 +190,11 @@ class Points:
             x = x if x.dtype == np.float64 else x.astype(np.int64).view(np.float64)
             into[:, at : at + size] = x.reshape(count, size)
             at += size
-        out, work = np.zeros((count, program.size)), np.empty(program.work)
+        _, n_out, n_work = program.layout.sizes
+        out, work = np.zeros((count, n_out)), np.empty(n_work)
         head = np.array([count], dtype=np.int64).view(np.float64)
         rows = np.concatenate([head, into.reshape(-1)])
-        program.native(program.row(numbers), rows, out, work)
+        program.native(program.fixed(numbers), rows, out, work)
         arrays = self._arrays(program, numbers, out)
         if kind == SECOND:
             return arrays[0]
@@ -194,31 +204,25 @@ class Points:
             return values
         return values, traced.tree.unflatten(arrays[half:])
 
-    def _arrays(self, program: Compiled, numbers: np.ndarray, out: np.ndarray) -> list[np.ndarray]:
+    def _arrays(self, program: Loaded, fixed: np.ndarray, out: np.ndarray) -> list[np.ndarray]:
         """Results; those that are the same at all points are the same objects, where asked for."""
+        layout = program.layout
         if not self.share:
-            return [self._taken(out, place) for place in program.outs]
+            return [taken(out, place, self.many) for place in layout.outs]
         known, count, shared = program.shared
-        if known is not numbers or count != len(out):
+        if known is not fixed or count != len(out):
             shared = {}
-            program.shared = numbers, len(out), shared
+            program.shared = fixed, len(out), shared
         arrays = []
-        for k, (place, steady) in enumerate(zip(program.outs, program.steady, strict=True)):
+        for k, (place, steady) in enumerate(zip(layout.outs, layout.steady, strict=True)):
             x = shared.get(k)
             if x is None:
-                x = self._taken(out, place)
+                x = taken(out, place, self.many)
                 if steady:
                     shared[k] = x = x.copy()  # else all of this call's results stay in memory
                     x.flags.writeable = False
             arrays.append(x)
         return arrays
-
-    def _taken(self, out: np.ndarray, place: tuple[int, tuple[int, ...], DType]) -> np.ndarray:
-        start, shape, dtype = place
-        part = out[:, start : start + _size(shape)]
-        if dtype != np.float64:
-            part = np.ascontiguousarray(part).view(np.int64).astype(dtype)
-        return part.reshape(len(out), *shape) if self.many else part.reshape(shape)
 
     def _program(self, kind: str, fixed: Tree, others: tuple[Array, ...]) -> tuple[Any, Any, Any]:
         """Native code or why there is none, the traced function, numbers of the fixed argument."""
@@ -229,7 +233,7 @@ class Points:
             return before[4]
         leaves, structure = flatten(fixed)
         if before is not None and before[0] == like:
-            same = before[2] == structure and _same_objects(before[3], leaves)
+            same = before[2] == structure and same_objects(before[3], leaves)
             if same:
                 return before[4]
         if any(map(is_tracer, (*leaves, *rest))):
@@ -270,27 +274,16 @@ class Points:
 
     def _known_or_compiled(
         self, kind: str, traced: Traced, leaves: list[Array], pattern: Key
-    ) -> Compiled | UnsupportedOperationError:
+    ) -> Loaded | UnsupportedOperationError:
         """The program from the disk, or made now; or why there is none."""
         entry = None
         if traced.entry is not None:
-            name = hashed("points 1", traced.entry.name, kind, *pattern.parts)
-            entry = Entry(name, traced.entry.folder)
-        found = None if entry is None else entry.read()
-        if isinstance(found, str):
-            return UnsupportedOperationError(found)
+            entry = traced.entry.beside("points 2", kind, *pattern.parts)
         try:
-            layout, code = self._written(kind, traced, leaves) if found is None else found
+            layout = known_or_lowered(entry, lambda: self._lowered(kind, traced, leaves))
         except NotHereError as error:
             return error
-        except UnsupportedOperationError as error:
-            if entry is not None:
-                entry.refuse(str(error))
-            return error
-        if entry is not None and found is None:
-            entry.write(layout)
-        memory = layout.turns, layout.outs, layout.size, layout.work
-        return Compiled(Native(code), [layout.tables], *memory, layout.steady)
+        return UnsupportedOperationError(layout) if isinstance(layout, str) else Loaded(layout)
 
     def _weighted(self, fixed: Tree, others: tuple[Array, ...]) -> Traced:
         (*specified, weight), unknowns = others
@@ -298,15 +291,15 @@ class Points:
         key = (SECOND, base.number)
         if key not in self.traces:
             like = [
-                Shaped(np.shape(x)[1:] if self.many else np.shape(x), np.dtype(float))
+                Aval(np.shape(x)[1:] if self.many else np.shape(x), np.dtype(float))
                 for x in leaves_of(weight)
             ]
             _make_room(self.traces)
             *inputs, last = base.specified
-            specified, slope = [*inputs, *like, last], Shaped(last.shape, np.dtype(float))
+            specified, slope = [*inputs, *like, last], Aval(last.shape, np.dtype(float))
             entry = base.entry
             if entry is not None:
-                entry = Entry(hashed("weighted 1", entry.name, str(specified)), entry.folder)
+                entry = entry.beside("weighted 2", str(specified))
             self.traces[key] = Traced(
                 lambda: base.closed, base.used, None, [slope], specified, len(like), entry
             )
@@ -320,7 +313,7 @@ class Points:
         what = VALUES if kind == JACOBIANS else kind
         key = (what, structure, tuple(shapes), tuple(types))
         if key not in self.traces:
-            like = list(map(Shaped, shapes, types))
+            like = list(map(Aval, shapes, types))
             _make_room(self.traces)
             entry = entry_of((self.function,), (fixed, *others), b"", ("outline", what, like))
             trace = functools.partial(self._outline, kind, structure, like, skip)
@@ -334,13 +327,13 @@ class Points:
         return self.traces[key]
 
     def _outline(
-        self, kind: str, structure: TreeDef, like: list[Shaped], skip: int
+        self, kind: str, structure: TreeDef, like: list[Aval], skip: int
     ) -> tuple[ClosedProgram, Outline]:
         one = self._single(kind)
         make: Any = jax.make_jaxpr(lambda *x: one(*structure.unflatten(x)), return_shape=True)
         closed, out = make(*(jax.ShapeDtypeStruct(*x) for x in like))
         results, tree = jax.tree.flatten(out)
-        avals = [Shaped(tuple(x.shape), np.dtype(x.dtype)) for x in results]
+        avals = [Aval(tuple(x.shape), np.dtype(x.dtype)) for x in results]
         return closed, Outline(_used(closed.jaxpr)[:skip], tree, avals)
 
     def _pattern(
@@ -348,7 +341,7 @@ class Points:
     ) -> tuple[tuple[int, str, Key], np.ndarray]:
         used = [x for x, u in zip(leaves, traced.used, strict=True) if u]
         before = self.patterns.get(traced.number)
-        if before is None or not _same_objects(before[0], used):
+        if before is None or not same_objects(before[0], used):
             arrays = [np.asarray(x) for x in used]
             for x in arrays:
                 kind_of(x.dtype)
@@ -358,37 +351,31 @@ class Points:
             self.patterns[traced.number] = before
         return (traced.number, kind, before[1]), before[2]
 
-    def _written(self, kind: str, traced: Traced, leaves: list[Array]) -> tuple[Layout, bytes]:
-        count = count_numbers(traced.closed.jaxpr)
-        if count > MAX_NUMBERS:
-            raise UnsupportedOperationError(f"{count} numbers, more than {MAX_NUMBERS}")
-        writing = KernelBuilder()
-        graph = writing.graph
+    def _lowered(self, kind: str, traced: Traced, leaves: list[Array]) -> Layout:
+        """Layout with object code, by tracing: a loop over the points."""
+        check_size(count_numbers(traced.closed.jaxpr))
+        builder = KernelBuilder()
+        graph = builder.graph
         fixed: list[Value] = [
-            writing.argument("fixed", x, True) if u else stored(NOWHERE, 0, np.shape(x), graph.root)
+            builder.argument("fixed", x, True) if u else stored(NOWHERE, 0, np.shape(x), graph.root)
             for x, u in zip(leaves, traced.used, strict=True)
         ]
         head = Buffer("in", 0, 1, LONG)
-        end = int(places(graph, stored(head, 0, (), graph.root)))
+        end = int(value_ids(graph, stored(head, 0, (), graph.root)))
         counter = graph.room(1, LONG)
         graph.state(Stores([(counter, 0, graph.constant(0, LONG))]))
         with graph.inside() as region:
-            i = int(places(graph, stored(counter, 0, (), region)))
+            i = int(value_ids(graph, stored(counter, 0, (), region)))
             graph.state(Leave(graph.op("lt", i, end)))
             specified = self._specified(graph, traced, i, region)
-            outs = self._flattened(kind, writing, traced, [*fixed, *specified])
+            outs = self._flattened(kind, builder, traced, [*fixed, *specified])
             where, size = _places_of(self._shapes(kind, traced))
             last = _stores(graph, i, outs, where, size)
             last.single.append((counter, 0, graph.op("add", i, graph.constant(1, LONG))))
             graph.state(last)
         graph.state(Loop(region))
-        turns = writing.turns()
-        text = text_of(graph)
-        optimise = 0 if text.count("\n") > LONG_TEXT else 2
         steady = [all(graph.home[a] is graph.root for a in x.reshape(-1).tolist()) for x in outs]
-        tables = np.concatenate([np.zeros(0), *writing.tables])
-        name, code = object_name(text, optimise), object_code(text, optimise)
-        return Layout(name, tables, turns, where, size, graph.work, None, steady), code
+        return builder.layout(where, size, steady=steady, quick=True)
 
     def _specified(self, graph: Graph, traced: Traced, i: int, region: Region) -> list[np.ndarray]:
         row = sum(_size(x.shape) for x in traced.specified)
@@ -405,20 +392,20 @@ class Points:
         return out
 
     def _flattened(
-        self, kind: str, writing: KernelBuilder, traced: Traced, inputs: list[Value]
+        self, kind: str, builder: KernelBuilder, traced: Traced, inputs: list[Value]
     ) -> list[np.ndarray]:
-        graph, closed = writing.graph, traced.closed
+        graph, closed = builder.graph, traced.closed
         if kind == VALUES:
-            flat = Lowering(graph, writing.table)
-            return [places(graph, x) for x in flat.run(closed.jaxpr, closed.consts, inputs)]
+            flat = Lowering(graph, builder.table)
+            return [value_ids(graph, x) for x in flat.run(closed.jaxpr, closed.consts, inputs)]
         unknown = inputs[-1].reshape(-1).tolist()
-        flat = Differentiating(graph, writing.table, unknown)
+        flat = Differentiating(graph, builder.table, unknown)
         if traced.weights:
             weights = inputs[-1 - traced.weights : -1]
             inputs = [*inputs[: -1 - traced.weights], inputs[-1]]
-            outs = [places(graph, x) for x in flat.run(closed.jaxpr, closed.consts, inputs)]
+            outs = [value_ids(graph, x) for x in flat.run(closed.jaxpr, closed.consts, inputs)]
             return [second_derivatives(flat, outs, weights, len(unknown))]
-        outs = [places(graph, x) for x in flat.run(closed.jaxpr, closed.consts, inputs)]
+        outs = [value_ids(graph, x) for x in flat.run(closed.jaxpr, closed.consts, inputs)]
         partials = []
         for x in outs:
             rows = np.full((x.size, len(unknown)), graph.zero)
@@ -463,7 +450,7 @@ NOWHERE = Buffer("nowhere", 0, 0, "f8")
 
 def _places_of(
     shapes: list[tuple[tuple[int, ...], DType]],
-) -> tuple[list[tuple[int, tuple[int, ...], DType]], int]:
+) -> tuple[list[Place], int]:
     """Where arrays of results lie, with shapes and types, and how many numbers there are."""
     found, at = [], 0
     for shape, dtype in shapes:
@@ -476,7 +463,7 @@ def _stores(
     graph: Graph,
     i: int,
     outs: list[np.ndarray],
-    where: list[tuple[int, tuple[int, ...], DType]],
+    where: list[Place],
     size: int,
 ) -> Stores:
     """Results of point i go to their row; it is zero before."""
@@ -496,10 +483,6 @@ def _size(shape: tuple[int, ...]) -> int:
 def _make_room(known: dict[Hashable, Tree]) -> None:
     while len(known) >= CACHE_SIZE:
         known.pop(next(iter(known)))
-
-
-def _same_objects(a: list[object], b: list[object]) -> bool:
-    return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
 
 
 def _used(jaxpr: TracedProgram) -> list[bool]:

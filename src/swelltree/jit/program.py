@@ -1,4 +1,4 @@
-"""A function of JAX as a program that runs by LLVM, or by XLA where it cannot be flattened."""
+"""A function of JAX for one case: native code by LLVM, or XLA where it cannot be lowered."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import math
 import os
 import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -15,7 +14,15 @@ import numpy as np
 
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import NEW_PROGRAMS, is_tracer, jax
-from swelltree.jit.entries import Layout, entry_of, names_of
+from swelltree.jit.engine import BY_LLVM, note
+from swelltree.jit.entries import (
+    Layout,
+    Place,
+    entry_of,
+    known_or_lowered,
+    structure_of_words,
+    words_of,
+)
 from swelltree.jit.graph import MAX_EXPRESSIONS, Buffer, Graph, UnsupportedOperationError, kind_of
 from swelltree.jit.lazy_import import is_imported
 from swelltree.jit.lowering import NONE, Lowering, count_numbers
@@ -23,8 +30,7 @@ from swelltree.jit.native import Native, object_code, object_name
 from swelltree.jit.rows.loops import Axes
 from swelltree.jit.rows.wide import text_of
 from swelltree.jit.statements import Stores
-from swelltree.jit.trace_cache import BY_LLVM, note
-from swelltree.jit.traced_types import DType, Shaped
+from swelltree.jit.traced_types import Shaped
 from swelltree.jit.trees import TreeDef, flatten, in_words_of_jax, structure_of
 from swelltree.jit.values import Stored, Value, stored, stores
 
@@ -32,6 +38,7 @@ CACHE_SIZE = 24  # programs of one function, for as many shapes and patterns
 MAX_NUMBERS = (
     200_000  # numbers of a program before it is simplified; `graph.MOST` are left, at most
 )
+LONG_TEXT = 4000  # lines: LLVM takes longer to improve such code than its few evaluations
 READ_MARGIN = 16  # places behind working memory that registers may read
 LARGE = 10_000_000  # bytes of fixed numbers that are let go after a run
 PATTERNED = 20_000  # numbers of one array whose zeros and ones shape the program
@@ -40,25 +47,26 @@ PATTERNED = 20_000  # numbers of one array whose zeros and ones shape the progra
 _with_large: weakref.WeakSet[Program] = weakref.WeakSet()
 
 
-@dataclass
-class Compiled:
-    """Native code for arguments of some shapes, and one pattern of zeros and ones."""
+class Loaded:
+    """A program that is ready to run.
 
-    native: Native
-    tables: np.ndarray  # large constants of the program, behind the fixed numbers
-    turns: list[tuple[int, tuple[int, ...]]]  # matrices that follow transposed
-    outs: list[tuple[int, tuple[int, ...], DType]]  # place, shape and type of the results
-    size: int  # numbers of all results
-    work: int
-    tree: TreeDef
-    last: tuple[np.ndarray | None, np.ndarray] = (None, np.zeros(0))
+    Args:
+        layout: with its object code.
+        tree: structure of its results, where it is known.
+    """
 
-    def row(self, fixed: np.ndarray) -> np.ndarray:
-        """The fixed numbers with all that goes with them."""
+    def __init__(self, layout: Layout, tree: TreeDef | None = None) -> None:
+        self.layout, self.tree, self.native = layout, tree, Native(layout.native)
+        self.last: tuple[np.ndarray | None, np.ndarray] = (None, np.zeros(0))
+        # fixed scalars, points, and results that are the same at all of these, by their index
+        self.shared: tuple[object, int, dict[int, np.ndarray]] = (None, 0, {})
+
+    def fixed(self, scalars: np.ndarray) -> np.ndarray:
+        """Fixed arguments as the program takes them; those of the last call are kept."""
         before, found = self.last
-        if before is not fixed:
-            found = with_tables(fixed, [self.tables], self.turns)
-            self.last = fixed, found
+        if before is not scalars:
+            found = with_tables(scalars, [self.layout.tables], self.layout.transposed)
+            self.last = scalars, found
         return found
 
 
@@ -120,7 +128,7 @@ class Program:
         self.function, self.fixed, self.refused, self.like = function, fixed, refused, like
         self.shaped = shaped
         self.rows, self.most, self.options = rows, most, options
-        self.programs: dict[tuple[Key, TreeDef, Hashable], Compiled | str] = {}
+        self.programs: dict[tuple[Key, TreeDef, Hashable], Loaded | str] = {}
         self.last: Fixed | None = None
         self.with_jax = is_imported("jax")
 
@@ -142,17 +150,18 @@ class Program:
 
     def run(self, *args: Tree) -> tuple[str, Tree]:
         """What ran, as of `engine`, and the results."""
-        program, numbers, leaves = self._program(args)
+        program, scalars, leaves = self._program(args)
         note(_engine(program))
         if isinstance(program, str):
             return _engine(program), self.by_xla(*args)
-        into = packed(leaves)
-        out, work = np.empty(program.size), np.empty(program.work)
-        program.native(program.row(numbers), into, out, work)
-        results = program.tree.unflatten(_unpacked(out, program.outs))
-        return _engine(program), results
+        _, n_out, n_work = program.layout.sizes
+        out, work = np.empty(n_out), np.empty(n_work)
+        program.native(program.fixed(scalars), packed(leaves), out, work)
+        assert program.tree is not None
+        results = [taken(out[None], place) for place in program.layout.outs]
+        return _engine(program), program.tree.unflatten(results)
 
-    def _program(self, args: tuple[Tree, ...]) -> tuple[Compiled | str, np.ndarray, list[Array]]:
+    def _program(self, args: tuple[Tree, ...]) -> tuple[Loaded | str, np.ndarray, list[Array]]:
         """Program, numbers of the fixed arguments, and the other arguments as a flat list."""
         leaves, tree = flatten(args[self.fixed :])
         refused = self.refused or switched_off()
@@ -191,7 +200,7 @@ class Program:
             renamed.floats = key.floats
             self.programs[renamed, in_words_of_jax(tree), kinds] = program
 
-    def _more_general(self, key: Key, whole: tuple[Key, TreeDef, Hashable]) -> Compiled | None:
+    def _more_general(self, key: Key, whole: tuple[Key, TreeDef, Hashable]) -> Loaded | None:
         """A program that was made for other numbers, but takes nothing for granted but what holds.
 
         So the one of a run serves its start too, where the water is still.
@@ -228,71 +237,56 @@ class Program:
 
     def _known_or_compiled(
         self, args: tuple[Tree, ...], fixed: list[Array], leaves: list[Array], key: Key
-    ) -> Compiled | str:
+    ) -> Loaded | str:
         """The program from the disk, or made now; or why there is none."""
         functions = self.function, self.like, self.rows
         entry = entry_of(functions, args, key.parts[2], (key.parts[1], _kinds(leaves)))
-        found = None if entry is None else entry.read()
-        if isinstance(found, str):
-            return found
-        if found is not None:
-            layout, code = found
-            tree = self._results(layout.names, args)
-            if tree is not None and tree.num_leaves == len(layout.outs):
-                return compiled_of(layout, code, tree)
-        try:
-            layout, code, tree = self._written(args, fixed, leaves)
-        except UnsupportedOperationError as error:
-            if entry is not None:
-                entry.refuse(str(error))
-            return str(error)
-        known = self._results(layout.names, args)
-        if entry is not None and known is not None and known == tree:
-            entry.write(layout)
-        return compiled_of(layout, code, tree)
+        traced: list[TreeDef] = []  # structure of the results, by tracing
 
-    def _results(self, names: list[str] | None, args: tuple[Tree, ...]) -> Tree:
-        """Structure of the results without tracing; None where it is not known."""
-        if names is not None:
-            return structure_of(dict.fromkeys(names, 0))
-        return None if self.like is None else structure_of(self.like(*args))
+        def structure(layout: Layout) -> TreeDef | None:
+            if layout.words is not None:
+                return structure_of_words(layout.words)
+            return None if self.like is None else structure_of(self.like(*args))
 
-    def _written(
+        def lower() -> Layout:
+            layout, tree = self._lowered(args, fixed, leaves)
+            traced.append(tree)
+            return layout
+
+        def is_usable(layout: Layout) -> bool:
+            tree = structure(layout)
+            if tree is None or tree.num_leaves != len(layout.outs):
+                return False
+            return not traced or tree == traced[0]
+
+        layout = known_or_lowered(entry, lower, is_usable)
+        if isinstance(layout, str):
+            return layout
+        return Loaded(layout, traced[0] if traced else structure(layout))
+
+    def _lowered(
         self, args: tuple[Tree, ...], fixed: list[Array], leaves: list[Array]
-    ) -> tuple[Layout, bytes, TreeDef]:
+    ) -> tuple[Layout, TreeDef]:
+        """Layout with object code, and structure of the results, by tracing."""
         compiled: Any = self.by_xla
-        traced = compiled.trace(*args)  # where it is refused, XLA goes on with the same
+        traced = compiled.trace(*args)  # XLA goes on with the same where it is refused
         closed = traced.jaxpr
-        named = NONE if self.rows is None else self.rows(*args)
-        count = count_numbers(closed.jaxpr, named)
-        largest = max(MAX_NUMBERS, 3 * self.most // 2)
-        if count > largest:
-            raise UnsupportedOperationError(f"{count} numbers, more than {largest}")
-        writing = KernelBuilder(self.most)
-        inputs = [writing.argument("fixed", x, self.shaped or _is_integer(x)) for x in fixed]
-        inputs += [writing.argument("in", x, False) for x in leaves]
-        flat = Lowering(writing.graph, writing.table, named)
-        outs = flat.run(closed.jaxpr, closed.consts, inputs)
-        places = writing.results(outs, [var.aval for var in closed.jaxpr.outvars])
-        turns = writing.turns()
-        text = text_of(writing.graph)
-        code, tree = object_code(text), structure_of(traced.out_info)
-        layout = Layout(
-            object_name(text),
-            np.concatenate([np.zeros(0), *writing.tables]),
-            turns,
-            places,
-            writing.numbers["out"],
-            writing.graph.work + READ_MARGIN,
-            names_of(tree),
-        )
-        return layout, code, tree
+        axes = NONE if self.rows is None else self.rows(*args)
+        check_size(count_numbers(closed.jaxpr, axes), max(MAX_NUMBERS, 3 * self.most // 2))
+        builder = KernelBuilder(self.most)
+        inputs = [builder.argument("fixed", x, self.shaped or _is_integer(x)) for x in fixed]
+        inputs += [builder.argument("in", x, False) for x in leaves]
+        lowering = Lowering(builder.graph, builder.table, axes)
+        outs = lowering.run(closed.jaxpr, closed.consts, inputs)
+        places = builder.results(outs, [var.aval for var in closed.jaxpr.outvars])
+        tree = structure_of(traced.out_info)
+        return builder.layout(places, builder.numbers["out"], words=words_of(tree)), tree
 
 
-def compiled_of(layout: Layout, code: bytes, tree: Tree) -> Compiled:
-    """A program that is ready to run."""
-    memory = layout.tables, layout.turns, layout.outs, layout.size, layout.work
-    return Compiled(Native(code), *memory, tree)
+def check_size(count: int, most: int = MAX_NUMBERS) -> None:
+    """Refuse a program of too many scalars, before it is lowered."""
+    if count > most:
+        raise UnsupportedOperationError(f"{count} numbers, more than {most}")
 
 
 def check_kinds(arrays: list[Array]) -> None:
@@ -333,15 +327,42 @@ class KernelBuilder:
         self.tables.append(packed([value]))
         return stored(buffer, 0, value.shape, self.graph.root)
 
-    def turns(self) -> list[tuple[int, tuple[int, ...]]]:
-        """Matrices that are wanted transposed, now that their places can be known."""
-        for (_, shape), buffer in self.graph.turns.items():
+    def transposed(self) -> list[tuple[int, tuple[int, ...]]]:
+        """Matrices that are needed transposed, whose places follow all others."""
+        for (_, shape), buffer in self.graph.transposes.items():
             buffer.start = self._row("fixed", int(np.prod(shape)), buffer.kind).start
-        return list(self.graph.turns)
+        return list(self.graph.transposes)
 
-    def results(
-        self, values: list[Value], avals: list[Shaped]
-    ) -> list[tuple[int, tuple[int, ...], DType]]:
+    def layout(
+        self,
+        outs: list[Place],
+        size: int,
+        words: object = None,
+        steady: list[bool] | None = None,
+        quick: bool = False,
+    ) -> Layout:
+        """Compile what has been built for one case.
+
+        Args:
+            outs: places of the results.
+            size: scalars of all of them.
+            words: how they are nested.
+            steady: as of `Layout`.
+            quick: let LLVM take no time to improve a long program.
+        """
+        transposed, text = self.transposed(), text_of(self.graph)
+        optimise = 0 if quick and text.count("\n") > LONG_TEXT else 2
+        native, name = object_code(text, optimise), object_name(text, optimise)
+        sizes = 0, size, self.graph.work + READ_MARGIN
+        layout = Layout(name, "", self.all_tables(), transposed, outs, sizes, words, steady or [])
+        layout.native = native
+        return layout
+
+    def all_tables(self) -> np.ndarray:
+        """Large constants, one after the other."""
+        return np.concatenate([np.zeros(0), *self.tables])
+
+    def results(self, values: list[Value], avals: list[Shaped]) -> list[Place]:
         last, out = Stores(), []
         for x, aval in zip(values, avals, strict=True):
             buffer = self._row("out", int(np.prod(aval.shape, dtype=int)), kind_of(aval.dtype))
@@ -351,7 +372,7 @@ class KernelBuilder:
         return out
 
 
-def _engine(program: Compiled | str) -> str:
+def _engine(program: Loaded | str) -> str:
     return f"XLA: {program}" if isinstance(program, str) else BY_LLVM
 
 
@@ -411,19 +432,20 @@ def let_go_of_large() -> None:
     for program in list(_with_large):
         program.last = None
         for one in program.programs.values():
-            if isinstance(one, Compiled):
+            if isinstance(one, Loaded):
                 one.last = (None, np.zeros(0))
     _with_large.clear()
 
 
 def with_tables(
-    fixed: np.ndarray, tables: list[np.ndarray], turns: list[tuple[int, tuple[int, ...]]]
+    fixed: np.ndarray, tables: list[np.ndarray], transposed: list[tuple[int, tuple[int, ...]]]
 ) -> np.ndarray:
     """Fixed numbers with large constants of the program and transposed matrices behind them."""
     # a table of wave loads over a long run is large: no copy where nothing follows
     whole = np.concatenate([fixed, *tables]) if any(x.size for x in tables) else fixed
     turned = [
-        whole[at : at + int(np.prod(shape))].reshape(shape).T.reshape(-1) for at, shape in turns
+        whole[at : at + int(np.prod(shape))].reshape(shape).T.reshape(-1)
+        for at, shape in transposed
     ]
     return np.concatenate([whole, *turned]) if turned else whole
 
@@ -441,14 +463,19 @@ def packed(arrays: list[Array]) -> np.ndarray:
     return out
 
 
-def _unpacked(row: np.ndarray, outs: list[tuple[int, tuple[int, ...], DType]]) -> list[np.ndarray]:
-    arrays = []
-    for start, shape, dtype in outs:
-        part = row[start : start + math.prod(shape)]
-        if dtype != np.float64:
-            part = part.view(np.int64).astype(dtype)
-        arrays.append(part.reshape(shape))
-    return arrays
+def taken(out: np.ndarray, place: Place, many: bool = False) -> np.ndarray:
+    """An array of the results from their memory (point, offset).
+
+    Args:
+        out: the memory.
+        place: of the array.
+        many: its first axis counts the points; else there is one.
+    """
+    start, shape, dtype = place
+    part = out[:, start : start + math.prod(shape)]
+    if dtype != np.float64:
+        part = np.ascontiguousarray(part).view(np.int64).astype(dtype)
+    return part.reshape((len(out), *shape) if many else shape)
 
 
 XLA_REQUESTED = "SWELLTREE_ENGINE=xla asks for it"

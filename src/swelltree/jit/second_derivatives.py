@@ -1,8 +1,6 @@
-"""Second derivatives: the first ones, which are expressions of a graph, differentiated there.
+"""Second derivatives: the partials of `derivatives`, differentiated once more in the graph.
 
-Numbers of the program itself keep the derivatives that JAX gave them. What first derivatives are
-made of besides are sums, products, choices and functions of single numbers; the last are
-differentiated by JAX. Loops and functions with derivatives of their own are left to JAX as a whole.
+Loops and functions with custom derivatives are left to JAX (`NotHereError`).
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from swelltree.jit.derivatives import Differentiating, Partials
 from swelltree.jit.graph import FLOAT, UnsupportedOperationError
 from swelltree.jit.statements import arguments
 from swelltree.jit.traced_types import ClosedProgram
-from swelltree.jit.values import Value, places
+from swelltree.jit.values import Value, value_ids
 
 FLAT = {"sign", "floor", "ceil", "round_even", "round_away", "same", "convert"}
 SMOOTH_FUNCTIONS = {
@@ -39,6 +37,8 @@ SMOOTH_FUNCTIONS |= {"log1p", "expm1", "sqrt", "cbrt", "abs", "max", "min", "pow
 
 class NotHereError(UnsupportedOperationError):
     """Second derivatives that must be taken otherwise."""
+
+    lasts = False
 
 
 class Twice:
@@ -121,7 +121,7 @@ class Twice:
             self.rules[name, k] = traced(slope, *like)
         inputs: list[Value] = [np.array(b) for b in x]
         (d,) = self.flat.plain.closed(self.rules[name, k], inputs)
-        return int(places(self.graph, d))
+        return int(value_ids(self.graph, d))
 
 
 def second_derivatives(

@@ -1,4 +1,4 @@
-"""Shapes and types of what a function gives, found on disk where it was traced before."""
+"""`jax.eval_shape` with a cache on disk, which needs no import of JAX."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import numpy as np
 
 from swelltree.jit.arrays import Tree
 from swelltree.jit.backend import jax
-from swelltree.jit.entries import entry_of
-from swelltree.jit.trace_cache import Outline, Shaped, read_outline, write_outline
+from swelltree.jit.entries import Aval, Outline, entry_of, read_outline, write_outline
 from swelltree.jit.trees import flatten
 
 CACHE_SIZE = 64  # functions and shapes of arguments
@@ -18,7 +17,7 @@ _known: dict[Any, Tree] = {}
 
 
 def shapes_of(function: Callable[..., Any], *args: Any) -> Tree:
-    """The results with `Shaped` in place of arrays, as `jax.eval_shape` without its import.
+    """The results with `Aval` in place of arrays, as `jax.eval_shape` without its import.
 
     Args:
         function: as for `jax.jit`.
@@ -39,7 +38,7 @@ def _found(function: Callable[..., Any], args: tuple[Any, ...], kinds: Any) -> T
     outline = None if entry is None else read_outline(entry)
     if outline is None:
         results, tree = flatten(jax.eval_shape(function, *args))
-        avals = [Shaped(tuple(x.shape), np.dtype(x.dtype)) for x in results]
+        avals = [Aval(tuple(x.shape), np.dtype(x.dtype)) for x in results]
         outline = Outline([], tree, avals)
         if entry is not None:
             write_outline(entry, outline)

@@ -1,4 +1,4 @@
-"""What operations become when zeros, ones or equal parts are among their arguments."""
+"""Algebraic simplification with known zeros, ones and equal operands."""
 
 from __future__ import annotations
 

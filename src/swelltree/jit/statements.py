@@ -1,4 +1,4 @@
-"""What happens in a region besides expressions."""
+"""Statements of a region: loops, branches, stores, reductions, products kept whole."""
 
 from __future__ import annotations
 

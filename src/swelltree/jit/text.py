@@ -1,8 +1,8 @@
-"""A graph as a function in LLVM's language.
+"""Emits a graph for one case as LLVM IR.
 
-``void run(ptr fixed, ptr in, ptr out, ptr work)``: four rows of numbers of eight bytes each. A
-number that is used in a deeper region than its own lies in working memory meanwhile: registers are
-few. Nothing in the text comes from outside: names are made of numbers.
+``void run(ptr fixed, ptr in, ptr out, ptr work)``: four arrays of scalars of eight bytes. An
+expression that is used in a deeper region than its own is spilled to working memory. Names in the
+text are numbered; nothing in it comes from outside.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from swelltree.jit.functions.written import written
+from swelltree.jit.functions.library import function_text
 from swelltree.jit.graph import FLOAT, LONG, Buffer, Graph, Region
 from swelltree.jit.number_types import NOT_NEGATIVE, SINGLE, Types
 from swelltree.jit.operations import FLAGS, Operations
@@ -146,8 +146,8 @@ class Writer:
 
     def functions(self) -> str:
         """Text of the functions that are used."""
-        several = [written(x.functions, x.types) for x in self.on_several.values()]
-        return "\n".join([written(self.operations.functions), *several])
+        several = [function_text(x.functions, x.types) for x in self.on_several.values()]
+        return "\n".join([function_text(self.operations.functions), *several])
 
     def several(self, width: int) -> Operations:
         if width not in self.on_several:

@@ -1,7 +1,7 @@
-"""Arrays in any nesting, taken apart and put together: `jax.tree` without its import.
+"""`jax.tree` without its import: trees of arrays, flattened and rebuilt.
 
-Where JAX is imported it does the work and its own structures are used; else the same is done here
-for tuples, lists, dictionaries, None and classes made by `arrays.pytree`.
+Where JAX is imported it does the work; else the same is done here for tuples, lists, dictionaries,
+None and classes made by `arrays.pytree`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Arrays while a program is written: numbers of expressions, or rows of memory."""
+"""Arrays during lowering: arrays of expressions, or memory with offsets."""
 
 from __future__ import annotations
 
@@ -194,9 +194,9 @@ class View(Retained):
             return x
         if self.lay_out is not None and self.size > UNROLL_LIMIT:
             return self.lay_out(self)
-        return in_memory(graph, self.places(graph), self.kind)
+        return in_memory(graph, self.value_ids(graph), self.kind)
 
-    def places(self, graph: Graph) -> np.ndarray:
+    def value_ids(self, graph: Graph) -> np.ndarray:
         known = [np.nan] * self.size if self.special is None else self.special.reshape(-1).tolist()
         out = []
         for at, value in zip(self.offsets.reshape(-1).tolist(), known, strict=True):
@@ -234,24 +234,24 @@ def stored(
     return Stored(buffer, start, tuple(shape), home, next(_versions), special)
 
 
-def places(graph: Graph, x: Value) -> np.ndarray:
+def value_ids(graph: Graph, x: Value) -> np.ndarray:
     """Expressions of all numbers of an array."""
     if isinstance(x, np.ndarray):
         return x
     if x.size > MAX_ARRAY_SIZE:
         raise UnsupportedOperationError(f"an array of {x.size} numbers")
     if isinstance(x, View):
-        return x.places(graph)
+        return x.value_ids(graph)
     if isinstance(x, Retained):
         x = x.memory(graph)
     if isinstance(x, Replaced):
-        x = Updated(x.base, x.index, places(graph, x.new).reshape(-1))
+        x = Updated(x.base, x.index, value_ids(graph, x.new).reshape(-1))
     if isinstance(x, Updated):
-        old = places(graph, x.base).reshape(-1).tolist()
+        old = value_ids(graph, x.base).reshape(-1).tolist()
         out = [_new_or_old(graph, x, j, a) for j, a in enumerate(old)]
         return np.array(out, dtype=int).reshape(x.shape)
     if isinstance(x, Product):
-        matrix = places(graph, x.matrix)
+        matrix = value_ids(graph, x.matrix)
         vector = np.broadcast_to(np.expand_dims(x.vector, 1 - x.axis), x.shape)
         pairs = zip(matrix.reshape(-1).tolist(), vector.reshape(-1).tolist(), strict=True)
         return np.array([graph.op("mul", a, b) for a, b in pairs], dtype=int).reshape(x.shape)
@@ -287,12 +287,12 @@ def constants(graph: Graph, value: Array) -> np.ndarray:
     return np.array(flat, dtype=int).reshape(value.shape)
 
 
-def numbers(graph: Graph, x: Value) -> np.ndarray | None:
+def constant_values(graph: Graph, x: Value) -> np.ndarray | None:
     """Values of an array whose numbers are all known; else None."""
     if not isinstance(x, np.ndarray):
         if not isinstance(x, Stored) or x.special is None:
             return None
-        x = places(graph, x)
+        x = value_ids(graph, x)
     values = [graph.value(a) for a in x.reshape(-1).tolist()]
     if any(v is None for v in values):
         return None
@@ -305,7 +305,7 @@ def in_memory(graph: Graph, x: Value, kind: str) -> Stored:
         return x
     if isinstance(x, Retained):
         return x.memory(graph)
-    flat = places(graph, x).reshape(-1)
+    flat = value_ids(graph, x).reshape(-1)
     buffer = graph.room(flat.size, kind)
     # what is known outside of a loop is stored outside of it
     home = max((graph.home[a] for a in flat.tolist()), key=lambda r: r.depth, default=graph.root)
@@ -320,5 +320,5 @@ def stores(graph: Graph, buffer: Buffer, x: Value, into: Stores, start: int = 0)
     if isinstance(x, Stored) and x.special is None:
         into.rows.append((buffer, start, x.buffer, x.start, x.size))
         return
-    for j, a in enumerate(places(graph, x).reshape(-1).tolist()):
+    for j, a in enumerate(value_ids(graph, x).reshape(-1).tolist()):
         into.single.append((buffer, start + j, a))

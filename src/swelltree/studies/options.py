@@ -11,7 +11,7 @@ from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.spec import Description
 from swelltree.jit.arrays import Tree
 from swelltree.jit.backend import is_tracer
-from swelltree.jit.trace_cache import noted
+from swelltree.jit.engine import noted
 from swelltree.jit.trees import leaves_of
 from swelltree.model.model import Model
 from swelltree.results.dataset import provenance

@@ -10,9 +10,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from swelltree.jit.arrays import Array, known, namespace, pytree
-from swelltree.jit.loops import along, rows_of, sum_along
 from swelltree.model.effect import Effect, Instant, Loads
 from swelltree.model.model import Model
+from swelltree.spatial.loops import along, rows_of, sum_along
 from swelltree.waves.airy import Components
 from swelltree.waves.local import LocalWaves, local_waves, roomy
 from swelltree.waves.sea import RealisedSea, surface_about

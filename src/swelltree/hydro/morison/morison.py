@@ -23,7 +23,6 @@ from jaxtyping import Float
 
 from swelltree.hydro.morison.drag import DragPieces, size
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.jit.loops import in_rows
 from swelltree.model.effect import Coordinate, Effect, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.model.sea import surface_and_water_at, water_at
@@ -31,6 +30,7 @@ from swelltree.multibody.inertia import kirchhoff, world_added_mass
 from swelltree.multibody.kinematics import Motion, Pose
 from swelltree.multibody.layout import Layout
 from swelltree.multibody.tree import point_motion
+from swelltree.spatial.loops import in_rows
 from swelltree.spatial.rotations import cross, dot, matvec, skew
 
 # --- How far strips of a member are under water, and what buoyancy stores in them

@@ -1,1 +1,1 @@
-"""Programs of many cases at once: in the lanes of registers, and on GPUs."""
+"""Programs for many cases in parallel, in SIMD lanes or GPU threads."""

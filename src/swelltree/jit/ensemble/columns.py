@@ -1,17 +1,16 @@
-"""Which columns of a case's own tables a program reads: others need not be made."""
+"""Liveness of table columns: which columns of per-case arrays a program reads."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 
+from swelltree.jit.entries import Read
 from swelltree.jit.graph import Buffer, Graph, Region
 from swelltree.jit.statements import Combination, Reduction, Stores, inner_regions
 
 OWN = "lanes"  # memory of what is a case's own
 ANYWHERE = 1  # step of places that are not known
-
-Read = frozenset[tuple[int, int, int]]  # start of a table, place in it, step between places
 
 
 def read_places(graph: Graph, live: set[int]) -> Read:

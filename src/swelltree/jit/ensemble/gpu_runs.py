@@ -14,7 +14,8 @@ from swelltree.jit.arrays import Tree
 from swelltree.jit.cuda import CudaError, Device, Kernel, Memory
 from swelltree.jit.ensemble.columns import read_places
 from swelltree.jit.ensemble.lane_runs import Samples
-from swelltree.jit.ensemble.programs import Cases, ManyProgram, PerCase, room_for_results
+from swelltree.jit.ensemble.programs import Cases, ManyProgram, PerCase, Text, room_for_results
+from swelltree.jit.ensemble.programs import Kernel as Program
 from swelltree.jit.ensemble.rows import (
     grouped,
     in_first_half,
@@ -25,7 +26,7 @@ from swelltree.jit.ensemble.rows import (
     taken_apart,
 )
 from swelltree.jit.ensemble.threads import GROUP, SLOTS, ThreadWriter
-from swelltree.jit.ensemble.written import GeneratedKernel, Place, Text
+from swelltree.jit.entries import Place
 from swelltree.jit.graph import Graph
 from swelltree.jit.rows.loops import Axes
 from swelltree.jit.trees import leaves_of
@@ -146,7 +147,7 @@ class GpuProgram(ManyProgram):
         self.seconds.results += time.perf_counter() - began
         return tree[0], found
 
-    def kernel(self, device: Device, program: GeneratedKernel) -> Kernel:
+    def kernel(self, device: Device, program: Program) -> Kernel:
         most = REGISTERS if self.rows is None else ROW_REGISTERS
         name = f"kernel of {most} registers"
         if name not in program.loaded:
@@ -162,7 +163,7 @@ class DeviceRun:
     cases: Cases
     calls: Sequence[np.ndarray]
     inputs: DeviceInputs | None
-    program: GeneratedKernel = field(init=False)
+    program: Program = field(init=False)
 
     def __post_init__(self) -> None:
         began = time.perf_counter()
@@ -181,7 +182,7 @@ class DeviceRun:
         self.work = device.room(groups * n_work)
         fixed, self.shared, per_case = packed_cases(program, cases, short)
         self.constant = device.filled(fixed)
-        for name, places in program.constants.items():
+        for name, places in program.layout.constants.items():
             numbers = fixed[list(places)]
             packs = short and name != SLOTS
             self.kernel.hold(name, numbers.view(np.float32)[::2] if packs else numbers)

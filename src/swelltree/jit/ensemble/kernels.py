@@ -1,7 +1,7 @@
-"""Small kernels written by hand: what one thread does, as text for GPUs or for here.
+"""Hand-written kernels: a small builder of LLVM IR for GPU threads, SIMD lanes or a CPU loop.
 
-A kernel takes rows of memory and whole numbers, of which the last is the number of threads. Loops
-and variables are written as in any language; LLVM puts them into registers.
+A kernel takes pointers and integers, of which the last is the number of threads. Loops use stack
+variables, which LLVM promotes to registers.
 """
 
 from __future__ import annotations

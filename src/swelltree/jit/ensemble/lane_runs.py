@@ -12,10 +12,16 @@ import numpy as np
 from swelltree.jit.arrays import Tree
 from swelltree.jit.ensemble.columns import read_places
 from swelltree.jit.ensemble.lanes import LaneWriter
-from swelltree.jit.ensemble.programs import Cases, ManyProgram, PerCase, room_for_results
+from swelltree.jit.ensemble.programs import (
+    Cases,
+    Kernel,
+    ManyProgram,
+    PerCase,
+    Text,
+    room_for_results,
+)
 from swelltree.jit.ensemble.repeat import Call, Copy, repeat
 from swelltree.jit.ensemble.rows import adjacent, inputs_of, packed_cases, taken_apart
-from swelltree.jit.ensemble.written import GeneratedKernel, Text
 from swelltree.jit.graph import MAX_EXPRESSIONS, Graph
 from swelltree.jit.native import Native, cores, lane_width, object_code
 from swelltree.jit.rows.loops import Axes
@@ -188,7 +194,7 @@ class _LaneGroups:
 
     def __init__(
         self,
-        program: GeneratedKernel,
+        program: Kernel,
         width: int,
         cases: Cases,
         calls: list[np.ndarray],

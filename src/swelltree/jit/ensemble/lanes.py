@@ -1,8 +1,8 @@
-"""A graph as a function of several cases, one in each SIMD lane of a register.
+"""Emits a graph for several cases, one in each lane of a SIMD register.
 
-``void run(ptr fixed, ptr in, ptr lanes, ptr out, ptr work)``: `fixed` and `in` are shared by all
-lanes; of `lanes`, `out` and `work` each place holds a number for every lane. What is the same in
-all lanes is computed once. A result does not depend on what runs in the other lanes.
+``void run(ptr fixed, ptr in, ptr lanes, ptr out, ptr work)``: `fixed` and `in` are shared, the
+others hold a scalar for every lane. Uniform expressions are computed once. Divergent loops and
+branches run under a mask, so that a result does not depend on the other lanes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import functools
 
 from swelltree.jit.ensemble.products import Lines, fits, write_products
 from swelltree.jit.ensemble.uniform import Lanes
-from swelltree.jit.functions.written import written
+from swelltree.jit.functions.library import function_text
 from swelltree.jit.graph import FLOAT, LONG, TRUTH, Buffer, Graph
 from swelltree.jit.number_types import NOT_NEGATIVE, SINGLE, Types
 from swelltree.jit.operations import Operations
@@ -57,8 +57,8 @@ class LaneWriter(Writer):
         return self.graph.room(1, LONG)
 
     def functions(self) -> str:
-        single = written(self.operations.functions)
-        return f"{single}\n{written(self.wide.functions, self.types)}"
+        single = function_text(self.operations.functions)
+        return f"{single}\n{function_text(self.wide.functions, self.types)}"
 
     # --- regions ----------------------------------------------------------------------------
     def _loop(self, loop: Loop) -> None:

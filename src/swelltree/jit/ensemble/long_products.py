@@ -1,10 +1,7 @@
-"""Long products of fixed matrices with numbers of a case, in loops of few instructions.
+"""Products with long fixed matrices on a GPU: loops over coefficients in shared memory.
 
-Written out they would be longer than what a GPU keeps of a program, and each thread
-would wait for its instructions. Rows of the result that have the same zeros go together, as in
-`products`. The numbers of the matrices lie in the order in which they are needed: on a graphics
-processor in memory that the threads of a block share, if there is room; on this one the matrix is
-read where it is.
+Unrolled they would exceed the instruction cache. Rows of the result with the same pattern of zeros
+go together, as in `products`. On the CPU the matrix is read where it is.
 """
 
 from __future__ import annotations

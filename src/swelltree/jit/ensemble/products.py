@@ -1,9 +1,7 @@
-"""Products of shared matrices with numbers of many cases, written out in few registers.
+"""Unrolled products of shared matrices with per-case vectors, blocked for registers.
 
-Several vectors that one matrix multiplies are taken together, so that each of its numbers is
-loaded once. Numbers that are known to be zero are left out; rows of the result that have the same
-zeros go together. Either the sums stay in registers while all weights pass by, or the weights do
-while the results come one at a time, whichever are fewer.
+Vectors that one matrix multiplies are taken together, so that a coefficient is loaded once; known
+zeros are left out. Either the sums stay in registers or the weights, whichever are fewer.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""A stepper of JAX for many cases at once, traced and written.
+"""Compilation of an ensemble: a stepper of one case, traced once and lowered for a target.
 
-Some arguments are shared by all cases, others are a case's own. What a case gives does not depend
-on the cases beside it: which arguments are shared is said by the caller, and nothing is built into
-the program from what is a case's own. `lane_runs` runs such programs on the CPU, `gpu_runs` on a
-GPU.
+Some arguments are shared by all cases, others are per case (`PerCase`). Nothing that is per case is
+built into the program, so results do not depend on the neighbours. `lane_runs` runs such programs
+on the CPU, `gpu_runs` on a GPU.
 """
 
 from __future__ import annotations
@@ -11,31 +10,61 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import jax
-from swelltree.jit.ensemble.written import (
-    GeneratedKernel,
+from swelltree.jit.ensemble.columns import columns_read
+from swelltree.jit.entries import (
+    Layout,
     Place,
-    Text,
-    read_program,
-    write_program,
+    Read,
+    entry_of,
+    known_or_lowered,
+    structure_of_words,
+    words_of,
 )
-from swelltree.jit.entries import Entry, entry_of
 from swelltree.jit.graph import MAX_EXPRESSIONS, Graph, UnsupportedOperationError, kind_of
 from swelltree.jit.lazy_import import is_imported
 from swelltree.jit.lowering import NONE, Lowering, count_numbers
-from swelltree.jit.program import KernelBuilder, Key, pattern_of, switched_off
+from swelltree.jit.program import KernelBuilder, Key, check_size, pattern_of, switched_off
 from swelltree.jit.rows.loops import Axes
-from swelltree.jit.trees import flatten, leaves_of, mapped, structure_of
+from swelltree.jit.trees import TreeDef, flatten, leaves_of, mapped, structure_of
 from swelltree.jit.values import Value
 
-# numbers of a program, counted before it is written: more than of single runs, because many cases
-# earn the time back; `graph.MOST` expressions are the limit that is met
-MAX_NUMBERS = 200_000
 CACHE_SIZE = 8  # programs of one function
+
+
+class Text(NamedTuple):
+    """A program in LLVM IR, with what its layout says of the target."""
+
+    text: str
+    read: Read
+    constants: dict[str, tuple[int, ...]] = {}  # noqa: RUF012
+
+
+class Kernel:
+    """A program of an ensemble.
+
+    Args:
+        layout: with its text.
+        tree: of the results, the state first.
+    """
+
+    def __init__(self, layout: Layout, tree: TreeDef) -> None:
+        self.tree, self.text, self.layout = tree, layout.text, layout
+        self.per_case, self.outs, self.sizes = layout.per_case, layout.outs, layout.sizes
+        self.loaded: dict[str, Any] = {}  # what the target has made of it
+
+    def columns(self, *arrays: int) -> tuple[int, ...]:
+        """Columns that are read of any of some arrays per case, by their numbers; one at least."""
+        found = set()
+        for k in arrays:
+            start, shape, _ = self.per_case[k]
+            found |= set(columns_read(self.layout.read, start, shape[-1]))
+        return tuple(sorted(found)) or (0,)
 
 
 @dataclass(frozen=True)
@@ -84,7 +113,7 @@ class ManyProgram(ABC):
         most: int = MAX_EXPRESSIONS,
     ) -> None:
         self.function, self.rows, self.most = function, rows, most
-        self.programs: dict[Hashable, GeneratedKernel | str] = {}
+        self.programs: dict[Hashable, Kernel | str] = {}
 
     @property
     @abstractmethod
@@ -100,14 +129,14 @@ class ManyProgram(ABC):
         program = self.program(cases, times)
         return program if isinstance(program, str) else ""
 
-    def needed(self, cases: Cases, times: np.ndarray) -> GeneratedKernel:
+    def needed(self, cases: Cases, times: np.ndarray) -> Kernel:
         """The program of such cases; an error if there is none."""
         program = self.program(cases, times)
         if isinstance(program, str):
             raise UnsupportedOperationError(program)
         return program
 
-    def program(self, cases: Cases, times: np.ndarray) -> GeneratedKernel | str:
+    def program(self, cases: Cases, times: np.ndarray) -> Kernel | str:
         """The program of such cases, or why there is none."""
         refused = switched_off()
         if refused:
@@ -128,46 +157,42 @@ class ManyProgram(ABC):
         if key not in self.programs:
             while len(self.programs) >= CACHE_SIZE:
                 self.programs.pop(next(iter(self.programs)))
-            self.programs[key] = self._known_or_written(cases, times, shapes)
+            self.programs[key] = self._known_or_lowered(cases, times, shapes)
         return self.programs[key]
 
-    def _known_or_written(
-        self, cases: Cases, times: np.ndarray, shapes: object
-    ) -> GeneratedKernel | str:
+    def _known_or_lowered(self, cases: Cases, times: np.ndarray, shapes: object) -> Kernel | str:
         """The program from the disk, or made now; or why there is none."""
         state = mapped(lambda x: x[0], cases.state)
         specified = mapped(_one, cases.fixed), cases.shared, state, times
-        entry = self._entry(specified, shapes)
-        found = None if entry is None else read_program(entry, state)
-        if found is not None:
-            return found
-        try:
-            program = self._written(cases, specified)
-        except UnsupportedOperationError as error:
-            if entry is not None:
-                entry.refuse(str(error))
-            return str(error)
-        if entry is not None:
-            write_program(entry, program)
-        return program
-
-    def _entry(self, specified: tuple[Tree, ...], shapes: object) -> Entry | None:
-        """The place of a program on disk; None where it has none."""
         names = "many cases", *self.manner, self.most
-        return entry_of((self.function, self.rows), specified, b"", (names, shapes))
+        entry = entry_of((self.function, self.rows), specified, b"", (names, shapes))
+        traced: list[TreeDef] = []
 
-    def _written(self, cases: Cases, specified: tuple[Tree, ...]) -> GeneratedKernel:
+        def lower() -> Layout:
+            layout, tree = self._lowered(cases, specified)
+            traced.append(tree)
+            return layout
+
+        layout = known_or_lowered(entry, lower, lambda layout: layout.words is not None)
+        if isinstance(layout, str):
+            return layout
+        if traced:
+            return Kernel(layout, traced[0])
+        results = structure_of_words(layout.words)
+        example = results.unflatten(range(results.num_leaves))
+        return Kernel(layout, structure_of((state, example)))
+
+    def _lowered(self, cases: Cases, specified: tuple[Tree, ...]) -> tuple[Layout, TreeDef]:
+        """By tracing the run of one case."""
         traced = jax.jit(self.function).trace(*specified)
         closed = traced.jaxpr
-        named = NONE if self.rows is None else self.rows(*specified)
-        count = count_numbers(closed.jaxpr, named)
-        if count > MAX_NUMBERS:
-            raise UnsupportedOperationError(f"{count} numbers, more than {MAX_NUMBERS}")
-        writing = KernelBuilder(self.most)
+        axes = NONE if self.rows is None else self.rows(*specified)
+        check_size(count_numbers(closed.jaxpr, axes))
+        builder = KernelBuilder(self.most)
         per_case: list[Place] = []
 
         def argument(where: str, x: Array, shapes_program: bool = False) -> Value:
-            value = writing.argument(where, x, shapes_program)
+            value = builder.argument(where, x, shapes_program)
             if where == "lanes":
                 per_case.append((value.buffer.start, np.shape(x), np.asarray(x).dtype))
             return value
@@ -180,15 +205,19 @@ class ManyProgram(ABC):
         inputs += [argument("in", x) for x in leaves_of(shared)]
         inputs += [argument("lanes", x) for x in leaves_of(state)]
         inputs.append(argument("in", times))
-        flat = Lowering(writing.graph, writing.table, named)
-        flat.rows.width = 1  # registers hold cases, not rows
-        outs = flat.run(closed.jaxpr, closed.consts, inputs)
-        places = writing.results(outs, [var.aval for var in closed.jaxpr.outvars])
-        turns = writing.turns()
-        text = self.write(writing.graph)
-        sizes = writing.numbers["lanes"], writing.numbers["out"], writing.graph.work
+        lowering = Lowering(builder.graph, builder.table, axes)
+        lowering.rows.width = 1  # registers hold cases, not rows
+        outs = lowering.run(closed.jaxpr, closed.consts, inputs)
+        places = builder.results(outs, [var.aval for var in closed.jaxpr.outvars])
+        transposed = builder.transposed()
+        text = self.write(builder.graph)
+        sizes = builder.numbers["lanes"], builder.numbers["out"], builder.graph.work
         tree = structure_of(traced.out_info)
-        return GeneratedKernel(*text, writing.tables, turns, per_case, places, sizes, tree)
+        results = structure_of(tree.unflatten(range(tree.num_leaves))[1])
+        words = words_of(results) if results.num_leaves else None
+        layout = Layout("", text.text, builder.all_tables(), transposed, places, sizes, words)
+        layout.per_case, layout.read, layout.constants = per_case, text.read, text.constants
+        return layout, tree
 
 
 def _one(x: Array) -> Array:
@@ -203,7 +232,7 @@ def _of_one(x: Array) -> tuple[Hashable, ...]:
 
 
 def room_for_results(
-    program: GeneratedKernel, cases: Cases, chunks: Sequence[np.ndarray]
+    program: Kernel, cases: Cases, chunks: Sequence[np.ndarray]
 ) -> list[np.ndarray]:
     """Arrays of the results of all cases and chunks; of the state only the last."""
     n_state = len(leaves_of(cases.state))

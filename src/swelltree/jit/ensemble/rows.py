@@ -1,8 +1,7 @@
-"""Numbers of many cases in memory: those of a group of cases contiguous, index after index.
+"""Memory layout of ensembles: scalars of a group of cases contiguous (offset, lane).
 
-Each number has a slot of eight bytes. Where floats have four, a number that all cases share is the
-sum of two halves, of which most read the first; numbers of a group of cases fill the first half
-of their slots together, so that what threads read at once lies at once in memory.
+A scalar has eight bytes. With float32 a shared scalar is split into two floats, of which most read
+the first; those of a group of cases fill the first half of their slots, for coalesced access.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from swelltree.jit.arrays import Array
-from swelltree.jit.ensemble.programs import Cases, PerCase
+from swelltree.jit.ensemble.programs import Cases, Kernel, PerCase
 from swelltree.jit.ensemble.threads import GROUP
-from swelltree.jit.ensemble.written import GeneratedKernel, Place
+from swelltree.jit.entries import Place
 from swelltree.jit.program import packed, with_tables
 from swelltree.jit.trees import leaves_of
 
@@ -26,7 +25,7 @@ ARRAYS = Any  # arrays of the cases, one after the other
 
 
 def packed_cases(
-    program: GeneratedKernel, cases: Cases, short: bool = False
+    program: Kernel, cases: Cases, short: bool = False
 ) -> tuple[np.ndarray, list[Array], list[ARRAYS]]:
     """Fixed numbers, arrays that all share, and arrays of each case, the state last.
 
@@ -37,11 +36,12 @@ def packed_cases(
     """
     leaves = leaves_of(cases.fixed)
     arrays = [np.asarray(x) for x in leaves if not isinstance(x, PerCase)]
-    fixed = with_tables(packed(arrays), program.tables, program.turns)
+    tables, transposed = [program.layout.tables], program.layout.transposed
+    fixed = with_tables(packed(arrays), tables, transposed)
     if short:
         marks = packed([np.full(x.shape, float(x.dtype.kind == "f")) for x in arrays])
-        tables = [np.full(x.shape, 1.0) for x in program.tables]
-        floats = with_tables(marks, tables, program.turns) == 1.0
+        ones = [np.ones(x.shape) for x in tables]
+        floats = with_tables(marks, ones, transposed) == 1.0
         fixed = np.where(floats, in_two_halves(np.where(floats, fixed, 0.0)), fixed)
     per_case: list[ARRAYS] = [x.arrays for x in leaves if isinstance(x, PerCase)]
     per_case += [np.asarray(x) for x in leaves_of(cases.state)]
@@ -54,7 +54,7 @@ def inputs_of(shared: list[Array], times: np.ndarray, short: bool = False) -> np
 
 
 def adjacent(
-    program: GeneratedKernel,
+    program: Kernel,
     per_case: list[ARRAYS],
     cases: Sequence[int],
     width: int,

@@ -1,9 +1,7 @@
-"""A graph as a function of many cases, one for each thread of a GPU.
+"""Emits a graph for one case per GPU thread, in groups of the size of a warp.
 
-Cases are in groups of as many as threads go together (a warp); in memory the numbers of a group are
-contiguous, as those of lanes are. The same text runs on the CPU, group by group, where tests look
-at it; for NVIDIA's processors LLVM makes PTX of it, which the driver loads. Where floats have four
-bytes, those that `clock` selects have eight all the same.
+The same text runs on the CPU, thread after thread, for tests. With float32, what `Clock`
+selects (time) stay float64.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from typing import Any
 from swelltree.jit.ensemble.long_products import LongProducts
 from swelltree.jit.ensemble.products import Lines, fits, write_products
 from swelltree.jit.ensemble.uniform import Clock
-from swelltree.jit.functions.written import written, written_short
+from swelltree.jit.functions.library import function_text, short_function_text
 from swelltree.jit.graph import FLOAT, LONG, Buffer, Graph, Region
 from swelltree.jit.number_types import SINGLE, Types
 from swelltree.jit.operations import Operations
@@ -140,7 +138,7 @@ class ThreadWriter(Writer):
         names = self.operations.functions | short
         if self.clock is not None:
             names |= self.long.functions
-        return f"{written(names, libm=self.on_cpu)}\n{written_short(short)}"
+        return f"{function_text(names, libm=self.on_cpu)}\n{short_function_text(short)}"
 
     def function(self) -> str:
         """The whole text: the function of one case, and that of all of them."""

@@ -1,8 +1,7 @@
-"""What is the same in all lanes of a program, and what is not.
+"""Divergence analysis: which expressions, memory and regions differ from lane to lane.
 
-Lanes are cases that run in parallel. A number that is made of shared arguments only is found once.
-Loops and branches whose conditions differ from lane to lane go on under a mask: what they store is
-kept back in lanes that have left, unless all that is ever stored and read there lies within.
+Stores in divergent regions are masked, unless all uses of the memory lie within. `Clock` finds the
+expressions that stay float64 in float32 programs: those of time.
 """
 
 from __future__ import annotations

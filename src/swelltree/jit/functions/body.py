@@ -1,4 +1,4 @@
-"""Lines of a function in LLVM's language, and numbers in more digits than a float has."""
+"""A builder of straight-line LLVM IR, and constants in extended precision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Circular functions and their inverses."""
+"""Trigonometric functions and their inverses."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Loops over the rows of arrays: one body for all rows, vectorised over rows where that pays."""
+"""Loops over the rows of long arrays, vectorised over rows."""

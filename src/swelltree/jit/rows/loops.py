@@ -1,15 +1,12 @@
-"""Long arrays stay arrays: their rows are computed in loops, several at once.
+"""Long arrays stay arrays: operations on their rows are fused into loops.
 
-Arrays over nodes, points or samples would be many numbers. Rows of such an array are those along
-its first axes, whose lengths were named. An operation on rows is written once, in the
-body of a loop over them; operations on as many rows share a loop as long as none needs what another
-row computes. What is needed elsewhere is stored by the loop, which then ends. Everything that only
-moves numbers about (slices, transposed or repeated axes) moves places.
+Rows are counted along the first axes, whose lengths the caller names. Consecutive operations on as
+many rows share one loop while no row needs what another computes; what is needed elsewhere is
+stored, and the loop ends. Slices, transposes and broadcasts only change offsets.
 
-In memory the numbers of equal place in their rows are contiguous, so that a register takes those
-of several rows. Axes of nearly the same length (nodes, segments) have one *pitch*: as many places
-for each line, the last of which may hold nothing. So a shift from a segment to its node is one
-place, everywhere. What loops compute for places that hold nothing is never looked at.
+Memory is column-major over rows, so that a SIMD register takes one column of several rows. Axes of
+nearly equal length (nodes, segments) share a pitch, so that a shift by one row is one offset
+everywhere. Padding rows hold anything and are never read.
 """
 
 from __future__ import annotations
@@ -32,10 +29,10 @@ from swelltree.jit.values import (
     Stored,
     Value,
     View,
+    constant_values,
     in_memory,
-    numbers,
-    places,
     stored,
+    value_ids,
     view_of,
 )
 
@@ -280,7 +277,7 @@ class RowLoops:
             if place is not None:
                 base = place if base is None else graph.op("add", base, place)
         row = View(x.buffer, np.asarray(first), x.home, x.version, base, lay_out=self.in_order)
-        return row.places(graph) if short else row
+        return row.value_ids(graph) if short else row
 
     def _exactly(
         self, x: View, count: int, buffer: Buffer, where: np.ndarray, home: Region
@@ -390,7 +387,7 @@ class RowLoops:
     def _from_numbers(self, x: np.ndarray) -> View:
         graph, kind = self.graph, self.graph.kinds[int(x.flat[0])]
         offsets, size = self.layout(x.shape)
-        known = numbers(graph, x)
+        known = constant_values(graph, x)
         if known is not None:
             full = np.zeros(size, TYPES[kind])
             full[offsets.reshape(-1)] = known.reshape(-1)
@@ -520,9 +517,11 @@ class RowLoops:
                     for x in values
                 ]
                 return np.broadcast_to(one(*first), shape)
-            if all(numbers(self.graph, x) is not None for x in full):
+            if all(constant_values(self.graph, x) is not None for x in full):
                 return None
-        single = {k: places(self.graph, x) for k, x in enumerate(values) if tuple(x.shape) != shape}
+        single = {
+            k: value_ids(self.graph, x) for k, x in enumerate(values) if tuple(x.shape) != shape
+        }
         wide = [x for k, x in enumerate(values) if k not in single]
         loop, found = self.together(shape, wide)
         rest = iter(found)
@@ -553,7 +552,7 @@ class RowLoops:
     def moved(self, x: Value, move: Moved) -> Value:
         """An array whose numbers are moved about: no number is computed."""
         if not isinstance(x, Retained | Stored):
-            x = in_memory(self.graph, x, self.graph.kinds[int(places(self.graph, x).flat[0])])
+            x = in_memory(self.graph, x, self.graph.kinds[int(value_ids(self.graph, x).flat[0])])
         if isinstance(x, Looped):
             row = self._row_moved(x, move)
             if row is not None:
@@ -620,7 +619,7 @@ class RowLoops:
             return
         same = isinstance(x, np.ndarray) and x.size > UNROLL_LIMIT and (x == x.flat[0]).all()
         if not same and (x.size <= UNROLL_LIMIT or isinstance(x, np.ndarray)):
-            flat = places(graph, x).reshape(-1).tolist()
+            flat = value_ids(graph, x).reshape(-1).tolist()
             pairs = zip(where.reshape(-1).tolist(), flat, strict=True)
             graph.state(Stores([(buffer, at, a) for at, a in pairs]))
             return

@@ -1,8 +1,7 @@
-"""A graph as a function of one case, rows of its loops in SIMD lanes.
+"""Emits a graph for one case with loops over rows vectorised.
 
-As many rows as a register holds go through the body of a loop together. Where memory ends with the
-last row the last pass takes the last rows, some of them for a second time, which gives the same
-results and counts once in sums.
+Where memory ends with the last row, the last pass takes the last full register: some rows are
+computed twice, with the same results, and count once in sums.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import Any
 
 from swelltree.jit.ensemble.lanes import LaneWriter
 from swelltree.jit.ensemble.uniform import Lanes
-from swelltree.jit.functions.written import written
+from swelltree.jit.functions.library import function_text
 from swelltree.jit.graph import FLOAT, LONG, Buffer, Graph, Region
 from swelltree.jit.native import lane_width
 from swelltree.jit.number_types import SINGLE
@@ -118,7 +117,9 @@ class RowWriter(LaneWriter):
 
     def functions(self) -> str:
         more = [x for width, x in self.on_several.items() if width != self.most and x.functions]
-        return "\n".join([super().functions(), *(written(x.functions, x.types) for x in more)])
+        return "\n".join(
+            [super().functions(), *(function_text(x.functions, x.types) for x in more)]
+        )
 
     # --- loops ------------------------------------------------------------------------------
     def _rows(self, rows: Rows) -> None:

@@ -1,1 +1,1 @@
-"""What each operation of a traced program becomes in a program of single numbers."""
+"""Lowering rules of JAX primitives, by kind."""

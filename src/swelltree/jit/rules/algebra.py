@@ -1,4 +1,4 @@
-"""Linear algebra of small matrices, number by number; of larger ones row by row."""
+"""Rules of Cholesky factors, triangular systems and QR: unrolled if small, else by rows."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 from swelltree.jit.blocks import NARROW, combination
 from swelltree.jit.graph import FLOAT, LONG, Graph, UnsupportedOperationError
 from swelltree.jit.lowering import Lowering, rule
-from swelltree.jit.rules.sheets import (
-    Sheet,
+from swelltree.jit.rules.padded import (
+    PaddedMatrix,
     in_slot,
-    one_by_one,
-    sheet_of,
-    side_by_side,
+    padded_matrix,
+    scalar_loop,
     slot,
+    vector_loop,
 )
 from swelltree.jit.statements import Adds, Stores
 from swelltree.jit.traced_types import Equation
-from swelltree.jit.values import Stored, Value, in_memory, places
+from swelltree.jit.values import Stored, Value, in_memory, value_ids
 
 LARGEST_MATRIX = 24  # rows written out
 BY_ROWS = 12  # rows from which on whole rows are combined
@@ -42,7 +42,7 @@ def _less(graph: Graph, a: int, pairs: Iterable[tuple[int, int]]) -> int:
 @rule("cholesky")
 def _cholesky(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
     """Lower factor; not a number where the matrix is not positive definite."""
-    graph, x = flat.graph, places(flat.graph, x)
+    graph, x = flat.graph, value_ids(flat.graph, x)
     n = x.shape[-1]
     if n > LARGEST_BY_ROWS:
         raise UnsupportedOperationError(f"the factors of a matrix of {n} rows")
@@ -90,7 +90,7 @@ def _triangular(flat: Lowering, eqn: Equation, a: Value, b: Value) -> np.ndarray
     plain = p["left_side"] and not p["transpose_a"] and len(a.shape) == 2
     if plain and n > LARGEST_MATRIX and b.shape[-1] < NARROW:
         return _solved_in_loops(graph, a, b, bool(p["lower"]), bool(p["unit_diagonal"]))
-    a, b = places(graph, a), places(graph, b)
+    a, b = value_ids(graph, a), value_ids(graph, b)
     if p["transpose_a"]:
         a = np.swapaxes(a, -1, -2)
     lower = bool(p["lower"]) != bool(p["transpose_a"])
@@ -130,17 +130,17 @@ def _solved_by_rows(
 
 def _solved_in_loops(graph: Graph, A: Value, B: Value, lower: bool, unit: bool) -> np.ndarray:
     n, op = A.shape[0], graph.op
-    sheet, right = sheet_of(graph, A), in_memory(graph, B, FLOAT)
+    padded, right = padded_matrix(graph, A), in_memory(graph, B, FLOAT)
     columns, last = B.shape[1], graph.constant(n - 1, LONG)
-    found = Sheet(graph, columns, n)
+    found = PaddedMatrix(graph, columns, n)
     found.fill(np.full((columns, n), graph.zero))
-    with one_by_one(graph, n) as k:
+    with scalar_loop(graph, n) as k:
         i = k if lower else op("sub", last, k)
         first = op("mul", i, graph.constant(columns, LONG))
         sums = [slot(graph, FLOAT, graph.zero) for _ in range(columns)]
         lines = [graph.constant(c, LONG) for c in range(columns)]
-        with side_by_side(graph, n) as j:
-            known, own = op("lt" if lower else "gt", j, i), sheet.at(i, j)
+        with vector_loop(graph, n) as j:
+            known, own = op("lt" if lower else "gt", j, i), padded.at(i, j)
             terms = [op("mul", own, found.at(c, j)) for c in lines]
             terms = [op("where", known, a, graph.zero) for a in terms]
             graph.state(Adds([(s, 0, a) for s, a in zip(sums, terms, strict=True)]))
@@ -148,16 +148,16 @@ def _solved_in_loops(graph: Graph, A: Value, B: Value, lower: bool, unit: bool) 
         for c, total in enumerate(sums):
             b = graph.load_at(right.buffer, right.version, right.start + c, first, right.home)
             value = op("sub", b, in_slot(graph, total))
-            value = value if unit else op("div", value, sheet.at(i, i))
+            value = value if unit else op("div", value, padded.at(i, i))
             new.append(found.into(lines[c], i, value))
         graph.state(Stores(moving=new))
-    return places(graph, found.view()).T
+    return value_ids(graph, found.view()).T
 
 
 @rule("qr")
 def _orthogonal(flat: Lowering, eqn: Equation, x: Value) -> list[np.ndarray]:
     graph, p = flat.graph, eqn.params
-    x = places(graph, x)
+    x = value_ids(graph, x)
     m, n = x.shape[-2:]
     if p.get("pivoting") or max(m, n) > LARGEST_MATRIX:
         raise UnsupportedOperationError(f"Q and R of a matrix of {m} x {n}")

@@ -1,4 +1,4 @@
-"""One body for every row of some arrays; see `engine.each` and `machine.rows.loops`."""
+"""Rule of the primitive `each`: a vectorised loop over rows."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from swelltree.jit.values import (
     View,
     constants,
     in_memory,
-    places,
     stored,
+    value_ids,
 )
 
 
@@ -76,7 +76,7 @@ def _looped(flat: Lowering, eqn: Equation, values: tuple[Value, ...]) -> list[Va
         ]
         retained, sums = Stores(), Adds([])
         for slot, x, s in zip(slots, flat.closed(body, row), summed, strict=True):
-            new = places(graph, x).reshape(-1).tolist()
+            new = value_ids(graph, x).reshape(-1).tolist()
             if s:
                 sums.terms += [(slot, j, a) for j, a in enumerate(new)]
             else:
@@ -105,7 +105,7 @@ def _single(
         elif isinstance(x, View) and axis is not None:
             x = x.moved(lambda a, axis=axis: a.take(0, axis))
         elif axis is not None:
-            x = np.asarray(places(graph, x).take(0, axis))
+            x = np.asarray(value_ids(graph, x).take(0, axis))
         row.append(x)
     found = flat.closed(body, row)
-    return [x if s else places(graph, x)[None] for x, s in zip(found, summed, strict=True)]
+    return [x if s else value_ids(graph, x)[None] for x, s in zip(found, summed, strict=True)]

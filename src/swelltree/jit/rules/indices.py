@@ -1,4 +1,4 @@
-"""Primitives that look up or change numbers by index, known beforehand or computed."""
+"""Rules of gather, scatter and dynamic slices, with static or computed indices."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from swelltree.jit.graph import (
     kind_of,
 )
 from swelltree.jit.lowering import Lowering, rule
-from swelltree.jit.rules.numbers import each
+from swelltree.jit.rules.elementwise import each
 from swelltree.jit.rules.sums import extreme
 from swelltree.jit.traced_types import Equation
 from swelltree.jit.values import (
     Stored,
     Updated,
     Value,
+    constant_values,
     constants,
     in_memory,
-    numbers,
-    places,
+    value_ids,
 )
 
 COMPARE_LIMIT = 4  # numbers among which one is chosen by comparing
@@ -65,22 +65,22 @@ def clipped_start(
 ) -> int:
     """Flat place of the corner of a window at indices, pushed into the array."""
     room = [n - m for n, m in zip(shape, sizes, strict=True)]
-    corner = [int(places(graph, i)) for i in indices]
+    corner = [int(value_ids(graph, i)) for i in indices]
     return _start(graph, corner, room, strides_of(tuple(shape)).tolist())
 
 
 def looked_up(graph: Graph, x: Value, kind: str, start: np.ndarray, offsets: np.ndarray) -> Value:
     """Numbers at flat places start + offsets (same shape); start are expressions."""
-    known = numbers(graph, start)
+    known = constant_values(graph, start)
     if known is not None:
         at = (known + offsets).astype(int)
         if isinstance(x, Stored):
             special = x.special
             out = [_of_stored(graph, x, special, j) for j in at.reshape(-1).tolist()]
             return np.array(out, dtype=int).reshape(at.shape)
-        return places(graph, x).reshape(-1)[at]
+        return value_ids(graph, x).reshape(-1)[at]
     if not isinstance(x, Stored) and x.size <= COMPARE_LIMIT:
-        return _among_few(graph, places(graph, x).reshape(-1).tolist(), start, offsets)
+        return _among_few(graph, value_ids(graph, x).reshape(-1).tolist(), start, offsets)
     x = in_memory(graph, x, kind)
     pairs = zip(start.reshape(-1).tolist(), offsets.reshape(-1).tolist(), strict=True)
     out = [graph.load_at(x.buffer, x.version, x.start + k, a, x.home) for a, k in pairs]
@@ -126,7 +126,7 @@ def _cut(flat: Lowering, eqn: Equation, x: Value, *indices: Value) -> Value:
 
 @rule("dynamic_update_slice")
 def _replaced(flat: Lowering, eqn: Equation, x: Value, new: Value, *indices: Value) -> Value:
-    graph, new = flat.graph, places(flat.graph, new)
+    graph, new = flat.graph, value_ids(flat.graph, new)
     start = clipped_start(graph, x.shape, new.shape, indices)
     kind = kind_of(eqn.invars[0].aval.dtype)
     return _put(graph, x, kind, start, window_of(x.shape, new.shape), new)
@@ -139,15 +139,15 @@ def _put(graph: Graph, x: Value, kind: str, start: int, offsets: np.ndarray, new
     order = np.argsort(offsets.reshape(-1), kind="stable")
     at, numbers_ = offsets.reshape(-1)[order], new.reshape(-1)[order]
     if known is not None:
-        out = places(graph, x).reshape(-1).copy()
+        out = value_ids(graph, x).reshape(-1).copy()
         out[at + known] = numbers_
         return out.reshape(x.shape)
     side_by_side = np.array_equal(at, at[0] + np.arange(len(at))) and at[0] == 0
     if side_by_side and isinstance(x, Stored):
         return Updated(x, start, numbers_)
     if side_by_side:
-        return places(graph, Updated(in_memory(graph, x, kind), start, numbers_))
-    out = places(graph, x).reshape(-1).tolist()
+        return value_ids(graph, Updated(in_memory(graph, x, kind), start, numbers_))
+    out = value_ids(graph, x).reshape(-1).tolist()
     for k, a in zip(at.tolist(), numbers_.tolist(), strict=True):
         for j in range(k, len(out)):
             hit = graph.op("eq", start, graph.constant(j - k, LONG))
@@ -161,7 +161,7 @@ def _gathered(flat: Lowering, eqn: Equation, x: Value, indices: Value) -> Value:
     graph, d = flat.graph, eqn.params["dimension_numbers"]
     sizes = tuple(eqn.params["slice_sizes"])
     shape = tuple(x.shape)
-    index = places(graph, indices)
+    index = value_ids(graph, indices)
     batch = index.shape[:-1]
     if int(np.prod(eqn.outvars[0].aval.shape, dtype=int)) == 0:
         return np.zeros(eqn.outvars[0].aval.shape, dtype=int)
@@ -229,7 +229,7 @@ def _scattered(flat: Lowering, eqn: Equation, x: Value, indices: Value, updates:
     join = SCATTERS[eqn.primitive.name]
     if join is None and eqn.params.get("update_jaxpr") is not None:
         raise UnsupportedOperationError("a function applied to parts of an array")
-    updates, index = places(graph, updates), places(graph, indices)
+    updates, index = value_ids(graph, updates), value_ids(graph, indices)
     if not updates.size:
         return x
     shape, kind = tuple(x.shape), kind_of(eqn.invars[0].aval.dtype)
@@ -261,13 +261,13 @@ def _scattered(flat: Lowering, eqn: Equation, x: Value, indices: Value, updates:
             continue
         if join is not None or outside != graph.false:
             if isinstance(x, Updated):
-                x = places(graph, x)
+                x = value_ids(graph, x)
             old = looked_up(graph, x, kind, places_now, offsets)
             new = new if join is None else each(graph, join, old, new)
             # what sticks out is left as it is
             new = each(graph, "where", np.full(new.shape, outside), old, new)
         if isinstance(x, Updated):
-            x = places(graph, x)
+            x = value_ids(graph, x)
         x = _put(graph, x, kind, start, offsets, new)
     return x
 
@@ -278,7 +278,7 @@ def _place_of_largest(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
     graph = flat.graph
     (axis,) = eqn.params["axes"]
     kind = kind_of(eqn.params["index_dtype"])
-    rows = np.moveaxis(places(graph, x), int(axis), 0)
+    rows = np.moveaxis(value_ids(graph, x), int(axis), 0)
     if not len(rows):
         raise UnsupportedOperationError("the largest of nothing")
     name = "gt" if eqn.primitive.name == "argmax" else "lt"

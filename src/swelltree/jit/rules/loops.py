@@ -1,4 +1,4 @@
-"""Loops and branches stay what they are: what they carry on lies in working memory."""
+"""Rules of while, scan and cond: loops and branches that carry their state in memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jax, traced
 from swelltree.jit.graph import LONG, Buffer, Graph, UnsupportedOperationError, kind_of
 from swelltree.jit.lowering import Lowering, rule
-from swelltree.jit.rules.numbers import each
+from swelltree.jit.rules.elementwise import each
 from swelltree.jit.rules.sums import joined
 from swelltree.jit.statements import Choice, Leave, Loop, MovedRow, Stores
 from swelltree.jit.traced_types import (
@@ -29,12 +29,12 @@ from swelltree.jit.values import (
     Updated,
     Value,
     View,
+    constant_values,
     constants,
     in_memory,
-    numbers,
-    places,
     stored,
     stores,
+    value_ids,
 )
 
 MOST_ABREAST = 8  # rows of a sweep that go in parallel
@@ -78,7 +78,7 @@ def _carry_on(
             if x.buffer is buffer and x.version == before.version and x.start == 0:
                 continue  # as it was
             if id(x.buffer) in own:  # will be overwritten meanwhile: read first
-                x = _set_aside(graph, x) if x.size > UNROLL_LIMIT else places(graph, x)
+                x = _set_aside(graph, x) if x.size > UNROLL_LIMIT else value_ids(graph, x)
         stores(graph, buffer, x, last)
     return last
 
@@ -95,7 +95,7 @@ def _unchanged(body: TracedProgram, first: int) -> list[bool]:
 
 def _where_going(graph: Graph, go: np.ndarray, new: Value, old: Value) -> np.ndarray:
     """New values of the cases of a loop under `vmap` that go on; others wait for them."""
-    ahead, before = places(graph, new), places(graph, old)
+    ahead, before = value_ids(graph, new), value_ids(graph, old)
     going = go.reshape(*go.shape, *(1,) * (ahead.ndim - go.ndim))
     return each(graph, "where", np.broadcast_to(going, ahead.shape), ahead, before)
 
@@ -114,7 +114,7 @@ def _while(flat: Lowering, eqn: Equation, *values: Value) -> list[Value]:
         carry = list(init)
         for k, buffer in zip(moving, slots, strict=True):
             carry[k] = flat.rows.in_slot(buffer, tuple(eqn.outvars[k].aval.shape), region)
-        go = places(graph, flat.closed(cond, [*of_cond, *carry])[0])
+        go = value_ids(graph, flat.closed(cond, [*of_cond, *carry])[0])
         graph.state(Leave(joined(graph, "or", go.reshape(-1).tolist()) if go.size else graph.false))
         new = flat.closed(body, [*of_body, *carry])
         before, after = [carry[k] for k in moving], [new[k] for k in moving]
@@ -170,7 +170,7 @@ def _swept(flat: Lowering, eqn: Equation, several: bool, *values: Value) -> list
         for k, buffer in zip(moving, slots, strict=True):
             carry[k] = flat.rows.in_slot(buffer, tuple(outs[k].aval.shape), region)
         count = stored(counter, 0, (), region)
-        i = int(places(graph, count))
+        i = int(value_ids(graph, count))
         end = graph.constant(length, LONG)
         graph.state(Leave(graph.op("lt", i, end)))
         at = graph.op("sub", graph.constant(length - 1, LONG), i) if p["reverse"] else i
@@ -211,7 +211,7 @@ def _rows_stored(
             moved = MovedRow(buffer, 0, first, row.buffer, row.start, row.size)
             last.moving_rows.append(moved)
             continue
-        flat_x = places(graph, x).reshape(-1).tolist()
+        flat_x = value_ids(graph, x).reshape(-1).tolist()
         first = graph.op("mul", at, graph.constant(len(flat_x), LONG))
         last.moving += [(buffer, k, first, a) for k, a in enumerate(flat_x)]
     return results
@@ -231,8 +231,8 @@ def _table(graph: Graph, x: Value, dtype: DType) -> Stored | View:
 @rule("cond")
 def _cond(flat: Lowering, eqn: Equation, which: Value, *values: Value) -> list[Value]:
     graph, branches = flat.graph, eqn.params["branches"]
-    which = places(graph, which)
-    known = numbers(graph, which)
+    which = value_ids(graph, which)
+    known = constant_values(graph, which)
     most = len(branches) - 1
     if known is not None:
         return flat.closed(branches[int(np.clip(int(known), 0, most))], list(values))

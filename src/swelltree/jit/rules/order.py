@@ -1,4 +1,4 @@
-"""Numbers put in order, by exchanges of neighbours."""
+"""Rule of sort: odd-even transposition, for short rows."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import numpy as np
 
 from swelltree.jit.graph import FLOAT, TRUTH, Graph, UnsupportedOperationError
 from swelltree.jit.lowering import Lowering, rule
-from swelltree.jit.rules.numbers import each
+from swelltree.jit.rules.elementwise import each
 from swelltree.jit.traced_types import Equation
-from swelltree.jit.values import Value, places
+from swelltree.jit.values import Value, value_ids
 
 MAX_SORTED = 32  # numbers of a row: exchanges grow with their square
 
@@ -22,7 +22,7 @@ def _sorted(flat: Lowering, eqn: Equation, *values: Value) -> list[np.ndarray]:
     """
     graph, keys = flat.graph, int(eqn.params["num_keys"])
     axis = int(eqn.params["dimension"])
-    arrays = [np.moveaxis(places(graph, x), axis, 0).copy() for x in values]
+    arrays = [np.moveaxis(value_ids(graph, x), axis, 0).copy() for x in values]
     count = len(arrays[0])
     if count > MAX_SORTED:
         raise UnsupportedOperationError(f"{count} numbers put in order, more than {MAX_SORTED}")

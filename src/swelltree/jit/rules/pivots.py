@@ -1,4 +1,4 @@
-"""Lower and upper factors, rows exchanged as by LAPACK: small ones written out, others in loops."""
+"""Rules of LU with partial pivoting as in LAPACK: unrolled if small, else in loops."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import jax, jnp, traced
 from swelltree.jit.graph import FLOAT, LONG, SHORT, Graph, UnsupportedOperationError
 from swelltree.jit.lowering import Lowering, rule
-from swelltree.jit.rules.sheets import (
-    Sheet,
+from swelltree.jit.rules.padded import (
+    PaddedMatrix,
     counted_from,
     in_slot,
     looked_up,
-    one_by_one,
-    side_by_side,
+    scalar_loop,
     slot,
+    vector_loop,
 )
 from swelltree.jit.statements import Stores
 from swelltree.jit.traced_types import Equation, Variable
-from swelltree.jit.values import Stored, Value, View, places, stored
+from swelltree.jit.values import Stored, Value, View, stored, value_ids
 
 WRITTEN_OUT = 14  # rows, each of which may be exchanged with each
 LARGEST_MATRIX = 128  # rows: LAPACK is quicker from there on
@@ -36,10 +36,12 @@ def _factors(flat: Lowering, eqn: Equation, x: Value) -> list[Value]:
     graph = flat.graph
     if n > WRITTEN_OUT and len(x.shape) == 2:
         return list(_factored_in_loops(graph, x))
-    x = places(graph, x)
+    x = value_ids(graph, x)
     if n > WRITTEN_OUT:
         parts = [_factored_in_loops(graph, A) for A in x.reshape(-1, n, n)]
-        rows = [np.stack([places(graph, one) for one in part]) for part in zip(*parts, strict=True)]
+        rows = [
+            np.stack([value_ids(graph, one) for one in part]) for part in zip(*parts, strict=True)
+        ]
         return [row.reshape(*x.shape[:-2], *row.shape[1:]) for row in rows]
     found = [_factored(graph, A, n) for A in x.reshape(-1, n, n).tolist()]
     shapes = (x.shape, x.shape[:-1], x.shape[:-1])
@@ -113,37 +115,37 @@ def order_of(pivots: Array, size: int) -> Array:
 def _factored_in_loops(graph: Graph, A: Value) -> tuple[View, Stored, Stored]:
     """Factors of one matrix, exchanges and the order of rows, column by column in place."""
     n, op = A.shape[-1], graph.op
-    sheet, pivots, order = Sheet(graph, n, n), graph.room(n, SHORT), graph.room(n, SHORT)
-    sheet.fill(A)
+    padded, pivots, order = PaddedMatrix(graph, n, n), graph.room(n, SHORT), graph.room(n, SHORT)
+    padded.fill(A)
     graph.state(Stores([(order, i, graph.constant(i, SHORT)) for i in range(n)]))
-    with one_by_one(graph, n) as k:
-        pivot = _largest_below(graph, sheet, k)
+    with scalar_loop(graph, n) as k:
+        pivot = _largest_below(graph, padded, k)
         here, there = looked_up(graph, order, k), looked_up(graph, order, pivot)
         moving = [(pivots, 0, k, graph.typed("convert", SHORT, pivot))]
         graph.state(Stores(moving=[*moving, (order, 0, k, there), (order, 0, pivot, here)]))
-        with side_by_side(graph, n) as j:
-            here, there = sheet.at(k, j), sheet.at(pivot, j)
-            graph.state(Stores(moving=[sheet.into(k, j, there), sheet.into(pivot, j, here)]))
-        first = sheet.at(k, k)
+        with vector_loop(graph, n) as j:
+            here, there = padded.at(k, j), padded.at(pivot, j)
+            graph.state(Stores(moving=[padded.into(k, j, there), padded.into(pivot, j, here)]))
+        first = padded.at(k, k)
         none = op("eq", first, graph.zero)  # a singular matrix stays as it is there
         with counted_from(graph, op("add", k, graph.constant(1, LONG)), n) as i:
-            own = sheet.at(i, k)
+            own = padded.at(i, k)
             share = op("where", none, own, op("div", own, first))
-            with side_by_side(graph, n) as j:
-                old = sheet.at(i, j)
-                less = op("sub", old, op("mul", share, sheet.at(k, j)))
+            with vector_loop(graph, n) as j:
+                old = padded.at(i, j)
+                less = op("sub", old, op("mul", share, padded.at(k, j)))
                 new = op("where", op("eq", j, k), share, old)
                 new = op("where", op("gt", j, k), less, new)
-                graph.state(Stores(moving=[sheet.into(i, j, new)]))
+                graph.state(Stores(moving=[padded.into(i, j, new)]))
     here = graph.here
-    return sheet.view(), stored(pivots, 0, (n,), here), stored(order, 0, (n,), here)
+    return padded.view(), stored(pivots, 0, (n,), here), stored(order, 0, (n,), here)
 
 
-def _largest_below(graph: Graph, sheet: Sheet, k: int) -> int:
+def _largest_below(graph: Graph, padded: PaddedMatrix, k: int) -> int:
     """Row of the first of the largest numbers of a column from its diagonal on."""
     size, where = slot(graph, FLOAT, graph.constant(-1.0)), slot(graph, LONG, k)
-    with counted_from(graph, k, sheet.shape[0]) as i:
-        own, most = graph.op("abs", sheet.at(i, k)), in_slot(graph, size)
+    with counted_from(graph, k, padded.shape[0]) as i:
+        own, most = graph.op("abs", padded.at(i, k)), in_slot(graph, size)
         larger = graph.op("gt", own, most)
         own = graph.op("where", larger, own, most)
         at = graph.op("where", larger, i, in_slot(graph, where))

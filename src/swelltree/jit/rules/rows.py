@@ -1,6 +1,6 @@
-"""Primitives on arrays whose rows are computed in loops; see `machine.rows.loops`.
+"""Rules for arrays whose rows are computed in loops (`rows.loops`).
 
-A rule gives None where the array has no rows of that kind: then the rule of single numbers holds.
+A rule returns None where the array has no such rows; then the rule for scalars holds.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 from swelltree.jit.graph import kind_of
 from swelltree.jit.lowering import ROW_RULES, RULES, Lowering
 from swelltree.jit.rows.loops import Looped, Moved, RowLoops
+from swelltree.jit.rules.elementwise import SAME_NAME, each
 from swelltree.jit.rules.indices import clipped_start, strides_of, window_of
-from swelltree.jit.rules.numbers import SAME_NAME, each
 from swelltree.jit.rules.sums import REDUCED, extreme, joined
 from swelltree.jit.statements import Reduction, Stores
 from swelltree.jit.traced_types import Equation
@@ -25,10 +25,10 @@ from swelltree.jit.values import (
     Stored,
     Value,
     View,
+    constant_values,
     in_memory,
-    numbers,
-    places,
     stored,
+    value_ids,
     view_of,
 )
 
@@ -189,7 +189,7 @@ def _padded(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value, fill: Valu
         return None
     where = np.arange(int(np.prod(shape, dtype=int))).reshape(shape)
     index = tuple(slice(low, low + n) for (low, _, _), n in zip(config, x.shape, strict=True))
-    filled = np.broadcast_to(places(flat.graph, fill), shape)
+    filled = np.broadcast_to(value_ids(flat.graph, fill), shape)
     return loops.gathered(shape, _kind(eqn), [(filled, where), (x, where[index])])
 
 
@@ -199,7 +199,7 @@ def _reduced(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value) -> Value 
     count, graph = loops.axes(tuple(x.shape)), flat.graph
     if count is None or not x.size or (isinstance(x, np.ndarray) and x.size <= UNROLL_LIMIT):
         return None
-    if isinstance(x, np.ndarray) and numbers(graph, x) is not None:
+    if isinstance(x, np.ndarray) and constant_values(graph, x) is not None:
         return None
     name, empty = REDUCED[eqn.primitive.name]
     axes, shape, kind = [int(d) for d in eqn.params["axes"]], _shape(eqn), _kind(eqn)
@@ -251,7 +251,7 @@ def _over_rows(
     rest = [d for d in over if d != last]
     if not rest:
         return sums
-    found = places(graph, sums)
+    found = value_ids(graph, sums)
     left = [d for d in range(found.ndim) if d not in rest]
     flat = found.transpose([*left, *rest]).reshape(int(np.prod(shape, dtype=int)), -1)
     return np.array([joined(graph, name, a) for a in flat.tolist()], dtype=int).reshape(shape)
@@ -348,7 +348,7 @@ def _row_replaced(
 def _picked(flat: Lowering, loops: RowLoops, eqn: Equation, x: Value, indices: Value) -> Any:
     if not isinstance(x, Retained | Stored) or loops.axes(_shape(eqn)) is None:
         return None
-    at = numbers(flat.graph, places(flat.graph, indices))
+    at = constant_values(flat.graph, value_ids(flat.graph, indices))
     if at is None:
         return None
     d, sizes, shape = eqn.params["dimension_numbers"], eqn.params["slice_sizes"], tuple(x.shape)
@@ -379,7 +379,10 @@ def _set(
 ) -> Any:
     if loops.axes(tuple(x.shape)) is None or isinstance(x, np.ndarray):
         return None
-    at, d = numbers(flat.graph, places(flat.graph, indices)), eqn.params["dimension_numbers"]
+    at, d = (
+        constant_values(flat.graph, value_ids(flat.graph, indices)),
+        eqn.params["dimension_numbers"],
+    )
     if at is None or d.operand_batching_dims or not new.size:
         return None
     shape = tuple(x.shape)

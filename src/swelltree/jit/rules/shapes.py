@@ -1,4 +1,4 @@
-"""Primitives that only move numbers about: places move instead."""
+"""Rules of primitives that only move elements: offsets or indices change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from swelltree.jit.graph import kind_of
 from swelltree.jit.lowering import Lowering, rule
 from swelltree.jit.traced_types import Equation
-from swelltree.jit.values import Stored, Updated, Value, constants, places
+from swelltree.jit.values import Stored, Updated, Value, constants, value_ids
 
 
 def _shape(eqn: Equation) -> tuple[int, ...]:
@@ -20,10 +20,10 @@ def _shape(eqn: Equation) -> tuple[int, ...]:
 def _reshaped(flat: Lowering, eqn: Equation, x: Value, *rest: Value) -> Value:
     shape, turned = _shape(eqn), eqn.params.get("dimensions")
     if eqn.primitive.name == "reshape" and turned is not None:
-        return places(flat.graph, x).transpose(turned).reshape(shape)
+        return value_ids(flat.graph, x).transpose(turned).reshape(shape)
     if isinstance(x, Updated):
         return Updated(x.base.part(0, shape), x.index, x.new)
-    return x.part(0, shape) if isinstance(x, Stored) else places(flat.graph, x).reshape(shape)
+    return x.part(0, shape) if isinstance(x, Stored) else value_ids(flat.graph, x).reshape(shape)
 
 
 @rule("broadcast_in_dim")
@@ -34,17 +34,17 @@ def _broadcast(flat: Lowering, eqn: Equation, x: Value, *rest: Value) -> Value:
         old[d] = n
     if isinstance(x, Stored) and int(np.prod(shape, dtype=int)) == x.size:
         return x.part(0, shape)
-    return np.broadcast_to(places(flat.graph, x).reshape(old), shape)
+    return np.broadcast_to(value_ids(flat.graph, x).reshape(old), shape)
 
 
 @rule("transpose")
 def _transposed(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
-    return places(flat.graph, x).transpose(eqn.params["permutation"])
+    return value_ids(flat.graph, x).transpose(eqn.params["permutation"])
 
 
 @rule("rev")
 def _reversed(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
-    return np.flip(places(flat.graph, x), eqn.params["dimensions"])
+    return np.flip(value_ids(flat.graph, x), eqn.params["dimensions"])
 
 
 @rule("slice")
@@ -55,7 +55,7 @@ def _sliced(flat: Lowering, eqn: Equation, x: Value) -> Value:
         first = int(np.ravel_multi_index(start, x.shape)) if _shape(eqn) and x.size else 0
         return x.part(first, _shape(eqn))
     index = tuple(slice(a, b, s) for a, b, s in zip(start, limit, strides, strict=True))
-    return places(flat.graph, x)[index]
+    return value_ids(flat.graph, x)[index]
 
 
 def _together(
@@ -74,34 +74,34 @@ def _together(
 
 @rule("concatenate")
 def _joined(flat: Lowering, eqn: Equation, *parts: Value) -> np.ndarray:
-    return np.concatenate([places(flat.graph, x) for x in parts], eqn.params["dimension"])
+    return np.concatenate([value_ids(flat.graph, x) for x in parts], eqn.params["dimension"])
 
 
 @rule("stack")
 def _stacked(flat: Lowering, eqn: Equation, *parts: Value) -> np.ndarray:
-    return np.stack([places(flat.graph, x) for x in parts], eqn.params["axis"])
+    return np.stack([value_ids(flat.graph, x) for x in parts], eqn.params["axis"])
 
 
 @rule("unstack")
 def _unstacked(flat: Lowering, eqn: Equation, x: Value) -> list[Value]:
-    rows = np.moveaxis(places(flat.graph, x), int(eqn.params["axis"]), 0)
+    rows = np.moveaxis(value_ids(flat.graph, x), int(eqn.params["axis"]), 0)
     return [np.asarray(row) for row in rows]
 
 
 @rule("tile")
 def _tiled(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
-    return np.tile(places(flat.graph, x), eqn.params["reps"])
+    return np.tile(value_ids(flat.graph, x), eqn.params["reps"])
 
 
 @rule("split")
 def _split(flat: Lowering, eqn: Equation, x: Value) -> list[Value]:
     ends = np.cumsum(eqn.params["sizes"])[:-1]
-    return list(np.split(places(flat.graph, x), ends, eqn.params["axis"]))
+    return list(np.split(value_ids(flat.graph, x), ends, eqn.params["axis"]))
 
 
 @rule("pad")
 def _padded(flat: Lowering, eqn: Equation, x: Value, fill: Value) -> np.ndarray:
-    x, fill = places(flat.graph, x), places(flat.graph, fill)
+    x, fill = value_ids(flat.graph, x), value_ids(flat.graph, fill)
     for axis, (low, high, between) in enumerate(eqn.params["padding_config"]):
         n = x.shape[axis]
         spread = np.arange(n) * (between + 1) + low

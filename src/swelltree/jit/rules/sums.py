@@ -1,4 +1,4 @@
-"""Primitives that bring many numbers together."""
+"""Rules of reductions, cumulative operations and products of matrices."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import numpy as np
 from swelltree.jit.blocks import combined, dense_product, times_columns
 from swelltree.jit.graph import Graph, UnsupportedOperationError, kind_of
 from swelltree.jit.lowering import Lowering, rule
-from swelltree.jit.rules.numbers import each
+from swelltree.jit.rules.elementwise import each
 from swelltree.jit.traced_types import DType, Equation
-from swelltree.jit.values import Product, Value, places
+from swelltree.jit.values import Product, Value, value_ids
 
 REDUCED = {
     "reduce_sum": ("add", 0),
@@ -38,7 +38,7 @@ def _reduced(flat: Lowering, eqn: Equation, x: Value) -> Value:
     axes = [int(d) for d in eqn.params["axes"]]
     if isinstance(x, Product) and name == "add" and axes == [x.axis]:
         return combined(graph, x)
-    x = places(graph, x)
+    x = value_ids(graph, x)
     stored = [d for d in range(x.ndim) if d not in axes]
     shape = tuple(x.shape[d] for d in stored)
     if not x.size:
@@ -63,7 +63,7 @@ def extreme(dtype: DType, lowest: bool) -> float:
 def _running(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
     graph, name = flat.graph, RUNNING[eqn.primitive.name]
     axis, back = int(eqn.params["axis"]), bool(eqn.params["reverse"])
-    rows = list(np.moveaxis(places(graph, x), axis, 0))
+    rows = list(np.moveaxis(value_ids(graph, x), axis, 0))
     rows = rows[::-1] if back else rows
     out = [np.asarray(row) for row in rows[:1]]
     for row in rows[1:]:
@@ -85,7 +85,7 @@ def _dot(flat: Lowering, eqn: Equation, x: Value, y: Value) -> np.ndarray:
         complete = times_columns(graph, x, y, cx[0], cy[0])
         if complete is not None:
             return complete
-    x, y = places(graph, x), places(graph, y)
+    x, y = value_ids(graph, x), value_ids(graph, y)
     fx = [d for d in range(x.ndim) if d not in (*cx, *bx)]
     fy = [d for d in range(y.ndim) if d not in (*cy, *by)]
     batch = [x.shape[d] for d in bx]

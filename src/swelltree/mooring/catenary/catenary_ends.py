@@ -12,7 +12,6 @@ from collections.abc import Callable
 import numpy as np
 
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
-from swelltree.jit.loops import settled
 from swelltree.mooring.catenary.catenary import Sections, hanging, span, stretch_lying
 from swelltree.mooring.catenary.catenary_solve import (
     FAR,
@@ -22,6 +21,7 @@ from swelltree.mooring.catenary.catenary_solve import (
     end_force,
     iterate,
 )
+from swelltree.spatial.loops import settled
 
 # --- Catenaries that hang from both ends and lie on the bed in between
 

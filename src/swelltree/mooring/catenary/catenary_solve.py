@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
-from swelltree.jit.loops import repeat_while, settled
 from swelltree.mooring.catenary.catenary import Sections, span, weight_behind
+from swelltree.spatial.loops import repeat_while, settled
 
 MAX_ITERATIONS = 200  # iterations
 CLOSE = 1e-14  # of the length: residual at which iteration ends

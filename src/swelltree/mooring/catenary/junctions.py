@@ -12,9 +12,9 @@ from dataclasses import replace
 import numpy as np
 
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.jit.loops import repeat_while, settled, stop_gradient
 from swelltree.mooring.catenary.catenary_ends import Ends, Pieces, bed_height, ends
 from swelltree.mooring.catenary.catenary_stiffness import inside
+from swelltree.spatial.loops import repeat_while, settled, stop_gradient
 
 MAX_ITERATIONS = 300  # iterations
 PATIENCE = 40  # iterations after which lines are softened

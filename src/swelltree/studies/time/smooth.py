@@ -27,9 +27,9 @@ from swelltree.integrate.solution import Code
 from swelltree.integrate.stepper import Stepper
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import is_traced, jax, jnp
+from swelltree.jit.engine import BY_LLVM
 from swelltree.jit.program import Program, switched_off
 from swelltree.jit.shapes import shapes_of
-from swelltree.jit.trace_cache import BY_LLVM
 from swelltree.jit.trees import mapped
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect, where_solved

@@ -26,9 +26,9 @@ from swelltree.integrate.complementarity.step import advance
 from swelltree.integrate.solution import Code
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import jax, jnp
+from swelltree.jit.engine import BY_LLVM
 from swelltree.jit.program import Program
 from swelltree.jit.rows.loops import Axes
-from swelltree.jit.trace_cache import BY_LLVM
 from swelltree.jit.trees import mapped
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model

@@ -15,7 +15,7 @@ from swelltree.jit.values import Value, View, in_memory, stored
 Place = tuple[Buffer, int, int, int]  # as in `Stores.moving`
 
 
-class Sheet:
+class PaddedMatrix:
     """A matrix whose rows are whole registers; what lies behind their ends is never looked at.
 
     Args:
@@ -62,14 +62,14 @@ class Sheet:
         return self.stride * np.arange(rows)[:, None] + np.arange(columns)
 
 
-def sheet_of(graph: Graph, x: Value) -> Sheet:
-    """A matrix as a sheet that is only read: where it lies, or a copy."""
+def padded_matrix(graph: Graph, x: Value) -> PaddedMatrix:
+    """A matrix as a padded that is only read: where it lies, or a copy."""
     rows, columns = x.shape
     if isinstance(x, View) and x.base is None and x.special is None:
-        there = Sheet(graph, rows, columns, x.buffer)
+        there = PaddedMatrix(graph, rows, columns, x.buffer)
         if x.buffer.size == rows * there.stride and np.array_equal(x.offsets, there.offsets):
             return there
-    copy = Sheet(graph, rows, columns)
+    copy = PaddedMatrix(graph, rows, columns)
     copy.fill(x)
     return copy
 
@@ -96,7 +96,7 @@ def _now(graph: Graph, buffer: Buffer) -> int:
 
 
 @contextmanager
-def one_by_one(graph: Graph, count: int) -> Iterator[int]:
+def scalar_loop(graph: Graph, count: int) -> Iterator[int]:
     """A loop; gives its number."""
     with graph.inside() as region:
         index = graph.row_number(region)
@@ -105,8 +105,8 @@ def one_by_one(graph: Graph, count: int) -> Iterator[int]:
 
 
 @contextmanager
-def side_by_side(graph: Graph, count: int) -> Iterator[int]:
-    """A loop over the columns of sheets, several at once; gives its number."""
+def vector_loop(graph: Graph, count: int) -> Iterator[int]:
+    """A loop over the columns of padded matrices, several at once; gives its number."""
     with graph.inside() as region:
         index = graph.row_number(region)
         yield index

@@ -1,4 +1,4 @@
-"""Primitives that work number by number."""
+"""Rules of elementwise primitives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from swelltree.jit.graph import (
 )
 from swelltree.jit.lowering import Lowering, rule
 from swelltree.jit.traced_types import Equation
-from swelltree.jit.values import Value, places
+from swelltree.jit.values import Value, value_ids
 
 SAME_NAME = ("add", "sub", "mul", "div", "rem", "neg", "abs", "sign", "max", "min", "atan2")
 SAME_NAME += ("nextafter", "and", "or", "xor", "not", "sqrt", "sin", "cos", "tan", "asin", "acos")
@@ -47,13 +47,13 @@ def _each(flat: Lowering, eqn: Equation, *values: Value) -> Value:
     product = lazy_product(flat.graph, *values) if name == "mul" else None
     if product is not None:
         return product
-    return each(flat.graph, name, *(places(flat.graph, x) for x in values))
+    return each(flat.graph, name, *(value_ids(flat.graph, x) for x in values))
 
 
 @rule("lt_to", "le_to")
 def _in_total_order(flat: Lowering, eqn: Equation, x: Value, y: Value) -> np.ndarray:
     """Less in the order of sorting: -0 before 0, NaN last."""
-    graph, x, y = flat.graph, places(flat.graph, x), places(flat.graph, y)
+    graph, x, y = flat.graph, value_ids(flat.graph, x), value_ids(flat.graph, y)
     if kind_of(eqn.invars[0].aval.dtype) != FLOAT:
         return each(graph, str(eqn.primitive.name)[:2], x, y)
     if eqn.primitive.name == "lt_to":
@@ -86,7 +86,7 @@ def _converted(flat: Lowering, eqn: Equation, x: Value) -> Value:
     kind = kind_of(eqn.params["new_dtype"])
     if not isinstance(x, np.ndarray) and kind == kind_of(eqn.invars[0].aval.dtype):
         return x
-    graph, x = flat.graph, places(flat.graph, x)
+    graph, x = flat.graph, value_ids(flat.graph, x)
     new = [graph.typed("convert", kind, a) for a in x.reshape(-1).tolist()]
     return np.array(new, dtype=int).reshape(x.shape)
 
@@ -94,7 +94,7 @@ def _converted(flat: Lowering, eqn: Equation, x: Value) -> Value:
 @rule("select_n")
 def _selected(flat: Lowering, eqn: Equation, which: Value, *cases: Value) -> np.ndarray:
     graph = flat.graph
-    which, arrays = places(graph, which), [places(graph, x) for x in cases]
+    which, arrays = value_ids(graph, which), [value_ids(graph, x) for x in cases]
     if kind_of(eqn.invars[0].aval.dtype) == TRUTH:
         return each(graph, "where", which, arrays[1], arrays[0])
     out = arrays[-1]
@@ -109,14 +109,14 @@ def _selected(flat: Lowering, eqn: Equation, which: Value, *cases: Value) -> np.
 @rule("clamp")
 def _clamped(flat: Lowering, eqn: Equation, low: Value, x: Value, high: Value) -> np.ndarray:
     graph = flat.graph
-    low, x, high = (places(graph, v) for v in (low, x, high))
+    low, x, high = (value_ids(graph, v) for v in (low, x, high))
     return each(graph, "min", each(graph, "max", x, low), high)
 
 
 @rule("pow")
 def _power(flat: Lowering, eqn: Equation, x: Value, y: Value) -> np.ndarray:
     graph = flat.graph
-    x, y = places(graph, x), places(graph, y)
+    x, y = value_ids(graph, x), value_ids(graph, y)
     if kind_of(eqn.invars[0].aval.dtype) != FLOAT:
         raise UnsupportedOperationError("powers of integers")
     y = np.array(
@@ -127,7 +127,7 @@ def _power(flat: Lowering, eqn: Equation, x: Value, y: Value) -> np.ndarray:
 
 @rule("integer_pow", "square")
 def _integer_power(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
-    graph, x = flat.graph, places(flat.graph, x)
+    graph, x = flat.graph, value_ids(flat.graph, x)
     kind = kind_of(eqn.invars[0].aval.dtype)
     y = 2 if eqn.primitive.name == "square" else int(eqn.params["y"])
     power, square, left = filled(graph, x, 1, kind), x, abs(y)
@@ -143,7 +143,7 @@ def _integer_power(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
 @rule("one_minus_square")
 def _one_minus_square(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
     """(1 - x)(1 + x), a primitive from JAX 0.12 on."""
-    graph, x = flat.graph, places(flat.graph, x)
+    graph, x = flat.graph, value_ids(flat.graph, x)
     one = filled(graph, x, 1.0)
     return each(graph, "mul", each(graph, "sub", one, x), each(graph, "add", one, x))
 
@@ -151,15 +151,15 @@ def _one_minus_square(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
 @rule("log2")
 def _binary_logarithm(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
     """log(x) / log(2), a primitive from JAX 0.12 on."""
-    graph, x = flat.graph, places(flat.graph, x)
+    graph, x = flat.graph, value_ids(flat.graph, x)
     return each(graph, "div", each(graph, "log", x), filled(graph, x, float(np.log(2.0))))
 
 
 @rule("polynomial")
 def _polynomial(flat: Lowering, eqn: Equation, x: Value, *factors: Value) -> np.ndarray:
     """By Horner's scheme, the constant term first; a primitive from JAX 0.12 on."""
-    graph, x = flat.graph, places(flat.graph, x)
-    *rest, total = (places(graph, factor) for factor in factors)
+    graph, x = flat.graph, value_ids(flat.graph, x)
+    *rest, total = (value_ids(graph, factor) for factor in factors)
     for factor in reversed(rest):
         total = each(graph, "add", each(graph, "mul", total, x), factor)
     return np.broadcast_to(total, x.shape)
@@ -167,13 +167,13 @@ def _polynomial(flat: Lowering, eqn: Equation, x: Value, *factors: Value) -> np.
 
 @rule("rsqrt")
 def _inverse_root(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
-    graph, x = flat.graph, places(flat.graph, x)
+    graph, x = flat.graph, value_ids(flat.graph, x)
     return each(graph, "div", filled(graph, x, 1.0), each(graph, "sqrt", x))
 
 
 @rule("logistic")
 def _logistic(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
-    graph, x = flat.graph, places(flat.graph, x)
+    graph, x = flat.graph, value_ids(flat.graph, x)
     one = filled(graph, x, 1.0)
     return each(
         graph, "div", one, each(graph, "add", one, each(graph, "exp", each(graph, "neg", x)))
@@ -183,13 +183,13 @@ def _logistic(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
 @rule("round")
 def _rounded(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
     even = int(eqn.params["rounding_method"]) == 1
-    return each(flat.graph, "round_even" if even else "round_away", places(flat.graph, x))
+    return each(flat.graph, "round_even" if even else "round_away", value_ids(flat.graph, x))
 
 
 @rule("asinh")
 def _asinh(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
     """sign(x) log(1 + |x| + x^2 / (1 + sqrt(1 + x^2))); the quotient is |x| where x^2 overflows."""
-    graph, x = flat.graph, places(flat.graph, x)
+    graph, x = flat.graph, value_ids(flat.graph, x)
     one, size = filled(graph, x, 1.0), each(graph, "abs", x)
     root = each(graph, "sqrt", each(graph, "add", one, each(graph, "mul", x, x)))
     part = each(graph, "div", size, each(graph, "add", one, root))
@@ -204,7 +204,7 @@ def _asinh(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
 @rule("atanh")
 def _atanh(flat: Lowering, eqn: Equation, x: Value) -> np.ndarray:
     """sign(x) log(1 + 2 |x| / (1 - |x|)) / 2."""
-    graph, x = flat.graph, places(flat.graph, x)
+    graph, x = flat.graph, value_ids(flat.graph, x)
     size = each(graph, "abs", x)
     rest = each(graph, "sub", filled(graph, x, 1.0), size)
     quotient = each(graph, "div", each(graph, "add", size, size), rest)

@@ -304,7 +304,7 @@ FAR_SHORT = 2.0**16  # angle from which on that of four bytes is found in eight
 REDUCED = "sin", "cos", "tan"  # whose angles are reduced
 
 
-def written(names: set[str], types: Types = SINGLE, libm: bool = True) -> str:
+def function_text(names: set[str], types: Types = SINGLE, libm: bool = True) -> str:
     """LLVM IR of some functions and of all they use.
 
     Args:
@@ -324,7 +324,7 @@ def written(names: set[str], types: Types = SINGLE, libm: bool = True) -> str:
     return "\n".join(done[name] for name in sorted(done))
 
 
-def written_short(names: set[str]) -> str:
+def short_function_text(names: set[str]) -> str:
     """float32 functions, of those in `SHORT`, beside those of eight bytes.
 
     What is far is never put where it is called: a program calls them a thousand times.
