@@ -30,7 +30,7 @@ class Tether(sw.Effect):
 
 
 @sw.effect
-class Propeller(sw.Effect):
+class Propeller(sw.HasStates):
     """Thrust along x that follows its set value with a lag: an internal state."""
 
     name: str

@@ -24,6 +24,7 @@ from swelltree.describe.errors import SwelltreeError, suggest
 from swelltree.describe.forces.own_effects import OwnEffect, field_values
 from swelltree.describe.forces.signals import resolve
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
+from swelltree.model.capabilities import HasEvents, HasStates
 from swelltree.model.effect import Effect, Instant
 from swelltree.model.model import Model
 from swelltree.multibody.tree import PointMotion, point_motion, spread
@@ -52,17 +53,30 @@ def effect(cls: type[T]) -> type[T]:
     hints = {key: kind for key, kind in get_type_hints(cls).items() if key in cls.__annotations__}
     if hints.get("name") is not str:
         raise SwelltreeError(f"effect '{cls.__name__}' has no field 'name: str'. Add it.")
-    if cls.loads is Effect.loads:
-        raise SwelltreeError(
-            f"effect '{cls.__name__}' has no method 'loads'. Write loads(self, model, now), which "
-            "returns swelltree.Loads."
-        )
+    for capability in (HasStates, HasEvents):
+        if not issubclass(cls, capability) and (own := _abstract(capability) & vars(cls).keys()):
+            name = capability.__name__
+            raise SwelltreeError(
+                f"effect '{cls.__name__}' has {listed(sorted(own))}, but is not derived from "
+                f"swelltree.{name}. Write class {cls.__name__}(swelltree.{name})."
+            )
+    for capability in cls.__mro__:
+        if missing := sorted(_abstract(capability) & cls.__abstractmethods__):
+            raise SwelltreeError(
+                f"effect '{cls.__name__}' has no method '{missing[0]}'. Write it as "
+                f"swelltree.{capability.__name__} describes it."
+            )
     cls.kind = property(lambda self: self.name)  # type: ignore[assignment, misc]
     cls.names = property(lambda self: (self.name,))  # type: ignore[assignment, misc]
     if cls.numbers is Effect.numbers:
         cls.numbers = lambda self: {self.name: [((), None, {})]}  # type: ignore[method-assign]
     cls.shows_all = True
     return pytree(*(key for key, kind in hints.items() if kind in STATIC))(cls)
+
+
+def _abstract(cls: type) -> set[str]:
+    """Names of the methods that a class asks for."""
+    return {name for name, x in vars(cls).items() if getattr(x, "__isabstractmethod__", False)}
 
 
 def build_own_effects(system: System) -> list[Effect]:
@@ -117,7 +131,7 @@ def _check_traceable(model: Model, each: Effect, now: Instant, what: str) -> Non
     from swelltree.jit.backend import jax
 
     requested = [(type(each).loads, lambda now: each.loads(model, now).wrench)]
-    if type(each).internal_rate is not Effect.internal_rate:
+    if isinstance(each, HasStates):
         requested.append((type(each).internal_rate, lambda now: each.internal_rate(model, now)))
     for method, ask in requested:
         try:

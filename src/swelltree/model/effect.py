@@ -6,7 +6,8 @@ the class `Effect`. Nobody asks which effect it is: what it can do is asked by m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,14 +15,14 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
-from swelltree.model.internal_state import InternalState
-from swelltree.multibody.kinematics import Motion, Pose
+from swelltree.multibody.kinematics import Motion
 from swelltree.multibody.layout import Layout, Place
 
 if TYPE_CHECKING:
     from swelltree.hydro.linear.excitation import DataExcitation
     from swelltree.hydro.linear.radiation import RadiationSources
     from swelltree.hydro.morison.drag import DragPieces
+    from swelltree.model.capabilities import HasStates
     from swelltree.model.model import Model
     from swelltree.mooring.winches import Winches
     from swelltree.multibody.formulations.base import Acceleration, Formulation, Kinematics
@@ -60,6 +61,16 @@ class Loads:
 
 
 @pytree()
+class InternalState:
+    """Internal states of a system."""
+
+    radiation: Tree = ()  # radiation memory: chi, a record of velocities, or nothing
+    elements: dict[str, Array] = field(
+        default_factory=dict
+    )  # {kind: states} of the effects that have any
+
+
+@pytree()
 class Instant:
     """What a force may depend on."""
 
@@ -71,7 +82,7 @@ class Instant:
         None  # Loads of the effect with unknowns, where a scheme has solved for them
     )
 
-    def states(self, effect: Effect) -> Array | None:
+    def states(self, effect: HasStates) -> Array:
         """Internal states of an effect; those of its start where a study knows none."""
         known = self.internal.elements.get(effect.kind)
         return effect.internal_start() if known is None else known
@@ -98,7 +109,7 @@ class LinearForm:
     notes: tuple[str, ...] = ()  # what small motions leave out, as messages
 
 
-class Effect:
+class Effect(ABC):
     """All force elements of one kind, in one vectorised call.
 
     A kind of effect is a file with a pytree class of this base, whose static field `names` holds
@@ -118,21 +129,17 @@ class Effect:
     has_unknowns: ClassVar[bool] = False  # solved for beside the bodies, by the two-step scheme
     rotates_hydro_frame: ClassVar[bool] = False  # the axes of the hydro data follow its states
     has_added_mass: ClassVar[bool] = False  # solves for an added mass at every instant
-    has_equilibrium_states: ClassVar[bool] = (
-        False  # its internal states at equilibrium depend on where bodies are
-    )
     is_impulsive: ClassVar[bool] = False  # acts on short stretches that long steps could pass over
     tangent_each_step: ClassVar[bool] = False  # fixed steps ask again for its `derivatives`
-    switches_between_steps: ClassVar[bool] = False  # its events may wait for the end of a step
     stores_from_zero: ClassVar[bool] = False  # its stored energy is zero where it is unloaded
     units: ClassVar[dict[str, str]] = {}  # of channels that results show beside the known ones
     dims: ClassVar[dict[str, tuple[str, ...]]] = {}  # of these, where the shape is ambiguous
     shows_all: ClassVar[bool] = False  # results show all its channels, with or without a unit
     names: tuple[str, ...]  # one for each term of the energy budget
 
+    @abstractmethod
     def loads(self, model: Model, now: Instant) -> Loads:
         """Wrenches, stored energies and powers."""
-        raise NotImplementedError
 
     @property
     def word(self) -> str:
@@ -143,10 +150,6 @@ class Effect:
     def prefix(self) -> str:
         """What stands before the names of its channels."""
         return f"{self.kind}_"
-
-    def commands(self, model: Model, now: Instant) -> Iterable[tuple[int, Array]]:
-        """Forces u it asks of the actuators on strokes: their number and u of each."""
-        return ()
 
     def check_sea(self, waves: RealisedSea) -> None:
         """Warn of, or reject, a sea that it was not made for."""
@@ -264,15 +267,6 @@ class Effect:
         """What to look at where a run ended early; empty: nothing."""
         return ""
 
-    def present(self, model: Model, internal: InternalState) -> Model:
-        """The model with the masses and locked DOFs that follow from internal states."""
-        return model
-
-    @property
-    def locks(self) -> bool:
-        """Can its internal states lock DOFs of the tree (`present`)? Static."""
-        return False
-
     def derivatives(self, model: Model, now: Instant) -> tuple[Array, Array]:
         """Stiffness that pulls back and damping (6N, 6N) at an instant, where it `turns_far`."""
         raise NotImplementedError
@@ -292,70 +286,6 @@ class Effect:
     def without_drag(self) -> Effect:
         """The same effect without what `drag` gives."""
         return self
-
-    def internal_start(self) -> Array | None:
-        """States of its own at the start, such as the volume of an accumulator."""
-        return None
-
-    def internal_settled(self, states: Array, pose: Pose) -> Array:
-        """Equilibrium values of these states with the bodies at a pose; used if it `settles`."""
-        return states
-
-    def internal_rate(self, model: Model, now: Instant) -> Array:
-        """Their rates."""
-        raise NotImplementedError
-
-    def radiation_start(self) -> Tree:
-        """Radiation memory before any motion, which has a propagator of its own; None: none."""
-        return None
-
-    def radiation_rate(self, now: Instant) -> Tree:
-        """Its rate."""
-        raise NotImplementedError
-
-    @property
-    def event_count(self) -> int:
-        """Number of events it watches for; static."""
-        return 0
-
-    def event_values(self, model: Model, now: Instant) -> Array:
-        """Values whose fall through zero is an event, (event_count,)."""
-        raise NotImplementedError
-
-    def switched(self, model: Model, now: Instant, hit: Array) -> Array:
-        """States of its own after the events of which `hit` is true."""
-        raise NotImplementedError
-
-    def due(self, internal: InternalState) -> Array | None:
-        """The next time at which one of its events happens, where that is known ahead [s]."""
-        return None
-
-    @property
-    def takes_samples(self) -> bool:
-        """Do its events only change what it commands, so that fixed steps may take them between?"""
-        return False
-
-    def begun(self, model: Model, now: Instant) -> Array | None:
-        """Its internal states at the start of a run, where events may happen at once."""
-        return now.states(self)
-
-    def switching(self) -> str:
-        """Its first element that switches at events, in words; empty: none."""
-        return f"{self.word} '{self.names[0]}'" if self.event_count or self.holds else ""
-
-    @property
-    def sticks(self) -> bool:
-        """Can strokes stick by friction, so that `resolved` decides which do? Static."""
-        return False
-
-    def resolved(self, model: Model, now: Instant) -> Array:
-        """States of its own after one round of deciding which strokes stick."""
-        raise NotImplementedError
-
-    @property
-    def holds(self) -> bool:
-        """Can it lock strokes as constraints (`latched`, `strokes`)? Static."""
-        return False
 
     def nonlinearity(self, off_stops: frozenset[str] = frozenset()) -> str:
         """Why it is not linear for sure, in words; empty: it may be.

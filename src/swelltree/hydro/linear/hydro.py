@@ -38,6 +38,7 @@ from swelltree.hydro.linear.excitation import (
 from swelltree.hydro.linear.frame import in_axes, mean_yaw, out_of_axes, unturned
 from swelltree.hydro.linear.radiation import RadiationData, RadiationSources
 from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.model.capabilities import HasRadiationMemory
 from swelltree.model.effect import Effect, Instant, LinearForm, Loads
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Pose
@@ -53,7 +54,7 @@ POINTS_PER_PERIOD = 40
 
 
 @pytree("names")
-class Hydro(Effect):
+class Hydro(HasRadiationMemory):
     """Linear hydrodynamics of all bodies, from data."""
 
     mean: Pose

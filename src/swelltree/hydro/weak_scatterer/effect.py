@@ -52,7 +52,8 @@ from swelltree.hydro.weak_scatterer.remeshed import State, packed, remeshed, unp
 from swelltree.hydro.weak_scatterer.shown import pressure_of_acceleration, shown
 from swelltree.jit.arrays import Array, Tree, known, pytree
 from swelltree.jit.backend import jax, jitted, jnp
-from swelltree.model.effect import Effect, Instant, LinearForm, Loads
+from swelltree.model.capabilities import HasEquilibriumStates
+from swelltree.model.effect import Instant, LinearForm, Loads
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Motion, Pose
@@ -85,7 +86,7 @@ class Solution:
     "names", "bodies", "geometry", "coupling", "tank_radius", "tank_spacing", "specified_step",
     "specified_beach", "accuracy", "mesher", "iterated", "single",
 )  # fmt: skip
-class WeakScatterers(Effect):
+class WeakScatterers(HasEquilibriumStates):
     """Bodies in a tank of water.
 
     Args:
@@ -110,7 +111,6 @@ class WeakScatterers(Effect):
     """
 
     kind: ClassVar[str] = "weak_scatterer"
-    has_equilibrium_states: ClassVar[bool] = True
     uses_sea: ClassVar[bool] = True
     adds_excitation: ClassVar[bool] = True
     has_added_mass: ClassVar[bool] = True
@@ -337,7 +337,7 @@ class WeakScatterers(Effect):
         more = jnp.asarray(now.states(self)).shape[1] - rates.shape[1]
         return jnp.pad(rates, ((0, 0), (0, more)))
 
-    def internal_settled(self, states: Array, pose: Pose) -> Array:
+    def equilibrium_states(self, states: Array, pose: Pose) -> Array:
         """With a mesh for the bodies where they are."""
         if self.mesher is None or not known(pose.p):
             return states

@@ -28,6 +28,7 @@ from swelltree.integrate.complementarity.state import (
 )
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jax, jnp
+from swelltree.model.capabilities import HasEvents, having
 from swelltree.model.effect import Instant
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
@@ -77,7 +78,7 @@ def after_events(
     phase = model, after.t, after.q, u / setup.h, after.work, internal
     # of winches alone: controllers have taken their samples
     rows = np.concatenate(
-        [np.full(e.event_count, e.winches is not None) for e in model.effects if e.event_count]
+        [np.full(e.event_count, e.winches is not None) for e in having(model, HasEvents)]
     )
     values = jnp.where(rows, form.events.values(*phase), 1.0)
 
@@ -102,7 +103,7 @@ def after_events(
 def _noted(model: Model, after: StepperState, values: Array) -> Log:
     """The log with the elements that were split and merged."""
     log, first, numbers = after.log, 0, winch_numbers(model)
-    for effect in model.effects:
+    for effect in having(model, HasEvents):
         if effect.event_count and effect.winches is None:
             first += effect.event_count
         elif effect.event_count:

@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from swelltree.jit.arrays import Array, Tree, pytree
 from swelltree.jit.backend import jax, jnp
+from swelltree.model.internal_state import internal_at_rest, present
 from swelltree.model.model import Model
 from swelltree.mooring.winches import WinchState
 from swelltree.multibody.constraints import evaluate_rows
@@ -160,7 +161,7 @@ def usual_formulation(model: Model) -> str:
 
 def locks(model: Model) -> bool:
     """Can DOFs of the tree be locked, as those of cable elements on a drum?"""
-    return any(effect.locks for effect in model.effects)
+    return present(model, internal_at_rest(model)).locked is not None
 
 
 class Sizes(NamedTuple):

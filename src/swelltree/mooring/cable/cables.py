@@ -26,7 +26,8 @@ from jaxtyping import Float
 
 from swelltree.hydro.morison.drag import DragPieces, size
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
-from swelltree.model.effect import Coordinate, Effect, Instant, Loads
+from swelltree.model.capabilities import ChangesModel, HasEvents
+from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.model.sea import surface_at, water_at
 from swelltree.mooring.cable.cable_winch import (
@@ -142,14 +143,13 @@ def wet_part(
 
 
 @pytree("names", "lines", "body_A", "body_B", "line", "in_water")
-class Cables(Effect):
+class Cables(ChangesModel, HasEvents):
     """All multibody and lumped cables of a system, in e elements, each line's from A to B."""
 
     kind: ClassVar[str] = "cables"
     prefix: ClassVar[str] = ""  # pyright: ignore[reportIncompatibleMethodOverride]
     dims: ClassVar[dict[str, tuple[str, ...]]] = LINE_DIMS
     tangent_each_step: ClassVar[bool] = True
-    switches_between_steps: ClassVar[bool] = True
 
     elements: Elements
     point_A: Array  # (e, 3) in body axes, or in the world
@@ -183,11 +183,6 @@ class Cables(Effect):
 
     def in_still_water(self) -> Cables:
         return self.with_winches_held()
-
-    @property
-    def locks(self) -> bool:
-        """Idle elements of winches do not move."""
-        return self.drums is not None
 
     def with_winches_held(self) -> Cables:
         if self.drums is None:
@@ -363,9 +358,9 @@ class Cables(Effect):
             total = total + half * speed[w] * down
         return total
 
-    def internal_start(self) -> Array | None:
+    def internal_start(self) -> Array:
         """States of the winches."""
-        return None if self.drums is None else drum_start(self.drums)
+        return np.zeros(0) if self.drums is None else drum_start(self.drums)
 
     def internal_rate(self, model: Model, now: Instant) -> Array:
         """Rates of the states of the winches."""
@@ -393,7 +388,7 @@ class Cables(Effect):
         columns = xp.stack(columns, -1)
         return xp.concatenate([columns, with_energy_terms.momentum, none, none, none], -1)
 
-    def present(self, model: Model, internal: InternalState) -> Model:
+    def apply_states(self, model: Model, internal: InternalState) -> Model:
         """The model with the masses of the rope that is out, idle elements locked."""
         if self.drums is None:
             return model
@@ -406,6 +401,10 @@ class Cables(Effect):
     def event_count(self) -> int:
         """Split and merge of every winch."""
         return 0 if self.drums is None else 2 * len(self.drums.reels)
+
+    def exact_events(self) -> str:
+        """None: an element is split in the first step after it got too long."""
+        return ""
 
     def event_values(self, model: Model, now: Instant) -> Array:
         """Distance of the first elements from being split and merged [m]."""

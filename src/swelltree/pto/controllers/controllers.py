@@ -11,6 +11,7 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
 from swelltree.jit.arrays import Array, Numbers, namespace, pytree
+from swelltree.model.capabilities import CommandsStrokes
 from swelltree.model.effect import Coordinate, Effect, Instant, LinearForm, Loads
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
@@ -164,7 +165,7 @@ class PlainLaw:
 
 
 @pytree("names", "silent", "expected")
-class Controllers(Effect):
+class Controllers(CommandsStrokes):
     """All controllers of a system: they command and exert no force themselves."""
 
     controllers: tuple[CompiledController, ...]
@@ -198,7 +199,7 @@ class Controllers(Effect):
         flat = self.internal_start() if flat is None else flat
         for controller in self.controllers:
             last = first + controller.size
-            out.append(np.zeros(0) if flat is None else flat[first:last])
+            out.append(flat[first:last])
             first = last
         return out
 
@@ -241,9 +242,9 @@ class Controllers(Effect):
         return replace(self, controllers=built)
 
     # --- states and events ------------------------------------------------------------------
-    def internal_start(self) -> Array | None:
+    def internal_start(self) -> Array:
         if not any(controller.size for controller in self.controllers):
-            return None
+            return np.zeros(0)
         parts: list[Array] = []
         for controller in self.controllers:
             parts += controller.start
@@ -263,7 +264,7 @@ class Controllers(Effect):
     def event_count(self) -> int:
         return sum(controller.event_count for controller in self.controllers)
 
-    def due(self, internal: InternalState) -> Array | None:
+    def next_sample(self, internal: InternalState) -> Array | None:
         times = [
             controller.sample_time * x[-1]
             for controller, x in zip(self.controllers, self.parts(internal), strict=True)
@@ -293,14 +294,10 @@ class Controllers(Effect):
             out.append(x)
         return namespace(*out).concatenate(out)
 
-    def begun(self, model: Model, now: Instant) -> Array | None:
+    def first_states(self, model: Model, now: Instant) -> Array:
         if not any(controller.event_count for controller in self.controllers):
             return now.states(self)
         return self.switched(model, now, np.ones(self.event_count, bool))
-
-    @property
-    def takes_samples(self) -> bool:
-        return self.event_count > 0
 
     def check_step(self, step: float) -> None:
         for controller in self.controllers:
@@ -314,6 +311,10 @@ class Controllers(Effect):
 
     def switching(self) -> str:
         return next((f"controller '{c.name}'" for c in self.controllers if c.event_count), "")
+
+    def exact_events(self) -> str:
+        """None: samples and surfaces are taken between steps."""
+        return ""
 
 
 def controllers_of(model: Model) -> tuple[CompiledController, ...]:

@@ -55,6 +55,7 @@ from swelltree.multibody.formulations.equations import (
     switched,
     with_memory,
 )
+from swelltree.pto.actuators.forces import stroke_forces
 from swelltree.results.sea import chosen
 from swelltree.spatial.rotations import compact
 from swelltree.studies.statics.equilibrium import equilibrium_state, find_rest
@@ -304,7 +305,7 @@ def smooth_stepper(task: Task) -> SmoothStepper:
 def first_phase(model: Model, how: Formulation, start: Tree) -> Phase:
     """The phase a smooth run begins from; lines begin at rest, and what can stick is decided."""
     phase = _specified_phase(model, how, start)
-    if not any(effect.sticks for effect in model.effects):
+    if not stroke_forces(model).sticks:
         return phase
     if is_traced(model) or is_traced(phase):
         return resolved(model, how, jnp.zeros(()), phase)

@@ -15,6 +15,7 @@ from swelltree.integrate.complementarity.samples import Sample
 from swelltree.integrate.complementarity.state import SchemeOptions, form_of, locks
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import is_traced
+from swelltree.model.capabilities import CommandsStrokes, HasEvents, having
 from swelltree.model.model import Model
 from swelltree.model.solved import fixed_step
 from swelltree.pto.controllers.controllers import controllers_of
@@ -61,7 +62,7 @@ def plan(task: Task) -> Plan:
     requested = min(requested, longest, fixed_step(task.model) or requested)
     every = sample_times(task.model)
     for effect in task.model.effects:
-        if not (effect.takes_samples and step is None):
+        if not (isinstance(effect, CommandsStrokes) and effect.event_count and step is None):
             effect.check_step(requested if step is None else step)
     refuse_fast_winches(task.model, requested, task.times)
     specified = step if step is not None and step <= longest else None
@@ -113,11 +114,10 @@ def check_supported_discontinuities(model: Model) -> None:
             "radiation='convolution' does not run with the two-step scheme of dynamic lines and "
             "contacts. Compile with radiation='state_space'."
         )
-    for effect in model.effects:
-        between = effect.switches_between_steps or effect.takes_samples
-        if effect.switching() and not between:
+    for effect in having(model, HasEvents):
+        if what := effect.exact_events():
             raise SwelltreeError(
-                f"{effect.switching()} switches at events, which the two-step scheme of dynamic "
+                f"{what} switches at events, which the two-step scheme of dynamic "
                 "lines and contacts does not look for. Use lines with model='quasi_static' and "
                 "solver='tsit5', or another PTO."
             )
