@@ -20,6 +20,9 @@ class Rows(Effect):
     def __init__(self, names, nodes):
         self.lines, self.nodes = names, nodes
 
+    def loads(self, model, now):
+        raise NotImplementedError
+
     def coordinates(self, layout):
         return {"line": ("line", self.lines, "line")}
 
@@ -32,6 +35,7 @@ class Other(Effect):
     """An effect of another kind, with a channel of the same name."""
 
     kind = "other"
+    loads = Rows.loads
 
 
 def test_rows_follow_the_effects_and_short_ones_begin_idle():

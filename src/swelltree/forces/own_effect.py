@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from collections.abc import Callable
 from typing import TypeVar, dataclass_transform, get_type_hints
 
 import numpy as np
@@ -24,7 +25,7 @@ from swelltree.describe.errors import SwelltreeError, suggest
 from swelltree.describe.forces.own_effects import OwnEffect, field_values
 from swelltree.describe.forces.signals import resolve
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
-from swelltree.model.capabilities import HasEvents, HasStates
+from swelltree.model.capabilities import HasEvents, HasParameters, HasStates
 from swelltree.model.effect import Effect, Instant
 from swelltree.model.model import Model
 from swelltree.multibody.tree import PointMotion, point_motion, spread
@@ -68,8 +69,9 @@ def effect(cls: type[T]) -> type[T]:
             )
     cls.kind = property(lambda self: self.name)  # type: ignore[assignment, misc]
     cls.names = property(lambda self: (self.name,))  # type: ignore[assignment, misc]
-    if cls.numbers is Effect.numbers:
-        cls.numbers = lambda self: {self.name: [((), None, {})]}  # type: ignore[method-assign]
+    if not issubclass(cls, HasParameters):  # all fields that are not static
+        cls.parameters = lambda self: {self.name: [((), None, {})]}  # type: ignore[attr-defined]
+        HasParameters.register(cls)
     cls.shows_all = True
     return pytree(*(key for key, kind in hints.items() if kind in STATIC))(cls)
 
@@ -130,10 +132,12 @@ def _check_traceable(model: Model, each: Effect, now: Instant, what: str) -> Non
     """Trace an own effect once: what numpy lets pass, such as an if on a state, may not compile."""
     from swelltree.jit.backend import jax
 
-    requested = [(type(each).loads, lambda now: each.loads(model, now).wrench)]
+    requested: dict[Callable[..., object], Callable[[Instant], Array]] = {
+        type(each).loads: lambda now: each.loads(model, now).wrench
+    }
     if isinstance(each, HasStates):
-        requested.append((type(each).internal_rate, lambda now: each.internal_rate(model, now)))
-    for method, ask in requested:
+        requested[type(each).internal_rate] = lambda now: each.internal_rate(model, now)
+    for method, ask in requested.items():
         try:
             jax.eval_shape(
                 lambda t, motion, internal, ask=ask: ask(Instant(t, motion, internal)),

@@ -7,16 +7,21 @@ class that leaves out an abstract method cannot be made.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
 from swelltree.jit.arrays import Array, Tree
-from swelltree.model.effect import Effect, Instant
+from swelltree.model.effect import Effect, Instant, LinearForm, Loads
+from swelltree.multibody.layout import Place
 
 if TYPE_CHECKING:
+    from swelltree.hydro.morison.drag import DragPieces
     from swelltree.model.internal_state import InternalState
     from swelltree.model.model import Model
-    from swelltree.multibody.kinematics import Pose
+    from swelltree.mooring.winches import Winches
+    from swelltree.multibody.formulations.base import Acceleration, Formulation, Kinematics
+    from swelltree.multibody.kinematics import Motion, Pose
+    from swelltree.waves.sea import RealisedSea
 
 C = TypeVar("C", bound=Effect)
 
@@ -24,6 +29,11 @@ C = TypeVar("C", bound=Effect)
 def having(model: Model, capability: type[C]) -> tuple[C, ...]:
     """The effects of a model that have a capability, in their order."""
     return tuple(effect for effect in model.effects if isinstance(effect, capability))
+
+
+def feels(model: Model, what: str) -> bool:
+    """Does an effect of a model depend on "waves", "current" or "wind"?"""
+    return any(what in effect.feels for effect in having(model, FeelsEnvironment))
 
 
 # --- States and events
@@ -107,8 +117,74 @@ class CommandsStrokes(HasEvents, HasFirstStates):
         """Time of the next sample [s]; None: it takes none."""
 
 
-class HasRadiationMemory(Effect):
-    """Carries the radiation memory, which has a propagator of its own."""
+# --- Waves, current and wind
+
+
+class FeelsEnvironment(Effect):
+    """Its loads, or what it commands, depend on waves, current or wind (`model.sea`)."""
+
+    feels: tuple[str, ...]  # those of "waves", "current" and "wind" that it depends on
+
+
+class ExcitedByWaves(FeelsEnvironment):
+    """Waves exert loads on it that hydro data do not hold: linear studies differentiate them."""
+
+
+class PreparedForSea(FeelsEnvironment):
+    """Is prepared for a realised sea, or warns of it."""
+
+    @abstractmethod
+    def in_sea(self, model: Model, waves: RealisedSea, padded: bool = False) -> Effect:
+        """The same effect in a sea.
+
+        Args:
+            model: with this effect.
+            waves: realised.
+            padded: with sizes that other seas of the same kind have as well.
+        """
+
+
+class HasCalmForm(Effect):
+    """Can be set into a sea of height zero without another shape, such as loads on a grid."""
+
+    @abstractmethod
+    def in_still_water(self) -> Effect:
+        """The same effect without waves, and with nothing released."""
+
+
+class ChecksStep(Effect):
+    """Rejects some lengths of fixed steps."""
+
+    @abstractmethod
+    def check_step(self, step: float) -> None:
+        """Raise an error for a step that it cannot take [s]."""
+
+
+# --- Linear studies
+
+
+class HasNonlinearity(Effect):
+    """Knows why it is not linear; of all others studies assume that they are not."""
+
+    @abstractmethod
+    def nonlinearity(self, off_stops: frozenset[str] = frozenset()) -> str:
+        """Why it is not linear for sure, in words; empty: it may be.
+
+        Args:
+            off_stops: names of the elements whose stroke stays off their end stops.
+        """
+
+
+class HasLinearForm(Effect):
+    """Adds more to a linear model than the derivative of its loads."""
+
+    @abstractmethod
+    def linear_form(self, model: Model, now: Instant) -> LinearForm:
+        """These terms at equilibrium; numpy."""
+
+
+class HasRadiation(HasLinearForm):
+    """Carries linear radiation, whose memory has a propagator of its own."""
 
     @abstractmethod
     def radiation_start(self) -> Tree:
@@ -117,3 +193,192 @@ class HasRadiationMemory(Effect):
     @abstractmethod
     def radiation_rate(self, now: Instant) -> Tree:
         """Its rate."""
+
+
+class HasDrag(Effect):
+    """Has drag that linear studies replace by an equivalent linear one."""
+
+    @abstractmethod
+    def drag(self, model: Model, motion: Motion) -> tuple[DragPieces, ...]:
+        """The drag at a pose; numpy."""
+
+    @abstractmethod
+    def without_drag(self) -> Effect:
+        """The same effect without it; itself where it has none."""
+
+
+# --- How it is stepped, and where a run begins
+
+
+class HasUnknowns(Effect):
+    """Has unknowns of its own, which only the complementarity scheme solves for."""
+
+    @property
+    @abstractmethod
+    def solved_terms(self) -> tuple[str, ...]:
+        """Terms of the energy budget computed where its unknowns are solved for."""
+
+    @abstractmethod
+    def quasi_static(self) -> tuple[Effect | None, str]:
+        """What stands for it in all other studies, and a note on what that leaves out."""
+
+
+class FluidSolver(HasEquilibriumStates, ExcitedByWaves, PreparedForSea, ChecksStep):
+    """Solves for a flow at every instant, and for the added mass that the bodies have in it."""
+
+    @property
+    @abstractmethod
+    def fixed_step(self) -> float:
+        """Step of the fixed-step method that it must be stepped with [s]."""
+
+    @abstractmethod
+    def before_run(self, model: Model) -> FluidSolver:
+        """The same with what holds for a whole run."""
+
+    @abstractmethod
+    def before_step(
+        self,
+        model: Model,
+        t: Array,
+        h: Array,
+        motion_at: Callable[[Array], Motion],
+        internal: InternalState,
+    ) -> FluidSolver:
+        """The same with what holds for a step.
+
+        Args:
+            model: with this effect.
+            t: start of the step [s].
+            h: its length [s].
+            motion_at: motion of all bodies so long after its start.
+            internal: states at its start.
+        """
+
+    @abstractmethod
+    def at_instant(self, model: Model, now: Instant, moving: Array) -> FluidSolver:
+        """The same with what holds at the positions now, for the complementarity scheme.
+
+        Args:
+            model: with this effect.
+            now: the instant.
+            moving: False on the way to equilibrium, where time stands still.
+        """
+
+    @abstractmethod
+    def solved(self, model: Model, now: Instant) -> FluidSolver:
+        """The same with the flow of an instant; asked before `loads`."""
+
+    @abstractmethod
+    def solved_mass(self, model: Model) -> Array:
+        """Added mass of all bodies (6N, 6N) at the instant solved."""
+
+    @abstractmethod
+    def acceleration(
+        self, model: Model, formulation: Formulation, kin: Kinematics, wrench: Array
+    ) -> Acceleration:
+        """Accelerations of the model with that added mass, by a formulation."""
+
+    @abstractmethod
+    def added_mass_reaction(self, model: Model, motion: Motion, v_dot: Array) -> Loads:
+        """What that added mass does at known accelerations; channels add to those of `loads`."""
+
+    @abstractmethod
+    def internal_advanced(self, model: Model, now: Instant, v_half: Array, h: Array) -> Array:
+        """States after a step of the complementarity scheme.
+
+        Args:
+            model: with this effect as of `at_instant`.
+            now: start of the step.
+            v_half: velocities of all bodies in its middle (N, 6).
+            h: its length [s].
+        """
+
+    @abstractmethod
+    def after_step(self, model: Model, now: Instant) -> Array:
+        """States after a step, on another mesh where that is due."""
+
+    @abstractmethod
+    def out_of_range(self, states: Array) -> Array:
+        """Did the states leave all measure, so that a run must end?"""
+
+    @abstractmethod
+    def why_stopped(self, states: Array) -> str:
+        """What to look at where a run ended early; empty: nothing."""
+
+
+class HasTangent(Effect):
+    """Is another spring in every step: fixed steps ask anew for its stiffness and damping."""
+
+    @abstractmethod
+    def tangent(self, model: Model, now: Instant) -> tuple[Array, Array]:
+        """Stiffness that pulls back, and damping (6N, 6N)."""
+
+
+class Impulsive(Effect):
+    """Acts on short stretches of a motion that long steps could pass over."""
+
+
+class StartsFromEquilibrium(Effect):
+    """Runs with it start from equilibrium unless asked otherwise."""
+
+
+class StoresElastically(Effect):
+    """Its stored energy is zero where it is unloaded."""
+
+
+# --- Moorings and winches
+
+
+class Moors(Effect):
+    """Its wrench at equilibrium belongs to the moorings."""
+
+
+class HasWinches(Effect):
+    """May have winches."""
+
+    @property
+    @abstractmethod
+    def winches(self) -> Winches | None:
+        """Its winches; None: this one has none."""
+
+    @abstractmethod
+    def with_winches(self, winches: Winches) -> Effect:
+        """The same effect with other winches of the same number."""
+
+
+def all_winches(model: Model) -> list[Winches]:
+    """Winches of all effects that have some."""
+    found = (effect.winches for effect in having(model, HasWinches))
+    return [winches for winches in found if winches is not None]
+
+
+# --- Parameters by name
+
+
+class HasParameters(Effect):
+    """Has parameters that `model.with_values` finds by name."""
+
+    @abstractmethod
+    def parameters(self) -> dict[str, list[Place]]:
+        """Where they live: {item: [(path of fields, row, other names)]}.
+
+        The fields of the object at the end of a path are the item's quantities; other names
+        rename some of them, and hide those with an empty name. Without a row the arrays are the
+        item's whole.
+        """
+
+
+class HasDerivedParameters(HasParameters):
+    """Has parameters that its arrays follow from, such as the length of a line in segments."""
+
+    @abstractmethod
+    def derived_parameters(self, item: str) -> list[str]:
+        """Names of those of an item."""
+
+    @abstractmethod
+    def derived_parameter(self, item: str, name: str) -> Array:
+        """One of them."""
+
+    @abstractmethod
+    def with_derived_parameter(self, model: Model, item: str, name: str, value: Array) -> Effect:
+        """The same effect with another value of one of them."""

@@ -7,7 +7,7 @@ the class `Effect`. Nobody asks which effect it is: what it can do is asked by m
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,18 +15,14 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
-from swelltree.multibody.kinematics import Motion
-from swelltree.multibody.layout import Layout, Place
+from swelltree.multibody.layout import Layout
 
 if TYPE_CHECKING:
     from swelltree.hydro.linear.excitation import DataExcitation
     from swelltree.hydro.linear.radiation import RadiationSources
-    from swelltree.hydro.morison.drag import DragPieces
     from swelltree.model.capabilities import HasStates
     from swelltree.model.model import Model
-    from swelltree.mooring.winches import Winches
-    from swelltree.multibody.formulations.base import Acceleration, Formulation, Kinematics
-    from swelltree.waves.sea import RealisedSea
+    from swelltree.multibody.kinematics import Motion
 
 Coordinate = tuple[str, Sequence[str] | np.ndarray, str]  # dimension, values, long name
 
@@ -117,21 +113,6 @@ class Effect(ABC):
     """
 
     kind: ClassVar[str]  # key of its internal states, prefix of its channels
-    uses_sea: ClassVar[bool] = False  # asks `model.sea` for the motion of the water
-    feels_current: ClassVar[bool] = False  # its loads depend on the current
-    feels_wind: ClassVar[bool] = False  # its loads depend on the wind
-    adds_excitation: ClassVar[bool] = False  # wave forces that hydro data do not hold
-    is_mooring: ClassVar[bool] = False  # its wrench at equilibrium belongs to the moorings
-    starts_from_equilibrium: ClassVar[bool] = (
-        False  # runs start from equilibrium unless asked otherwise
-    )
-    is_linear_hydro: ClassVar[bool] = False  # carries the hydro data of the model
-    has_unknowns: ClassVar[bool] = False  # solved for beside the bodies, by the two-step scheme
-    rotates_hydro_frame: ClassVar[bool] = False  # the axes of the hydro data follow its states
-    has_added_mass: ClassVar[bool] = False  # solves for an added mass at every instant
-    is_impulsive: ClassVar[bool] = False  # acts on short stretches that long steps could pass over
-    tangent_each_step: ClassVar[bool] = False  # fixed steps ask again for its `derivatives`
-    stores_from_zero: ClassVar[bool] = False  # its stored energy is zero where it is unloaded
     units: ClassVar[dict[str, str]] = {}  # of channels that results show beside the known ones
     dims: ClassVar[dict[str, tuple[str, ...]]] = {}  # of these, where the shape is ambiguous
     shows_all: ClassVar[bool] = False  # results show all its channels, with or without a unit
@@ -151,170 +132,10 @@ class Effect(ABC):
         """What stands before the names of its channels."""
         return f"{self.kind}_"
 
-    def check_sea(self, waves: RealisedSea) -> None:
-        """Warn of, or reject, a sea that it was not made for."""
-
-    def in_sea(self, model: Model, waves: RealisedSea) -> Effect:
-        """The same effect, prepared for a realised sea."""
-        return self
-
-    def with_padding(self, model: Model) -> Effect:
-        """The same effect in its sea, with sizes that other seas of the same kind have as well."""
-        return self
-
-    def in_still_water(self) -> Effect:
-        """The same effect in a sea of height zero, and with nothing released; all shapes stay."""
-        return self
-
-    def smooth(self) -> tuple[Effect | None, str]:
-        """What stands for it where unknowns of its own are not solved for, and a note on that."""
-        return self, ""
-
-    @property
-    def solved_terms(self) -> tuple[str, ...]:
-        """Terms of the energy budget computed where its unknowns are solved for."""
-        return ()
-
-    @property
-    def winches(self) -> Winches | None:
-        """Its winches; None: it has none."""
-        return None
-
-    def with_winches(self, winches: Winches) -> Effect:
-        """The same effect with other winches of the same number; where it has some."""
-        raise NotImplementedError
-
-    def with_winches_held(self) -> Effect:
-        """The same effect with winches that stand still."""
-        return self
-
     @property
     def size_of_sample(self) -> int:
         """About how many numbers it adds to every sample of a result, beside those of bodies."""
         return 0
-
-    def solved(self, model: Model, now: Instant) -> Effect:
-        """The same effect with what it solves for at an instant, before its loads are asked for."""
-        return self
-
-    def solved_mass(self, model: Model) -> Array:
-        """Added mass of all bodies (6N, 6N) where it `has_added_mass`, of the instant solved."""
-        raise NotImplementedError
-
-    def added_mass_reaction(self, model: Model, motion: Motion, v_dot: Array) -> Loads:
-        """What its added mass does at known accelerations; channels add to those of `loads`."""
-        raise NotImplementedError
-
-    def acceleration(
-        self, model: Model, formulation: Formulation, kin: Kinematics, wrench: Array
-    ) -> Acceleration:
-        """Accelerations of a model with its added mass, by a formulation."""
-        raise NotImplementedError
-
-    @property
-    def fixed_step(self) -> float | None:
-        """Step of the fixed-step method it must be stepped with [s]; None: any method does."""
-        return None
-
-    def check_step(self, step: float) -> None:
-        """Reject a fixed step that it does not stand."""
-
-    def before_run(self, model: Model) -> Effect:
-        """The same effect with what holds for a whole run."""
-        return self
-
-    def before_step(
-        self,
-        model: Model,
-        t: Array,
-        h: Array,
-        motion_at: Callable[[Array], Motion],
-        internal: InternalState,
-    ) -> Effect:
-        """The same effect with what holds for a step of length h; motion_at(dt) is ahead of it."""
-        return self
-
-    def at_instant(self, model: Model, now: Instant, moving: Array) -> Effect:
-        """The same effect with what holds at the positions now, for the two-step scheme.
-
-        Args:
-            model: with this effect.
-            now: the instant.
-            moving: False on the way to rest, where time stands still.
-        """
-        return self
-
-    def internal_advanced(self, model: Model, now: Instant, v_half: Array, h: Array) -> Array:
-        """Its internal states after a step of the two-step scheme, where it `has_added_mass`.
-
-        Args:
-            model: with this effect, as `at_instant`.
-            now: the start of the step.
-            v_half: velocities of all bodies in its middle (N, 6).
-            h: its length [s].
-        """
-        raise NotImplementedError
-
-    def after_step(self, model: Model, now: Instant) -> Array | None:
-        """Its internal states after a step, where they are brought into order there."""
-        return now.states(self)
-
-    def out_of_range(self, states: Array) -> Array | bool:
-        """Whether its internal states left all measure, so that a run must end."""
-        return False
-
-    def why_stopped(self, states: Array) -> str:
-        """What to look at where a run ended early; empty: nothing."""
-        return ""
-
-    def derivatives(self, model: Model, now: Instant) -> tuple[Array, Array]:
-        """Stiffness that pulls back and damping (6N, 6N) at an instant, where it `turns_far`."""
-        raise NotImplementedError
-
-    def still(self) -> Effect:
-        """The same effect without waves and radiation: what linear studies differentiate."""
-        return self
-
-    def linear(self, model: Model, now: Instant) -> LinearForm:
-        """Its terms of a linear model beside the derivative of its loads, at equilibrium; numpy."""
-        return LinearForm()
-
-    def drag(self, model: Model, motion: Motion) -> tuple[DragPieces, ...]:
-        """Its drag, for equivalent linearisation; at a pose, in numpy."""
-        return ()
-
-    def without_drag(self) -> Effect:
-        """The same effect without what `drag` gives."""
-        return self
-
-    def nonlinearity(self, off_stops: frozenset[str] = frozenset()) -> str:
-        """Why it is not linear for sure, in words; empty: it may be.
-
-        Args:
-            off_stops: names of the elements whose stroke stays off their end stops.
-        """
-        return f"it has {self.word}"
-
-    def numbers(self) -> dict[str, list[Place]]:
-        """Where its named numbers live: {item: [(path of fields, row, other names)]}.
-
-        The fields of the object at the end of a path are the item's quantities; other names
-        rename some of them, and hide those with an empty name. Without a row the arrays are the
-        item's whole.
-        """
-        return {}
-
-    def spread_numbers(self, item: str) -> list[str]:
-        """Names of an item's numbers that are not rows of its arrays; see `spread_number`."""
-        return []
-
-    def derived_parameter(self, item: str, name: str) -> Array:
-        """One of them."""
-        raise NotImplementedError
-
-    def with_spread_number(self, model: Model, item: str, name: str, value: Array) -> Effect:
-        """The same effect with another value of one of them."""
-        raise NotImplementedError
 
     def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
         """Coordinates of its channels: {name: (dimension, values, long name)}."""

@@ -140,18 +140,20 @@ class Model:
     @property
     def hydro(self) -> Hydro | None:
         """Linear hydrodynamics (`effects.linear_hydro.hydro.Hydro`), None for dry systems."""
-        hydro = next((effect for effect in self.effects if effect.is_linear_hydro), None)
+        hydro = next((effect for effect in self.effects if effect.kind == "hydro"), None)
         return cast("Hydro | None", hydro)
-
-    @property
-    def has_unknowns(self) -> bool:
-        """Has an effect unknowns of its own, which the two-step scheme solves for?"""
-        return any(effect.has_unknowns for effect in self.effects)
 
     @property
     def lines(self) -> DynamicLines | None:
         """Dynamic lines and contacts, which have unknowns of their own; None without them."""
-        lines = next((effect for effect in self.effects if effect.has_unknowns), None)
+        lines = next(
+            (
+                effect
+                for effect in self.effects
+                if effect.kind == "dynamic_lines" and not effect.names
+            ),
+            None,
+        )
         return cast("DynamicLines | None", lines)
 
     @property

@@ -14,6 +14,7 @@ import numpy as np
 
 from swelltree.jit.arrays import Array, namespace
 from swelltree.jit.backend import on_first_choice
+from swelltree.model.capabilities import FluidSolver, HasUnknowns, having
 from swelltree.model.effect import Effect, Instant, Loads
 from swelltree.model.internal_state import AT_REST, InternalState
 from swelltree.model.model import Model
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
     from swelltree.multibody.layout import Layout
 
 
-def coupled_effect(model: Model) -> Effect | None:
+def coupled_effect(model: Model) -> FluidSolver | None:
     """The effect with an added mass of every instant, None if there is none."""
-    return next((effect for effect in model.effects if effect.has_added_mass), None)
+    return next(iter(having(model, FluidSolver)), None)
 
 
 def where_solved(model: Model) -> AbstractContextManager[object]:
@@ -74,7 +75,8 @@ def with_accelerations(model: Model, loads: Loads, motion: Motion, v_dot: Array)
 
 def prepared(model: Model) -> Model:
     """The model with what its effects hold for a whole run."""
-    return model.replace(effects=tuple(effect.before_run(model) for effect in model.effects))
+    effect = coupled_effect(model)
+    return model if effect is None else model.with_effect(effect.before_run(model))
 
 
 def in_step(
@@ -93,8 +95,10 @@ def in_step(
         motion_at: motion of all bodies so long after the start, extrapolated.
         internal: states at the start.
     """
-    effects = (effect.before_step(model, t, h, motion_at, internal) for effect in model.effects)
-    return model.replace(effects=tuple(effects))
+    effect = coupled_effect(model)
+    if effect is None:
+        return model
+    return model.with_effect(effect.before_step(model, t, h, motion_at, internal))
 
 
 def after_step(model: Model, now: Instant) -> InternalState:
@@ -108,8 +112,8 @@ def after_step(model: Model, now: Instant) -> InternalState:
 
 def fixed_step(model: Model) -> float | None:
     """The step with which the effects of a model must be stepped [s]; None: any method does."""
-    steps = [effect.fixed_step for effect in model.effects]
-    return min((step for step in steps if step is not None), default=None)
+    effect = coupled_effect(model)
+    return None if effect is None else effect.fixed_step
 
 
 # --- All effects together: the wrench of every body, energies and powers by element, channels
@@ -122,7 +126,7 @@ def element_names(model: Model) -> tuple[str, ...]:
 
 def solved_terms(model: Model) -> tuple[str, ...]:
     """Terms of effects that have unknowns, computed by the scheme that solves for them."""
-    return tuple(name for effect in model.effects for name in effect.solved_terms)
+    return tuple(name for effect in having(model, HasUnknowns) for name in effect.solved_terms)
 
 
 def total_loads(

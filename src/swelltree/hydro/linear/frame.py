@@ -105,7 +105,6 @@ class FollowingFrame(ChangesModel, HasEquilibriumStates):
     """Mean yaw of every body as a state, and the wrench of the turning added mass."""
 
     kind: ClassVar[str] = KIND
-    rotates_hydro_frame: ClassVar[bool] = True
     mean: Pose
     time: Array  # s, over which the mean is taken
     names: tuple[str, ...] = ()
@@ -139,6 +138,11 @@ class FollowingFrame(ChangesModel, HasEquilibriumStates):
         spun = xp.stack(spun, -1).reshape(v.shape)
         wrench = (model.added_mass @ spun.reshape(-1)).reshape(v.shape)
         return Loads(wrench, xp.zeros(0), xp.zeros(0), {"yaw": now.internal.elements[KIND]})
+
+
+def follows_yaw(model: Model) -> bool:
+    """Do the axes of the hydro data follow the mean yaw of the bodies?"""
+    return model.effect(FollowingFrame) is not None
 
 
 # --- Bodies that are welded together move as one, and radiate as one

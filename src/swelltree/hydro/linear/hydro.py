@@ -38,8 +38,8 @@ from swelltree.hydro.linear.excitation import (
 from swelltree.hydro.linear.frame import in_axes, mean_yaw, out_of_axes, unturned
 from swelltree.hydro.linear.radiation import RadiationData, RadiationSources
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.capabilities import HasRadiationMemory
-from swelltree.model.effect import Effect, Instant, LinearForm, Loads
+from swelltree.model.capabilities import HasCalmForm, HasNonlinearity, HasRadiation
+from swelltree.model.effect import Instant, LinearForm, Loads
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Pose
 from swelltree.spatial.rotations import apply
@@ -54,7 +54,7 @@ POINTS_PER_PERIOD = 40
 
 
 @pytree("names")
-class Hydro(HasRadiationMemory):
+class Hydro(HasRadiation, HasCalmForm, HasNonlinearity):
     """Linear hydrodynamics of all bodies, from data."""
 
     mean: Pose
@@ -68,7 +68,6 @@ class Hydro(HasRadiationMemory):
     drift: WaveForce | None = None  # second-order loads
 
     kind: ClassVar[str] = "hydro"
-    is_linear_hydro: ClassVar[bool] = True
     names: tuple[str, ...] = (
         "hydrostatics",
         "hydrodynamic damping",
@@ -110,7 +109,8 @@ class Hydro(HasRadiationMemory):
     def nonlinearity(self, off_stops: frozenset[str] = frozenset()) -> str:
         return ""
 
-    def still(self) -> Effect:
+    def without_radiation(self) -> Hydro:
+        """The same without waves and radiation: what linear studies differentiate."""
         none = np.zeros_like(self.damping)
         return replace(self, memory=None, waves=None, damping=none, table=None)
 
@@ -122,7 +122,7 @@ class Hydro(HasRadiationMemory):
             data = RadiationData(*(np.asarray(x) for x in values))
         return RadiationSources(model.added_mass, self.damping, self.memory, data)
 
-    def linear(self, model: Model, now: Instant) -> LinearForm:
+    def linear_form(self, model: Model, now: Instant) -> LinearForm:
         excitation, psi = None, mean_yaw(now.internal)
         if self.table is not None:
             excitation = DataExcitation(self.table, model.water, psi)
@@ -135,6 +135,12 @@ class Hydro(HasRadiationMemory):
         assert self.memory is not None
         v = in_axes(mean_yaw(now.internal), now.motion.v).reshape(-1)
         return self.memory.rate(now.internal.radiation, v)
+
+
+def without_radiation(model: Model) -> Model:
+    """The model without waves and radiation from data."""
+    hydro = model.effect(Hydro)
+    return model if hydro is None else model.with_effect(hydro.without_radiation())
 
 
 def wave_loads(

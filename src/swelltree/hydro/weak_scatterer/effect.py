@@ -52,7 +52,7 @@ from swelltree.hydro.weak_scatterer.remeshed import State, packed, remeshed, unp
 from swelltree.hydro.weak_scatterer.shown import pressure_of_acceleration, shown
 from swelltree.jit.arrays import Array, Tree, known, pytree
 from swelltree.jit.backend import jax, jitted, jnp
-from swelltree.model.capabilities import HasEquilibriumStates
+from swelltree.model.capabilities import FluidSolver, HasCalmForm, HasLinearForm, HasNonlinearity
 from swelltree.model.effect import Instant, LinearForm, Loads
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
@@ -86,7 +86,7 @@ class Solution:
     "names", "bodies", "geometry", "coupling", "tank_radius", "tank_spacing", "specified_step",
     "specified_beach", "accuracy", "mesher", "iterated", "single",
 )  # fmt: skip
-class WeakScatterers(HasEquilibriumStates):
+class WeakScatterers(FluidSolver, HasCalmForm, HasNonlinearity, HasLinearForm):
     """Bodies in a tank of water.
 
     Args:
@@ -111,9 +111,7 @@ class WeakScatterers(HasEquilibriumStates):
     """
 
     kind: ClassVar[str] = "weak_scatterer"
-    uses_sea: ClassVar[bool] = True
-    adds_excitation: ClassVar[bool] = True
-    has_added_mass: ClassVar[bool] = True
+    feels = ("waves",)
     units: ClassVar[dict[str, str]] = {
         "force": "N, N m",
         "fluid_energy": "J",
@@ -191,7 +189,7 @@ class WeakScatterers(HasEquilibriumStates):
 
     # --- in its sea, and its steps
 
-    def in_sea(self, model: Model, waves: RealisedSea) -> WeakScatterers:
+    def in_sea(self, model: Model, waves: RealisedSea, padded: bool = False) -> WeakScatterers:
         """The same in a realised sea, which must fit the tank and the mode."""
         name = self.names[0]
         wave = incident_of(name, waves, model, self.scene, self.tank_radius)
@@ -545,7 +543,7 @@ class WeakScatterers(HasEquilibriumStates):
 
     # --- what it cannot do
 
-    def linear(self, model: Model, now: Instant) -> LinearForm:
+    def linear_form(self, model: Model, now: Instant) -> LinearForm:
         """Not supported: there is no linear model of it."""
         raise SwelltreeError(
             f"force '{self.names[0]}': weak scatterers are computed in time and have no linear "

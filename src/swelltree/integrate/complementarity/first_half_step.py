@@ -36,6 +36,7 @@ from swelltree.jit.arrays import Array
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
+from swelltree.mooring.cable.cables import with_drums_stopped
 from swelltree.multibody.constraints import evaluate_rows
 from swelltree.multibody.inertia import dense_inertia, world_inertia
 from swelltree.multibody.kinematics import joint_frames
@@ -80,9 +81,7 @@ def with_first_half_step(
     now = best = _with_memory(model, setup, state)
     least = np.inf
     standing = replace(setup, winding=np.zeros_like(setup.winding))
-    with_brakes = model.replace(
-        effects=tuple(effect.with_winches_held() for effect in model.effects)
-    )
+    with_brakes = with_drums_stopped(model)
     for _ in range(ROUNDS):
         after, sample = step(with_brakes, standing, now)
         off = _off(setup, now, after, sample, specified)

@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from swelltree.jit.arrays import Array, Tree, pytree
 from swelltree.jit.backend import jax, jnp
+from swelltree.model.capabilities import all_winches
 from swelltree.model.internal_state import internal_at_rest, present
 from swelltree.model.model import Model
 from swelltree.mooring.winches import WinchState
@@ -249,8 +250,7 @@ def empty_log(model: Model) -> Log | None:
 
 def winch_numbers(model: Model) -> dict[str, int]:
     """All winches of a model, each with the number that its events are noted by."""
-    winches = (effect.winches for effect in model.effects)
-    names = (name for part in winches if part is not None for name in part.names)
+    names = (name for part in all_winches(model) for name in part.names)
     return {name: k for k, name in enumerate(names)}
 
 
@@ -280,8 +280,7 @@ def sentences(model: Model, log: Log | None, until: float) -> list[str]:
         MISSED: "end B of line '{name}' is {value:.3g} m away and not caught",
         RELEASED: "line '{name}' is released at {value:.6g} N",
     }
-    parts = (effect.winches for effect in model.effects)
-    happened = [row for part in parts if part is not None for row in part.stages]
+    happened = [row for part in all_winches(model) for row in part.stages]
     for t, kind, item, value in np.asarray(log.rows)[: min(count, LOG)]:
         of_winch = kind <= FAST
         k = int(item)

@@ -26,7 +26,15 @@ from jaxtyping import Float
 
 from swelltree.hydro.morison.drag import DragPieces, size
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
-from swelltree.model.capabilities import ChangesModel, HasEvents
+from swelltree.model.capabilities import (
+    ChangesModel,
+    ExcitedByWaves,
+    HasCalmForm,
+    HasDrag,
+    HasEvents,
+    HasTangent,
+    HasWinches,
+)
 from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.model.sea import surface_at, water_at
@@ -143,13 +151,12 @@ def wet_part(
 
 
 @pytree("names", "lines", "body_A", "body_B", "line", "in_water")
-class Cables(ChangesModel, HasEvents):
+class Cables(ChangesModel, HasEvents, ExcitedByWaves, HasCalmForm, HasDrag, HasTangent, HasWinches):
     """All multibody and lumped cables of a system, in e elements, each line's from A to B."""
 
     kind: ClassVar[str] = "cables"
     prefix: ClassVar[str] = ""  # pyright: ignore[reportIncompatibleMethodOverride]
     dims: ClassVar[dict[str, tuple[str, ...]]] = LINE_DIMS
-    tangent_each_step: ClassVar[bool] = True
 
     elements: Elements
     point_A: Array  # (e, 3) in body axes, or in the world
@@ -163,19 +170,8 @@ class Cables(ChangesModel, HasEvents):
     drums: Tree = None  # Drums, where there are winches
 
     @property
-    def feels_current(self) -> bool:  # pyright: ignore
-        """Does a current act on it?"""
-        return self.in_water
-
-    @property
-    def uses_sea(self) -> bool:  # pyright: ignore
-        """Does it ask for the motion of the water?"""
-        return self.in_water
-
-    @property
-    def adds_excitation(self) -> bool:  # pyright: ignore
-        """Do waves act on it?"""
-        return self.in_water
+    def feels(self) -> tuple[str, ...]:  # pyright: ignore
+        return ("waves", "current") if self.in_water else ()
 
     @property
     def winches(self) -> Winches | None:
@@ -185,6 +181,7 @@ class Cables(ChangesModel, HasEvents):
         return self.with_winches_held()
 
     def with_winches_held(self) -> Cables:
+        """The same with winches that stand still."""
         if self.drums is None:
             return self
         winches = self.drums.winches
@@ -250,7 +247,7 @@ class Cables(ChangesModel, HasEvents):
         stored = xp.concatenate([both[:, 0], 0.0 * specified])
         return Loads(wrench, stored, xp.concatenate([both[:, 1], specified]), channels)
 
-    def derivatives(self, model: Model, now: Instant) -> tuple[Array, Array]:
+    def tangent(self, model: Model, now: Instant) -> tuple[Array, Array]:
         """Of the elements: along them by their law, across them by their tension."""
         elements = self.elements
         if self.drums is not None:
@@ -602,3 +599,14 @@ def _split(x: Float[Array, "k 3"], s: Float[Array, "k 3"]) -> tuple[Array, Array
     """Part along s as a number, and the rest."""
     along = dot(x, s)
     return along, x - along[:, None] * s
+
+
+def cables_of(model: Model) -> Cables | None:
+    """The cables of a model, None without any."""
+    return model.effect(Cables)
+
+
+def with_drums_stopped(model: Model) -> Model:
+    """The model with the winches of its cables held."""
+    cables = cables_of(model)
+    return model if cables is None else model.with_effect(cables.with_winches_held())

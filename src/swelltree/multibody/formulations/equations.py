@@ -18,7 +18,13 @@ from swelltree.hydro.linear.radiation import PrescribedMemoryForce, fitted_memor
 from swelltree.hydro.splash_zone.immersions import with_immersed_mass
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jax, jnp
-from swelltree.model.capabilities import CommandsStrokes, HasEquilibriumStates, HasEvents, HasFirstStates, having
+from swelltree.model.capabilities import (
+    CommandsStrokes,
+    HasEquilibriumStates,
+    HasEvents,
+    HasFirstStates,
+    having,
+)
 from swelltree.model.effect import Instant, Loads
 from swelltree.model.internal_state import (
     AT_REST,

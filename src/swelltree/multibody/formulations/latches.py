@@ -70,7 +70,7 @@ def latched_motion(
     model: Model, formulation: Formulation, kin: Kinematics, loads: Loads, now: Instant
 ) -> tuple[Loads, Acceleration, Hold]:
     """Loads and accelerations with the locked strokes held, and the forces in the latches."""
-    group = latching_forces(model)
+    group = stroke_forces(model)
     motion = kin.motion
     W = unit_pairs(model, group, motion)
 

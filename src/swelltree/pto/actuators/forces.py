@@ -18,10 +18,20 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
-from swelltree.model.capabilities import CommandsStrokes, HasEvents, HasFirstStates, having
-from swelltree.model.effect import Coordinate, Instant, LinearForm, Loads, Place
+from swelltree.model.capabilities import (
+    CommandsStrokes,
+    HasEvents,
+    HasFirstStates,
+    HasLinearForm,
+    HasNonlinearity,
+    HasParameters,
+    StoresElastically,
+    having,
+)
+from swelltree.model.effect import Coordinate, Instant, LinearForm, Loads
 from swelltree.model.model import Model
 from swelltree.model.signals import Constant
+from swelltree.multibody.layout import Place
 from swelltree.pto.actuators.actuators import (
     Ends,
     Stops,
@@ -51,7 +61,9 @@ WORDS = {"spring": "spring", "joint_force": "joint force", "pto": "pto"}
     "stopped",
     "watches_hold",
 )
-class StrokeForces(HasEvents, HasFirstStates):
+class StrokeForces(
+    HasEvents, HasFirstStates, StoresElastically, HasNonlinearity, HasLinearForm, HasParameters
+):
     """All force elements on strokes (e of them), those of one law together."""
 
     strokes: Strokes
@@ -73,7 +85,6 @@ class StrokeForces(HasEvents, HasFirstStates):
     watches_hold: bool  # an event depends on the force in a latch
 
     kind: ClassVar[str] = "stroke"
-    stores_from_zero: ClassVar[bool] = True
 
     @property
     def word(self) -> str:
@@ -285,7 +296,7 @@ class StrokeForces(HasEvents, HasFirstStates):
         return xp.concatenate(out)
 
     # --- what is known of it -----------------------------------------------------------
-    def linear(self, model: Model, now: Instant) -> LinearForm:
+    def linear_form(self, model: Model, now: Instant) -> LinearForm:
         from swelltree.pto.actuators.actuators import linear_elements, notes_of  # needs JAX
 
         return LinearForm(elements=linear_elements(self, model, now), notes=notes_of(self))
@@ -307,7 +318,7 @@ class StrokeForces(HasEvents, HasFirstStates):
                     return f"{what} changes with time"
         return ""
 
-    def numbers(self) -> dict[str, list[Place]]:
+    def parameters(self) -> dict[str, list[Place]]:
         out: dict[str, list[Place]] = {}
         for number, rows in enumerate(self.slices()):
             for i in range(rows.start, rows.stop):

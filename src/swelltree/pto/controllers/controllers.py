@@ -11,8 +11,14 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
 from swelltree.jit.arrays import Array, Numbers, namespace, pytree
-from swelltree.model.capabilities import CommandsStrokes
-from swelltree.model.effect import Coordinate, Effect, Instant, LinearForm, Loads
+from swelltree.model.capabilities import (
+    ChecksStep,
+    CommandsStrokes,
+    HasLinearForm,
+    HasNonlinearity,
+    PreparedForSea,
+)
+from swelltree.model.effect import Coordinate, Instant, LinearForm, Loads
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.pto.actuators.actuators import stroke
@@ -165,7 +171,7 @@ class PlainLaw:
 
 
 @pytree("names", "silent", "expected")
-class Controllers(CommandsStrokes):
+class Controllers(CommandsStrokes, PreparedForSea, ChecksStep, HasNonlinearity, HasLinearForm):
     """All controllers of a system: they command and exert no force themselves."""
 
     controllers: tuple[CompiledController, ...]
@@ -217,7 +223,7 @@ class Controllers(CommandsStrokes):
     def nonlinearity(self, off_stops: frozenset[str] = frozenset()) -> str:
         return "a controller acts" if self.controllers else ""
 
-    def linear(self, model: Model, now: Instant) -> LinearForm:
+    def linear_form(self, model: Model, now: Instant) -> LinearForm:
         held = (c.name for c in self.controllers if c.sample_time is not None)
         return LinearForm(
             notes=tuple(
@@ -228,14 +234,13 @@ class Controllers(CommandsStrokes):
 
     # --- the sea ----------------------------------------------------------------------------
     @property
-    def uses_sea(self) -> bool:  # pyright: ignore
-        return any(controller.preview is not None for controller in self.controllers)
+    def feels(self) -> tuple[str, ...]:  # pyright: ignore
+        previews = any(controller.preview is not None for controller in self.controllers)
+        return ("waves",) if previews else ()
 
-    def check_sea(self, waves: RealisedSea) -> None:
+    def in_sea(self, model: Model, waves: RealisedSea, padded: bool = False) -> Controllers:
         for expected in self.expected:
             expected.check(waves)
-
-    def in_sea(self, model: Model, waves: RealisedSea) -> Effect:
         built = tuple(
             c if c.preview is None else replace(c, data=c.preview(waves)) for c in self.controllers
         )

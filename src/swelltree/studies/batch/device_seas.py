@@ -18,8 +18,10 @@ from swelltree.describe.environment.seas import FocusedWave, IrregularSea, Regul
 from swelltree.describe.errors import SwelltreeError, SwelltreeWarning
 from swelltree.hydro.linear.data import LEFT_OUT, Table
 from swelltree.hydro.linear.excitation import excitation_at
+from swelltree.hydro.linear.frame import follows_yaw
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.trees import leaves_of, structure_of
+from swelltree.model.capabilities import feels
 from swelltree.model.model import Model
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
 from swelltree.studies.batch.gpu_drawn_waves import DrawnWaves
@@ -58,7 +60,7 @@ def built_on_device(model: Model, cases: Sequence[BatchCase]) -> bool:
     hydro = model.hydro
     if hydro is None or hydro.table is None or hydro.table.drift is not None:
         return False
-    if any(effect.uses_sea or effect.rotates_hydro_frame for effect in model.effects):
+    if feels(model, "waves") or follows_yaw(model):
         return False
     return all(isinstance(case.sea, LINEAR) for case in cases)
 

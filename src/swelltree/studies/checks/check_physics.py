@@ -8,6 +8,7 @@ will it take. `brief` has the part that costs milliseconds and precedes every ru
 from __future__ import annotations
 
 from swelltree.describe.errors import Finding, sorted_findings
+from swelltree.model.capabilities import HasUnknowns, having
 from swelltree.model.checks.afloat import mass_against_displacement
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import formulation as chosen_formulation
@@ -48,7 +49,7 @@ def check_physics(
     """
     how = chosen_formulation(formulation or "path_matrix")
     findings = [*mass_against_displacement(model), *inertias(model), *damping_decayed(model)]
-    on_lines = TrialOnLines(model, sea, formulation, case) if model.has_unknowns else None
+    on_lines = TrialOnLines(model, sea, formulation, case) if having(model, HasUnknowns) else None
     resting = at_rest(model, how, on_lines)
     findings += resting
     waves = None if sea is None else realised(model, sea, case)

@@ -8,8 +8,9 @@ import numpy as np
 
 from swelltree.describe.errors import Finding, SwelltreeError
 from swelltree.hydro.linear.build import moving_dofs
-from swelltree.hydro.weak_scatterer.effect import WeakScatterers
+from swelltree.model.capabilities import all_winches
 from swelltree.model.model import Model
+from swelltree.model.solved import coupled_effect
 from swelltree.multibody.formulations import Formulation
 from swelltree.multibody.formulations.equations import start_phase
 from swelltree.multibody.kinematics import Pose
@@ -79,9 +80,9 @@ def at_rest(model: Model, how: Formulation, on_lines: TrialOnLines | None) -> li
         return [Finding("error", "no equilibrium", text)]
     after = placed(how)(model, rest)[0]
     moved = [*_moved(model, _described(model, how), after)]
-    if any(effect.winches is not None for effect in model.effects):
+    if all_winches(model):
         return moved
-    if model.effect(WeakScatterers) is not None:
+    if coupled_effect(model) is not None:
         return moved  # no linear model, whose stability could be looked at
     return [*moved, *_stability(linear_model(model, how, "infinite", start=rest))]
 

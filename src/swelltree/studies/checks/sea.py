@@ -13,6 +13,7 @@ from swelltree.hydro.linear.data import LEFT_OUT, NEGLIGIBLE
 from swelltree.hydro.weak_scatterer.coefficients import weak_scatterer_coefficients
 from swelltree.hydro.weak_scatterer.effect import WeakScatterers
 from swelltree.hydro.weak_scatterer.incident.of_sea import main_frequency
+from swelltree.model.capabilities import HasDrag, having
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation
 from swelltree.multibody.layout import DOFS
@@ -238,7 +239,7 @@ def outside_linear_range(
 
 def has_drag(model: Model) -> bool:
     """Does any element take energy by drag?"""
-    return any(effect.without_drag() is not effect for effect in model.effects)
+    return any(effect.without_drag() is not effect for effect in having(model, HasDrag))
 
 
 def nonlinear(model: Model, name: str) -> bool:

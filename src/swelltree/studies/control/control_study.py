@@ -13,6 +13,7 @@ from swelltree.describe.errors import SwelltreeError
 from swelltree.integrate.fourier import from_complex, to_complex
 from swelltree.jit.arrays import Tree
 from swelltree.jit.trace_cache import note, noted
+from swelltree.model.capabilities import HasUnknowns, having
 from swelltree.model.model import Model
 from swelltree.model.signals import Constant
 from swelltree.multibody.formulations import Formulation
@@ -235,7 +236,7 @@ def looks_linear(
     """Is the model linear? Asked of the equations that the nonlinear search would need."""
     if not may_be_linear(still_model(model), how):
         return False
-    if not model.has_unknowns and period.harmonics >= 1:
+    if not having(model, HasUnknowns) and period.harmonics >= 1:
         problem = set_up(model, how, period)
         size = 3 * linear.at.state.s.shape[0] + len(ports)
         some = np.asarray(problem.basis.time)[:3]

@@ -132,7 +132,7 @@ def internal_block(at: OperatingPoint, elements: int) -> InternalBlock:
     """
     model, how, state, Z = at.model, at.formulation, at.state, at.directions
     internal = settled_at(model, how, state)
-    # what switches at events is stated by the effect itself, `Effect.linear`
+    # what switches at events is stated by the effect itself, `HasLinearForm`
     switching = {effect.kind for effect in having(model, HasEvents) if effect.switching()}
     words = {e.kind: e.word for e in having(model, HasStates) if e.kind not in switching}
     kinds = _moving_kinds(model, internal)

@@ -34,6 +34,7 @@ from swelltree.integrate.fourier import Basis, basis
 from swelltree.jit.arrays import Array, Tree, pytree
 from swelltree.jit.backend import jax, jnp
 from swelltree.jit.trees import leaves_of, mapped
+from swelltree.model.capabilities import HasUnknowns, having
 from swelltree.model.effect import Instant
 from swelltree.model.internal_state import InternalState, internal_rate, present
 from swelltree.model.model import Model
@@ -225,7 +226,7 @@ def check_periodic(model: Model, harmonics: int, nodes: int | None, radiation: s
             f"{2 * harmonics} equidistant nodes the sine of the highest harmonic is zero "
             f"everywhere. Give at least {2 * harmonics + 1}."
         )
-    if model.has_unknowns:
+    if having(model, HasUnknowns):
         raise SwelltreeError(
             "steady_state needs smooth forces, and dynamic lines and contacts are not. Give lines "
             "model='quasi_static', or use simulate until it repeats."

@@ -21,9 +21,11 @@ from swelltree.integrate.solution import Code
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
 from swelltree.jit.backend import is_traced, jnp
 from swelltree.jit.points import point_program
+from swelltree.model.capabilities import HasUnknowns, having
 from swelltree.model.internal_state import internal_at_rest, internal_settled, present
 from swelltree.model.model import Model
 from swelltree.model.solved import total_loads
+from swelltree.mooring.cable.cables import with_drums_stopped
 from swelltree.multibody.formulations import Formulation, State
 from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.multibody.formulations.equations import Phase, observe, settled_at, start_phase
@@ -31,7 +33,7 @@ from swelltree.pto.actuators.forces import stroke_forces
 from swelltree.results.sea import finished_now
 from swelltree.studies.options import study_of_model
 from swelltree.studies.statics.as_described import as_described
-from swelltree.studies.statics.relax import relaxed, slack_at_start, with_drums_stopped
+from swelltree.studies.statics.relax import relaxed, slack_at_start
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -258,7 +260,7 @@ def equilibrium(
         provenance: attributes added to the result.
     """
     how, start = chosen_formulation(formulation), specified_state(start, "equilibrium")
-    if model.has_unknowns:
+    if having(model, HasUnknowns):
         from swelltree.studies.statics.moored import moored_equilibrium
 
         return moored_equilibrium(model, how.name, provenance)

@@ -14,6 +14,7 @@ from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jnp
 from swelltree.jit.points import Points
 from swelltree.jit.trees import mapped
+from swelltree.model.capabilities import Moors, having
 from swelltree.model.effect import Instant
 from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.model import Model
@@ -52,7 +53,7 @@ def _mooring_loads(model: Model, pose: Pose, xi: Array) -> tuple[Array, dict[str
         moved, jnp.zeros_like(xi), joint_frames(model, moved), jnp.zeros(count), jnp.zeros(count)
     )
     now = Instant(jnp.zeros(()), still, internal_at_rest(model))
-    parts = [(effect, effect.loads(model, now)) for effect in model.effects if effect.is_mooring]
+    parts = [(effect, effect.loads(model, now)) for effect in having(model, Moors)]
     total = jnp.zeros_like(xi) + sum(part.wrench for _, part in parts)
     channels = [(effect, part.channels) for effect, part in parts]
     return total, joined_channels(channels, model.layout)
@@ -84,7 +85,7 @@ def _pose_at_rest(
 
 
 def _check_moored(model: Model, study: str) -> None:
-    if not any(effect.is_mooring for effect in model.effects):
+    if not having(model, Moors):
         raise SwelltreeError(f"{study}: nothing moors this system. Give lines or LinearMooring.")
 
 

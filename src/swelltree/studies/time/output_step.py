@@ -12,6 +12,7 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, shown, warn_user
 from swelltree.jit.backend import is_traced, is_tracer
+from swelltree.model.capabilities import HasUnknowns
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect
 from swelltree.multibody.formulations import formulation as chosen_formulation
@@ -175,7 +176,7 @@ def natural_frequencies(model: Model) -> np.ndarray:
     from swelltree.studies.linear.linearise import matrices_at_start
 
     how = chosen_formulation("path_matrix")
-    bare = model.replace(effects=tuple(e for e in model.effects if not e.has_unknowns))
+    bare = model.replace(effects=tuple(e for e in model.effects if not isinstance(e, HasUnknowns)))
     if len(how.start(bare).s) > MAX_DOFS or coupled_effect(model) is not None:
         return np.zeros(0)
     A = matrices_at_start(bare, how).state_matrix()

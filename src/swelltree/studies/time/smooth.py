@@ -31,6 +31,7 @@ from swelltree.jit.program import Program, switched_off
 from swelltree.jit.shapes import shapes_of
 from swelltree.jit.trace_cache import BY_LLVM
 from swelltree.jit.trees import mapped
+from swelltree.model.capabilities import FluidSolver, StartsFromEquilibrium, all_winches, having
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect, where_solved
 from swelltree.multibody.formulations import Formulation, State
@@ -63,7 +64,7 @@ from swelltree.studies.time.continuing import end_of, refuse_start
 from swelltree.studies.time.smooth_steps import failure, options_of
 from swelltree.studies.time.task import Task, required_step
 from swelltree.studies.time.verify import with_watch
-from swelltree.studies.time.winch_findings import all_winches, stages_until
+from swelltree.studies.time.winch_findings import stages_until
 
 FAST = 1e6  # m/s, rad/s: beyond this a motion has diverged
 
@@ -102,9 +103,8 @@ def problem(
 def out_of_range(model: Model, t: Array, y: Phase) -> Array:
     """Has a motion or an internal state left all measure?"""
     lost = jnp.abs(y.state.s).max(initial=0.0) > FAST
-    for effect in model.effects:
-        if effect.kind in y.internal.elements:
-            lost = lost | effect.out_of_range(y.internal.elements[effect.kind])
+    for effect in having(model, FluidSolver):
+        lost = lost | effect.out_of_range(y.internal.elements[effect.kind])
     return lost
 
 
@@ -323,7 +323,7 @@ def _specified_phase(model: Model, how: Formulation, start: Tree) -> Phase:
         return start
     if start is not None and not isinstance(start, str):
         raise refuse_start(start, "'equilibrium' or 'described'")
-    at_rest = any(effect.starts_from_equilibrium for effect in model.effects)
+    at_rest = bool(having(model, StartsFromEquilibrium))
     word = start or ("equilibrium" if at_rest else "described")
     if word not in ("equilibrium", "described"):
         raise SwelltreeError(

@@ -13,6 +13,7 @@ from swelltree.integrate.complementarity.state import usual_formulation
 from swelltree.integrate.runge_kutta.smooth import METHODS
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import is_traced
+from swelltree.model.capabilities import HasUnknowns, StartsFromEquilibrium, having
 from swelltree.model.model import Model, Pose
 from swelltree.model.solved import coupled_effect, prepared
 from swelltree.multibody.formulations import Formulation
@@ -119,7 +120,7 @@ class Task:
 def starts_at_equilibrium(model: Model, start: object) -> bool:
     """Does a run begin at the equilibrium: asked to, or because its lines do?"""
     if start is None:
-        return any(effect.starts_from_equilibrium for effect in model.effects)
+        return bool(having(model, StartsFromEquilibrium))
     return isinstance(start, str) and start == "equilibrium"
 
 
@@ -169,7 +170,7 @@ def chosen_solver(
     model: Model, solver: str | None, formulation: str | Formulation | None
 ) -> tuple[str, Formulation]:
     """Solver and formulation of a run, those asked for or the usual ones."""
-    two_step = model.has_unknowns or solver in TWO_STEP
+    two_step = having(model, HasUnknowns) or solver in TWO_STEP
     usual = usual_formulation(model) if two_step else "path_matrix"
     how = chosen_formulation(formulation or usual)
     fixed = coupled_effect(model)

@@ -9,6 +9,7 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.integrate.complementarity.lines.winch_statics import CARRY, winches_of
+from swelltree.model.capabilities import all_winches
 from swelltree.model.model import Model
 from swelltree.mooring.winches import FREE, SetSpeed, Winches
 
@@ -21,12 +22,6 @@ RELEASE = re.compile(
     r"(?P<time>\S+) s: (?:end B of )?line '(?P<line>.+)' (?P<what>is released|is caught).*"
 )
 UPRIGHT, SHORT = 0.3, 0.995  # of the length: a hoisting line, and one that is not straight
-
-
-def all_winches(model: Model) -> list[Winches]:
-    """Winches of all effects that have some."""
-    result = (effect.winches for effect in model.effects)
-    return [winches for winches in result if winches is not None]
 
 
 def validate_winch_commands(model: Model, times: np.ndarray) -> None:

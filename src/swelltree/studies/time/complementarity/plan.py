@@ -15,7 +15,7 @@ from swelltree.integrate.complementarity.samples import Sample
 from swelltree.integrate.complementarity.state import SchemeOptions, form_of, locks
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import is_traced
-from swelltree.model.capabilities import CommandsStrokes, HasEvents, having
+from swelltree.model.capabilities import ChecksStep, CommandsStrokes, HasEvents, having
 from swelltree.model.model import Model
 from swelltree.model.solved import fixed_step
 from swelltree.pto.controllers.controllers import controllers_of
@@ -61,7 +61,7 @@ def plan(task: Task) -> Plan:
         requested = min(default_step(task.model, task.waves), longest_step(task.model, task.times))
     requested = min(requested, longest, fixed_step(task.model) or requested)
     every = sample_times(task.model)
-    for effect in task.model.effects:
+    for effect in having(task.model, ChecksStep):
         if not (isinstance(effect, CommandsStrokes) and effect.event_count and step is None):
             effect.check_step(requested if step is None else step)
     refuse_fast_winches(task.model, requested, task.times)

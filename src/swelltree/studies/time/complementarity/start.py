@@ -34,6 +34,7 @@ from swelltree.integrate.complementarity.state import (
 from swelltree.integrate.complementarity.step_rows import with_ends
 from swelltree.jit.arrays import Tree
 from swelltree.jit.trees import mapped
+from swelltree.model.capabilities import HasCalmForm, HasUnknowns, having
 from swelltree.model.internal_state import internal_at_rest, internal_settled
 from swelltree.model.model import Model
 from swelltree.multibody.inertia import dense_inertia, world_inertia
@@ -90,7 +91,12 @@ def without_waves(model: Model) -> Model:
 
     All shapes stay, so the same compiled program serves.
     """
-    model = model.replace(effects=tuple(effect.in_still_water() for effect in model.effects))
+    model = model.replace(
+        effects=tuple(
+            effect.in_still_water() if isinstance(effect, HasCalmForm) else effect
+            for effect in model.effects
+        )
+    )
     waves = model.sea.waves
     # steep waves and fields on a grid cannot be made flat: they are left out
     linear = isinstance(waves, Components)
@@ -191,9 +197,9 @@ def first_state(
             "With dynamic lines a run starts from 'equilibrium', 'described' or 'cold', or from "
             "the result of another run."
         )
-    if start == "cold" or (start == "described" and not model.has_unknowns):
+    if start == "cold" or (start == "described" and not having(model, HasUnknowns)):
         cold = at_rest(model, form)
-        if not model.has_unknowns:
+        if not having(model, HasUnknowns):
             return cold
         return replace(cold, lines=_carried(model, cold, straight_lines(model, cold), step))
     hold = start == "described"
