@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from swelltree.model.capabilities import FeelsEnvironment as FeelsEnvironment
     from swelltree.model.capabilities import HasEvents as HasEvents
     from swelltree.model.capabilities import HasStates as HasStates
+    from swelltree.model.effect import Channel as Channel
     from swelltree.model.effect import Effect as Effect
     from swelltree.model.effect import Loads as Loads
     from swelltree.model.model import Model as Model
@@ -160,7 +161,7 @@ _NAMES = {
     "swelltree.hydro.drift.spectrum": "slow_force_spectrum",
     "swelltree.model.model": "Model",
     "swelltree.model.capabilities": "ExcitedByWaves FeelsEnvironment HasEvents HasStates",
-    "swelltree.model.effect": "Effect Loads",
+    "swelltree.model.effect": "Channel Effect Loads",
     "swelltree.hydro.weak_scatterer.coefficients": "weak_scatterer_coefficients",
     "swelltree.forces.own_effect": "effect body_point wrench_at",
     "swelltree.multibody.own_couplings": "CouplingLaw coupling_law",

@@ -17,7 +17,7 @@ class Tether(sw.Effect):
     point: tuple = (0.0, 0.0, 0.0)
     place: tuple = (0.0, 0.0, 0.0)
 
-    units = {"pull": "N"}
+    channels = (sw.Channel("pull", units="N"),)
 
     def loads(self, model, now):
         _, seen = sw.body_point(model, now, self.body, self.point)

@@ -13,7 +13,7 @@ from swelltree.describe import System
 from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.describe.forces.signals import Table
 from swelltree.describe.spec import Description
-from swelltree.model.capabilities import feels
+from swelltree.model.capabilities import WrittenByUser, feels, having
 from swelltree.model.checks.rank import RANK, independent, null_space, rank_of, singular_values
 from swelltree.model.model import Model
 from swelltree.model.signals import compile_signal
@@ -310,7 +310,7 @@ def unfelt_notes(system: System, model: Model) -> list[str]:
 
     Users' own effects may ask for anything, so that nothing is said beside them.
     """
-    if any(not type(effect).__module__.startswith("swelltree.") for effect in model.effects):
+    if having(model, WrittenByUser):
         return []
     notes = []
     for name, cure in CURE.items():

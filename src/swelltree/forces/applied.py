@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.capabilities import HasLinearForm, HasNonlinearity
+from swelltree.model.capabilities import HasLinearForm, HasNonlinearity, Reports
 from swelltree.model.effect import Coordinate, Instant, LinearForm, Loads
 from swelltree.model.model import Model
 from swelltree.model.signals import Constant
@@ -31,7 +31,7 @@ class Applied:
 
 
 @pytree("names")
-class AppliedForces(HasNonlinearity, HasLinearForm):
+class AppliedForces(HasNonlinearity, HasLinearForm, Reports):
     """All applied forces and torques, counted as work done on the system."""
 
     elements: tuple[Applied, ...]

@@ -21,7 +21,7 @@ import numpy as np
 
 from swelltree.describe.forces.body_contacts import SHAPES, BodyContact
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.capabilities import HasParameters, Impulsive, StoresElastically
+from swelltree.model.capabilities import HasParameters, Impulsive, Reports, StoresElastically
 from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.multibody.build_layout import local_point
@@ -38,7 +38,7 @@ TINY = 1e-300  # of squares of lengths: the direction of a vector of no length i
 
 
 @pytree("names", "shapes", "body_a", "body_b", "item")
-class BodyContacts(Impulsive, StoresElastically, HasParameters):
+class BodyContacts(Impulsive, StoresElastically, HasParameters, Reports):
     """All contacts between bodies (e of them, with k points)."""
 
     size: Array  # (e, 3) half lengths of a box; radius, radius, half length of round shapes

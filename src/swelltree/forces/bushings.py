@@ -22,7 +22,7 @@ import numpy as np
 from swelltree.describe.forces.elements import Bushing
 from swelltree.describe.matrix6 import dense
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.capabilities import HasNonlinearity, HasParameters, StoresElastically
+from swelltree.model.capabilities import HasNonlinearity, HasParameters, Reports, StoresElastically
 from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.multibody.build_layout import local_point, pose_of
@@ -39,7 +39,7 @@ SERIES_LIMIT = 1e-3  # rad^2: below this the factor c is taken by its series
 
 
 @pytree("names", "body_a", "body_b")
-class Bushings(StoresElastically, HasNonlinearity, HasParameters):
+class Bushings(StoresElastically, HasNonlinearity, HasParameters, Reports):
     """All bushings of a system (e of them)."""
 
     stiffness: Array  # (e, 6, 6)

@@ -25,7 +25,7 @@ from swelltree.describe.errors import SwelltreeError, suggest
 from swelltree.describe.forces.own_effects import OwnEffect, field_values
 from swelltree.describe.forces.signals import resolve
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
-from swelltree.model.capabilities import HasEvents, HasParameters, HasStates
+from swelltree.model.capabilities import HasEvents, HasParameters, HasStates, WrittenByUser, having
 from swelltree.model.effect import Effect, Instant
 from swelltree.model.model import Model
 from swelltree.multibody.tree import PointMotion, point_motion, spread
@@ -72,7 +72,7 @@ def effect(cls: type[T]) -> type[T]:
     if not issubclass(cls, HasParameters):  # all fields that are not static
         cls.parameters = lambda self: {self.name: [((), None, {})]}  # type: ignore[attr-defined]
         HasParameters.register(cls)
-    cls.shows_all = True
+    WrittenByUser.register(cls)
     return pytree(*(key for key, kind in hints.items() if kind in STATIC))(cls)
 
 
@@ -103,9 +103,7 @@ def _built(item: OwnEffect) -> Effect:
 def check_own_effects(model: Model, now: Instant) -> None:
     """Ask every own effect once, at the start, and say what is wrong with its answer."""
     n = model.layout.n_bodies
-    for each in model.effects:
-        if not isinstance(each.kind, str) or type(each).__module__.startswith("swelltree."):
-            continue
+    for each in having(model, WrittenByUser):
         what = f"effect '{each.names[0]}'"
         try:
             loads = each.loads(model, now)

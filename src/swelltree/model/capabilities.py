@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
 from swelltree.jit.arrays import Array, Tree
-from swelltree.model.effect import Effect, Instant, LinearForm, Loads
+from swelltree.model.effect import Coordinate, Effect, Instant, LinearForm, Loads
 from swelltree.multibody.layout import Place
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from swelltree.mooring.winches import Winches
     from swelltree.multibody.formulations.base import Acceleration, Formulation, Kinematics
     from swelltree.multibody.kinematics import Motion, Pose
+    from swelltree.multibody.layout import Layout
     from swelltree.waves.sea import RealisedSea
 
 C = TypeVar("C", bound=Effect)
@@ -382,3 +383,44 @@ class HasDerivedParameters(HasParameters):
     @abstractmethod
     def with_derived_parameter(self, model: Model, item: str, name: str, value: Array) -> Effect:
         """The same effect with another value of one of them."""
+
+
+# --- Results
+
+
+class Reports(Effect):
+    """Its channels have rows of its own, such as one for each line."""
+
+    @abstractmethod
+    def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
+        """Coordinates of these rows: {name: (dimension, values, long name)}."""
+
+
+class ReportsLines(Reports):
+    """Its channels are rows of lines, which go on from effect to effect."""
+
+    @property
+    @abstractmethod
+    def row_sizes(self) -> dict[str, int]:
+        """Entries of a row along "line_node" and "line_segment"."""
+
+
+class HasConstants(Effect):
+    """Has numbers beside its channels that do not change in time."""
+
+    @abstractmethod
+    def constants(self) -> dict[str, Array]:
+        """These by the names of their channels."""
+
+
+class ReportsFields(Effect):
+    """Reports fields of many points in every sample, such as a water surface."""
+
+    @property
+    @abstractmethod
+    def sample_size(self) -> int:
+        """About how many numbers it adds to a sample."""
+
+
+class WrittenByUser(Effect):
+    """Its class is a user's own (`swelltree.effect`): all its channels are results."""

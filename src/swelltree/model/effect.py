@@ -9,13 +9,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
-from swelltree.multibody.layout import Layout
 
 if TYPE_CHECKING:
     from swelltree.hydro.linear.excitation import DataExcitation
@@ -25,6 +24,21 @@ if TYPE_CHECKING:
     from swelltree.multibody.kinematics import Motion
 
 Coordinate = tuple[str, Sequence[str] | np.ndarray, str]  # dimension, values, long name
+
+
+class Channel(NamedTuple):
+    """How one raw channel appears in a result; empty texts are left out.
+
+    Dimensions are those after time. A user's own effect may leave them to the shape: 3 entries are
+    axes, 6 directions, as many as there are bodies those of bodies.
+    """
+
+    name: str
+    dims: tuple[str, ...] = ()
+    units: str = ""
+    long_name: str = ""
+    frame: str = ""
+    on_body: str = ""
 
 
 @pytree()
@@ -113,9 +127,7 @@ class Effect(ABC):
     """
 
     kind: ClassVar[str]  # key of its internal states, prefix of its channels
-    units: ClassVar[dict[str, str]] = {}  # of channels that results show beside the known ones
-    dims: ClassVar[dict[str, tuple[str, ...]]] = {}  # of these, where the shape is ambiguous
-    shows_all: ClassVar[bool] = False  # results show all its channels, with or without a unit
+    channels: ClassVar[tuple[Channel, ...]] = ()  # of a user's own effect
     names: tuple[str, ...]  # one for each term of the energy budget
 
     @abstractmethod
@@ -131,25 +143,3 @@ class Effect(ABC):
     def prefix(self) -> str:
         """What stands before the names of its channels."""
         return f"{self.kind}_"
-
-    @property
-    def size_of_sample(self) -> int:
-        """About how many numbers it adds to every sample of a result, beside those of bodies."""
-        return 0
-
-    def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
-        """Coordinates of its channels: {name: (dimension, values, long name)}."""
-        return {}
-
-    def result_tables(self) -> dict[str, tuple[tuple[str, ...], np.ndarray, str]]:
-        """Arrays that every result with it has: {name: (dimensions, values, long name)}."""
-        return {}
-
-    @property
-    def row_sizes(self) -> dict[str, int]:
-        """Entries of its rows along dimensions of `dims` that have no coordinate."""
-        return {}
-
-    def constants(self) -> dict[str, Array]:
-        """Numbers beside its channels that do not change in time, by their names in `dims`."""
-        return {}

@@ -14,7 +14,8 @@ import numpy as np
 
 from swelltree.jit.arrays import Array, namespace
 from swelltree.jit.backend import on_first_choice
-from swelltree.model.capabilities import FluidSolver, HasUnknowns, having
+from swelltree.model.capabilities import FluidSolver, HasUnknowns, Reports, ReportsLines, having
+from swelltree.model.channels import CHANNELS
 from swelltree.model.effect import Effect, Instant, Loads
 from swelltree.model.internal_state import AT_REST, InternalState
 from swelltree.model.model import Model
@@ -159,6 +160,9 @@ def total_loads(
     )
 
 
+SHARED = ("line", "junction", "winch")  # dimensions whose rows go on from effect to effect
+
+
 def joined_channels(
     parts: Sequence[tuple[Effect, dict[str, Array]]], layout: Layout
 ) -> dict[str, Array]:
@@ -171,9 +175,10 @@ def joined_channels(
     result: dict[str, Array] = {}
     for effect, channels in parts:
         for name, values in channels.items():
-            dims = effect.dims.get(name, ())
-            if effect.prefix or not dims:
-                result[effect.prefix + name] = values
+            full = effect.prefix + name
+            dims = CHANNELS[full].dims if full in CHANNELS else ()
+            if effect.prefix or not dims or dims[0] not in SHARED:
+                result[full] = values
             elif name not in result:
                 blocks = [(e, None if e.prefix else of_effect.get(name)) for e, of_effect in parts]
                 result[name] = joined_rows(blocks, dims, layout)
@@ -199,8 +204,8 @@ def joined_rows(
     xp = namespace(*known)
     shape = list(known[0].shape[1:])
     if len(dims) > 1:
-        sizes = (effect.row_sizes.get(dims[1], 0) for effect, _ in blocks)
-        shape[0] = max(shape[0], *sizes)
+        lines = (effect for effect, _ in blocks if isinstance(effect, ReportsLines))
+        shape[0] = max(shape[0], *(effect.row_sizes.get(dims[1], 0) for effect in lines))
     complete = []
     for values, count in rows:
         if values is None:
@@ -217,5 +222,7 @@ def joined_rows(
 
 def _rows_of(effect: Effect, dim: str, layout: Layout) -> int:
     """How many rows of a shared dimension are an effect's; none where it has another prefix."""
-    known = {} if effect.prefix else effect.coordinates(layout)
+    if effect.prefix or not isinstance(effect, Reports):
+        return 0
+    known = effect.coordinates(layout)
     return len(known[dim][1]) if dim in known else 0

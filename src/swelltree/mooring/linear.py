@@ -8,7 +8,7 @@ import numpy as np
 
 from swelltree.hydro.linear.data import displacement
 from swelltree.jit.arrays import Array, pytree
-from swelltree.model.capabilities import HasNonlinearity, HasParameters, Moors
+from swelltree.model.capabilities import HasNonlinearity, HasParameters, Moors, Reports
 from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Pose
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @pytree("names", "body")
-class LinearMoorings(Moors, HasNonlinearity, HasParameters):
+class LinearMoorings(Moors, HasNonlinearity, HasParameters, Reports):
     """All linear moorings and dampings of a system (e of them), counted as work."""
 
     stiffness: Array  # (e, 6, 6)

@@ -12,7 +12,7 @@ import numpy as np
 from swelltree.describe import System
 from swelltree.describe.forces.viscous import Rotor
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.capabilities import FeelsEnvironment, HasParameters
+from swelltree.model.capabilities import FeelsEnvironment, HasParameters, Reports
 from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.multibody.build_layout import local_point
@@ -22,7 +22,7 @@ from swelltree.spatial.rotations import dot, matvec
 
 
 @pytree("names", "body")
-class Rotors(FeelsEnvironment, HasParameters):
+class Rotors(FeelsEnvironment, HasParameters, Reports):
     """All rotors of a system (e of them)."""
 
     point: Array  # (e, 3) hub from the reference point, body axes
@@ -36,8 +36,6 @@ class Rotors(FeelsEnvironment, HasParameters):
 
     kind: ClassVar[str] = "rotor"
     feels = ("wind",)
-    units: ClassVar[dict[str, str]] = {"thrust": "N", "wind": "m/s", "power": "W"}
-    dims: ClassVar[dict[str, tuple[str, ...]]] = dict.fromkeys(units, ("rotor",))
 
     def loads(self, model: Model, now: Instant) -> Loads:
         body = np.array(self.body)

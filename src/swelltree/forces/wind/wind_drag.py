@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.capabilities import FeelsEnvironment
+from swelltree.model.capabilities import FeelsEnvironment, Reports
 from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.multibody.layout import Layout
@@ -17,7 +17,7 @@ from swelltree.spatial.rotations import dot
 
 
 @pytree("names", "body")
-class WindDrags(FeelsEnvironment):
+class WindDrags(FeelsEnvironment, Reports):
     """All wind forces (e of them), their tables over a whole turn."""
 
     kind: ClassVar[str] = "wind"

@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.capabilities import ExcitedByWaves, HasDrag
+from swelltree.model.capabilities import ExcitedByWaves, HasDrag, Reports
 from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.model.sea import current_at, water_at
@@ -52,7 +52,7 @@ def size(w: Float[Array, "*k m"]) -> Float[Array, "*k 1"]:
 
 
 @pytree("names", "body")
-class BodyDrags(ExcitedByWaves, HasDrag):
+class BodyDrags(ExcitedByWaves, HasDrag, Reports):
     """All such elements (e of them)."""
 
     kind: ClassVar[str] = "body_drag"
@@ -118,7 +118,7 @@ class BodyDrags(ExcitedByWaves, HasDrag):
 
 
 @pytree("names", "body", "felt")
-class QuadraticDrags(ExcitedByWaves, HasDrag):
+class QuadraticDrags(ExcitedByWaves, HasDrag, Reports):
     """All quadratic drags (e of them): wrench = damping (w |w|) in body axes."""
 
     kind: ClassVar[str] = "quadratic_drag"

@@ -24,7 +24,7 @@ from jaxtyping import Float
 from swelltree.hydro.morison.drag import DragPieces, size
 from swelltree.jit.arrays import Array, namespace, pytree
 from swelltree.jit.loops import in_rows
-from swelltree.model.capabilities import ExcitedByWaves, HasDrag
+from swelltree.model.capabilities import ExcitedByWaves, HasDrag, Reports
 from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.model.sea import surface_and_water_at, water_at
@@ -101,7 +101,7 @@ def submergence(
 
 
 @pytree("names", "body", "member", "follows")
-class MorisonMembers(ExcitedByWaves, HasDrag):
+class MorisonMembers(ExcitedByWaves, HasDrag, Reports):
     """Strips and end plates of all members (k of them).
 
     In still water buoyancy stores energy; in waves all of it is counted as work.
@@ -274,7 +274,7 @@ def _normals(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytree("names", "body")
-class WaterInertia(ExcitedByWaves):
+class WaterInertia(ExcitedByWaves, Reports):
     """All bodies with an added mass of their own (e of them)."""
 
     kind: ClassVar[str] = "water_inertia"

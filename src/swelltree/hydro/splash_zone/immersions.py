@@ -28,7 +28,7 @@ from jaxtyping import Float
 
 from swelltree.hydro.morison.drag import TINY, DragPieces
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.capabilities import ExcitedByWaves, HasDrag, Impulsive
+from swelltree.model.capabilities import ExcitedByWaves, HasDrag, Impulsive, Reports
 from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.model.sea import water_at
@@ -134,7 +134,7 @@ class Surface:
 
 
 @pytree("names", "body", "stepped")
-class Immersions(ExcitedByWaves, HasDrag, Impulsive):
+class Immersions(ExcitedByWaves, HasDrag, Impulsive, Reports):
     """All bodies with tables over depth (e of them).
 
     The terms of the energy budget are those of the bodies, then those of their spray. In still

@@ -52,7 +52,14 @@ from swelltree.hydro.weak_scatterer.remeshed import State, packed, remeshed, unp
 from swelltree.hydro.weak_scatterer.shown import pressure_of_acceleration, shown
 from swelltree.jit.arrays import Array, Tree, known, pytree
 from swelltree.jit.backend import jax, jitted, jnp
-from swelltree.model.capabilities import FluidSolver, HasCalmForm, HasLinearForm, HasNonlinearity
+from swelltree.model.capabilities import (
+    FluidSolver,
+    HasCalmForm,
+    HasConstants,
+    HasLinearForm,
+    HasNonlinearity,
+    ReportsFields,
+)
 from swelltree.model.effect import Instant, LinearForm, Loads
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
@@ -86,7 +93,9 @@ class Solution:
     "names", "bodies", "geometry", "coupling", "tank_radius", "tank_spacing", "specified_step",
     "specified_beach", "accuracy", "mesher", "iterated", "single",
 )  # fmt: skip
-class WeakScatterers(FluidSolver, HasCalmForm, HasNonlinearity, HasLinearForm):
+class WeakScatterers(
+    FluidSolver, HasCalmForm, HasNonlinearity, HasLinearForm, HasConstants, ReportsFields
+):
     """Bodies in a tank of water.
 
     Args:
@@ -112,46 +121,6 @@ class WeakScatterers(FluidSolver, HasCalmForm, HasNonlinearity, HasLinearForm):
 
     kind: ClassVar[str] = "weak_scatterer"
     feels = ("waves",)
-    units: ClassVar[dict[str, str]] = {
-        "force": "N, N m",
-        "fluid_energy": "J",
-        "beach_power": "W",
-        "waterline_power": "W",
-        "smoothing_power": "W",
-        "displaced_mass": "kg",
-        "surface_mass": "kg",
-        "beach_mass_rate": "kg/s",
-        "swept_mass_rate": "kg/s",
-        "remeshing_mass": "kg",
-        "elevation": "m",
-        "surface": "m",
-        "pressure": "Pa",
-        "hull": "m",
-        "state": "-",
-        "remeshing": "J",
-        "surface_triangles": "-",
-        "hull_triangles": "-",
-    }
-    dims: ClassVar[dict[str, tuple[str, ...]]] = {
-        "force": ("body", "dof"),
-        "fluid_energy": (),
-        "beach_power": (),
-        "waterline_power": (),
-        "smoothing_power": (),
-        "displaced_mass": ("body",),
-        "surface_mass": (),
-        "beach_mass_rate": (),
-        "swept_mass_rate": (),
-        "remeshing_mass": (),
-        "elevation": ("surface_vertex",),
-        "surface": ("surface_vertex", "axis"),
-        "pressure": ("hull_vertex",),
-        "hull": ("hull_vertex", "axis"),
-        "state": ("body",),
-        "remeshing": (),
-        "surface_triangles": ("surface_triangle", "corner"),
-        "hull_triangles": ("hull_triangle", "corner"),
-    }
 
     scene: Scene
     wave: Tree
@@ -178,7 +147,7 @@ class WeakScatterers(FluidSolver, HasCalmForm, HasNonlinearity, HasLinearForm):
         return "weak scatterers"
 
     @property
-    def size_of_sample(self) -> int:
+    def sample_size(self) -> int:
         """Surface and hull, with their places."""
         return 4 * (self.scene.boundary.surface + len(self.scene.boundary.wet))
 
@@ -521,25 +490,13 @@ class WeakScatterers(FluidSolver, HasCalmForm, HasNonlinearity, HasLinearForm):
         rows = np.array(self.bodies, dtype=int)
         return jnp.zeros((model.layout.n_bodies, 6)).at[rows].add(wrench)
 
-    def result_tables(self) -> dict[str, tuple[tuple[str, ...], Tree, str]]:
+    def constants(self) -> dict[str, Array]:
         """Triangles of the free surface and of the hulls."""
         if self.mesher is not None:
             return {}  # they change, and are channels
         boundary = self.scene.boundary
         top = np.asarray(boundary.triangles)[: boundary.surface_triangles]
-        hull = np.asarray(boundary.wet_triangles)
-        return {
-            "weak_scatterer_surface_triangles": (
-                ("surface_triangle", "corner"),
-                top,
-                "vertices of the triangles of the free surface",
-            ),
-            "weak_scatterer_hull_triangles": (
-                ("hull_triangle", "corner"),
-                hull,
-                "vertices of the triangles of hulls under water",
-            ),
-        }
+        return {"surface_triangles": top, "hull_triangles": np.asarray(boundary.wet_triangles)}
 
     # --- what it cannot do
 

@@ -34,6 +34,7 @@ from swelltree.model.capabilities import (
     HasEvents,
     HasTangent,
     HasWinches,
+    ReportsLines,
 )
 from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
@@ -55,7 +56,7 @@ from swelltree.mooring.cable.cable_winch import (
     rest_now,
     speeds,
 )
-from swelltree.mooring.channels import LINE_DIMS, end_channels
+from swelltree.mooring.channels import end_channels
 from swelltree.mooring.winches import Winches
 from swelltree.multibody.kinematics import Motion
 from swelltree.multibody.layout import Layout
@@ -151,12 +152,20 @@ def wet_part(
 
 
 @pytree("names", "lines", "body_A", "body_B", "line", "in_water")
-class Cables(ChangesModel, HasEvents, ExcitedByWaves, HasCalmForm, HasDrag, HasTangent, HasWinches):
+class Cables(
+    ChangesModel,
+    HasEvents,
+    ExcitedByWaves,
+    HasCalmForm,
+    HasDrag,
+    HasTangent,
+    HasWinches,
+    ReportsLines,
+):
     """All multibody and lumped cables of a system, in e elements, each line's from A to B."""
 
     kind: ClassVar[str] = "cables"
     prefix: ClassVar[str] = ""  # pyright: ignore[reportIncompatibleMethodOverride]
-    dims: ClassVar[dict[str, tuple[str, ...]]] = LINE_DIMS
 
     elements: Elements
     point_A: Array  # (e, 3) in body axes, or in the world

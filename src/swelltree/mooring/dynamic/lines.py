@@ -20,9 +20,12 @@ from swelltree.jit.arrays import Array, Tree, namespace, pytree
 from swelltree.model.capabilities import (
     FeelsEnvironment,
     HasCalmForm,
+    HasConstants,
     HasDerivedParameters,
     HasUnknowns,
     HasWinches,
+    ReportsFields,
+    ReportsLines,
     StartsFromEquilibrium,
     having,
 )
@@ -31,7 +34,6 @@ from swelltree.model.model import Model
 from swelltree.mooring.catenary.build import build_lines
 from swelltree.mooring.catenary.left_out import NEGLIGIBLE, current_push
 from swelltree.mooring.catenary.lines import STATIC_FIELDS, QuasiStaticLines
-from swelltree.mooring.channels import LINE_DIMS
 from swelltree.mooring.dynamic.arrays import (
     LineArrays,
     even_numbers,
@@ -75,6 +77,9 @@ class DynamicLines(
     HasCalmForm,
     HasWinches,
     HasDerivedParameters,
+    ReportsLines,
+    HasConstants,
+    ReportsFields,
 ):
     """Dynamic lines, the junctions they meet at, and points that may touch the seabed.
 
@@ -84,7 +89,6 @@ class DynamicLines(
     kind: ClassVar[str] = "dynamic_lines"
     word: ClassVar[str] = "dynamic lines or contacts"  # pyright: ignore[reportIncompatibleMethodOverride]
     prefix: ClassVar[str] = ""  # pyright: ignore[reportIncompatibleMethodOverride]
-    dims: ClassVar[dict[str, tuple[str, ...]]] = LINE_DIMS
     names: ClassVar[tuple[str, ...]] = ()  # pyright: ignore[reportIncompatibleVariableOverride]
 
     arrays: LineArrays | None
@@ -157,7 +161,7 @@ class DynamicLines(
         return (*(f"line {name}" for name in self.pieces), *(("seabed contact",) * self.touches))
 
     @property
-    def size_of_sample(self) -> int:
+    def sample_size(self) -> int:
         return 0 if self.arrays is None else 10 * len(self.pieces) * self.arrays.n
 
     def loads(self, model: Model, now: Instant) -> Loads:

@@ -25,6 +25,7 @@ from swelltree.model.capabilities import (
     HasLinearForm,
     HasNonlinearity,
     HasParameters,
+    Reports,
     StoresElastically,
     having,
 )
@@ -62,7 +63,13 @@ WORDS = {"spring": "spring", "joint_force": "joint force", "pto": "pto"}
     "watches_hold",
 )
 class StrokeForces(
-    HasEvents, HasFirstStates, StoresElastically, HasNonlinearity, HasLinearForm, HasParameters
+    HasEvents,
+    HasFirstStates,
+    StoresElastically,
+    HasNonlinearity,
+    HasLinearForm,
+    HasParameters,
+    Reports,
 ):
     """All force elements on strokes (e of them), those of one law together."""
 

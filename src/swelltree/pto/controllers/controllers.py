@@ -17,6 +17,7 @@ from swelltree.model.capabilities import (
     HasLinearForm,
     HasNonlinearity,
     PreparedForSea,
+    Reports,
 )
 from swelltree.model.effect import Coordinate, Instant, LinearForm, Loads
 from swelltree.model.internal_state import InternalState
@@ -171,7 +172,9 @@ class PlainLaw:
 
 
 @pytree("names", "silent", "expected")
-class Controllers(CommandsStrokes, PreparedForSea, ChecksStep, HasNonlinearity, HasLinearForm):
+class Controllers(
+    CommandsStrokes, PreparedForSea, ChecksStep, HasNonlinearity, HasLinearForm, Reports
+):
     """All controllers of a system: they command and exert no force themselves."""
 
     controllers: tuple[CompiledController, ...]
@@ -180,8 +183,6 @@ class Controllers(CommandsStrokes, PreparedForSea, ChecksStep, HasNonlinearity, 
     names: tuple[str, ...] = ()
     silent: tuple[int, ...] = ()  # controllers that command nothing
     expected: tuple[ExpectedSea, ...] = ()  # seas that laws or forces were made for
-    dims: ClassVar[dict[str, tuple[str, ...]]] = {"state": ("control_state",)}
-    units: ClassVar[dict[str, str]] = {"state": ""}
 
     def loads(self, model: Model, now: Instant) -> Loads:
         xp = namespace(now.motion.pose.p)

@@ -187,8 +187,8 @@ def offset_curve(
     """
     import xarray as xr
 
-    from swelltree.results.dataset import coordinates
-    from swelltree.results.labels import LABELS, attributes
+    from swelltree.model.channels import CHANNELS, attributes
+    from swelltree.results.dataset import coordinates_along
 
     model = with_static_lines(model, "offset_curve")
     _check_moored(model, "offset_curve")
@@ -221,12 +221,12 @@ def offset_curve(
         ),
     }
     for key, values in channels.items():
-        label = LABELS[key]
+        label = CHANNELS[key]
         data[label.name] = (("offset", *label.dims), np.asarray(values), attributes(label))
     used = {
         dim for dims, _, _ in data.values() for dim in ([dims] if isinstance(dims, str) else dims)
     }
-    coords = {name: value for name, value in coordinates(model).items() if set(value[0]) <= used}
+    coords = coordinates_along(model, used)
     about = {"units": "rad" if turns else "m", "long_name": "offset from the equilibrium"}
     coords["offset"] = (("offset",), offsets, about)
     name = model.layout.bodies[number]
