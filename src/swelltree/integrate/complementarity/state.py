@@ -13,6 +13,7 @@ from swelltree.jit.backend import jax, jnp
 from swelltree.model.capabilities import all_winches
 from swelltree.model.internal_state import internal_at_rest, present
 from swelltree.model.model import Model
+from swelltree.mooring.dynamic.lines import lines_of, required_lines
 from swelltree.mooring.winches import WinchState
 from swelltree.multibody.constraints import evaluate_rows
 from swelltree.multibody.kinematics import Motion, Pose
@@ -181,7 +182,7 @@ class Sizes(NamedTuple):
     @staticmethod
     def of(model: Model, form: SchemeOptions) -> Sizes:
         """Sizes of a model in a form."""
-        layout, lines = model.layout, model.lines
+        layout, lines = model.layout, lines_of(model)
         return Sizes(
             layout.n_tree if form.joint_coordinates else 6 * layout.n_bodies,
             0 if lines is None else 3 * len(lines.junctions),
@@ -242,7 +243,7 @@ SPLIT, MERGE, DRUM, SHORTEST, FAST, CAUGHT, MISSED, RELEASED = (float(k) for k i
 
 def empty_log(model: Model) -> Log | None:
     """Room for events, None where nothing can happen."""
-    lines = model.lines
+    lines = lines_of(model)
     if not winch_numbers(model) and (lines is None or not lines.tie_body):
         return None
     return Log(np.zeros((LOG, 4)), np.zeros((), np.int32))
@@ -293,5 +294,5 @@ def sentences(model: Model, log: Log | None, until: float) -> list[str]:
 
 def _tied_line(model: Model, tie: int) -> str:
     """Name of the line whose end a tie holds."""
-    lines = model.dynamic_lines
+    lines = required_lines(model)
     return lines.lines[lines.tie_line[tie]]

@@ -226,6 +226,19 @@ class DynamicLines(
         }
 
 
+def lines_of(model: Model) -> DynamicLines | None:
+    """The dynamic lines and contacts of a model, None without them."""
+    return model.effect(DynamicLines)
+
+
+def required_lines(model: Model) -> DynamicLines:
+    """The same, of a model that has them."""
+    lines = lines_of(model)
+    if lines is None:
+        raise TypeError("the model has no dynamic lines and no contacts")
+    return lines
+
+
 # --- Dynamic lines as static catenaries, which every smooth study can take
 
 
