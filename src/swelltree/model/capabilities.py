@@ -15,6 +15,7 @@ from swelltree.model.effect import Coordinate, Effect, Instant, LinearForm, Load
 from swelltree.multibody.layout import Place
 
 if TYPE_CHECKING:
+    from swelltree.hydro.linear.data import RadiationMemory
     from swelltree.hydro.morison.drag import DragPieces
     from swelltree.model.internal_state import InternalState
     from swelltree.model.model import Model
@@ -185,15 +186,17 @@ class HasLinearForm(Effect):
 
 
 class HasRadiation(HasLinearForm):
-    """Carries linear radiation, whose memory has a propagator of its own."""
+    """Carries linear radiation."""
 
-    @abstractmethod
-    def radiation_start(self) -> Tree:
-        """The memory before any motion; None: this one has none."""
+    memory: RadiationMemory | None  # with a propagator of its own; None: it remembers nothing
 
     @abstractmethod
     def radiation_rate(self, now: Instant) -> Tree:
-        """Its rate."""
+        """Rate of the states of the memory."""
+
+    @abstractmethod
+    def with_memory(self, memory: RadiationMemory | None) -> HasRadiation:
+        """The same with another memory."""
 
 
 class HasDrag(Effect):

@@ -29,8 +29,8 @@ def internal_at_rest(model: Model) -> InternalState:
     """Internal states before any motion."""
     starts = {effect.kind: effect.internal_start() for effect in having(model, HasStates)}
     elements = {kind: x for kind, x in starts.items() if x.size}
-    memory = (effect.radiation_start() for effect in having(model, HasRadiation))
-    return InternalState(next((x for x in memory if x is not None), ()), elements)
+    memory = (e.memory.start() for e in having(model, HasRadiation) if e.memory is not None)
+    return InternalState(next(memory, ()), elements)
 
 
 def internal_settled(model: Model, internal: InternalState, pose: Pose) -> InternalState:
@@ -50,7 +50,7 @@ def internal_rate(model: Model, now: Instant) -> InternalState:
         for effect in having(model, HasStates)
         if effect.kind in internal.elements
     }
-    remember = (e for e in having(model, HasRadiation) if e.radiation_start() is not None)
+    remember = (e for e in having(model, HasRadiation) if e.memory is not None)
     memory = next((effect.radiation_rate(now) for effect in remember), internal.radiation)
     return InternalState(memory, rates)
 

@@ -128,8 +128,8 @@ class Hydro(HasRadiation, HasCalmForm, HasNonlinearity):
             excitation = DataExcitation(self.table, model.water, psi)
         return LinearForm(self.radiation_sources(model), excitation)
 
-    def radiation_start(self) -> Array | None:
-        return None if self.memory is None else self.memory.start()
+    def with_memory(self, memory: RadiationMemory | None) -> Hydro:
+        return replace(self, memory=memory)
 
     def radiation_rate(self, now: Instant) -> Array:
         assert self.memory is not None
@@ -137,9 +137,43 @@ class Hydro(HasRadiation, HasCalmForm, HasNonlinearity):
         return self.memory.rate(now.internal.radiation, v)
 
 
+# --- What a model has of it
+
+
+def linear_hydro(model: Model) -> Hydro | None:
+    """The linear hydrodynamics of a model, None for dry systems."""
+    return model.effect(Hydro)
+
+
+def hydro_table(model: Model) -> Table | None:
+    """Its data in the frequency domain, None without."""
+    hydro = linear_hydro(model)
+    return None if hydro is None else hydro.table
+
+
+def without_table(model: Model) -> Model:
+    """The model as time stepping needs it."""
+    hydro = linear_hydro(model)
+    if hydro is None or hydro.table is None:
+        return model
+    return model.with_effect(replace(hydro, table=None))
+
+
+def excitation_of(model: Model) -> WaveForce | None:
+    """Its excitation in the sea it is in, None without."""
+    hydro = linear_hydro(model)
+    return None if hydro is None else hydro.waves
+
+
+def with_excitation(model: Model, loads: WaveForce) -> Model:
+    """The model with other excitation, where it has hydro data."""
+    hydro = linear_hydro(model)
+    return model if hydro is None else model.with_effect(replace(hydro, waves=loads))
+
+
 def without_radiation(model: Model) -> Model:
     """The model without waves and radiation from data."""
-    hydro = model.effect(Hydro)
+    hydro = linear_hydro(model)
     return model if hydro is None else model.with_effect(hydro.without_radiation())
 
 

@@ -13,7 +13,7 @@ from swelltree.hydro.linear.data import Table, WaveForce, Window
 from swelltree.hydro.linear.excitation import excitation_at, in_band, interpolated
 from swelltree.hydro.linear.frame import follows_yaw
 from swelltree.hydro.linear.headings import Headings, basis, headings_of, within
-from swelltree.hydro.linear.hydro import wave_loads
+from swelltree.hydro.linear.hydro import linear_hydro, wave_loads
 from swelltree.hydro.linear.wave_sums import wave_sums
 from swelltree.jit.arrays import Array, namespace, pytree
 from swelltree.model.capabilities import PreparedForSea, feels
@@ -124,8 +124,9 @@ def apply_sea(
     felt = feels(model, "waves")
     if felt:
         model = model.replace(sea=replace(model.sea, waves=waves), effects=effects)
-    if model.hydro is not None and model.hydro.table is not None:
-        table = model.hydro.table
+    hydro = linear_hydro(model)
+    if hydro is not None and hydro.table is not None:
+        table = hydro.table
         if not linear:
             waves = _linear_part(table, waves)
         if table.remaining is not None:
@@ -141,7 +142,7 @@ def apply_sea(
         else:
             loads = wave_loads(table, model.water, waves, duration, method, step, window)
         drift = drift_loads(table, waves, duration, turning, window)
-        return model.with_effect(replace(model.hydro, waves=loads, drift=drift))
+        return model.with_effect(replace(hydro, waves=loads, drift=drift))
     if not felt:
         refuse_lines_alone(model, "a wave is given to quasi-static lines")
         raise SwelltreeError(
@@ -191,6 +192,6 @@ def _linear_part(table: Table, waves: StreamWave | GridWaves) -> Components:
 
 def ready_until(model: Model) -> float:
     """Time up to which steps may go with the loads of its sea [s]."""
-    hydro = model.hydro
+    hydro = linear_hydro(model)
     loads = () if hydro is None else (hydro.waves, hydro.drift)
     return min((part.good_until for part in loads if part is not None), default=float("inf"))

@@ -280,7 +280,7 @@ def with_static_lines(model: Model, study: str | None = None) -> Model:
 
 def _check_no_current(model: Model, study: str) -> None:
     """Reject dynamic lines that a current pushes."""
-    lines, current = model.lines, model.sea.current
+    lines, current = lines_of(model), model.sea.current
     if lines is None or lines.arrays is None or current is None:
         return
     rho, g = float(model.rho), -float(np.asarray(model.gravity)[2])

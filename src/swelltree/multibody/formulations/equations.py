@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.hydro.linear.frame import in_axes, mean_yaw
-from swelltree.hydro.linear.radiation import PrescribedMemoryForce, fitted_memory
+from swelltree.hydro.linear.radiation import (
+    PrescribedMemoryForce,
+    fitted_memory,
+    radiation_memory,
+    with_radiation_memory,
+)
 from swelltree.hydro.splash_zone.immersions import with_immersed_mass
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jax, jnp
@@ -147,7 +152,7 @@ def settle(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
     if coupled_effect(model) is not None:
         motion = formulation.kinematics(present(model, y.internal), t, state).motion
         y = Phase(y.state, y.work, after_step(model, Instant(t, motion, y.internal)))
-    memory = None if model.hydro is None else model.hydro.memory
+    memory = radiation_memory(model)
     if memory is None or not memory.records:
         return Phase(state, y.work, y.internal)
     v = formulation.kinematics(model, t, state).motion.v
@@ -299,11 +304,11 @@ def exact_stages_of(model: Model) -> ExactStages | None:
 
 def ports_of(model: Model) -> Ports | None:
     """The memory as forces and velocities see it in the stages of such a step."""
-    hydro, memory = model.hydro, fitted_memory(model)
-    if hydro is None or memory is None or memory.ports is None:
+    memory = fitted_memory(model)
+    if memory is None or memory.ports is None:
         return None
     specified = PrescribedMemoryForce(memory.B.shape[1], memory.ports.active)
-    return Ports(model.with_effect(replace(hydro, memory=specified)), memory.ports)
+    return Ports(with_radiation_memory(model, specified), memory.ports)
 
 
 def matrix_of(model: Model) -> Array | None:

@@ -405,9 +405,8 @@ def latching_forces(model: Model) -> StrokeForces | None:
 
 def element_forces(model: Model, now: Instant) -> Array:
     """Forces of all elements that act to increase their strokes, (e,)."""
-    effect = model.effect(StrokeForces)
-    xp = namespace(now.motion.pose.p)
-    return xp.zeros(0) if effect is None else effect.force(model, now)
+    forces = stroke_forces(model)
+    return forces.force(model, now) if forces.names else namespace(now.motion.pose.p).zeros(0)
 
 
 def with_control(model: Model, signals: dict[int, Callable[[Array], Array]]) -> Model:

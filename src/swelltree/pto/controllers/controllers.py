@@ -323,21 +323,25 @@ class Controllers(
         return ""
 
 
+def control_of(model: Model) -> Controllers:
+    """The effect of all controllers of a model, without any where it has none."""
+    return model.effect(Controllers) or Controllers(())
+
+
 def controllers_of(model: Model) -> tuple[CompiledController, ...]:
     """The controllers of a model."""
-    effect = model.effect(Controllers)
-    return () if effect is None else effect.controllers
+    return control_of(model).controllers
 
 
 def with_controller(model: Model, controller: CompiledController) -> Model:
     """The model with one more controller."""
-    effect = model.effect(Controllers) or Controllers(())
+    effect = control_of(model)
     return model.with_effect(replace(effect, controllers=(*effect.controllers, controller)))
 
 
 def with_expected_sea(model: Model, expected: ExpectedSea) -> Model:
     """The model, which warns where it runs in another sea."""
-    effect = model.effect(Controllers) or Controllers(())
+    effect = control_of(model)
     return model.with_effect(replace(effect, expected=(*effect.expected, expected)))
 
 
@@ -380,8 +384,7 @@ def measured(model: Model, now: Instant, controller: CompiledController) -> Arra
 
 def _forces(model: Model, now: Instant, controller: CompiledController) -> Array:
     """Forces that act to increase the strokes, without what the controller itself gives."""
-    effect = model.effect(Controllers)
-    assert effect is not None
+    effect = control_of(model)
     number = next(k for k, c in enumerate(effect.controllers) if c is controller)
     bare = model.with_effect(replace(effect, silent=(*effect.silent, number)))
     return stroke_forces(bare).force(bare, now)

@@ -8,6 +8,7 @@ will it take. `brief` has the part that costs milliseconds and precedes every ru
 from __future__ import annotations
 
 from swelltree.describe.errors import Finding, sorted_findings
+from swelltree.hydro.linear.hydro import hydro_table
 from swelltree.model.capabilities import HasUnknowns, having
 from swelltree.model.checks.afloat import mass_against_displacement
 from swelltree.model.model import Model
@@ -59,7 +60,7 @@ def check_physics(
     if sea is not None and isinstance(waves, Components) and len(waves.amplitude):
         inside = sea_in_band(model, waves)
         findings += inside
-        if lies and model.hydro is not None and model.hydro.table is not None and not inside:
+        if lies and hydro_table(model) is not None and not inside:
             findings += resonances(model, how, waves)
             findings += expected_motion(model, sea, how, case)
     if trial and lies and on_lines is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
+from swelltree.hydro.linear.hydro import hydro_table, linear_hydro
 from swelltree.integrate.fourier import from_complex, to_complex
 from swelltree.jit.arrays import Tree
 from swelltree.jit.trace_cache import note, noted
@@ -299,7 +300,7 @@ def replayed_powers(
 def _why_not(model: Model, waves: RealisedSea | None, radiation: str) -> str:
     if not isinstance(waves, Components):
         return "this sea has no ramp"
-    hydro = model.hydro
+    hydro = linear_hydro(model)
     if hydro is None or hydro.memory is not None or radiation != "data" or hydro.table is None:
         return ""
     radiates = np.any(np.asarray(hydro.table.radiation_damping))
@@ -434,7 +435,7 @@ class ControlStudy:
         """
         still = [Constant(np.zeros(())) for _ in ports.names]
         free = with_signals(freed(model, ports.place), ports, still)
-        known = KNOWN.about((free, None if free.hydro is None else free.hydro.table))
+        known = KNOWN.about((free, hydro_table(free)))
 
         def linearised() -> LinearModel:
             return linear_model(free, how, radiation, study="optimal_control")

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Complex, Float
 
-from swelltree.hydro.linear.data import without_table
+from swelltree.hydro.linear.hydro import without_table
 from swelltree.integrate.complementarity.attached import end_positions
 from swelltree.integrate.complementarity.lines.bending import kink_weights
 from swelltree.integrate.complementarity.lines.channels import line_channels

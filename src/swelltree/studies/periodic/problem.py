@@ -25,8 +25,8 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.hydro.linear.data import without_table
 from swelltree.hydro.linear.frame import columns_in_axes, in_axes, mean_yaw
+from swelltree.hydro.linear.hydro import excitation_of, linear_hydro, with_excitation, without_table
 from swelltree.hydro.linear.in_sea import apply_sea
 from swelltree.hydro.linear.radiation import check_source, dry
 from swelltree.hydro.splash_zone.immersions import with_immersed_mass
@@ -154,9 +154,9 @@ def scaled(period: Period, fraction: float) -> Period:
     if isinstance(waves, Components):
         lower = replace(waves, amplitude=fraction * waves.amplitude)
         model = model.replace(sea=replace(model.sea, waves=lower))
-    if model.hydro is not None and model.hydro.waves is not None:
-        loads = model.hydro.waves.scaled(fraction)
-        model = model.with_effect(replace(model.hydro, waves=loads))
+    loads = excitation_of(model)
+    if loads is not None:
+        model = with_excitation(model, loads.scaled(fraction))
     return replace(period, model=model)
 
 
@@ -285,9 +285,10 @@ def set_up(model: Model, how: Formulation, requested: PeriodRequest) -> Period:
     series = basis(length, requested.harmonics, requested.nodes)
     count = len(series.time)
     radiation, still = dry(6 * model.layout.n_bodies), model
-    if model.hydro is not None:
-        radiation = model.hydro.radiation_sources(model).chosen(requested.radiation, "steady_state")
-        hydro = replace(model.hydro, memory=None, waves=None, damping=radiation.damping)
+    hydro = linear_hydro(model)
+    if hydro is not None:
+        radiation = hydro.radiation_sources(model).chosen(requested.radiation, "steady_state")
+        hydro = replace(hydro, memory=None, waves=None, damping=radiation.damping)
         still = model.with_effect(hydro)
     begin = how.start(still)
     rest = mapped(np.asarray, State(begin.q, 0.0 * begin.s, begin.chart))

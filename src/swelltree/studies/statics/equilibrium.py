@@ -10,6 +10,7 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, listed
 from swelltree.describe.values import NamedValues
+from swelltree.hydro.linear.hydro import linear_hydro
 from swelltree.integrate.newton import (
     NewtonResult,
     newton,
@@ -347,10 +348,10 @@ def find_rest(
         )
         return residual, args, before, solution
 
-    first = state
+    first, hydro = state, linear_hydro(model)
     residual, args, before, solution = search(state)
-    if solution.code is not Code.SUCCESS and start is None and model.hydro is not None:
-        state = as_described(model, how, first, model.hydro.mean, _settled(how))
+    if solution.code is not Code.SUCCESS and start is None and hydro is not None:
+        state = as_described(model, how, first, hydro.mean, _settled(how))
         residual, args, before, solution = search(state)
     if solution.code is not Code.SUCCESS:
         state = relaxed(model, how, first)

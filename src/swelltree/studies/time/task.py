@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, listed, suggest
-from swelltree.hydro.linear.data import Window, without_table
+from swelltree.hydro.linear.data import Window
+from swelltree.hydro.linear.hydro import without_table
 from swelltree.hydro.linear.in_sea import apply_sea
+from swelltree.hydro.linear.radiation import radiation_memory
 from swelltree.integrate.complementarity.state import usual_formulation
 from swelltree.integrate.runge_kutta.smooth import METHODS
 from swelltree.jit.arrays import Array, Tree
@@ -196,5 +198,5 @@ def chosen_solver(
 
 def required_step(model: Model) -> float | None:
     """The step that the model was compiled for [s], if it was."""
-    memory = None if model.hydro is None else model.hydro.memory
+    memory = radiation_memory(model)
     return None if memory is None else memory.required_step

@@ -11,6 +11,7 @@ import numpy as np
 from swelltree.compiler.breakpoints import functions_of_time, pulses, sampled
 from swelltree.compiler.step_means import SAMPLES
 from swelltree.describe.errors import SwelltreeError, warn_user
+from swelltree.hydro.linear.radiation import radiation_memory
 from swelltree.integrate.complementarity.samples import Sample
 from swelltree.integrate.complementarity.state import SchemeOptions, form_of, locks
 from swelltree.jit.arrays import Array
@@ -108,7 +109,7 @@ def form_of_task(task: Task) -> SchemeOptions:
 
 def check_supported_discontinuities(model: Model) -> None:
     """Forces that switch at events, or remember by convolution, do not fit a fixed step."""
-    memory = None if model.hydro is None else model.hydro.memory
+    memory = radiation_memory(model)
     if memory is not None and memory.fitted is None:
         raise SwelltreeError(
             "radiation='convolution' does not run with the two-step scheme of dynamic lines and "
