@@ -21,7 +21,7 @@ from typing import TypeVar, dataclass_transform, get_type_hints
 import numpy as np
 
 from swelltree.describe import System
-from swelltree.describe.errors import SwelltreeError, suggest
+from swelltree.describe.errors import SwelltreeError, listed, suggest
 from swelltree.describe.forces.own_effects import OwnEffect, field_values
 from swelltree.describe.forces.signals import resolve
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
