@@ -361,13 +361,13 @@ def _type(value: dict[str, Any]) -> str:
 
 def result_variables() -> str:
     """Every variable of a run, from the labels."""
-    from swelltree.results.labels import LABELS
+    from swelltree.model.channels import CHANNELS
 
     text = _heading("Variables of results", "=")
     text += "What a run reports, by name; dimensions come after ``time``.\n\n"
     text += ".. list-table::\n   :header-rows: 1\n   :widths: 25 25 15 35\n\n"
     rows = [("variable", "dimensions", "unit", "what it is")]
-    for label in sorted(LABELS.values()):
+    for label in sorted(CHANNELS.values()):
         frame = f"; {label.frame}" if label.frame else ""
         rows.append((label.name, ", ".join(label.dims), label.units, label.long_name + frame))
     for row in dict.fromkeys(rows):

@@ -7,8 +7,8 @@ import numpy as np
 import xarray as xr
 
 import swelltree as sw
+from swelltree.model.channels import CHANNELS, attributes
 from swelltree.results.dataset import coordinates, provenance
-from swelltree.results.labels import LABELS, attributes
 from swelltree.results.sea import sea_quantities, sea_text
 from swelltree.waves.sea import elevation, realise
 
@@ -19,7 +19,7 @@ HOSTILE = (
     "very " * 60 + "long",
     "{{blocks}} $x_1^2$",
 )
-CHANNELS = [
+SHOWN = [
     "velocity",
     "acceleration",
     "wrench",
@@ -68,7 +68,7 @@ def made_sea(system):
 
 
 def made_run(
-    names=("one", "two", "three"), *, duration=60.0, step=0.1, lines=0, channels=CHANNELS, seed=0
+    names=("one", "two", "three"), *, duration=60.0, step=0.1, lines=0, channels=SHOWN, seed=0
 ):
     """A result with every usual channel; numbers are smooth but mean nothing."""
     system = made_system(names)
@@ -95,13 +95,13 @@ def made_run(
         "quaternion": half / np.linalg.norm(half, axis=-1, keepdims=True),
     }
     for name in channels:
-        label = LABELS[name]
+        label = CHANNELS[name]
         size = 1e5 if "N" in label.units or "W" in label.units else 1.0
         data[label.name] = smooth(*(sizes[dim] for dim in label.dims), size=size)
     if "closure" in data:
         data["closure"] = 1e-9 * np.abs(data["closure"])
         data["energy_residual"] = 1e-9 * data["energy_residual"]
-    by_name = {label.name: label for label in LABELS.values()}
+    by_name = {label.name: label for label in CHANNELS.values()}
     variables = {
         name: (("time", *by_name[name].dims), values, attributes(by_name[name]))
         for name, values in data.items()

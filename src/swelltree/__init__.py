@@ -42,6 +42,11 @@ if TYPE_CHECKING:
     from swelltree.interop.moordyn.write import write_moordyn as write_moordyn
     from swelltree.interop.moorpy.read import read_moorpy as read_moorpy
     from swelltree.interop.wecsim.reader import read_wecsim as read_wecsim
+    from swelltree.model.capabilities import ExcitedByWaves as ExcitedByWaves
+    from swelltree.model.capabilities import FeelsEnvironment as FeelsEnvironment
+    from swelltree.model.capabilities import HasEvents as HasEvents
+    from swelltree.model.capabilities import HasStates as HasStates
+    from swelltree.model.effect import Channel as Channel
     from swelltree.model.effect import Effect as Effect
     from swelltree.model.effect import Loads as Loads
     from swelltree.model.model import Model as Model
@@ -155,7 +160,8 @@ _NAMES = {
     "swelltree.compiler.case": "compile_case",
     "swelltree.hydro.drift.spectrum": "slow_force_spectrum",
     "swelltree.model.model": "Model",
-    "swelltree.model.effect": "Effect Loads",
+    "swelltree.model.capabilities": "ExcitedByWaves FeelsEnvironment HasEvents HasStates",
+    "swelltree.model.effect": "Channel Effect Loads",
     "swelltree.hydro.weak_scatterer.coefficients": "weak_scatterer_coefficients",
     "swelltree.forces.own_effect": "effect body_point wrench_at",
     "swelltree.multibody.own_couplings": "CouplingLaw coupling_law",

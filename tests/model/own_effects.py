@@ -17,7 +17,7 @@ class Tether(sw.Effect):
     point: tuple = (0.0, 0.0, 0.0)
     place: tuple = (0.0, 0.0, 0.0)
 
-    units = {"pull": "N"}
+    channels = (sw.Channel("pull", units="N"),)
 
     def loads(self, model, now):
         _, seen = sw.body_point(model, now, self.body, self.point)
@@ -30,7 +30,7 @@ class Tether(sw.Effect):
 
 
 @sw.effect
-class Propeller(sw.Effect):
+class Propeller(sw.HasStates):
     """Thrust along x that follows its set value with a lag: an internal state."""
 
     name: str

@@ -8,6 +8,7 @@ import rich_systems
 import swelltree as sw
 from made_hydro import heaving_float
 from swelltree.describe.paths import number_at, with_numbers
+from swelltree.mooring.dynamic.lines import lines_of
 
 PROGRAMS: list[str] = []
 monitoring.register_event_duration_secs_listener(
@@ -194,7 +195,7 @@ def test_numbers_of_rich_systems_make_no_new_program(name, make, paths):
         model = sw.compile(system)
         if name == "simulate":
             options = {"duration": 0.4, "output_step": 0.2, "step": 0.05, "start": "described"}
-            solver = None if model.lines is not None else "rk4"
+            solver = None if lines_of(model) is not None else "rk4"
             sw.simulate(model, solver=solver, progress=False, **options)
         else:
             getattr(sw, name)(model)

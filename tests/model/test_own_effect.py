@@ -196,6 +196,27 @@ def test_mistakes_are_told(case):
 def test_a_class_without_loads_or_name_is_refused():
     with pytest.raises(sw.SwelltreeError, match="has no method 'loads'"):
         sw.effect(type("Empty", (sw.Effect,), {"__annotations__": {"name": str}}))
+    with pytest.raises(
+        sw.SwelltreeError, match=r"no method 'internal_rate'.* as swelltree\.HasStates"
+    ):
+        sw.effect(
+            type(
+                "Frozen",
+                (sw.HasStates,),
+                {
+                    "loads": Tether.loads,
+                    "internal_start": Propeller.internal_start,
+                    "__annotations__": {"name": str},
+                },
+            )
+        )
+    forgotten = {
+        "loads": Tether.loads,
+        "internal_rate": Propeller.internal_rate,
+        "__annotations__": {"name": str},
+    }
+    with pytest.raises(sw.SwelltreeError, match="has 'internal_rate', but is not derived from sw"):
+        sw.effect(type("Forgetful", (sw.Effect,), forgotten))
     with pytest.raises(sw.SwelltreeError, match="has no field 'name: str'"):
         sw.effect(type("Nameless", (sw.Effect,), {"loads": Tether.loads, "__annotations__": {}}))
     with pytest.raises(sw.SwelltreeError, match="is not derived from"):

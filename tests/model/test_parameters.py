@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
+from swelltree.mooring.dynamic.lines import lines_of
 
 
 @pytest.fixture(scope="module")
@@ -67,9 +68,9 @@ def test_numbers_of_dynamic_lines_are_those_of_the_description():
     described = moored(241.0, 6e7)
     assert changed.value("line1.length") == pytest.approx(241.0)
     for field in ("rest_length", "EA", "kappa", "mass_per_length"):
-        ours, theirs = (getattr(m.lines.arrays, field) for m in (changed, described))
+        ours, theirs = (getattr(lines_of(m).arrays, field) for m in (changed, described))
         np.testing.assert_allclose(ours[0], theirs[0], rtol=1e-12)
-    ours, theirs = (m.lines.static.pieces.sections for m in (changed, described))
+    ours, theirs = (lines_of(m).static.pieces.sections for m in (changed, described))
     for field in ("length", "weight", "compliance"):
         np.testing.assert_allclose(getattr(ours, field)[0], getattr(theirs, field)[0], rtol=1e-12)
 

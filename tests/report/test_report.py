@@ -9,7 +9,7 @@ import xarray as xr
 
 import swelltree as sw
 from made_hydro import heaving_float
-from made_result import CHANNELS, HOSTILE, made_run
+from made_result import HOSTILE, SHOWN, made_run
 from swelltree.report.report import filled, in_script, page, write_report
 
 
@@ -87,7 +87,7 @@ def test_several_runs_are_compared(run):
 def test_an_hour_at_twenty_hertz_is_written_small(tmp_path):
     import resource
 
-    names, channels = ("a", "b", "c", "d", "e"), [*CHANNELS, "rotation"]
+    names, channels = ("a", "b", "c", "d", "e"), [*SHOWN, "rotation"]
     run = made_run(names, duration=3600.0, step=0.05, channels=channels)
     path = sw.save(run, tmp_path / "hour.nc")
     assert path.stat().st_size > 200e6

@@ -22,7 +22,6 @@ import shutil
 import threading
 import time
 import zlib
-from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -33,6 +32,7 @@ from swelltree.describe.errors import SwelltreeError, listed
 from swelltree.describe.files.atomic import is_full, unwritable, write_atomic
 from swelltree.describe.files.paths import plain_bytes, plain_text
 from swelltree.describe.values import NamedValues
+from swelltree.hydro.linear.radiation import radiation_memory, with_radiation_memory
 from swelltree.jit.arrays import Tree
 from swelltree.jit.fingerprint import Contents, hashed
 from swelltree.jit.trees import leaves_of
@@ -487,16 +487,15 @@ def campaign_key(model: Model, *others: object) -> str:
     """
     contents = Rounded()
     parts = [_sizes_of_memory(model), model.replace(described=Described()), *others]
-    hydro = model.hydro
-    if hydro is not None and hydro.memory is not None:
-        parts[1] = model.with_effect(replace(hydro, memory=None)).replace(described=Described())
+    if radiation_memory(model) is not None:
+        parts[1] = with_radiation_memory(model, None).replace(described=Described())
     return hashed(*(contents.of(part) for part in parts))[:32]
 
 
 def _sizes_of_memory(model: Model) -> list[object]:
     """What the water remembers, by its kind and the sizes of its arrays."""
-    hydro = model.hydro
-    if hydro is None or hydro.memory is None:
+    memory = radiation_memory(model)
+    if memory is None:
         return []
-    sizes = [np.shape(leaf) for leaf in leaves_of(hydro.memory)]
-    return [type(hydro.memory).__name__, hydro.memory.required_step, *sizes]
+    sizes = [np.shape(leaf) for leaf in leaves_of(memory)]
+    return [type(memory).__name__, memory.required_step, *sizes]

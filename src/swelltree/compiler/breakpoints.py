@@ -25,7 +25,7 @@ from swelltree.model.model import Model
 from swelltree.model.signals import UserFunction, nonlinearity
 from swelltree.model.start_motion import start_motion
 from swelltree.multibody.tree import PointMotion, point_motion
-from swelltree.pto.controllers.controllers import Controllers, PlainLaw, requested_from
+from swelltree.pto.controllers.controllers import PlainLaw, controllers_of, requested_from
 
 SAMPLES = 20_000  # of a function over a run, at most
 PER_GAP = 40  # samples of a function between two samples of a run
@@ -106,10 +106,11 @@ def functions_of_time(model: Model) -> list[Callable[[Array], Array]]:
         part for part in parts if isinstance(part, UserFunction)
     ]
     applied = [element for element in applied_forces(model) if element.function is not None]
-    effect = model.effect(Controllers) or Controllers(())
     # a sampled law is asked at its samples only, and steps end there
     laws = [
-        c for c in effect.controllers if c.sample_time is None and not isinstance(c.law, PlainLaw)
+        c
+        for c in controllers_of(model)
+        if c.sample_time is None and not isinstance(c.law, PlainLaw)
     ]
     if not applied and not laws:
         return result

@@ -13,6 +13,7 @@ from swelltree.describe import System
 from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.describe.forces.signals import Table
 from swelltree.describe.spec import Description
+from swelltree.model.capabilities import WrittenByUser, feels, having
 from swelltree.model.checks.rank import RANK, independent, null_space, rank_of, singular_values
 from swelltree.model.model import Model
 from swelltree.model.signals import compile_signal
@@ -309,17 +310,13 @@ def unfelt_notes(system: System, model: Model) -> list[str]:
 
     Users' own effects may ask for anything, so that nothing is said beside them.
     """
-    if any(not type(effect).__module__.startswith("swelltree.") for effect in model.effects):
+    if having(model, WrittenByUser):
         return []
-    felt = {
-        "current": any(effect.feels_current for effect in model.effects),
-        "wind": any(effect.feels_wind for effect in model.effects),
-    }
     notes = []
     for name, cure in CURE.items():
         specified = getattr(system, name)
         still = specified is None or getattr(specified, "speed", 1.0) == 0.0
-        if still or felt[name]:
+        if still or feels(model, name):
             continue
         notes.append(
             f"the system has a {name}, but no element feels it: it changes nothing. Describe what "

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.effect import Coordinate, Effect, Instant, LinearForm, Loads
+from swelltree.model.capabilities import HasLinearForm, HasNonlinearity, Reports
+from swelltree.model.effect import Coordinate, Instant, LinearForm, Loads
 from swelltree.model.model import Model
 from swelltree.model.signals import Constant
 from swelltree.multibody.tree import PointMotion, point_motion, spread
@@ -30,7 +31,7 @@ class Applied:
 
 
 @pytree("names")
-class AppliedForces(Effect):
+class AppliedForces(HasNonlinearity, HasLinearForm, Reports):
     """All applied forces and torques, counted as work done on the system."""
 
     elements: tuple[Applied, ...]
@@ -65,7 +66,7 @@ class AppliedForces(Effect):
         power = dot(force, points.velocity) + dot(moment, points.angular_velocity)
         return Loads(wrench, 0.0 * power, power, {"force": force, "torque": moment})
 
-    def linear(self, model: Model, now: Instant) -> LinearForm:
+    def linear_form(self, model: Model, now: Instant) -> LinearForm:
         return LinearForm(inputs={n: self._units(model, now, i) for i, n in enumerate(self.names)})
 
     def _units(self, model: Model, now: Instant, i: int) -> np.ndarray:

@@ -21,9 +21,11 @@ import numpy as np
 
 from swelltree.describe.forces.body_contacts import SHAPES, BodyContact
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.effect import Coordinate, Effect, Instant, Loads, Place
+from swelltree.model.capabilities import HasParameters, Impulsive, Reports, StoresElastically
+from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.multibody.build_layout import local_point
+from swelltree.multibody.layout import Place
 from swelltree.multibody.tree import point_motion, spread
 from swelltree.spatial.rotations import cross, dot, matmul, matvec, transpose
 
@@ -36,7 +38,7 @@ TINY = 1e-300  # of squares of lengths: the direction of a vector of no length i
 
 
 @pytree("names", "shapes", "body_a", "body_b", "item")
-class BodyContacts(Effect):
+class BodyContacts(Impulsive, StoresElastically, HasParameters, Reports):
     """All contacts between bodies (e of them, with k points)."""
 
     size: Array  # (e, 3) half lengths of a box; radius, radius, half length of round shapes
@@ -55,8 +57,6 @@ class BodyContacts(Effect):
     names: tuple[str, ...]
 
     kind: ClassVar[str] = "body_contact"
-    is_impulsive: ClassVar[bool] = True
-    stores_from_zero: ClassVar[bool] = True
 
     def loads(self, model: Model, now: Instant) -> Loads:
         motion, item = now.motion, np.array(self.item)
@@ -122,7 +122,7 @@ class BodyContacts(Effect):
         up = np.array([0.0, 0.0, 1.0])
         return xp.where(is_plane, x[:, 2], gap), xp.where(is_plane[:, None], up, normal)
 
-    def numbers(self) -> dict[str, list[Place]]:
+    def parameters(self) -> dict[str, list[Place]]:
         hidden = {"axes": "", "centre": "", "point": "", "size": ""}
         return {name: [((), i, hidden)] for i, name in enumerate(self.names)}
 

@@ -22,9 +22,11 @@ import numpy as np
 from swelltree.describe.forces.elements import Bushing
 from swelltree.describe.matrix6 import dense
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.effect import Coordinate, Effect, Instant, Loads, Place
+from swelltree.model.capabilities import HasNonlinearity, HasParameters, Reports, StoresElastically
+from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.multibody.build_layout import local_point, pose_of
+from swelltree.multibody.layout import Place
 from swelltree.multibody.tree import point_motion, spread
 from swelltree.spatial.rotations import cross, dot, matmul, matvec, rotation_vector, transpose
 
@@ -37,7 +39,7 @@ SERIES_LIMIT = 1e-3  # rad^2: below this the factor c is taken by its series
 
 
 @pytree("names", "body_a", "body_b")
-class Bushings(Effect):
+class Bushings(StoresElastically, HasNonlinearity, HasParameters, Reports):
     """All bushings of a system (e of them)."""
 
     stiffness: Array  # (e, 6, 6)
@@ -52,7 +54,6 @@ class Bushings(Effect):
     names: tuple[str, ...]
 
     kind: ClassVar[str] = "bushing"
-    stores_from_zero: ClassVar[bool] = True
 
     def loads(self, model: Model, now: Instant) -> Loads:
         motion = now.motion
@@ -83,7 +84,7 @@ class Bushings(Effect):
     def nonlinearity(self, off_stops: frozenset[str] = frozenset()) -> str:
         return ""
 
-    def numbers(self) -> dict[str, list[Place]]:
+    def parameters(self) -> dict[str, list[Place]]:
         hidden = {"axes": "", "gap": "", "turned": ""}
         return {name: [((), i, hidden)] for i, name in enumerate(self.names)}
 

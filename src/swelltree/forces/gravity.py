@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import ClassVar
 
 from swelltree.jit.arrays import namespace, pytree
-from swelltree.model.effect import Effect, Instant, Loads
+from swelltree.model.capabilities import HasNonlinearity
+from swelltree.model.effect import Instant, Loads
 from swelltree.model.model import Model
 from swelltree.spatial.rotations import cross, dot, matvec
 
 
 @pytree("names")
-class Gravity(Effect):
+class Gravity(HasNonlinearity):
     """Weight at the centre of mass, buoyancy at the centre of buoyancy (MBS4WEC, eq. 17)."""
 
     kind: ClassVar[str] = "gravity"

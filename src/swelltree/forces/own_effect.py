@@ -15,15 +15,17 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from collections.abc import Callable
 from typing import TypeVar, dataclass_transform, get_type_hints
 
 import numpy as np
 
 from swelltree.describe import System
-from swelltree.describe.errors import SwelltreeError, suggest
+from swelltree.describe.errors import SwelltreeError, listed, suggest
 from swelltree.describe.forces.own_effects import OwnEffect, field_values
 from swelltree.describe.forces.signals import resolve
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
+from swelltree.model.capabilities import HasEvents, HasParameters, HasStates, WrittenByUser, having
 from swelltree.model.effect import Effect, Instant
 from swelltree.model.model import Model
 from swelltree.multibody.tree import PointMotion, point_motion, spread
@@ -52,17 +54,31 @@ def effect(cls: type[T]) -> type[T]:
     hints = {key: kind for key, kind in get_type_hints(cls).items() if key in cls.__annotations__}
     if hints.get("name") is not str:
         raise SwelltreeError(f"effect '{cls.__name__}' has no field 'name: str'. Add it.")
-    if cls.loads is Effect.loads:
-        raise SwelltreeError(
-            f"effect '{cls.__name__}' has no method 'loads'. Write loads(self, model, now), which "
-            "returns swelltree.Loads."
-        )
+    for capability in (HasStates, HasEvents):
+        if not issubclass(cls, capability) and (own := _abstract(capability) & vars(cls).keys()):
+            name = capability.__name__
+            raise SwelltreeError(
+                f"effect '{cls.__name__}' has {listed(sorted(own))}, but is not derived from "
+                f"swelltree.{name}. Write class {cls.__name__}(swelltree.{name})."
+            )
+    for capability in cls.__mro__:
+        if missing := sorted(_abstract(capability) & cls.__abstractmethods__):
+            raise SwelltreeError(
+                f"effect '{cls.__name__}' has no method '{missing[0]}'. Write it as "
+                f"swelltree.{capability.__name__} describes it."
+            )
     cls.kind = property(lambda self: self.name)  # type: ignore[assignment, misc]
     cls.names = property(lambda self: (self.name,))  # type: ignore[assignment, misc]
-    if cls.numbers is Effect.numbers:
-        cls.numbers = lambda self: {self.name: [((), None, {})]}  # type: ignore[method-assign]
-    cls.shows_all = True
+    if not issubclass(cls, HasParameters):  # all fields that are not static
+        cls.parameters = lambda self: {self.name: [((), None, {})]}  # type: ignore[attr-defined]
+        HasParameters.register(cls)
+    WrittenByUser.register(cls)
     return pytree(*(key for key, kind in hints.items() if kind in STATIC))(cls)
+
+
+def _abstract(cls: type) -> set[str]:
+    """Names of the methods that a class asks for."""
+    return {name for name, x in vars(cls).items() if getattr(x, "__isabstractmethod__", False)}
 
 
 def build_own_effects(system: System) -> list[Effect]:
@@ -87,9 +103,7 @@ def _built(item: OwnEffect) -> Effect:
 def check_own_effects(model: Model, now: Instant) -> None:
     """Ask every own effect once, at the start, and say what is wrong with its answer."""
     n = model.layout.n_bodies
-    for each in model.effects:
-        if not isinstance(each.kind, str) or type(each).__module__.startswith("swelltree."):
-            continue
+    for each in having(model, WrittenByUser):
         what = f"effect '{each.names[0]}'"
         try:
             loads = each.loads(model, now)
@@ -116,10 +130,12 @@ def _check_traceable(model: Model, each: Effect, now: Instant, what: str) -> Non
     """Trace an own effect once: what numpy lets pass, such as an if on a state, may not compile."""
     from swelltree.jit.backend import jax
 
-    requested = [(type(each).loads, lambda now: each.loads(model, now).wrench)]
-    if type(each).internal_rate is not Effect.internal_rate:
-        requested.append((type(each).internal_rate, lambda now: each.internal_rate(model, now)))
-    for method, ask in requested:
+    requested: dict[Callable[..., object], Callable[[Instant], Array]] = {
+        type(each).loads: lambda now: each.loads(model, now).wrench
+    }
+    if isinstance(each, HasStates):
+        requested[type(each).internal_rate] = lambda now: each.internal_rate(model, now)
+    for method, ask in requested.items():
         try:
             jax.eval_shape(
                 lambda t, motion, internal, ask=ask: ask(Instant(t, motion, internal)),

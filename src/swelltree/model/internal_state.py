@@ -6,25 +6,20 @@ mode of a latch. Every state has a rate; one that only changes at events has the
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import TYPE_CHECKING
 
-from swelltree.jit.arrays import Array, Tree, pytree
+from swelltree.model.capabilities import (
+    ChangesModel,
+    HasEquilibriumStates,
+    HasRadiation,
+    HasStates,
+    having,
+)
+from swelltree.model.effect import Instant, InternalState
 from swelltree.model.model import Model
 
 if TYPE_CHECKING:
-    from swelltree.model.effect import Instant
     from swelltree.multibody.kinematics import Pose
-
-
-@pytree()
-class InternalState:
-    """Internal states of a system."""
-
-    radiation: Tree = ()  # radiation memory: chi, a record of velocities, or nothing
-    elements: dict[str, Array] = field(
-        default_factory=dict
-    )  # {kind: states} of the effects that have any
 
 
 AT_REST = InternalState()
@@ -32,20 +27,19 @@ AT_REST = InternalState()
 
 def internal_at_rest(model: Model) -> InternalState:
     """Internal states before any motion."""
-    starts = {effect.kind: effect.internal_start() for effect in model.effects}
-    elements: dict[str, Array] = {kind: x for kind, x in starts.items() if x is not None}
-    memory = (effect.radiation_start() for effect in model.effects)
-    return InternalState(next((x for x in memory if x is not None), ()), elements)
+    starts = {effect.kind: effect.internal_start() for effect in having(model, HasStates)}
+    elements = {kind: x for kind, x in starts.items() if x.size}
+    memory = (e.memory.start() for e in having(model, HasRadiation) if e.memory is not None)
+    return InternalState(next(memory, ()), elements)
 
 
 def internal_settled(model: Model, internal: InternalState, pose: Pose) -> InternalState:
     """Internal states with those that follow the places of bodies as after a long rest there."""
     rested = {
-        group.kind: group.internal_settled(internal.elements[group.kind], pose)
-        for group in model.effects
-        if group.kind in internal.elements
+        group.kind: group.equilibrium_states(internal.elements[group.kind], pose)
+        for group in having(model, HasEquilibriumStates)
     }
-    return InternalState(internal.radiation, rested)
+    return InternalState(internal.radiation, internal.elements | rested)
 
 
 def internal_rate(model: Model, now: Instant) -> InternalState:
@@ -53,10 +47,10 @@ def internal_rate(model: Model, now: Instant) -> InternalState:
     internal = now.internal
     rates = {
         effect.kind: effect.internal_rate(model, now)
-        for effect in model.effects
+        for effect in having(model, HasStates)
         if effect.kind in internal.elements
     }
-    remember = (effect for effect in model.effects if effect.radiation_start() is not None)
+    remember = (e for e in having(model, HasRadiation) if e.memory is not None)
     memory = next((effect.radiation_rate(now) for effect in remember), internal.radiation)
     return InternalState(memory, rates)
 
@@ -66,6 +60,6 @@ def internal_rate(model: Model, now: Instant) -> InternalState:
 
 def present(model: Model, internal: InternalState) -> Model:
     """The model with its masses, added masses and locked DOFs of these internal states."""
-    for effect in model.effects:
-        model = effect.present(model, internal)
+    for effect in having(model, ChangesModel):
+        model = effect.apply_states(model, internal)
     return model

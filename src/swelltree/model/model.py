@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from swelltree.jit.arrays import Array, Tree, pytree
+from swelltree.model.capabilities import HasRadiation, having
 from swelltree.model.values.described import Described
 from swelltree.model.values.parameters import get_value, set_values
 from swelltree.multibody.layout import Layout, Row
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from swelltree.model.effect import Effect
     from swelltree.model.sea import Sea
     from swelltree.model.signals import Sensors, Signal
-    from swelltree.mooring.dynamic.lines import DynamicLines
 
 E = TypeVar("E")
 
@@ -139,27 +139,8 @@ class Model:
 
     @property
     def hydro(self) -> Hydro | None:
-        """Linear hydrodynamics (`effects.linear_hydro.hydro.Hydro`), None for dry systems."""
-        hydro = next((effect for effect in self.effects if effect.is_linear_hydro), None)
-        return cast("Hydro | None", hydro)
-
-    @property
-    def has_unknowns(self) -> bool:
-        """Has an effect unknowns of its own, which the two-step scheme solves for?"""
-        return any(effect.has_unknowns for effect in self.effects)
-
-    @property
-    def lines(self) -> DynamicLines | None:
-        """Dynamic lines and contacts, which have unknowns of their own; None without them."""
-        lines = next((effect for effect in self.effects if effect.has_unknowns), None)
-        return cast("DynamicLines | None", lines)
-
-    @property
-    def dynamic_lines(self) -> DynamicLines:
-        """The same, of a model that has them."""
-        if self.lines is None:
-            raise TypeError("the model has no dynamic lines and no contacts")
-        return self.lines
+        """Linear hydrodynamics (`hydro.linear.hydro.Hydro`), None for dry systems."""
+        return cast("Hydro | None", next(iter(having(self, HasRadiation)), None))
 
     def effect(self, kind: type[E]) -> E | None:
         """Its effect of a class, None without one."""

@@ -14,6 +14,8 @@ import numpy as np
 
 from swelltree.jit.arrays import Array, namespace
 from swelltree.jit.backend import on_first_choice
+from swelltree.model.capabilities import FluidSolver, HasUnknowns, Reports, ReportsLines, having
+from swelltree.model.channels import CHANNELS
 from swelltree.model.effect import Effect, Instant, Loads
 from swelltree.model.internal_state import AT_REST, InternalState
 from swelltree.model.model import Model
@@ -23,9 +25,9 @@ if TYPE_CHECKING:
     from swelltree.multibody.layout import Layout
 
 
-def coupled_effect(model: Model) -> Effect | None:
+def coupled_effect(model: Model) -> FluidSolver | None:
     """The effect with an added mass of every instant, None if there is none."""
-    return next((effect for effect in model.effects if effect.has_added_mass), None)
+    return next(iter(having(model, FluidSolver)), None)
 
 
 def where_solved(model: Model) -> AbstractContextManager[object]:
@@ -74,7 +76,8 @@ def with_accelerations(model: Model, loads: Loads, motion: Motion, v_dot: Array)
 
 def prepared(model: Model) -> Model:
     """The model with what its effects hold for a whole run."""
-    return model.replace(effects=tuple(effect.before_run(model) for effect in model.effects))
+    effect = coupled_effect(model)
+    return model if effect is None else model.with_effect(effect.before_run(model))
 
 
 def in_step(
@@ -93,8 +96,10 @@ def in_step(
         motion_at: motion of all bodies so long after the start, extrapolated.
         internal: states at the start.
     """
-    effects = (effect.before_step(model, t, h, motion_at, internal) for effect in model.effects)
-    return model.replace(effects=tuple(effects))
+    effect = coupled_effect(model)
+    if effect is None:
+        return model
+    return model.with_effect(effect.before_step(model, t, h, motion_at, internal))
 
 
 def after_step(model: Model, now: Instant) -> InternalState:
@@ -108,8 +113,8 @@ def after_step(model: Model, now: Instant) -> InternalState:
 
 def fixed_step(model: Model) -> float | None:
     """The step with which the effects of a model must be stepped [s]; None: any method does."""
-    steps = [effect.fixed_step for effect in model.effects]
-    return min((step for step in steps if step is not None), default=None)
+    effect = coupled_effect(model)
+    return None if effect is None else effect.fixed_step
 
 
 # --- All effects together: the wrench of every body, energies and powers by element, channels
@@ -122,7 +127,7 @@ def element_names(model: Model) -> tuple[str, ...]:
 
 def solved_terms(model: Model) -> tuple[str, ...]:
     """Terms of effects that have unknowns, computed by the scheme that solves for them."""
-    return tuple(name for effect in model.effects for name in effect.solved_terms)
+    return tuple(name for effect in having(model, HasUnknowns) for name in effect.solved_terms)
 
 
 def total_loads(
@@ -155,6 +160,9 @@ def total_loads(
     )
 
 
+SHARED = ("line", "junction", "winch")  # dimensions whose rows go on from effect to effect
+
+
 def joined_channels(
     parts: Sequence[tuple[Effect, dict[str, Array]]], layout: Layout
 ) -> dict[str, Array]:
@@ -167,9 +175,10 @@ def joined_channels(
     result: dict[str, Array] = {}
     for effect, channels in parts:
         for name, values in channels.items():
-            dims = effect.dims.get(name, ())
-            if effect.prefix or not dims:
-                result[effect.prefix + name] = values
+            full = effect.prefix + name
+            dims = CHANNELS[full].dims if full in CHANNELS else ()
+            if effect.prefix or not dims or dims[0] not in SHARED:
+                result[full] = values
             elif name not in result:
                 blocks = [(e, None if e.prefix else of_effect.get(name)) for e, of_effect in parts]
                 result[name] = joined_rows(blocks, dims, layout)
@@ -195,8 +204,8 @@ def joined_rows(
     xp = namespace(*known)
     shape = list(known[0].shape[1:])
     if len(dims) > 1:
-        sizes = (effect.row_sizes.get(dims[1], 0) for effect, _ in blocks)
-        shape[0] = max(shape[0], *sizes)
+        lines = (effect for effect, _ in blocks if isinstance(effect, ReportsLines))
+        shape[0] = max(shape[0], *(effect.row_sizes.get(dims[1], 0) for effect in lines))
     complete = []
     for values, count in rows:
         if values is None:
@@ -213,5 +222,7 @@ def joined_rows(
 
 def _rows_of(effect: Effect, dim: str, layout: Layout) -> int:
     """How many rows of a shared dimension are an effect's; none where it has another prefix."""
-    known = {} if effect.prefix else effect.coordinates(layout)
+    if effect.prefix or not isinstance(effect, Reports):
+        return 0
+    known = effect.coordinates(layout)
     return len(known[dim][1]) if dim in known else 0

@@ -8,9 +8,11 @@ import numpy as np
 
 from swelltree.hydro.linear.data import displacement
 from swelltree.jit.arrays import Array, pytree
-from swelltree.model.effect import Coordinate, Effect, Instant, Loads, Place
+from swelltree.model.capabilities import HasNonlinearity, HasParameters, Moors, Reports
+from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Pose
+from swelltree.multibody.layout import Place
 from swelltree.spatial.rotations import dot, matvec
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @pytree("names", "body")
-class LinearMoorings(Effect):
+class LinearMoorings(Moors, HasNonlinearity, HasParameters, Reports):
     """All linear moorings and dampings of a system (e of them), counted as work."""
 
     stiffness: Array  # (e, 6, 6)
@@ -29,7 +31,6 @@ class LinearMoorings(Effect):
     names: tuple[str, ...]
 
     kind: ClassVar[str] = "mooring"
-    is_mooring: ClassVar[bool] = True
 
     def loads(self, model: Model, now: Instant) -> Loads:
         pose, body = now.motion.pose, np.array(self.body, dtype=int)
@@ -44,7 +45,7 @@ class LinearMoorings(Effect):
     def nonlinearity(self, off_stops: frozenset[str] = frozenset()) -> str:
         return ""
 
-    def numbers(self) -> dict[str, list[Place]]:
+    def parameters(self) -> dict[str, list[Place]]:
         return {name: [((), i, {})] for i, name in enumerate(self.names)}
 
     def coordinates(self, layout: Layout) -> dict[str, Coordinate]:

@@ -15,6 +15,7 @@ from swelltree.describe.forces.weak_scatterer import WeakScatterer
 from swelltree.describe.values import NamedValues
 from swelltree.integrate.complementarity.state import usual_formulation
 from swelltree.jit.arrays import Tree
+from swelltree.model.capabilities import HasUnknowns, having
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -157,7 +158,7 @@ def body_text(system: System, name: str) -> str:
 
 def study_text(study: Study, model: Model) -> str:
     """A study in a few words; dynamic lines are stepped by methods of their own."""
-    moored = model.has_unknowns
+    moored = bool(having(model, HasUnknowns))
     words, run = [study.type], study.in_time
     if isinstance(study, OperabilityStudy):
         sizes = " x ".join(f"{len(values)} {name}" for name, values in study.over)

@@ -10,11 +10,12 @@ import numpy as np
 
 from swelltree.describe.values import NamedValues
 from swelltree.jit.fingerprint import installed_version
+from swelltree.model.capabilities import HasConstants, Reports, having
+from swelltree.model.channels import AXES, CHANNELS, DOFS, attributes
 from swelltree.model.model import Model
-from swelltree.model.solved import element_names, joined_rows, solved_terms
+from swelltree.model.solved import element_names, joined_channels, solved_terms
 from swelltree.multibody.rows import Coupled
 from swelltree.results.displacement import DESCRIBED, datum_coordinates, following
-from swelltree.results.labels import AXES, DOFS, LABELS, attributes
 from swelltree.results.sea import body_order, finished, labels_of
 
 if TYPE_CHECKING:
@@ -79,16 +80,7 @@ def to_dataset(
         variables | (adjacent or {}),
         coords={
             "time": ("time", np.asarray(times, float), {"units": "s", "long_name": "time"}),
-            **{
-                name: (dims, values, about)
-                for name, (dims, values, about) in coordinates(model).items()
-                if set(dims) <= used
-            },
-            **{
-                name: (dims, values, {"long_name": about})
-                for effect in model.effects
-                for name, (dims, values, about) in effect.result_tables().items()
-            },
+            **coordinates_along(model, used),
             **zero,
             **(more or {}),
         },
@@ -177,15 +169,27 @@ def _of_couplings(model: Model, text: Callable[..., Labelled]) -> dict[str, Labe
 def _of_effects(model: Model, text: Callable[..., Labelled]) -> dict[str, Labelled]:
     """Coordinates of the channels of all effects; several effects may have rows of one."""
     rows: dict[str, tuple[str, list[object], str]] = {}
-    for effect in model.effects:
+    for effect in having(model, Reports):
         for name, (dim, values, about) in effect.coordinates(model.layout).items():
             rows.setdefault(name, (dim, [], about))[1].extend(values)
-    result = {name: text(*row) for name, row in rows.items()}
-    known = {name for effect in model.effects for name in effect.constants()}
-    for name in known:
-        label = LABELS[name]
-        blocks = [(effect, effect.constants().get(name)) for effect in model.effects]
-        result[name] = label.dims, joined_rows(blocks, label.dims, model.layout), attributes(label)
+    return {name: text(*row) for name, row in rows.items()}
+
+
+def coordinates_along(model: Model, used: set[str]) -> dict[str, Labelled]:
+    """Coordinates of some dimensions, and constants of effects along these or along none of others.
+
+    Args:
+        model: that was run.
+        used: dimensions of the variables of a result.
+    """
+    known = coordinates(model)
+    result = {name: entry for name, entry in known.items() if set(entry[0]) <= used}
+    others = {dim for dims, _, _ in known.values() for dim in dims} - used
+    parts = [(e, e.constants() if isinstance(e, HasConstants) else {}) for e in model.effects]
+    for name, values in joined_channels(parts, model.layout).items():
+        channel = CHANNELS[name]
+        if not others & set(channel.dims):
+            result[name] = channel.dims, values, attributes(channel)
     return result
 
 

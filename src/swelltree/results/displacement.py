@@ -19,9 +19,9 @@ import numpy as np
 
 from swelltree.describe.values import NamedValues
 from swelltree.jit.arrays import Array, namespace
+from swelltree.model.channels import ANGLES, DOFS
 from swelltree.model.model import Model, Pose
 from swelltree.multibody.layout import Layout
-from swelltree.results.labels import ANGLES, DOFS
 from swelltree.spatial.rotations import (
     about_axis,
     euler_to_matrix,

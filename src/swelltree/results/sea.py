@@ -11,10 +11,11 @@ from swelltree.describe.environment import seas
 from swelltree.describe.errors import SwelltreeError, listed, suggest
 from swelltree.integrate.extremes import SUFFIXES
 from swelltree.jit.arrays import Array, namespace
+from swelltree.model.channels import CHANNELS, own_channels
+from swelltree.model.effect import Channel
 from swelltree.model.model import Model, Pose
 from swelltree.results.displacement import displacement
 from swelltree.results.energy import energy_residual
-from swelltree.results.labels import LABELS, Label, own_labels
 from swelltree.spatial.rotations import matrix_to_euler, matrix_to_quat
 from swelltree.waves.airy import Components
 from swelltree.waves.gridded import GridWaves
@@ -101,9 +102,9 @@ def body_order(model: Model) -> list[int]:
     return [model.layout.bodies.index(name) for name in model.layout.described]
 
 
-def labels_of(model: Model, channels: dict[str, Array]) -> dict[str, Label]:
+def labels_of(model: Model, channels: dict[str, Array]) -> dict[str, Channel]:
     """Labels of channels, by the names of `observe`; those made from others included."""
-    known = LABELS | own_labels(model, channels)
+    known = CHANNELS | own_channels(model, channels)
     labels = {name: label for name, label in known.items() if name in channels or name in DERIVED}
     by_name = {label.name: label for label in known.values()}
     for name in channels:

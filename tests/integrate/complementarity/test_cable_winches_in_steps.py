@@ -122,7 +122,7 @@ def test_stiffness_and_damping_of_elements_are_derivatives_of_their_forces(theor
     model = sw.compile(sw.System("crane", [load], lines=[wire], winches=wound))
     cables = model.effect(Cables)
     motion, internal = start_motion(model), internal_at_rest(model)
-    stiffness, damping = cables.derivatives(model, Instant(np.zeros(()), motion, internal))
+    stiffness, damping = cables.tangent(model, Instant(np.zeros(()), motion, internal))
     expected = force_derivatives(model.replace(effects=(cables,)), motion, internal)
     linear = (np.arange(6 * model.layout.n_bodies) % 6) < 3
     both = np.ix_(linear, linear)

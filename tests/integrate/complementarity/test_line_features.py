@@ -10,6 +10,7 @@ from made_lines import HAND, led_lines, line_form, placed, stepped, straight
 from swelltree.integrate.complementarity.lines.forces import NodeWater, freeze
 from swelltree.jit.arrays import namespace
 from swelltree.mooring.dynamic.arrays import stack_lines
+from swelltree.mooring.dynamic.lines import lines_of
 from swelltree.mooring.seabed import bed_plane, make_bed
 
 G, RHO = 9.81, 1025.0
@@ -149,8 +150,8 @@ def test_clumps_and_floats_weigh_on_their_nodes():
     kind = sw.LineType("rope", 1e-4, 10.0, EA=1e8, BA=5e6)
     line = sw.Line("rope", end, (0, 0, -20.0), 20.0, kind, segments=4)
     model = led_lines([line], junctions=[end], water=sw.Water(RHO, G))
-    arrays = replace(model.lines.arrays, point_mass=mass, point_volume=volume)
-    model = model.with_effect(replace(model.lines, arrays=arrays))
+    arrays = replace(lines_of(model).arrays, point_mass=mass, point_volume=volume)
+    model = model.with_effect(replace(lines_of(model), arrays=arrays))
     T = np.mean(stepped(model, 0.05, 400).report.tension[-40:, 0], axis=0)
     expected = G * np.cumsum([25.0, 50.0 + 100.0, 50.0 - RHO * 0.05, 50.0])
     np.testing.assert_allclose(T, expected, rtol=1e-3)

@@ -14,6 +14,7 @@ from swelltree.integrate.complementarity.solve.rescue import rescued
 from swelltree.integrate.complementarity.start import at_rest, set_up
 from swelltree.integrate.complementarity.step import advance
 from swelltree.jit.arrays import namespace
+from swelltree.mooring.dynamic.lines import lines_of
 from swelltree.studies.time.complementarity.start import derivatives_at
 
 N, DEPTH = 6, 20.0
@@ -129,7 +130,7 @@ def test_gradient_of_a_run_is_that_of_finite_differences():
     setup = set_up(model, form, 0.1, derivatives_at(model)(at_rest(model, form)))
 
     def last(p):
-        lines = model.lines
+        lines = lines_of(model)
         arrays = replace(lines.arrays, mass_per_length=lines.arrays.mass_per_length * p[0])
         points = jnp.asarray(lines.end_point).at[0, 0].add(p[1])
         here = model.with_effect(replace(lines, arrays=arrays, end_point=points))

@@ -7,6 +7,7 @@ import pytest
 
 import swelltree as sw
 from swelltree.describe.errors import SwelltreeError
+from swelltree.model.capabilities import HasUnknowns, having
 from swelltree.results.dataset import coordinates
 
 CHAIN = sw.LineType("chain", 0.08, 80.0, EA=2e7, BA=4e5, Cdn=1.2, Cdt=0.1, Can=1.0)
@@ -110,12 +111,12 @@ def test_dynamic_moorings_hold_a_ship_whose_load_hangs_on_a_multibody_wire():
 
 def test_lines_of_all_theories_are_rows_of_one_coordinate():
     model = sw.compile(barge("quasi_static", "dynamic"))
-    assert model.has_unknowns
+    assert having(model, HasUnknowns)
     found = coordinates(model)
     assert list(found["line"][1]) == ["bow", "stern", "hoist"]
     assert list(found["winch"][1]) == ["crane"]
     smooth = sw.compile(barge("quasi_static", "multibody"))
-    assert not smooth.has_unknowns
+    assert not having(smooth, HasUnknowns)
     assert list(coordinates(smooth)["line"][1]) == ["bow", "stern", "hoist"]
     assert float(model.value("hoist.EA")) == 2e6
     assert model.value("bow.length").sum() == 72.0
@@ -126,7 +127,7 @@ def test_what_stands_for_the_wire_in_linear_studies_leaves_the_moorings_alone():
 
     model = sw.compile(barge("quasi_static", "dynamic"))
     smooth = with_static_lines(model)
-    assert not smooth.has_unknowns
+    assert not having(smooth, HasUnknowns)
     assert list(coordinates(smooth)["line"][1]) == ["bow", "stern", "hoist"]
 
 

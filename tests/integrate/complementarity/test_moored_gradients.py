@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
+from swelltree.mooring.dynamic.lines import lines_of
 
 
 @pytest.mark.slow
@@ -39,8 +40,9 @@ def test_gradient_of_a_moored_run_is_that_of_finite_differences():
     when = {"duration": 2.0, "output_step": 0.25, "step": 0.125}
 
     def stiffened(x):
-        arrays = replace(model.lines.arrays, EA=model.lines.arrays.EA * x)
-        return model.with_effect(replace(model.lines, arrays=arrays))
+        lines = lines_of(model)
+        arrays = replace(lines.arrays, EA=lines.arrays.EA * x)
+        return model.with_effect(replace(lines, arrays=arrays))
 
     # the pull of the first sample is that of the first step in traced runs
     def cost(x):

@@ -14,7 +14,7 @@ MASS, STIFFNESS, DAMPING, GAIN, LAG = 2.0, 5.0, 0.6, 3.0, 2.0
 
 
 @sw.effect
-class Actuator(sw.Effect):
+class Actuator(sw.HasStates):
     """A force that follows the stroke of the cart with a lag: it feeds a swing."""
 
     name: str

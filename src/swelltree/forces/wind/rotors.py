@@ -12,16 +12,17 @@ import numpy as np
 from swelltree.describe import System
 from swelltree.describe.forces.viscous import Rotor
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.effect import Coordinate, Effect, Instant, Loads, Place
+from swelltree.model.capabilities import FeelsEnvironment, HasParameters, Reports
+from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.multibody.build_layout import local_point
-from swelltree.multibody.layout import Layout
+from swelltree.multibody.layout import Layout, Place
 from swelltree.multibody.tree import point_motion, spread
 from swelltree.spatial.rotations import dot, matvec
 
 
 @pytree("names", "body")
-class Rotors(Effect):
+class Rotors(FeelsEnvironment, HasParameters, Reports):
     """All rotors of a system (e of them)."""
 
     point: Array  # (e, 3) hub from the reference point, body axes
@@ -34,9 +35,7 @@ class Rotors(Effect):
     names: tuple[str, ...]
 
     kind: ClassVar[str] = "rotor"
-    feels_wind: ClassVar[bool] = True
-    units: ClassVar[dict[str, str]] = {"thrust": "N", "wind": "m/s", "power": "W"}
-    dims: ClassVar[dict[str, tuple[str, ...]]] = dict.fromkeys(units, ("rotor",))
+    feels = ("wind",)
 
     def loads(self, model: Model, now: Instant) -> Loads:
         body = np.array(self.body)
@@ -60,7 +59,7 @@ class Rotors(Effect):
     def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
         return {"rotor": ("rotor", self.names, "rotor in the wind")}
 
-    def numbers(self) -> dict[str, list[Place]]:
+    def parameters(self) -> dict[str, list[Place]]:
         return {name: [((), i, {})] for i, name in enumerate(self.names)}
 
 

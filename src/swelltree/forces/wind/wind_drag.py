@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.effect import Coordinate, Effect, Instant, Loads
+from swelltree.model.capabilities import FeelsEnvironment, Reports
+from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.multibody.layout import Layout
 from swelltree.multibody.tree import point_motion, spread
@@ -16,11 +17,11 @@ from swelltree.spatial.rotations import dot
 
 
 @pytree("names", "body")
-class WindDrags(Effect):
+class WindDrags(FeelsEnvironment, Reports):
     """All wind forces (e of them), their tables over a whole turn."""
 
     kind: ClassVar[str] = "wind"
-    feels_wind: ClassVar[bool] = True
+    feels = ("wind",)
 
     point: Array  # (e, 3) from the reference point, body axes
     coefficient: Array  # (e, 3, a) CX A, CY A, CN A L at equal steps from -pi to pi

@@ -17,6 +17,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError
 from swelltree.hydro.drift.data import DriftTable
 from swelltree.hydro.drift.loads import mean_drift_at, transfer_at
+from swelltree.hydro.linear.hydro import hydro_table
 from swelltree.jit.arrays import Array
 from swelltree.model.model import Model
 from swelltree.waves.spectra import density
@@ -49,7 +50,8 @@ def slow_force_spectrum(
         beta: heading [rad].
         count: points of the integral over the frequencies of the data.
     """
-    drift = None if model.hydro is None or model.hydro.table is None else model.hydro.table.drift
+    table = hydro_table(model)
+    drift = None if table is None else table.drift
     if drift is None or drift.method == "mean":
         raise SwelltreeError(
             "the model has no slow forces. Compile with drift='newman' or drift='qtf'."

@@ -10,7 +10,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from swelltree.jit.arrays import Array, known, namespace, pytree
-from swelltree.model.effect import Effect, Instant, Loads
+from swelltree.model.capabilities import PreparedForSea
+from swelltree.model.effect import Instant, Loads
 from swelltree.model.model import Model
 from swelltree.spatial.loops import along, rows_of, sum_along
 from swelltree.waves.airy import Components
@@ -226,14 +227,14 @@ def _turned(R: Array, load: Sequence[Array], xp: ModuleType) -> Array:
 
 
 @pytree("names", "bodies", "radius")
-class Hulls(Effect):
+class Hulls(PreparedForSea):
     """Pressure of the undisturbed sea on hulls, and their buoyancy.
 
     In still water buoyancy stores energy; in waves all of it is counted as work.
     """
 
     kind: ClassVar[str] = "hull"
-    uses_sea: ClassVar[bool] = True
+    feels = ("waves",)
     triangles: Triangles
     near: (
         RealisedSea | LocalWaves | None
@@ -242,18 +243,14 @@ class Hulls(Effect):
     bodies: tuple[int, ...]
     radius: float  # of the farthest point of any hull from its reference point, m
 
-    def in_sea(self, model: Model, waves: RealisedSea) -> Hulls:
+    def in_sea(self, model: Model, waves: RealisedSea, padded: bool = False) -> Hulls:
         """The same in a realised sea, expanded about the bodies where that is quicker."""
         near = waves
         if isinstance(waves, Components) and waves.is_known and known(model.water.depth):
             near = local_waves(waves, self.radius, model.water)
+            if padded and isinstance(near, LocalWaves):
+                near = roomy(near, model.water)
         return replace(self, near=near)
-
-    def with_padding(self, model: Model) -> Hulls:
-        """The same with as many terms as any expansion has."""
-        if not isinstance(self.near, LocalWaves):
-            return self
-        return replace(self, near=roomy(self.near, model.water))
 
     def loads(self, model: Model, now: Instant) -> Loads:
         """Wrenches of the total pressure; stored energy in still water, else power."""

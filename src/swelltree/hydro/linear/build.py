@@ -28,7 +28,7 @@ from swelltree.hydro.linear.data import Table
 from swelltree.hydro.linear.excitation import Convolution, interpolated
 from swelltree.hydro.linear.fits import SmallMotions
 from swelltree.hydro.linear.frame import shared_out, welded_motion
-from swelltree.hydro.linear.hydro import Hydro
+from swelltree.hydro.linear.hydro import Hydro, linear_hydro
 from swelltree.hydro.linear.radiation import Memory
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Pose, forward, joint_frames
@@ -378,7 +378,7 @@ def with_fitted_memory(model: Model, options: NamedValues, free: np.ndarray) -> 
         options: of `fit_radiation`; its `error` is that of the motions.
         free: tree velocities that loops leave free (n, f).
     """
-    hydro = model.hydro
+    hydro = linear_hydro(model)
     assert hydro is not None
     assert hydro.table is not None
     assert model.added_mass is not None

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
-from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Pose
 from swelltree.spatial.rotations import matmul, rotation_vector, transpose
 
@@ -198,10 +197,3 @@ def on_grid(t: Array, step: Array, value: Array, rate: Array) -> Array:
     h01, h11 = x * x * (3.0 - 2.0 * x), x * x * (x - 1.0)
     left = h00 * value[i] + h10 * step * rate[i]
     return left + h01 * value[i + 1] + h11 * step * rate[i + 1]
-
-
-def without_table(model: Model) -> Model:
-    """The model as time stepping needs it."""
-    if model.hydro is None or model.hydro.table is None:
-        return model
-    return model.with_effect(replace(model.hydro, table=None))

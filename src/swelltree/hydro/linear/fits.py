@@ -13,6 +13,7 @@ from swelltree.describe.errors import warn_user
 from swelltree.hydro.data.cache import content_key
 from swelltree.hydro.linear.data import Table
 from swelltree.hydro.linear.excitation import interpolated, travelled
+from swelltree.hydro.linear.hydro import without_radiation
 from swelltree.hydro.radiation.fit import MissedFitWarning, RadiationModel, fit_radiation
 from swelltree.jit.arrays import Array
 from swelltree.model.internal_state import internal_at_rest, present
@@ -110,8 +111,7 @@ def _matrices(
     model: Model, free: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """P, and M, C, K without radiation, by differences of all loads about the start."""
-    still = with_static_lines(model)
-    still = still.replace(effects=tuple(effect.still() for effect in still.effects))
+    still = without_radiation(with_static_lines(model))
     internal = internal_at_rest(still)
     still = present(still, internal)
     q, angles = np.asarray(model.start.q), np.asarray(model.start.angles)

@@ -10,7 +10,7 @@ linear. With v_h the velocity in these axes, the added mass acts as
 .. math:: w = -T A\, \frac{d}{dt}(T^\top v)
             = -A_w \dot v + A_w (\dot\psi_m\, \hat z \times v), \qquad A_w = T A T^\top
 
-The first term is in the mass matrix (`present`), the second is its wrench. Half
+The first term is in the mass matrix (`apply_states`), the second is its wrench. Half
 v A_w v changes by the work of the other forces alone, so it does no work of its own.
 """
 
@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.effect import Effect, Instant, Loads
+from swelltree.model.capabilities import ChangesModel, HasEquilibriumStates
+from swelltree.model.effect import Instant, Loads
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Pose
 from swelltree.multibody.layout import Layout
@@ -100,17 +101,15 @@ def turned_matrix(psi: Array, A: Array) -> Array:
 
 
 @pytree("names")
-class FollowingFrame(Effect):
+class FollowingFrame(ChangesModel, HasEquilibriumStates):
     """Mean yaw of every body as a state, and the wrench of the turning added mass."""
 
     kind: ClassVar[str] = KIND
-    has_equilibrium_states: ClassVar[bool] = True
-    rotates_hydro_frame: ClassVar[bool] = True
     mean: Pose
     time: Array  # s, over which the mean is taken
     names: tuple[str, ...] = ()
 
-    def present(self, model: Model, internal: InternalState) -> Model:
+    def apply_states(self, model: Model, internal: InternalState) -> Model:
         """The model with its added mass in the axes of the mean yaw."""
         if KIND not in internal.elements:
             return model
@@ -120,7 +119,7 @@ class FollowingFrame(Effect):
         """No yaw from the mean pose."""
         return np.zeros(self.mean.p.shape[0])
 
-    def internal_settled(self, states: Array, pose: Pose) -> Array:
+    def equilibrium_states(self, states: Array, pose: Pose) -> Array:
         """The yaw of the bodies there."""
         return yaw(self.mean, pose)
 
@@ -139,6 +138,11 @@ class FollowingFrame(Effect):
         spun = xp.stack(spun, -1).reshape(v.shape)
         wrench = (model.added_mass @ spun.reshape(-1)).reshape(v.shape)
         return Loads(wrench, xp.zeros(0), xp.zeros(0), {"yaw": now.internal.elements[KIND]})
+
+
+def follows_yaw(model: Model) -> bool:
+    """Do the axes of the hydro data follow the mean yaw of the bodies?"""
+    return model.effect(FollowingFrame) is not None
 
 
 # --- Bodies that are welded together move as one, and radiate as one

@@ -38,7 +38,8 @@ from swelltree.hydro.linear.excitation import (
 from swelltree.hydro.linear.frame import in_axes, mean_yaw, out_of_axes, unturned
 from swelltree.hydro.linear.radiation import RadiationData, RadiationSources
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.effect import Effect, Instant, LinearForm, Loads
+from swelltree.model.capabilities import HasCalmForm, HasNonlinearity, HasRadiation
+from swelltree.model.effect import Instant, LinearForm, Loads
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Pose
 from swelltree.spatial.rotations import apply
@@ -53,7 +54,7 @@ POINTS_PER_PERIOD = 40
 
 
 @pytree("names")
-class Hydro(Effect):
+class Hydro(HasRadiation, HasCalmForm, HasNonlinearity):
     """Linear hydrodynamics of all bodies, from data."""
 
     mean: Pose
@@ -67,7 +68,6 @@ class Hydro(Effect):
     drift: WaveForce | None = None  # second-order loads
 
     kind: ClassVar[str] = "hydro"
-    is_linear_hydro: ClassVar[bool] = True
     names: tuple[str, ...] = (
         "hydrostatics",
         "hydrodynamic damping",
@@ -109,7 +109,8 @@ class Hydro(Effect):
     def nonlinearity(self, off_stops: frozenset[str] = frozenset()) -> str:
         return ""
 
-    def still(self) -> Effect:
+    def without_radiation(self) -> Hydro:
+        """The same without waves and radiation: what linear studies differentiate."""
         none = np.zeros_like(self.damping)
         return replace(self, memory=None, waves=None, damping=none, table=None)
 
@@ -121,19 +122,59 @@ class Hydro(Effect):
             data = RadiationData(*(np.asarray(x) for x in values))
         return RadiationSources(model.added_mass, self.damping, self.memory, data)
 
-    def linear(self, model: Model, now: Instant) -> LinearForm:
+    def linear_form(self, model: Model, now: Instant) -> LinearForm:
         excitation, psi = None, mean_yaw(now.internal)
         if self.table is not None:
             excitation = DataExcitation(self.table, model.water, psi)
         return LinearForm(self.radiation_sources(model), excitation)
 
-    def radiation_start(self) -> Array | None:
-        return None if self.memory is None else self.memory.start()
+    def with_memory(self, memory: RadiationMemory | None) -> Hydro:
+        return replace(self, memory=memory)
 
     def radiation_rate(self, now: Instant) -> Array:
         assert self.memory is not None
         v = in_axes(mean_yaw(now.internal), now.motion.v).reshape(-1)
         return self.memory.rate(now.internal.radiation, v)
+
+
+# --- What a model has of it
+
+
+def linear_hydro(model: Model) -> Hydro | None:
+    """The linear hydrodynamics of a model, None for dry systems."""
+    return model.effect(Hydro)
+
+
+def hydro_table(model: Model) -> Table | None:
+    """Its data in the frequency domain, None without."""
+    hydro = linear_hydro(model)
+    return None if hydro is None else hydro.table
+
+
+def without_table(model: Model) -> Model:
+    """The model as time stepping needs it."""
+    hydro = linear_hydro(model)
+    if hydro is None or hydro.table is None:
+        return model
+    return model.with_effect(replace(hydro, table=None))
+
+
+def excitation_of(model: Model) -> WaveForce | None:
+    """Its excitation in the sea it is in, None without."""
+    hydro = linear_hydro(model)
+    return None if hydro is None else hydro.waves
+
+
+def with_excitation(model: Model, loads: WaveForce) -> Model:
+    """The model with other excitation, where it has hydro data."""
+    hydro = linear_hydro(model)
+    return model if hydro is None else model.with_effect(replace(hydro, waves=loads))
+
+
+def without_radiation(model: Model) -> Model:
+    """The model without waves and radiation from data."""
+    hydro = linear_hydro(model)
+    return model if hydro is None else model.with_effect(hydro.without_radiation())
 
 
 def wave_loads(

@@ -11,10 +11,12 @@ from swelltree.describe.errors import SwelltreeError, listed, suggest
 from swelltree.hydro.drift.loads import drift_loads
 from swelltree.hydro.linear.data import Table, WaveForce, Window
 from swelltree.hydro.linear.excitation import excitation_at, in_band, interpolated
+from swelltree.hydro.linear.frame import follows_yaw
 from swelltree.hydro.linear.headings import Headings, basis, headings_of, within
-from swelltree.hydro.linear.hydro import wave_loads
+from swelltree.hydro.linear.hydro import linear_hydro, wave_loads
 from swelltree.hydro.linear.wave_sums import wave_sums
 from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.model.capabilities import PreparedForSea, feels
 from swelltree.model.checks.lines_alone import refuse_lines_alone
 from swelltree.model.model import Model
 from swelltree.waves.airy import Components
@@ -115,22 +117,22 @@ def apply_sea(
             f"wave 'gridded': the field ends at {waves.end:g} s, but the run lasts "
             f"{duration:g} s. Give a longer field or a shorter duration."
         )
-    for group in model.effects:
-        group.check_sea(waves)
-    felt = any(group.uses_sea for group in model.effects)
+    effects = tuple(
+        e.in_sea(model, waves, padded=window is not None) if isinstance(e, PreparedForSea) else e
+        for e in model.effects
+    )
+    felt = feels(model, "waves")
     if felt:
-        groups = tuple(group.in_sea(model, waves) for group in model.effects)
-        if window is not None:
-            groups = tuple(group.with_padding(model) for group in groups)
-        model = model.replace(sea=replace(model.sea, waves=waves), effects=groups)
-    if model.hydro is not None and model.hydro.table is not None:
-        table = model.hydro.table
+        model = model.replace(sea=replace(model.sea, waves=waves), effects=effects)
+    hydro = linear_hydro(model)
+    if hydro is not None and hydro.table is not None:
+        table = hydro.table
         if not linear:
             waves = _linear_part(table, waves)
         if table.remaining is not None:
             # nonlinear hulls feel the undisturbed wave by themselves
             table = replace(table, excitation=table.remaining)
-        turning = any(effect.rotates_hydro_frame for effect in model.effects)
+        turning = follows_yaw(model)
         if traced:
             _refuse_traced(table, method, turning)
         if sums_step is not None and linear and not turning:
@@ -140,7 +142,7 @@ def apply_sea(
         else:
             loads = wave_loads(table, model.water, waves, duration, method, step, window)
         drift = drift_loads(table, waves, duration, turning, window)
-        return model.with_effect(replace(model.hydro, waves=loads, drift=drift))
+        return model.with_effect(replace(hydro, waves=loads, drift=drift))
     if not felt:
         refuse_lines_alone(model, "a wave is given to quasi-static lines")
         raise SwelltreeError(
@@ -190,6 +192,6 @@ def _linear_part(table: Table, waves: StreamWave | GridWaves) -> Components:
 
 def ready_until(model: Model) -> float:
     """Time up to which steps may go with the loads of its sea [s]."""
-    hydro = model.hydro
+    hydro = linear_hydro(model)
     loads = () if hydro is None else (hydro.waves, hydro.drift)
     return min((part.good_until for part in loads if part is not None), default=float("inf"))

@@ -23,6 +23,7 @@ from swelltree.hydro.linear.data import RadiationMemory
 from swelltree.hydro.linear.excitation import interpolated
 from swelltree.jit.arrays import Array, namespace, pytree
 from swelltree.jit.backend import jnp
+from swelltree.model.capabilities import HasRadiation, having
 from swelltree.model.effect import Effect, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.spatial.linear_steps import (
@@ -123,19 +124,31 @@ class PrescribedMemoryForce(RadiationMemory):
         return v if len(self.active) == self.size else v[np.array(self.active, int)]
 
 
+def radiation_memory(model: Model) -> RadiationMemory | None:
+    """The radiation memory of a model, None where it has none."""
+    return next((effect.memory for effect in having(model, HasRadiation)), None)
+
+
+def with_radiation_memory(model: Model, memory: RadiationMemory | None) -> Model:
+    """The model with another memory."""
+    for effect in having(model, HasRadiation):
+        model = model.with_effect(effect.with_memory(memory))
+    return model
+
+
 def with_exact_memory(model: Model, step: float) -> Model:
     """The model whose radiation memory fixed steps of that length carry on exactly."""
-    hydro, memory = model.hydro, fitted_memory(model)
-    if hydro is None or memory is None or namespace(memory.A) is not np:
+    memory = fitted_memory(model)
+    if memory is None or namespace(memory.A) is not np:
         return model
     exact = exact_stages(np.asarray(memory.A), float(step))
     ports = stage_ports(exact, np.asarray(memory.B), np.asarray(memory.C))
-    return model.with_effect(replace(hydro, memory=replace(memory, exact=exact, ports=ports)))
+    return with_radiation_memory(model, replace(memory, exact=exact, ports=ports))
 
 
 def fitted_memory(model: Model) -> Memory | None:
     """The radiation memory of a model in its form with states, None where it has none."""
-    memory = None if model.hydro is None else model.hydro.memory
+    memory = radiation_memory(model)
     return None if memory is None else memory.fitted
 
 

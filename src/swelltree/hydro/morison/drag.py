@@ -18,7 +18,8 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.effect import Coordinate, Effect, Instant, Loads
+from swelltree.model.capabilities import ExcitedByWaves, HasDrag, Reports
+from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.model.sea import current_at, water_at
 from swelltree.multibody.kinematics import Motion
@@ -51,13 +52,11 @@ def size(w: Float[Array, "*k m"]) -> Float[Array, "*k 1"]:
 
 
 @pytree("names", "body")
-class BodyDrags(Effect):
+class BodyDrags(ExcitedByWaves, HasDrag, Reports):
     """All such elements (e of them)."""
 
     kind: ClassVar[str] = "body_drag"
-    uses_sea: ClassVar[bool] = True
-    feels_current: ClassVar[bool] = True
-    adds_excitation: ClassVar[bool] = True
+    feels = ("waves", "current")
 
     point: Array  # (e, 3) centre of pressure from the reference point, body axes
     drag_area: Array  # (e, 3) Cd A, m^2
@@ -119,12 +118,10 @@ class BodyDrags(Effect):
 
 
 @pytree("names", "body", "felt")
-class QuadraticDrags(Effect):
+class QuadraticDrags(ExcitedByWaves, HasDrag, Reports):
     """All quadratic drags (e of them): wrench = damping (w |w|) in body axes."""
 
     kind: ClassVar[str] = "quadratic_drag"
-    uses_sea: ClassVar[bool] = True
-    adds_excitation: ClassVar[bool] = True
 
     damping: Array  # (e, 6, 6)
     body: tuple[int, ...]
@@ -135,9 +132,9 @@ class QuadraticDrags(Effect):
         return {"quadratic_drag": ("quadratic_drag", self.names, "quadratic drag")}
 
     @property
-    def feels_current(self) -> bool:  # pyright: ignore
-        """Is a body damped against the water, not against the ground alone?"""
-        return any(felt != "ground" for felt in self.felt)
+    def feels(self) -> tuple[str, ...]:  # pyright: ignore
+        by_ground = all(felt == "ground" for felt in self.felt)
+        return ("waves",) if by_ground else ("waves", "current")
 
     def loads(self, model: Model, now: Instant) -> Loads:
         """Wrenches and their power."""

@@ -23,7 +23,8 @@ from jaxtyping import Float
 
 from swelltree.hydro.morison.drag import DragPieces, size
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.effect import Coordinate, Effect, Instant, Loads
+from swelltree.model.capabilities import ExcitedByWaves, HasDrag, Reports
+from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.model.sea import surface_and_water_at, water_at
 from swelltree.multibody.inertia import kirchhoff, world_added_mass
@@ -100,16 +101,14 @@ def submergence(
 
 
 @pytree("names", "body", "member", "follows")
-class MorisonMembers(Effect):
+class MorisonMembers(ExcitedByWaves, HasDrag, Reports):
     """Strips and end plates of all members (k of them).
 
     In still water buoyancy stores energy; in waves all of it is counted as work.
     """
 
     kind: ClassVar[str] = "morison"
-    uses_sea: ClassVar[bool] = True
-    feels_current: ClassVar[bool] = True
-    adds_excitation: ClassVar[bool] = True
+    feels = ("waves", "current")
 
     point: Array  # (k, 3) where it acts, from the reference point, body axes
     axis: Array  # (k, 3) along the member, body axes
@@ -275,13 +274,11 @@ def _normals(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytree("names", "body")
-class WaterInertia(Effect):
+class WaterInertia(ExcitedByWaves, Reports):
     """All bodies with an added mass of their own (e of them)."""
 
     kind: ClassVar[str] = "water_inertia"
-    feels_current: ClassVar[bool] = True  # Munk's moment
-    uses_sea: ClassVar[bool] = True
-    adds_excitation: ClassVar[bool] = True
+    feels = ("waves", "current")  # Munk's moment
 
     added_mass: Array  # (e, 6, 6) body axes, at the reference point
     body: tuple[int, ...]

@@ -28,7 +28,8 @@ from jaxtyping import Float
 
 from swelltree.hydro.morison.drag import TINY, DragPieces
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.effect import Coordinate, Effect, Instant, Loads
+from swelltree.model.capabilities import ExcitedByWaves, HasDrag, Impulsive, Reports
+from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.model.sea import water_at
 from swelltree.multibody.inertia import kirchhoff
@@ -133,7 +134,7 @@ class Surface:
 
 
 @pytree("names", "body", "stepped")
-class Immersions(Effect):
+class Immersions(ExcitedByWaves, HasDrag, Impulsive, Reports):
     """All bodies with tables over depth (e of them).
 
     The terms of the energy budget are those of the bodies, then those of their spray. In still
@@ -141,10 +142,7 @@ class Immersions(Effect):
     """
 
     kind: ClassVar[str] = "immersion"
-    uses_sea: ClassVar[bool] = True
-    feels_current: ClassVar[bool] = True
-    is_impulsive: ClassVar[bool] = True
-    adds_excitation: ClassVar[bool] = True
+    feels = ("waves", "current")
 
     point: Array  # (e, 3) whose depth counts, from the reference point, body axes
     at: Array  # (e, 3) where the added mass acts

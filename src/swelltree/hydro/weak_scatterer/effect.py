@@ -52,7 +52,15 @@ from swelltree.hydro.weak_scatterer.remeshed import State, packed, remeshed, unp
 from swelltree.hydro.weak_scatterer.shown import pressure_of_acceleration, shown
 from swelltree.jit.arrays import Array, Tree, known, pytree
 from swelltree.jit.backend import jax, jitted, jnp
-from swelltree.model.effect import Effect, Instant, LinearForm, Loads
+from swelltree.model.capabilities import (
+    FluidSolver,
+    HasCalmForm,
+    HasConstants,
+    HasLinearForm,
+    HasNonlinearity,
+    ReportsFields,
+)
+from swelltree.model.effect import Instant, LinearForm, Loads
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Motion, Pose
@@ -85,7 +93,9 @@ class Solution:
     "names", "bodies", "geometry", "coupling", "tank_radius", "tank_spacing", "specified_step",
     "specified_beach", "accuracy", "mesher", "iterated", "single",
 )  # fmt: skip
-class WeakScatterers(Effect):
+class WeakScatterers(
+    FluidSolver, HasCalmForm, HasNonlinearity, HasLinearForm, HasConstants, ReportsFields
+):
     """Bodies in a tank of water.
 
     Args:
@@ -110,50 +120,7 @@ class WeakScatterers(Effect):
     """
 
     kind: ClassVar[str] = "weak_scatterer"
-    has_equilibrium_states: ClassVar[bool] = True
-    uses_sea: ClassVar[bool] = True
-    adds_excitation: ClassVar[bool] = True
-    has_added_mass: ClassVar[bool] = True
-    units: ClassVar[dict[str, str]] = {
-        "force": "N, N m",
-        "fluid_energy": "J",
-        "beach_power": "W",
-        "waterline_power": "W",
-        "smoothing_power": "W",
-        "displaced_mass": "kg",
-        "surface_mass": "kg",
-        "beach_mass_rate": "kg/s",
-        "swept_mass_rate": "kg/s",
-        "remeshing_mass": "kg",
-        "elevation": "m",
-        "surface": "m",
-        "pressure": "Pa",
-        "hull": "m",
-        "state": "-",
-        "remeshing": "J",
-        "surface_triangles": "-",
-        "hull_triangles": "-",
-    }
-    dims: ClassVar[dict[str, tuple[str, ...]]] = {
-        "force": ("body", "dof"),
-        "fluid_energy": (),
-        "beach_power": (),
-        "waterline_power": (),
-        "smoothing_power": (),
-        "displaced_mass": ("body",),
-        "surface_mass": (),
-        "beach_mass_rate": (),
-        "swept_mass_rate": (),
-        "remeshing_mass": (),
-        "elevation": ("surface_vertex",),
-        "surface": ("surface_vertex", "axis"),
-        "pressure": ("hull_vertex",),
-        "hull": ("hull_vertex", "axis"),
-        "state": ("body",),
-        "remeshing": (),
-        "surface_triangles": ("surface_triangle", "corner"),
-        "hull_triangles": ("hull_triangle", "corner"),
-    }
+    feels = ("waves",)
 
     scene: Scene
     wave: Tree
@@ -180,7 +147,7 @@ class WeakScatterers(Effect):
         return "weak scatterers"
 
     @property
-    def size_of_sample(self) -> int:
+    def sample_size(self) -> int:
         """Surface and hull, with their places."""
         return 4 * (self.scene.boundary.surface + len(self.scene.boundary.wet))
 
@@ -191,7 +158,7 @@ class WeakScatterers(Effect):
 
     # --- in its sea, and its steps
 
-    def in_sea(self, model: Model, waves: RealisedSea) -> WeakScatterers:
+    def in_sea(self, model: Model, waves: RealisedSea, padded: bool = False) -> WeakScatterers:
         """The same in a realised sea, which must fit the tank and the mode."""
         name = self.names[0]
         wave = incident_of(name, waves, model, self.scene, self.tank_radius)
@@ -337,7 +304,7 @@ class WeakScatterers(Effect):
         more = jnp.asarray(now.states(self)).shape[1] - rates.shape[1]
         return jnp.pad(rates, ((0, 0), (0, more)))
 
-    def internal_settled(self, states: Array, pose: Pose) -> Array:
+    def equilibrium_states(self, states: Array, pose: Pose) -> Array:
         """With a mesh for the bodies where they are."""
         if self.mesher is None or not known(pose.p):
             return states
@@ -523,29 +490,17 @@ class WeakScatterers(Effect):
         rows = np.array(self.bodies, dtype=int)
         return jnp.zeros((model.layout.n_bodies, 6)).at[rows].add(wrench)
 
-    def result_tables(self) -> dict[str, tuple[tuple[str, ...], Tree, str]]:
+    def constants(self) -> dict[str, Array]:
         """Triangles of the free surface and of the hulls."""
         if self.mesher is not None:
             return {}  # they change, and are channels
         boundary = self.scene.boundary
         top = np.asarray(boundary.triangles)[: boundary.surface_triangles]
-        hull = np.asarray(boundary.wet_triangles)
-        return {
-            "weak_scatterer_surface_triangles": (
-                ("surface_triangle", "corner"),
-                top,
-                "vertices of the triangles of the free surface",
-            ),
-            "weak_scatterer_hull_triangles": (
-                ("hull_triangle", "corner"),
-                hull,
-                "vertices of the triangles of hulls under water",
-            ),
-        }
+        return {"surface_triangles": top, "hull_triangles": np.asarray(boundary.wet_triangles)}
 
     # --- what it cannot do
 
-    def linear(self, model: Model, now: Instant) -> LinearForm:
+    def linear_form(self, model: Model, now: Instant) -> LinearForm:
         """Not supported: there is no linear model of it."""
         raise SwelltreeError(
             f"force '{self.names[0]}': weak scatterers are computed in time and have no linear "

@@ -28,6 +28,7 @@ from swelltree.integrate.complementarity.state import (
 )
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jax, jnp
+from swelltree.model.capabilities import HasEvents, HasTangent, HasWinches, having
 from swelltree.model.effect import Instant
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
@@ -41,22 +42,21 @@ def with_derivatives_now(
 ) -> StepConstants:
     """Constants of a step with the stiffness and damping of effects that turn far."""
     now = Instant(state.t, motion, InternalState(state.chi, state.elements))
-    for effect in model.effects:
-        if effect.tangent_each_step:
-            stiffness, damping = effect.derivatives(model, now)
-            # on the way to rest, where time stands still, nothing is damped
-            damping = (setup.ahead / setup.h) * damping
-            setup = replace(
-                setup,
-                coupled=setup.coupled + setup.beta * setup.h**2 * stiffness,
-                damping=setup.damping + damping,
-            )
+    for effect in having(model, HasTangent):
+        stiffness, damping = effect.tangent(model, now)
+        # on the way to rest, where time stands still, nothing is damped
+        damping = (setup.ahead / setup.h) * damping
+        setup = replace(
+            setup,
+            coupled=setup.coupled + setup.beta * setup.h**2 * stiffness,
+            damping=setup.damping + damping,
+        )
     return setup
 
 
 def without_turning(model: Model) -> Model:
     """The model without the effects whose derivatives are asked anew in every step."""
-    return model.replace(effects=tuple(e for e in model.effects if not e.tangent_each_step))
+    return model.replace(effects=tuple(e for e in model.effects if not isinstance(e, HasTangent)))
 
 
 def after_events(
@@ -77,7 +77,7 @@ def after_events(
     phase = model, after.t, after.q, u / setup.h, after.work, internal
     # of winches alone: controllers have taken their samples
     rows = np.concatenate(
-        [np.full(e.event_count, e.winches is not None) for e in model.effects if e.event_count]
+        [np.full(e.event_count, isinstance(e, HasWinches)) for e in having(model, HasEvents)]
     )
     values = jnp.where(rows, form.events.values(*phase), 1.0)
 
@@ -102,11 +102,10 @@ def after_events(
 def _noted(model: Model, after: StepperState, values: Array) -> Log:
     """The log with the elements that were split and merged."""
     log, first, numbers = after.log, 0, winch_numbers(model)
-    for effect in model.effects:
-        if effect.event_count and effect.winches is None:
+    for effect in having(model, HasEvents):
+        if not isinstance(effect, HasWinches) or effect.winches is None:
             first += effect.event_count
-        elif effect.event_count:
-            assert effect.winches is not None
+        else:
             for k, name in enumerate(effect.winches.names):
                 length = after.elements[effect.kind][k, 0]
                 for what in (SPLIT, MERGE):

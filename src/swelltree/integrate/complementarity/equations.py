@@ -18,6 +18,7 @@ from swelltree.integrate.complementarity.state import without_surplus
 from swelltree.integrate.complementarity.sticking import stick_forces, stick_rows, stick_wrench
 from swelltree.jit.arrays import Array, pytree
 from swelltree.jit.backend import jax, jnp
+from swelltree.mooring.dynamic.lines import lines_of
 from swelltree.multibody.kinematics import Pose, dof_rates, forward, joint_frames
 from swelltree.multibody.tree import moved_positions
 from swelltree.spatial.rotations import dot, matmul, product, transpose, transpose_apply
@@ -105,7 +106,7 @@ def equations(
     knots = jnp.zeros((0, 3))
     touching, tied = jnp.zeros(0), jnp.zeros(0)
     rubbing = row = jnp.zeros((0, 3))
-    lines = model.lines
+    lines = lines_of(model)
     if lines is not None:
         knots = junction_balance(step, y)
         if end_force is not None:
@@ -156,7 +157,7 @@ def junction_balance(step: Step, y: Array) -> Array:
     """What junctions need besides their lines: inertia, weight, buoyancy, drag (J, 3)."""
     if not y.shape[0]:
         return y
-    model, lines, h = step.model, step.model.dynamic_lines, step.setup.h
+    model, lines, h = step.model, step.lines, step.setup.h
     before, here = step.state.lines.y_last, step.state.lines.y
     water = step.now.junctions.water
     displaced = (model.rho * water.wet * lines.junction_volume)[:, None]
@@ -203,7 +204,7 @@ def contact_velocity(step: Step, unknown: Array) -> Array:
 
 def _contacts_at(step: Step, pose: Pose, knots: Array) -> Array:
     """Contact points (k, 3) [m]."""
-    lines = step.model.dynamic_lines
+    lines = step.lines
     return attached_points(
         lines.contact_body, lines.contact_junction, lines.contact_point, pose, knots
     )
@@ -217,7 +218,7 @@ def contact_forces(
     Rigid: the clearance at the next instant; soft: averaged over the last and the next. After
     these the friction forces and how far they are from their law, (k, 3) each.
     """
-    lines, setup, now = step.model.dynamic_lines, step.setup, step.now
+    lines, setup, now = step.lines, step.setup, step.now
     bed, state = lines.ground, step.state
     after, before = (
         _contacts_at(step, three.next, y),
@@ -260,7 +261,7 @@ def contact_forces(
 
 def tie_rows(step: Step, three: PoseStencil, y: Array, tie: Array) -> Array:
     """Ends that can be released are with their body; released, nothing ties them [m]."""
-    lines = step.model.dynamic_lines
+    lines = step.lines
     none = tuple(y.shape[0] for _ in lines.tie_body)
     there = attached_points(lines.tie_body, none, step.state.tie_point, three.next, y)
     gap = y[np.array(lines.tie_junction)] - there

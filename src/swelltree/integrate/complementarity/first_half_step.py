@@ -36,6 +36,8 @@ from swelltree.jit.arrays import Array
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
+from swelltree.mooring.cable.cables import with_drums_stopped
+from swelltree.mooring.dynamic.lines import required_lines
 from swelltree.multibody.constraints import evaluate_rows
 from swelltree.multibody.inertia import dense_inertia, world_inertia
 from swelltree.multibody.kinematics import joint_frames
@@ -80,9 +82,7 @@ def with_first_half_step(
     now = best = _with_memory(model, setup, state)
     least = np.inf
     standing = replace(setup, winding=np.zeros_like(setup.winding))
-    with_brakes = model.replace(
-        effects=tuple(effect.with_winches_held() for effect in model.effects)
-    )
+    with_brakes = with_drums_stopped(model)
     for _ in range(ROUNDS):
         after, sample = step(with_brakes, standing, now)
         off = _off(setup, now, after, sample, specified)
@@ -150,7 +150,7 @@ def _corrected_lines(
     if not lines.q.size:
         return replace(lines, y_last=y_last)
     q_last = lines.q_last + NEARER * (0.5 * (after.q - lines.q_last) - h * specified.nodes)
-    now = present(model, state).dynamic_lines
+    now = required_lines(present(model, state))
     ends = end_positions(now, before(state.pose, state.v_minus, h), y_last)
     q_last = with_ends(now.nodes, q_last, ends)
     return replace(lines, mu=after.mu, nu=after.nu, y_last=y_last, q_last=q_last)

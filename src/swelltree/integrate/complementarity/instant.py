@@ -41,6 +41,7 @@ from swelltree.model.sea import surface_and_water_at
 from swelltree.model.signals import drives_at
 from swelltree.model.solved import solved_at, total_loads
 from swelltree.mooring.dynamic.arrays import rest_lengths
+from swelltree.mooring.dynamic.lines import DynamicLines, lines_of, required_lines
 from swelltree.mooring.seabed import bed_plane
 from swelltree.multibody.kinematics import Motion, dof_coordinates, dof_rates, joint_frames
 from swelltree.multibody.rows import Drives
@@ -88,6 +89,11 @@ class Step:
     now: StepInstant
 
     @property
+    def lines(self) -> DynamicLines:
+        """The lines as long as they are now, of a model that has some."""
+        return required_lines(self.model)
+
+    @property
     def size(self) -> Sizes:
         """Numbers of unknowns."""
         return Sizes.of(self.model, self.form)
@@ -122,7 +128,7 @@ def instant(
     nothing = jnp.zeros((0, 3))
     frozen, water, normal, offset = None, None, nothing, jnp.zeros(0)
     winch = None
-    lines = model.lines
+    lines = lines_of(model)
     if lines is not None and lines.arrays is not None:
         q, y = state.lines.q, state.lines.y
         nodes = q.reshape(-1, 3)
@@ -137,8 +143,8 @@ def instant(
             reach=node_reach(lines.arrays.diameter, q),
         )
         g = -model.gravity[2]
-        winch = next_state(model, setup, state)
-        rest = None if winch is None else _lengths_around(model, setup, state, winch)
+        winch = next_state(lines, setup, state)
+        rest = None if winch is None else _lengths_around(lines, setup, state, winch)
         frozen = freeze(lines.arrays, lines.bed, q, at_nodes, g, model.rho, rest)
         if lines.arrays.slow:
             moves = jnp.where(setup.ahead > 0.0, 1.0, 0.0)
@@ -167,11 +173,11 @@ def instant(
 
 
 def _lengths_around(
-    model: Model, setup: StepConstants, state: StepperState, winch: WinchState
+    lines: DynamicLines, setup: StepConstants, state: StepperState, winch: WinchState
 ) -> Array:
     """Unstretched lengths one step ago and one step ahead (line, 2, segment)."""
-    w, arrays = state.lines.winch, model.dynamic_lines.nodes
-    ahead = w.rest + change_of_rest(model, setup, winch)
+    w, arrays = state.lines.winch, lines.nodes
+    ahead = w.rest + change_of_rest(lines, setup, winch)
     both = [rest_lengths(arrays, w.first, rest) for rest in (w.rest_last, ahead)]
     return jnp.stack(both, axis=1)
 

@@ -20,6 +20,7 @@ from swelltree.integrate.complementarity.state import SchemeOptions, StepConstan
 from swelltree.jit.arrays import Array, Tree, pytree
 from swelltree.model.internal_state import InternalState, internal_settled
 from swelltree.model.model import Model
+from swelltree.mooring.dynamic.lines import lines_of
 from swelltree.multibody.kinematics import Pose
 from swelltree.spatial.rotations import about_axis, rotation_vector
 
@@ -219,7 +220,7 @@ def _turn(model: Model, a: StepperState, b: StepperState) -> float:
 
     Segments with bending stiffness, and bodies that can touch the seabed.
     """
-    lines, most = model.lines, 0.0
+    lines, most = lines_of(model), 0.0
     if lines is not None and lines.n_contacts:
         turned = np.asarray(b.pose.R) @ np.swapaxes(np.asarray(a.pose.R), 1, 2)
         bodies = sorted(set(lines.contact_body) - {model.layout.n_bodies})

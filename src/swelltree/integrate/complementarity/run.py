@@ -29,6 +29,7 @@ from swelltree.jit.shapes import shapes_of
 from swelltree.jit.trees import flatten, leaves_of, mapped
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
+from swelltree.mooring.dynamic.lines import lines_of
 from swelltree.multibody.kinematics import Pose
 
 PER_LINE = tuple(
@@ -274,17 +275,17 @@ def empty_samples(model: Model, form: SchemeOptions, state: StepperState, count:
     def room(*shape: int, kind: type = float) -> np.ndarray:
         return np.zeros((count, *shape), kind)
 
-    lines = None
-    if model.lines is not None and model.lines.arrays is not None:
-        n_lines, n = model.dynamic_lines.nodes.rest_length.shape
-        bent = n + 1 if model.dynamic_lines.nodes.bending else 0
+    lines, described = None, lines_of(model)
+    if described is not None and described.arrays is not None:
+        n_lines, n = described.arrays.rest_length.shape
+        bent = n + 1 if described.arrays.bending else 0
         lines = LineSample(
             q=room(n_lines, n + 1, 3),
             v=room(n_lines, n + 1, 3),
             nu=room(n_lines, n + 1),
             report=LineReport(
                 tension=room(n_lines, n),
-                end_force=room(n_lines, model.dynamic_lines.n_points, 3),
+                end_force=room(n_lines, described.n_points, 3),
                 slack=room(n_lines, n, kind=bool),
                 grounded=room(n_lines, n + 1, kind=bool),
                 curvature=room(n_lines, bent),

@@ -8,6 +8,7 @@ from swelltree.integrate.complementarity.start import motion_at
 from swelltree.integrate.complementarity.state import StepperState
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jax
+from swelltree.model.capabilities import CommandsStrokes, HasFirstStates, having
 from swelltree.model.effect import Instant
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
@@ -31,13 +32,13 @@ def sampled(
         motion = motion_at(model, state.pose, state.v_minus, state.angles)
         return Instant(state.t + later, motion, InternalState(state.chi, state.elements))
 
-    for effect in model.effects:
+    for effect in having(model, HasFirstStates):
         if effect.kind not in state.elements:
             continue
         now = now_of(state)
         if before is None:
-            states = effect.begun(model, now)
-        elif effect.takes_samples:
+            states = effect.first_states(model, now)
+        elif isinstance(effect, CommandsStrokes) and effect.event_count:
             # a sample is due at this step or, by rounding, a little behind it
             hit = effect.event_values(model, now_of(state, 1e-6 * h)) <= 0.0
             hit = hit & (effect.event_values(model, now_of(before)) > 0.0)

@@ -24,6 +24,7 @@ from swelltree.jit.arrays import Array, namespace
 from swelltree.model.internal_state import InternalState, internal_at_rest, internal_settled
 from swelltree.model.model import Model
 from swelltree.model.solved import element_names, total_loads
+from swelltree.mooring.dynamic.lines import DynamicLines, lines_of
 from swelltree.multibody.inertia import dense_inertia, world_inertia
 from swelltree.multibody.kinematics import (
     Motion,
@@ -182,12 +183,13 @@ def set_up(
     typical = xp.median(inertia[: size.bodies]) if size.bodies else 1.0
     inertia = xp.maximum(inertia, 1e-9 * typical)
     contact = xp.ones(size.contacts) * typical
-    if model.lines is not None:
+    lines = lines_of(model)
+    if lines is not None:
         knots = xp.append(inertia[size.bodies :: 3], typical)
         contact = xp.where(
-            np.array(model.dynamic_lines.contact_body, dtype=int) < model.layout.n_bodies,
+            np.array(lines.contact_body, dtype=int) < model.layout.n_bodies,
             typical,
-            knots[np.array(model.dynamic_lines.contact_junction, dtype=int)],
+            knots[np.array(lines.contact_junction, dtype=int)],
         )
     # ties pull at junctions, which are light
     light = inertia[size.bodies :].mean() if size.junctions else typical
@@ -246,7 +248,7 @@ def _stroke_inertia(model: Model, coupled: Array) -> Array:
 
 def _junction_scale(model: Model) -> list[np.ndarray]:
     """Mass of every junction with half of the segments that end there, three times each."""
-    lines = model.lines
+    lines = lines_of(model)
     if lines is None or lines.arrays is None or not lines.junctions:
         return []
     mass = np.asarray(lines.junction_mass) + float(model.rho) * np.asarray(lines.junction_volume)
@@ -265,8 +267,9 @@ def at_rest(model: Model, form: SchemeOptions, lines: LineState | None = None) -
     motion = start_motion(model)
     internal = internal_settled(model, internal_at_rest(model), motion.pose)
     size = Sizes.of(model, form)
-    if lines is None and model.lines is not None:
-        lines = lines_at_rest(model, motion)
+    described = lines_of(model)
+    if lines is None and described is not None:
+        lines = lines_at_rest(described, motion)
     terms = len(element_names(model)) + other_terms(model)
     radiation = internal.radiation
     return StepperState(
@@ -281,18 +284,20 @@ def at_rest(model: Model, form: SchemeOptions, lines: LineState | None = None) -
         work=np.zeros(terms),
         lam=np.zeros(size.rows),
         contact=np.zeros(size.contacts),
-        contact_rub=np.zeros((size.contacts, 3)) if size.contacts and _is_rough(model) else None,
+        contact_rub=np.zeros((size.contacts, 3))
+        if size.contacts and _is_rough(described)
+        else None,
         tie=np.zeros((size.ties // 3, 3)),
-        let_go=np.zeros(0) if model.lines is None else np.array(model.lines.tie_waits, float),
-        tie_point=np.zeros((0, 3)) if model.lines is None else np.array(model.lines.tie_point),
+        let_go=np.zeros(0) if described is None else np.array(described.tie_waits, float),
+        tie_point=np.zeros((0, 3)) if described is None else np.array(described.tie_point),
         lines=lines,
         log=empty_log(model),
     )
 
 
-def lines_at_rest(model: Model, motion: Motion) -> LineState:
+def lines_at_rest(lines: DynamicLines, motion: Motion) -> LineState:
     """Lines as they hang between their described ends; their ends where the bodies are now."""
-    lines, pose = model.dynamic_lines, motion.pose
+    pose = motion.pose
     y = np.array(lines.junction_position, float)
     if lines.tie_body:
         nothing = (0,) * len(lines.tie_body)
@@ -307,8 +312,8 @@ def lines_at_rest(model: Model, motion: Motion) -> LineState:
     q[:, 0], q[:, -1] = ends[:, 0], ends[:, 1]
     idle = np.arange(q.shape[1]) < np.asarray(lines.arrays.first)[:, None]
     q = np.where(idle[:, :, None], ends[:, :1], q)
-    winch = winches_at_start(model, motion.v, pose)
-    rub = np.zeros(q.shape) if _is_rough(model) else None
+    winch = winches_at_start(lines, motion.v, pose)
+    rub = np.zeros(q.shape) if _is_rough(lines) else None
     mu, nu = np.array(lines.tension), np.zeros(q.shape[:2])
     slow = None
     if lines.arrays.slow:
@@ -317,6 +322,6 @@ def lines_at_rest(model: Model, motion: Motion) -> LineState:
     return LineState(q, q, mu, nu, y, y, winch, rub, slow)
 
 
-def _is_rough(model: Model) -> bool:
+def _is_rough(lines: DynamicLines | None) -> bool:
     """Has the seabed friction?"""
-    return model.lines is not None and model.lines.bed is not None and model.lines.bed.rough
+    return lines is not None and lines.bed is not None and lines.bed.rough

@@ -10,7 +10,10 @@ from jaxtyping import Float
 
 from swelltree.jit.arrays import Array, Tree, pytree
 from swelltree.jit.backend import jax, jnp
+from swelltree.model.capabilities import all_winches
+from swelltree.model.internal_state import internal_at_rest, present
 from swelltree.model.model import Model
+from swelltree.mooring.dynamic.lines import lines_of, required_lines
 from swelltree.mooring.winches import WinchState
 from swelltree.multibody.constraints import evaluate_rows
 from swelltree.multibody.kinematics import Motion, Pose
@@ -161,7 +164,7 @@ def usual_formulation(model: Model) -> str:
 
 def locks(model: Model) -> bool:
     """Can DOFs of the tree be locked, as those of cable elements on a drum?"""
-    return any(effect.locks for effect in model.effects)
+    return present(model, internal_at_rest(model)).locked is not None
 
 
 class Sizes(NamedTuple):
@@ -180,7 +183,7 @@ class Sizes(NamedTuple):
     @staticmethod
     def of(model: Model, form: SchemeOptions) -> Sizes:
         """Sizes of a model in a form."""
-        layout, lines = model.layout, model.lines
+        layout, lines = model.layout, lines_of(model)
         return Sizes(
             layout.n_tree if form.joint_coordinates else 6 * layout.n_bodies,
             0 if lines is None else 3 * len(lines.junctions),
@@ -241,7 +244,7 @@ SPLIT, MERGE, DRUM, SHORTEST, FAST, CAUGHT, MISSED, RELEASED = (float(k) for k i
 
 def empty_log(model: Model) -> Log | None:
     """Room for events, None where nothing can happen."""
-    lines = model.lines
+    lines = lines_of(model)
     if not winch_numbers(model) and (lines is None or not lines.tie_body):
         return None
     return Log(np.zeros((LOG, 4)), np.zeros((), np.int32))
@@ -249,8 +252,7 @@ def empty_log(model: Model) -> Log | None:
 
 def winch_numbers(model: Model) -> dict[str, int]:
     """All winches of a model, each with the number that its events are noted by."""
-    winches = (effect.winches for effect in model.effects)
-    names = (name for part in winches if part is not None for name in part.names)
+    names = (name for part in all_winches(model) for name in part.names)
     return {name: k for k, name in enumerate(names)}
 
 
@@ -280,8 +282,7 @@ def sentences(model: Model, log: Log | None, until: float) -> list[str]:
         MISSED: "end B of line '{name}' is {value:.3g} m away and not caught",
         RELEASED: "line '{name}' is released at {value:.6g} N",
     }
-    parts = (effect.winches for effect in model.effects)
-    happened = [row for part in parts if part is not None for row in part.stages]
+    happened = [row for part in all_winches(model) for row in part.stages]
     for t, kind, item, value in np.asarray(log.rows)[: min(count, LOG)]:
         of_winch = kind <= FAST
         k = int(item)
@@ -294,5 +295,5 @@ def sentences(model: Model, log: Log | None, until: float) -> list[str]:
 
 def _tied_line(model: Model, tie: int) -> str:
     """Name of the line whose end a tie holds."""
-    lines = model.dynamic_lines
+    lines = required_lines(model)
     return lines.lines[lines.tie_line[tie]]

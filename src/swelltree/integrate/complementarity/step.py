@@ -49,6 +49,7 @@ from swelltree.jit.backend import jax, jnp
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
+from swelltree.mooring.dynamic.lines import lines_of
 from swelltree.multibody.kinematics import dof_coordinates
 
 if TYPE_CHECKING:
@@ -91,13 +92,13 @@ def finished(step: Step, it: Iterate) -> tuple[StepperState, Sample]:
     if lines is not None and lines.winch is not None:
         assert sample is not None
         excess = None
-        if model.dynamic_lines.nodes.bending:
-            excess = tuple(end_positions(model.dynamic_lines, *at)[:, 2:] for at in (here, ahead))
+        if step.lines.nodes.bending:
+            excess = tuple(end_positions(step.lines, *at)[:, 2:] for at in (here, ahead))
         lines, winch, log = finished_winches(step, lines, sample.report, excess, log)
         sample = replace(sample, winch=winch)
     let_go, tie_point, log = finished_ties(step, three.next, y, tie, log)
     touching = jnp.zeros((0, 3))
-    if model.lines is not None and model.lines.n_contacts:
+    if step.size.contacts:
         none = jnp.zeros((step.size.contacts, 3))
         held = none if it.at.contact_rub is None else it.at.contact_rub
         touching, *_ = contact_forces(
@@ -145,7 +146,7 @@ def finished(step: Step, it: Iterate) -> tuple[StepperState, Sample]:
 
 def contact_power(step: Step, three: PoseStencil, force: Array) -> Array:
     """Power of the seabed on bodies, one term where bodies may touch it."""
-    lines = step.model.lines
+    lines = lines_of(step.model)
     if lines is None or not lines.touches:
         return jnp.zeros(0)
     on_body = np.array(lines.contact_body, dtype=int) < step.model.layout.n_bodies
@@ -177,17 +178,17 @@ def _finished_lines(
     step: Step, it: Iterate, three: PoseStencil, y: Array, tie: Array
 ) -> tuple[LineState, LineSample, Array]:
     """Lines at the next instant, their sample now, and the power they give to bodies."""
-    model, setup, state = step.model, step.setup, step.state
+    setup, state = step.setup, step.state
     lines, at = state.lines, it.at
     q, mu, nu = at.q, at.mu, at.nu
     v = (q - lines.q_last) / (2.0 * setup.h)
     excess = None
-    if model.dynamic_lines.nodes.bending:
-        here = end_positions(model.dynamic_lines, state.pose, lines.y)
-        ahead = end_positions(model.dynamic_lines, three.next, y)
+    if step.lines.nodes.bending:
+        here = end_positions(step.lines, state.pose, lines.y)
+        ahead = end_positions(step.lines, three.next, y)
         excess = ends_before(step)[:, 2:], here[:, 2:], ahead[:, 2:]
     reported = report(
-        model.dynamic_lines.nodes,
+        step.lines.nodes,
         step.now.frozen,
         setup.h,
         lines.q_last,
@@ -200,13 +201,13 @@ def _finished_lines(
         at.rub,
     )
     end_velocity = jnp.stack([v[:, 0], v[:, -1]], axis=1)
-    body = np.array(model.dynamic_lines.end_body).reshape(-1, model.dynamic_lines.n_points)[:, :2]
+    body = np.array(step.lines.end_body).reshape(-1, step.lines.n_points)[:, :2]
     on_body = (body < state.v_minus.shape[0]).astype(float)
     pulled = (on_body[:, :, None] * reported.end_force[:, :2] * end_velocity).sum((1, 2))
-    if model.dynamic_lines.tie_body:
+    if step.lines.tie_body:
         # where an end is caught it meets the body at another velocity: what that takes is its own
-        moving = _point_velocity(step, three, model.dynamic_lines.tie_body, state.tie_point)
-        of_line = np.eye(q.shape[0])[np.array(model.dynamic_lines.tie_line)]
+        moving = _point_velocity(step, three, step.lines.tie_body, state.tie_point)
+        of_line = np.eye(q.shape[0])[np.array(step.lines.tie_line)]
         pulled = pulled - of_line.T @ (tie * moving).sum(-1)
     slow = lines.slow
     if slow is not None:
@@ -228,7 +229,7 @@ INSIDE = 1e-8  # m, tolerance of the interior point before the last correction
 def search_inside(step: Step) -> Iterate:
     """A step by the interior point; contacts of bodies keep their smooth rows."""
     first, setup = first_iterate(step), step.setup
-    frozen, arrays = step.now.frozen, step.model.dynamic_lines.nodes
+    frozen, arrays = step.now.frozen, step.lines.nodes
     rest, contact = frozen.rest[:, 1], frozen.contact
 
     def gaps(u: Unknowns) -> tuple[Array, Array]:

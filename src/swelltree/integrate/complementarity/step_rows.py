@@ -34,8 +34,8 @@ from swelltree.integrate.complementarity.sticking import stick_wrench, with_stic
 from swelltree.jit.arrays import Array, namespace, pytree
 from swelltree.jit.backend import jax, jnp
 from swelltree.jit.loops import derivatives_along
-from swelltree.model.model import Model
 from swelltree.mooring.dynamic.arrays import LineArrays
+from swelltree.mooring.dynamic.lines import lines_of
 from swelltree.spatial.linalg import solve_small
 from swelltree.spatial.rotations import SMALL_PRODUCT, is_compact, matmul, product
 
@@ -101,14 +101,14 @@ def evaluate(
     wrench = loads.wrench
     if size.sticks:  # unknown themselves
         wrench = wrench - stick_wrench(model, now.motion, sticking)
-    rigid = stays_open(model)
+    rigid = stays_open(step)
     cond = force = None
     if now.frozen is not None:
         if rows is None:
             rows = line_rows(step, at)
         if frozen_jacobian:
             rows = replace(jax.lax.stop_gradient(rows), R=rows.R, F=rows.F, bed_F=rows.bed_F)
-        fixed = anchored(model)
+        fixed = anchored(step)
         cond = eliminate(rows, fixed)
         force = cond.balance if rigid else cond.end_force_residual
         if fixed:
@@ -132,11 +132,9 @@ def evaluate(
     K = jnp.pad(K, ((0, size.junctions), (0, size.junctions)))
     if cond is not None:
         count = size.junctions // 3
-        into, along = directions(
-            model.dynamic_lines, trial.three, state.pose, trial.g, count, setup.theta
-        )
-        k = 3 * model.dynamic_lines.n_points
-        first = 3 if anchored(model) else 0
+        into, along = directions(step.lines, trial.three, state.pose, trial.g, count, setup.theta)
+        k = 3 * step.lines.n_points
+        first = 3 if anchored(step) else 0
         into, along = (x.reshape(-1, k, x.shape[-1])[:, first:] for x in (into, along))
         K = K + triple(into, cond.matrix if rigid else cond.S, along)
 
@@ -181,22 +179,23 @@ def triple(into: Array, S: Array, along: Array) -> Array:
     return (into[:, :, :, None] * moved_forces[:, :, None, :]).sum((0, 1))
 
 
-def stays_open(model: Model) -> bool:
+def stays_open(step: Step) -> bool:
     """Is the last multiplier of lines an unknown of the whole system?
 
     Eliminated, it would spoil the numbers where an inextensible line is straight and taut.
     """
-    arrays = None if model.lines is None else model.lines.arrays
+    lines = lines_of(step.model)
+    arrays = None if lines is None else lines.arrays
     return arrays is not None and arrays.inextensible and not arrays.bending
 
 
-def anchored(model: Model) -> bool:
+def anchored(step: Step) -> bool:
     """Is end A of every line fixed? Not asked of lines that bend."""
-    lines = model.dynamic_lines
+    lines = step.lines
     if lines.nodes.bending:
         return False
     at_A = zip(lines.end_body[::2], lines.end_junction[::2], strict=True)
-    return all(end == (model.layout.n_bodies, len(lines.junctions)) for end in at_A)
+    return all(end == (step.model.layout.n_bodies, len(lines.junctions)) for end in at_A)
 
 
 def direction(
@@ -225,7 +224,7 @@ def direction(
         return Direction(change, error, merit, lin.power)
     d_ends = (lin.along * result[:count]).sum(-1).reshape(cond.balance.shape)
     d_last = None
-    if stays_open(step.model):
+    if stays_open(step):
         assert now.frozen is not None
         d_last = result[count:] * now.frozen.scale[:, -1] / setup.h**2
     dq, dmu, dnu = back_substitute(cond, d_ends, d_last)
@@ -245,19 +244,19 @@ def changed(step: Step, at: Unknowns, change: Unknowns) -> Unknowns:
     if after.q is None:
         return after
     ends = ends_after(step, after.x)
-    return replace(after, q=with_ends(step.model.dynamic_lines.nodes, after.q, ends))
+    return replace(after, q=with_ends(step.lines.nodes, after.q, ends))
 
 
 def line_rows(
     step: Step, at: Unknowns, slack: Slack | None = None, secant: Array | float = 0.0
 ) -> LineRows:
     """Rows of the lines at an iterate; with slacks those of the interior point."""
-    model, setup, lines = step.model, step.setup, step.state.lines
+    setup, lines = step.setup, step.state.lines
     excess = None
-    if model.dynamic_lines.nodes.bending:
+    if step.lines.nodes.bending:
         excess = ends_before(step)[:, 2:], ends_after(step, at.x)[:, 2:]
     return assemble(
-        model.dynamic_lines.nodes,
+        step.lines.nodes,
         step.now.frozen,
         setup.h,
         lines.q_last,
@@ -278,14 +277,14 @@ def ends_before(step: Step) -> Array:
     """Points of all lines one step ago (line, point, 3)."""
     state = step.state
     last = before(state.pose, state.v_minus, step.setup.h)
-    return end_positions(step.model.dynamic_lines, last, state.lines.y_last)
+    return end_positions(step.lines, last, state.lines.y_last)
 
 
 def ends_after(step: Step, x: Array) -> Array:
     """Points of all lines at the next instant (line, point, 3)."""
     u, y, *_ = step.size.split(x)
     p, g, _ = moved(step, u)
-    return end_positions(step.model.dynamic_lines, poses_around(step, p, g).next, y)
+    return end_positions(step.lines, poses_around(step, p, g).next, y)
 
 
 def with_ends(arrays: LineArrays, q: Array, ends: Array) -> Array:

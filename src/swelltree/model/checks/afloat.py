@@ -79,8 +79,9 @@ def mass_against_displacement(model: Model) -> Iterator[Finding]:
     """Where mass and displaced water differ: a warning, or a note where something carries it."""
     g, rho = float(np.abs(model.gravity[2])), float(model.rho)
     mass, volume = np.asarray(model.bodies.mass), np.array(model.bodies.volume, dtype=float)
-    if model.hydro is not None:
-        volume = volume + np.asarray(model.hydro.buoyancy)[:, 2] / (rho * g)
+    hydro = model.hydro
+    if hydro is not None:
+        volume = volume + np.asarray(hydro.buoyancy)[:, 2] / (rho * g)
     for each in model.described.afloat:
         rows = [model.layout.bodies.index(name) for name in each.bodies]
         acts = [volume[i] > 0.0 or yes for i, yes in zip(rows, each.lifted, strict=True)]

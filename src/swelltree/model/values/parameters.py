@@ -26,10 +26,10 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError, listed, suggest
 from swelltree.describe.paths import is_path
 from swelltree.jit.arrays import Array, Tree, known, namespace
+from swelltree.model.capabilities import HasDerivedParameters, HasParameters, having
 from swelltree.model.values.by_path import described_value, with_described
 
 if TYPE_CHECKING:
-    from swelltree.model.effect import Effect
     from swelltree.model.model import Model
 
 
@@ -40,7 +40,8 @@ def _places(model: Model) -> dict[str, list[tuple[Path, int | None, dict[str, st
     """Where the numbers of every item live: path of fields, row, and names that differ."""
     result: dict[str, list[tuple[Path, int | None, dict[str, str]]]] = {}
     for g, effect in enumerate(model.effects):
-        for item, places in effect.numbers().items():
+        named = effect.parameters() if isinstance(effect, HasParameters) else {}
+        for item, places in named.items():
             result[item] = [(("effects", g, *path), row, other) for path, row, other in places]
     layout = model.layout
     for kind, names in (("joints", layout.joints), ("bodies", layout.bodies)):
@@ -70,11 +71,11 @@ def _find(model: Model, name: str) -> tuple[Path, str, int | None]:
     )
 
 
-def _spread(model: Model, name: str) -> tuple[Effect, str, str] | None:
-    """Effect, item and quantity where the name is that of a number spread over its arrays."""
+def _derived(model: Model, name: str) -> tuple[HasDerivedParameters, str, str] | None:
+    """Effect, item and quantity where the name is that of a derived parameter."""
     item, _, quantity = name.rpartition(".")
-    for effect in model.effects:
-        known = effect.spread_numbers(item)
+    for effect in having(model, HasDerivedParameters):
+        known = effect.derived_parameters(item)
         if known and quantity not in known:
             raise SwelltreeError(
                 f"'{item}' has no number '{quantity}'.{suggest(quantity, known)} "
@@ -109,9 +110,9 @@ def get_value(model: Model, name: str) -> Array:
     """The number or vector of that name, or of that path of the description."""
     if _is_described(model, name):
         return described_value(model, name)
-    spread = _spread(model, name)
-    if spread is not None:
-        effect, item, quantity = spread
+    derived = _derived(model, name)
+    if derived is not None:
+        effect, item, quantity = derived
         return effect.derived_parameter(item, quantity)
     path, quantity, row = _find(model, name)
     result = getattr(_follow(model, path), quantity)
@@ -132,10 +133,10 @@ def set_values(model: Model, values: dict[str, Array]) -> Model:
                 f"'{name}': the value has shape {value.shape}. Give {shape or 'one number'}."
             )
         _check_value(model, name, value)
-        spread = _spread(model, name)
-        if spread is not None:
-            effect, item, quantity = spread
-            model = model.with_effect(effect.with_spread_number(model, item, quantity, value))
+        derived = _derived(model, name)
+        if derived is not None:
+            effect, item, quantity = derived
+            model = model.with_effect(effect.with_derived_parameter(model, item, quantity, value))
             continue
         path, quantity, row = _find(model, name)
         holder = _follow(model, path)

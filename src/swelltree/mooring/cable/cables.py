@@ -26,7 +26,17 @@ from jaxtyping import Float
 
 from swelltree.hydro.morison.drag import DragPieces, size
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
-from swelltree.model.effect import Coordinate, Effect, Instant, Loads
+from swelltree.model.capabilities import (
+    ChangesModel,
+    ExcitedByWaves,
+    HasCalmForm,
+    HasDrag,
+    HasEvents,
+    HasTangent,
+    HasWinches,
+    ReportsLines,
+)
+from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.model.sea import surface_at, water_at
 from swelltree.mooring.cable.cable_winch import (
@@ -46,7 +56,7 @@ from swelltree.mooring.cable.cable_winch import (
     rest_now,
     speeds,
 )
-from swelltree.mooring.channels import LINE_DIMS, end_channels
+from swelltree.mooring.channels import end_channels
 from swelltree.mooring.winches import Winches
 from swelltree.multibody.kinematics import Motion
 from swelltree.multibody.layout import Layout
@@ -142,14 +152,20 @@ def wet_part(
 
 
 @pytree("names", "lines", "body_A", "body_B", "line", "in_water")
-class Cables(Effect):
+class Cables(
+    ChangesModel,
+    HasEvents,
+    ExcitedByWaves,
+    HasCalmForm,
+    HasDrag,
+    HasTangent,
+    HasWinches,
+    ReportsLines,
+):
     """All multibody and lumped cables of a system, in e elements, each line's from A to B."""
 
     kind: ClassVar[str] = "cables"
     prefix: ClassVar[str] = ""  # pyright: ignore[reportIncompatibleMethodOverride]
-    dims: ClassVar[dict[str, tuple[str, ...]]] = LINE_DIMS
-    tangent_each_step: ClassVar[bool] = True
-    switches_between_steps: ClassVar[bool] = True
 
     elements: Elements
     point_A: Array  # (e, 3) in body axes, or in the world
@@ -163,19 +179,8 @@ class Cables(Effect):
     drums: Tree = None  # Drums, where there are winches
 
     @property
-    def feels_current(self) -> bool:  # pyright: ignore
-        """Does a current act on it?"""
-        return self.in_water
-
-    @property
-    def uses_sea(self) -> bool:  # pyright: ignore
-        """Does it ask for the motion of the water?"""
-        return self.in_water
-
-    @property
-    def adds_excitation(self) -> bool:  # pyright: ignore
-        """Do waves act on it?"""
-        return self.in_water
+    def feels(self) -> tuple[str, ...]:  # pyright: ignore
+        return ("waves", "current") if self.in_water else ()
 
     @property
     def winches(self) -> Winches | None:
@@ -184,12 +189,8 @@ class Cables(Effect):
     def in_still_water(self) -> Cables:
         return self.with_winches_held()
 
-    @property
-    def locks(self) -> bool:
-        """Idle elements of winches do not move."""
-        return self.drums is not None
-
     def with_winches_held(self) -> Cables:
+        """The same with winches that stand still."""
         if self.drums is None:
             return self
         winches = self.drums.winches
@@ -255,7 +256,7 @@ class Cables(Effect):
         stored = xp.concatenate([both[:, 0], 0.0 * specified])
         return Loads(wrench, stored, xp.concatenate([both[:, 1], specified]), channels)
 
-    def derivatives(self, model: Model, now: Instant) -> tuple[Array, Array]:
+    def tangent(self, model: Model, now: Instant) -> tuple[Array, Array]:
         """Of the elements: along them by their law, across them by their tension."""
         elements = self.elements
         if self.drums is not None:
@@ -363,9 +364,9 @@ class Cables(Effect):
             total = total + half * speed[w] * down
         return total
 
-    def internal_start(self) -> Array | None:
+    def internal_start(self) -> Array:
         """States of the winches."""
-        return None if self.drums is None else drum_start(self.drums)
+        return np.zeros(0) if self.drums is None else drum_start(self.drums)
 
     def internal_rate(self, model: Model, now: Instant) -> Array:
         """Rates of the states of the winches."""
@@ -393,7 +394,7 @@ class Cables(Effect):
         columns = xp.stack(columns, -1)
         return xp.concatenate([columns, with_energy_terms.momentum, none, none, none], -1)
 
-    def present(self, model: Model, internal: InternalState) -> Model:
+    def apply_states(self, model: Model, internal: InternalState) -> Model:
         """The model with the masses of the rope that is out, idle elements locked."""
         if self.drums is None:
             return model
@@ -406,6 +407,10 @@ class Cables(Effect):
     def event_count(self) -> int:
         """Split and merge of every winch."""
         return 0 if self.drums is None else 2 * len(self.drums.reels)
+
+    def exact_events(self) -> str:
+        """None: an element is split in the first step after it got too long."""
+        return ""
 
     def event_values(self, model: Model, now: Instant) -> Array:
         """Distance of the first elements from being split and merged [m]."""
@@ -603,3 +608,14 @@ def _split(x: Float[Array, "k 3"], s: Float[Array, "k 3"]) -> tuple[Array, Array
     """Part along s as a number, and the rest."""
     along = dot(x, s)
     return along, x - along[:, None] * s
+
+
+def cables_of(model: Model) -> Cables | None:
+    """The cables of a model, None without any."""
+    return model.effect(Cables)
+
+
+def with_drums_stopped(model: Model) -> Model:
+    """The model with the winches of its cables held."""
+    cables = cables_of(model)
+    return model if cables is None else model.with_effect(cables.with_winches_held())

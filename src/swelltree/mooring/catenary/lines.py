@@ -13,14 +13,15 @@ from typing import ClassVar
 import numpy as np
 
 from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.model.effect import Coordinate, Effect, Instant, Loads, Place
+from swelltree.model.capabilities import HasParameters, Moors, ReportsLines, StartsFromEquilibrium
+from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.mooring.catenary.catenary_ends import Ends, Pieces, ends, rows_of
 from swelltree.mooring.catenary.catenary_shape import points_along
 from swelltree.mooring.catenary.catenary_stiffness import inside
 from swelltree.mooring.catenary.junctions import Junctions, joined, rest_of_junctions
-from swelltree.mooring.channels import LINE_DIMS, end_channels
-from swelltree.multibody.layout import Layout
+from swelltree.mooring.channels import end_channels
+from swelltree.multibody.layout import Layout, Place
 from swelltree.multibody.tree import point_motion, spread
 from swelltree.spatial.rotations import dot, masked_sum
 
@@ -42,7 +43,7 @@ STATIC_FIELDS = (
 
 
 @pytree(*STATIC_FIELDS)
-class QuasiStaticLines(Effect):
+class QuasiStaticLines(Moors, StartsFromEquilibrium, HasParameters, ReportsLines):
     """All quasi-static lines of a system, in e pieces.
 
     Pieces run upwards: where a line was described from its upper end, `end_A` and `end_B` say so.
@@ -50,9 +51,6 @@ class QuasiStaticLines(Effect):
 
     kind: ClassVar[str] = "lines"
     prefix: ClassVar[str] = ""  # pyright: ignore[reportIncompatibleMethodOverride]
-    dims: ClassVar[dict[str, tuple[str, ...]]] = LINE_DIMS
-    is_mooring: ClassVar[bool] = True
-    starts_from_equilibrium: ClassVar[bool] = True
     pieces: Pieces
     junctions: Junctions
     point_A: Array  # (e, 3) in body axes, or in the world
@@ -83,7 +81,7 @@ class QuasiStaticLines(Effect):
     def row_sizes(self) -> dict[str, int]:
         return {"line_node": NODES, "line_segment": NODES - 1}
 
-    def numbers(self) -> dict[str, list[Place]]:
+    def parameters(self) -> dict[str, list[Place]]:
         full = [k for k in self.line if self.line.count(k) == 1]
         rows = {self.lines[k]: self.line.index(k) for k in full}
         return {

@@ -17,12 +17,23 @@ from swelltree.describe import System
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.mooring.operations import Coupling, couplings
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
-from swelltree.model.effect import Coordinate, Effect, Instant, Loads, Place
+from swelltree.model.capabilities import (
+    FeelsEnvironment,
+    HasCalmForm,
+    HasConstants,
+    HasDerivedParameters,
+    HasUnknowns,
+    HasWinches,
+    ReportsFields,
+    ReportsLines,
+    StartsFromEquilibrium,
+    having,
+)
+from swelltree.model.effect import Coordinate, Effect, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.mooring.catenary.build import build_lines
 from swelltree.mooring.catenary.left_out import NEGLIGIBLE, current_push
 from swelltree.mooring.catenary.lines import STATIC_FIELDS, QuasiStaticLines
-from swelltree.mooring.channels import LINE_DIMS
 from swelltree.mooring.dynamic.arrays import (
     LineArrays,
     even_numbers,
@@ -33,7 +44,7 @@ from swelltree.mooring.dynamic.arrays import (
 from swelltree.mooring.network import End, Knot, Network, Piece
 from swelltree.mooring.seabed import Bed
 from swelltree.multibody.build_layout import local_point
-from swelltree.multibody.layout import Layout
+from swelltree.multibody.layout import Layout, Place
 
 if TYPE_CHECKING:
     from swelltree.mooring.winches import Winches
@@ -59,7 +70,17 @@ STATIC_LINES = (
     "contact_junction",
     "touches",
 )
-class DynamicLines(Effect):
+class DynamicLines(
+    HasUnknowns,
+    StartsFromEquilibrium,
+    FeelsEnvironment,
+    HasCalmForm,
+    HasWinches,
+    HasDerivedParameters,
+    ReportsLines,
+    HasConstants,
+    ReportsFields,
+):
     """Dynamic lines, the junctions they meet at, and points that may touch the seabed.
 
     A line has two points, its ends A and B; lines that bend have two more, beyond the ends.
@@ -68,9 +89,6 @@ class DynamicLines(Effect):
     kind: ClassVar[str] = "dynamic_lines"
     word: ClassVar[str] = "dynamic lines or contacts"  # pyright: ignore[reportIncompatibleMethodOverride]
     prefix: ClassVar[str] = ""  # pyright: ignore[reportIncompatibleMethodOverride]
-    has_unknowns: ClassVar[bool] = True
-    starts_from_equilibrium: ClassVar[bool] = True
-    dims: ClassVar[dict[str, tuple[str, ...]]] = LINE_DIMS
     names: ClassVar[tuple[str, ...]] = ()  # pyright: ignore[reportIncompatibleVariableOverride]
 
     arrays: LineArrays | None
@@ -134,14 +152,8 @@ class DynamicLines(Effect):
         return len(self.contact_body)
 
     @property
-    def feels_current(self) -> bool:  # pyright: ignore
-        """Does a current act on it?"""
-        return self.arrays is not None
-
-    @property
-    def uses_sea(self) -> bool:  # pyright: ignore
-        """Does it ask for the motion of the water? Contacts alone do not."""
-        return self.arrays is not None
+    def feels(self) -> tuple[str, ...]:  # pyright: ignore
+        return () if self.arrays is None else ("waves", "current")  # not contacts alone
 
     @property
     def solved_terms(self) -> tuple[str, ...]:
@@ -149,7 +161,7 @@ class DynamicLines(Effect):
         return (*(f"line {name}" for name in self.pieces), *(("seabed contact",) * self.touches))
 
     @property
-    def size_of_sample(self) -> int:
+    def sample_size(self) -> int:
         return 0 if self.arrays is None else 10 * len(self.pieces) * self.arrays.n
 
     def loads(self, model: Model, now: Instant) -> Loads:
@@ -163,23 +175,25 @@ class DynamicLines(Effect):
         never = np.full(self.tie_end.shape, np.inf)
         return replace(self, tie_begin=never, tie_end=never, tie_tension=never)
 
-    def smooth(self) -> tuple[Effect | None, str]:
+    def quasi_static(self) -> tuple[Effect | None, str]:
         """The lines as static catenaries."""
         return self.static, STATIC_LINES
 
     def with_winches(self, winches: Winches) -> DynamicLines:
         return replace(self, winches=winches)
 
-    def numbers(self) -> dict[str, list[Place]]:
+    def parameters(self) -> dict[str, list[Place]]:
         return {name: [] for name in self.lines}
 
-    def spread_numbers(self, item: str) -> list[str]:
+    def derived_parameters(self, item: str) -> list[str]:
         return even_numbers(self, item)
 
     def derived_parameter(self, item: str, name: str) -> Array:
         return line_number(self, item, name)
 
-    def with_spread_number(self, model: Model, item: str, name: str, value: Array) -> DynamicLines:
+    def with_derived_parameter(
+        self, model: Model, item: str, name: str, value: Array
+    ) -> DynamicLines:
         return with_line_number(self, model, item, name, value)
 
     def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
@@ -210,6 +224,19 @@ class DynamicLines(Effect):
             "line_segments": self.arrays.n - np.asarray(self.arrays.first),
             "line_length": np.asarray(self.arrays.rest_length),
         }
+
+
+def lines_of(model: Model) -> DynamicLines | None:
+    """The dynamic lines and contacts of a model, None without them."""
+    return model.effect(DynamicLines)
+
+
+def required_lines(model: Model) -> DynamicLines:
+    """The same, of a model that has them."""
+    lines = lines_of(model)
+    if lines is None:
+        raise TypeError("the model has no dynamic lines and no contacts")
+    return lines
 
 
 # --- Dynamic lines as static catenaries, which every smooth study can take
@@ -243,18 +270,17 @@ def with_static_lines(model: Model, study: str | None = None) -> Model:
     """
     if study is not None:
         _check_no_current(model, study)
-    for effect in model.effects:
-        if effect.has_unknowns:
-            stand_in, note = effect.smooth()
-            stored = tuple(stand_in if other is effect else other for other in model.effects)
-            stored = tuple(other for other in stored if other is not None)
-            model = model.replace(effects=stored).noted(note)
+    for effect in having(model, HasUnknowns):
+        stand_in, note = effect.quasi_static()
+        stored = tuple(stand_in if other is effect else other for other in model.effects)
+        stored = tuple(other for other in stored if other is not None)
+        model = model.replace(effects=stored).noted(note)
     return model
 
 
 def _check_no_current(model: Model, study: str) -> None:
     """Reject dynamic lines that a current pushes."""
-    lines, current = model.lines, model.sea.current
+    lines, current = lines_of(model), model.sea.current
     if lines is None or lines.arrays is None or current is None:
         return
     rho, g = float(model.rho), -float(np.asarray(model.gravity)[2])

@@ -13,6 +13,7 @@ from jaxtyping import Float
 
 from swelltree.describe.errors import SwelltreeError
 from swelltree.jit.arrays import Array, namespace
+from swelltree.model.capabilities import all_winches
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
 from swelltree.multibody.constraints import Rows, evaluate_rows
@@ -63,7 +64,7 @@ class AbsoluteCoordinates(Formulation):
 
     def start_poses(self, model: Model) -> tuple[Array, Array]:
         """Initial q and body velocities (6N,)."""
-        if any(effect.winches is not None for effect in model.effects):
+        if all_winches(model):
             raise SwelltreeError(
                 f"a winch on a multibody cable needs joint coordinates, not '{self.name}'. "
                 "Give formulation='path_matrix' or 'composite_body'."

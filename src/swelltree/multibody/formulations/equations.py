@@ -14,11 +14,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.hydro.linear.frame import in_axes, mean_yaw
-from swelltree.hydro.linear.radiation import PrescribedMemoryForce, fitted_memory
+from swelltree.hydro.linear.radiation import (
+    PrescribedMemoryForce,
+    fitted_memory,
+    radiation_memory,
+    with_radiation_memory,
+)
 from swelltree.hydro.splash_zone.immersions import with_immersed_mass
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jax, jnp
-from swelltree.model.effect import Effect, Instant, Loads
+from swelltree.model.capabilities import (
+    CommandsStrokes,
+    HasEquilibriumStates,
+    HasEvents,
+    HasFirstStates,
+    having,
+)
+from swelltree.model.effect import Instant, Loads
 from swelltree.model.internal_state import (
     AT_REST,
     InternalState,
@@ -46,9 +58,10 @@ from swelltree.multibody.formulations.base import (
     State,
 )
 from swelltree.multibody.formulations.channels import StepInstant, channels_at
-from swelltree.multibody.formulations.latches import latch_group, latched_motion, stilled
+from swelltree.multibody.formulations.latches import latched_motion, stilled
 from swelltree.multibody.formulations.reeling import reeled
 from swelltree.multibody.kinematics import Motion
+from swelltree.pto.actuators.forces import latching_forces
 from swelltree.spatial.linear_steps import Ports
 
 if TYPE_CHECKING:
@@ -65,7 +78,7 @@ def start_phase(model: Model, formulation: Formulation) -> Phase:
 def settled_at(model: Model, formulation: Formulation, state: State) -> InternalState:
     """Internal states at the start of a motion from a state: mean yaws are those of the bodies."""
     internal = internal_at_rest(model)
-    if not any(effect.has_equilibrium_states for effect in model.effects):
+    if not having(model, HasEquilibriumStates):
         return internal
     t = np.zeros(())
     pose = formulation.kinematics(present(model, internal), t, state).motion.pose
@@ -95,7 +108,7 @@ def _solved_motion(
     heavy, coupled = with_immersed_mass(model, t, kin.motion), coupled_effect(model)
     if coupled is not None:
         specified = specified.with_effect(coupled)
-    if latch_group(model) is not None:
+    if latching_forces(model) is not None:
         heavy = with_solved_mass(heavy, symmetric=True)
         loads, acceleration, _ = latched_motion(heavy, formulation, kin, loads, now)
     elif coupled is not None:
@@ -134,12 +147,12 @@ def rates(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
 def settle(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
     """Phase brought back onto its constraints."""
     state = formulation.settle(present(model, y.internal), t, y.state)
-    if latch_group(model) is not None:
+    if latching_forces(model) is not None:
         state, _ = _stilled(model, formulation, t, Phase(state, y.work, y.internal))
     if coupled_effect(model) is not None:
         motion = formulation.kinematics(present(model, y.internal), t, state).motion
         y = Phase(y.state, y.work, after_step(model, Instant(t, motion, y.internal)))
-    memory = None if model.hydro is None else model.hydro.memory
+    memory = radiation_memory(model)
     if memory is None or not memory.records:
         return Phase(state, y.work, y.internal)
     v = formulation.kinematics(model, t, state).motion.v
@@ -150,7 +163,7 @@ def settle(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
 
 def event_count(model: Model) -> int:
     """Number of events that the elements of a model watch for."""
-    return sum(group.event_count for group in model.effects)
+    return sum(group.event_count for group in having(model, HasEvents))
 
 
 def _now(model: Model, formulation: Formulation, t: Array, y: Phase) -> Instant:
@@ -158,7 +171,7 @@ def _now(model: Model, formulation: Formulation, t: Array, y: Phase) -> Instant:
     model = present(model, y.internal)
     kin = formulation.kinematics(model, t, y.state)
     now = Instant(t, kin.motion, y.internal)
-    group = latch_group(model)
+    group = latching_forces(model)
     if group is None or not group.watches_hold:
         return now
     model = solved_at(model, now)
@@ -171,7 +184,7 @@ def _now(model: Model, formulation: Formulation, t: Array, y: Phase) -> Instant:
 def event_values(model: Model, formulation: Formulation, t: Array, y: Phase) -> Array:
     """Values whose fall through zero is an event, (event_count,)."""
     now = _now(model, formulation, t, y)
-    watching = [group for group in model.effects if group.event_count]
+    watching = [group for group in having(model, HasEvents) if group.event_count]
     return jnp.concatenate([group.event_values(model, now) for group in watching])
 
 
@@ -179,7 +192,7 @@ def switched(model: Model, formulation: Formulation, t: Array, y: Phase, hit: Ar
     """Phase after events: elements change their internal states, winches their cables too."""
     now = _now(model, formulation, t, y)
     elements, first = dict(y.internal.elements), 0
-    for group in model.effects:
+    for group in having(model, HasEvents):
         if group.event_count:
             its_hits = hit[first : first + group.event_count]
             if group.kind in elements:
@@ -187,7 +200,7 @@ def switched(model: Model, formulation: Formulation, t: Array, y: Phase, hit: Ar
             first += group.event_count
     after = Phase(y.state, y.work, InternalState(y.internal.radiation, elements))
     after = resolved(model, formulation, t, after)
-    group = latch_group(model)
+    group = latching_forces(model)
     if group is not None:
         state, lost = _stilled(model, formulation, t, after)
         names = element_names(model)
@@ -208,7 +221,7 @@ def _stilled(model: Model, formulation: Formulation, t: Array, y: Phase) -> tupl
 
 def resolved(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
     """Phase in which it is decided which strokes stick by friction."""
-    group = latch_group(model)
+    group = latching_forces(model)
     if group is None or not group.sticks:
         return y
 
@@ -227,23 +240,21 @@ def resolved(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phas
 def begun(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
     """Phase at the start of a run: sampled controllers have taken their first sample."""
     elements = dict(y.internal.elements)
-    starting = [
-        g for g in model.effects if g.kind in elements and type(g).begun is not Effect.begun
-    ]
+    starting = [group for group in having(model, HasFirstStates) if group.kind in elements]
     if not starting:
         return y
     now = Instant(
         t, formulation.kinematics(present(model, y.internal), t, y.state).motion, y.internal
     )
     for group in starting:
-        elements[group.kind] = group.begun(model, now)
+        elements[group.kind] = group.first_states(model, now)
     return Phase(y.state, y.work, InternalState(y.internal.radiation, elements))
 
 
 def next_due(model: Model, t: Array, y: Phase) -> Array:
     """The next time at which an event is known to happen [s]; infinite: none is."""
-    times = [due for group in model.effects if (due := group.due(y.internal)) is not None]
-    later = [jnp.where(due > t, due, jnp.inf) for due in times]
+    times = [group.next_sample(y.internal) for group in having(model, CommandsStrokes)]
+    later = [jnp.where(due > t, due, jnp.inf) for due in times if due is not None]
     return jnp.min(jnp.stack(later)) if later else jnp.asarray(jnp.inf)
 
 
@@ -293,11 +304,11 @@ def exact_stages_of(model: Model) -> ExactStages | None:
 
 def ports_of(model: Model) -> Ports | None:
     """The memory as forces and velocities see it in the stages of such a step."""
-    hydro, memory = model.hydro, fitted_memory(model)
-    if hydro is None or memory is None or memory.ports is None:
+    memory = fitted_memory(model)
+    if memory is None or memory.ports is None:
         return None
     specified = PrescribedMemoryForce(memory.B.shape[1], memory.ports.active)
-    return Ports(model.with_effect(replace(hydro, memory=specified)), memory.ports)
+    return Ports(with_radiation_memory(model, specified), memory.ports)
 
 
 def matrix_of(model: Model) -> Array | None:

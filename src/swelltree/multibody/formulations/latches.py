@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.jit.arrays import Array, Tree, pytree
+from swelltree.jit.arrays import Array, pytree
 from swelltree.jit.backend import jax, jnp
 from swelltree.model.effect import Instant, Loads
 from swelltree.model.internal_state import InternalState
@@ -27,6 +27,7 @@ from swelltree.multibody.formulations.base import Acceleration, Formulation, Kin
 from swelltree.multibody.inertia import dense_inertia
 from swelltree.multibody.kinematics import Motion, Pose, joint_frames
 from swelltree.pto.actuators.actuators import of_ptos, pair_wrench
+from swelltree.pto.actuators.forces import latching_forces, stroke_forces
 from swelltree.spatial.linalg import solve_spd
 from swelltree.spatial.rotations import cross
 
@@ -44,11 +45,6 @@ class Hold:
 
     force: Array  # that each latch exerts now
     needed: Array  # that would hold each, by itself where it is open
-
-
-def latch_group(model: Model) -> Tree:
-    """The group that can lock strokes, None if there is none."""
-    return next((group for group in model.effects if group.holds), None)
 
 
 def unit_pairs(model: Model, group: StrokeForces, motion: Motion) -> Float[Array, "k n 6"]:
@@ -74,7 +70,7 @@ def latched_motion(
     model: Model, formulation: Formulation, kin: Kinematics, loads: Loads, now: Instant
 ) -> tuple[Loads, Acceleration, Hold]:
     """Loads and accelerations with the locked strokes held, and the forces in the latches."""
-    group = latch_group(model)
+    group = stroke_forces(model)
     motion = kin.motion
     W = unit_pairs(model, group, motion)
 
@@ -110,7 +106,7 @@ def stilled(
     model: Model, formulation: Formulation, t: Array, state: State, internal: InternalState
 ) -> tuple[State, Float[Array, " e"]]:
     """State whose locked strokes stand still, and the work of the impulses of each latch [J]."""
-    group = latch_group(model)
+    group = stroke_forces(model)
     kin = formulation.kinematics(model, t, state)
     W = unit_pairs(model, group, kin.motion)
     rest = jnp.zeros_like(kin.motion.v)
@@ -147,7 +143,7 @@ def dead_latches(
     model: Model, formulation: Formulation, kin: Kinematics, internal: InternalState, t: Array
 ) -> list[str]:
     """Locked strokes that stand still at a dead centre of their loop, in words."""
-    group = latch_group(model)
+    group = latching_forces(model)
     if group is None:
         return []
     motion = kin.motion

@@ -22,7 +22,7 @@ from swelltree.model.internal_state import InternalState, present
 from swelltree.model.model import Model
 from swelltree.model.solved import element_names, total_loads
 from swelltree.mooring.cable.cable_winch import IDLE, LOST, SLIP, Drums, first_rest
-from swelltree.mooring.cable.cables import Cables
+from swelltree.mooring.cable.cables import Cables, cables_of
 from swelltree.multibody.formulations.base import Formulation, Phase, State, with_locked_dofs
 from swelltree.multibody.inertia import inertia_force, kinetic_energy
 from swelltree.multibody.kinematics import Motion, Pose, joint_frames
@@ -44,7 +44,7 @@ def reeled(model: Model, how: Formulation, t: Array, before: Phase, after: Phase
         before: the phase before the events.
         after: the same with the number of idle elements after them.
     """
-    group = model.effect(Cables)
+    group = cables_of(model)
     if group is None or group.drums is None:
         return after
     drums: Drums = group.drums

@@ -18,9 +18,21 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
-from swelltree.model.effect import Coordinate, Effect, Instant, LinearForm, Loads, Place
+from swelltree.model.capabilities import (
+    CommandsStrokes,
+    HasEvents,
+    HasFirstStates,
+    HasLinearForm,
+    HasNonlinearity,
+    HasParameters,
+    Reports,
+    StoresElastically,
+    having,
+)
+from swelltree.model.effect import Coordinate, Instant, LinearForm, Loads
 from swelltree.model.model import Model
 from swelltree.model.signals import Constant
+from swelltree.multibody.layout import Place
 from swelltree.pto.actuators.actuators import (
     Ends,
     Stops,
@@ -50,7 +62,15 @@ WORDS = {"spring": "spring", "joint_force": "joint force", "pto": "pto"}
     "stopped",
     "watches_hold",
 )
-class StrokeForces(Effect):
+class StrokeForces(
+    HasEvents,
+    HasFirstStates,
+    StoresElastically,
+    HasNonlinearity,
+    HasLinearForm,
+    HasParameters,
+    Reports,
+):
     """All force elements on strokes (e of them), those of one law together."""
 
     strokes: Strokes
@@ -72,7 +92,6 @@ class StrokeForces(Effect):
     watches_hold: bool  # an event depends on the force in a latch
 
     kind: ClassVar[str] = "stroke"
-    stores_from_zero: ClassVar[bool] = True
 
     @property
     def word(self) -> str:
@@ -127,7 +146,7 @@ class StrokeForces(Effect):
         total = [
             xp.zeros(()) if f is None else xp.asarray(f(now.t), dtype=float) for f in self.signals
         ]
-        for effect in model.effects:
+        for effect in having(model, CommandsStrokes):
             for i, u in effect.commands(model, now):
                 total[i] = total[i] + u
         return namespace(*total).stack(total)
@@ -197,13 +216,13 @@ class StrokeForces(Effect):
         return Loads(wrench, values["stored"], power, stroke_channels(self, values, outputs))
 
     # --- internal states and events ------------------------------------------------------
-    def internal_start(self) -> Array | None:
+    def internal_start(self) -> Array:
         if not any(law.states for law in self.laws):
-            return None
+            return np.zeros(0)
         xp = namespace(self.stiffness, *(law.start() for law in self.laws))
         return xp.concatenate([law.start().reshape(-1) for law in self.laws])
 
-    def begun(self, model: Model, now: Instant) -> Array:
+    def first_states(self, model: Model, now: Instant) -> Array:
         parts = zip(self.laws, self.inputs(model, now), strict=True)
         states = [law.begun(inputs).reshape(-1) for law, inputs in parts]
         return namespace(*states).concatenate(states)
@@ -240,9 +259,15 @@ class StrokeForces(Effect):
                 return self.words(rows.start)
         return ""
 
+    def exact_events(self) -> str:
+        # what sticks by friction does so between steps
+        waits = all(law.sticks for law in self.laws if law.events or law.holds)
+        return "" if waits else self.switching()
+
     # --- strokes that can be locked ---------------------------------------------------
     @property
     def holds(self) -> bool:
+        """Can it lock strokes as constraints? Static."""
         return any(law.holds for law in self.laws)
 
     def latched(self, now: Instant) -> Array:
@@ -261,17 +286,15 @@ class StrokeForces(Effect):
 
     @property
     def sticks(self) -> bool:
+        """Can strokes stick by friction, so that `resolved` decides which do? Static."""
         return any(law.sticks for law in self.laws)
-
-    @property
-    def switches_between_steps(self) -> bool:  # pyright: ignore
-        return all(law.sticks for law in self.laws if law.events or law.holds)
 
     def can_stick(self) -> np.ndarray:
         """One for every element whose hold is friction, and so part of its force, (e,)."""
         return np.repeat([float(law.sticks) for law in self.laws], self.counts)
 
     def resolved(self, model: Model, now: Instant) -> Array:
+        """States after one round of deciding which strokes stick."""
         parts = list(zip(self.laws, self.inputs(model, now), strict=True))
         worst = [law.overload(inputs) for law, inputs in parts]
         xp = namespace(*worst)
@@ -280,7 +303,7 @@ class StrokeForces(Effect):
         return xp.concatenate(out)
 
     # --- what is known of it -----------------------------------------------------------
-    def linear(self, model: Model, now: Instant) -> LinearForm:
+    def linear_form(self, model: Model, now: Instant) -> LinearForm:
         from swelltree.pto.actuators.actuators import linear_elements, notes_of  # needs JAX
 
         return LinearForm(elements=linear_elements(self, model, now), notes=notes_of(self))
@@ -302,7 +325,7 @@ class StrokeForces(Effect):
                     return f"{what} changes with time"
         return ""
 
-    def numbers(self) -> dict[str, list[Place]]:
+    def parameters(self) -> dict[str, list[Place]]:
         out: dict[str, list[Place]] = {}
         for number, rows in enumerate(self.slices()):
             for i in range(rows.start, rows.stop):
@@ -374,11 +397,16 @@ def stroke_forces(model: Model) -> StrokeForces:
     return model.effect(StrokeForces) or NO_STROKES
 
 
+def latching_forces(model: Model) -> StrokeForces | None:
+    """The same where they can lock strokes, else None."""
+    forces = stroke_forces(model)
+    return forces if forces.holds else None
+
+
 def element_forces(model: Model, now: Instant) -> Array:
     """Forces of all elements that act to increase their strokes, (e,)."""
-    effect = model.effect(StrokeForces)
-    xp = namespace(now.motion.pose.p)
-    return xp.zeros(0) if effect is None else effect.force(model, now)
+    forces = stroke_forces(model)
+    return forces.force(model, now) if forces.names else namespace(now.motion.pose.p).zeros(0)
 
 
 def with_control(model: Model, signals: dict[int, Callable[[Array], Array]]) -> Model:

@@ -11,7 +11,15 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
 from swelltree.jit.arrays import Array, Numbers, namespace, pytree
-from swelltree.model.effect import Coordinate, Effect, Instant, LinearForm, Loads
+from swelltree.model.capabilities import (
+    ChecksStep,
+    CommandsStrokes,
+    HasLinearForm,
+    HasNonlinearity,
+    PreparedForSea,
+    Reports,
+)
+from swelltree.model.effect import Coordinate, Instant, LinearForm, Loads
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.pto.actuators.actuators import stroke
@@ -164,7 +172,9 @@ class PlainLaw:
 
 
 @pytree("names", "silent", "expected")
-class Controllers(Effect):
+class Controllers(
+    CommandsStrokes, PreparedForSea, ChecksStep, HasNonlinearity, HasLinearForm, Reports
+):
     """All controllers of a system: they command and exert no force themselves."""
 
     controllers: tuple[CompiledController, ...]
@@ -173,8 +183,6 @@ class Controllers(Effect):
     names: tuple[str, ...] = ()
     silent: tuple[int, ...] = ()  # controllers that command nothing
     expected: tuple[ExpectedSea, ...] = ()  # seas that laws or forces were made for
-    dims: ClassVar[dict[str, tuple[str, ...]]] = {"state": ("control_state",)}
-    units: ClassVar[dict[str, str]] = {"state": ""}
 
     def loads(self, model: Model, now: Instant) -> Loads:
         xp = namespace(now.motion.pose.p)
@@ -198,7 +206,7 @@ class Controllers(Effect):
         flat = self.internal_start() if flat is None else flat
         for controller in self.controllers:
             last = first + controller.size
-            out.append(np.zeros(0) if flat is None else flat[first:last])
+            out.append(flat[first:last])
             first = last
         return out
 
@@ -216,7 +224,7 @@ class Controllers(Effect):
     def nonlinearity(self, off_stops: frozenset[str] = frozenset()) -> str:
         return "a controller acts" if self.controllers else ""
 
-    def linear(self, model: Model, now: Instant) -> LinearForm:
+    def linear_form(self, model: Model, now: Instant) -> LinearForm:
         held = (c.name for c in self.controllers if c.sample_time is not None)
         return LinearForm(
             notes=tuple(
@@ -227,23 +235,22 @@ class Controllers(Effect):
 
     # --- the sea ----------------------------------------------------------------------------
     @property
-    def uses_sea(self) -> bool:  # pyright: ignore
-        return any(controller.preview is not None for controller in self.controllers)
+    def feels(self) -> tuple[str, ...]:  # pyright: ignore
+        previews = any(controller.preview is not None for controller in self.controllers)
+        return ("waves",) if previews else ()
 
-    def check_sea(self, waves: RealisedSea) -> None:
+    def in_sea(self, model: Model, waves: RealisedSea, padded: bool = False) -> Controllers:
         for expected in self.expected:
             expected.check(waves)
-
-    def in_sea(self, model: Model, waves: RealisedSea) -> Effect:
         built = tuple(
             c if c.preview is None else replace(c, data=c.preview(waves)) for c in self.controllers
         )
         return replace(self, controllers=built)
 
     # --- states and events ------------------------------------------------------------------
-    def internal_start(self) -> Array | None:
+    def internal_start(self) -> Array:
         if not any(controller.size for controller in self.controllers):
-            return None
+            return np.zeros(0)
         parts: list[Array] = []
         for controller in self.controllers:
             parts += controller.start
@@ -263,7 +270,7 @@ class Controllers(Effect):
     def event_count(self) -> int:
         return sum(controller.event_count for controller in self.controllers)
 
-    def due(self, internal: InternalState) -> Array | None:
+    def next_sample(self, internal: InternalState) -> Array | None:
         times = [
             controller.sample_time * x[-1]
             for controller, x in zip(self.controllers, self.parts(internal), strict=True)
@@ -293,14 +300,10 @@ class Controllers(Effect):
             out.append(x)
         return namespace(*out).concatenate(out)
 
-    def begun(self, model: Model, now: Instant) -> Array | None:
+    def first_states(self, model: Model, now: Instant) -> Array:
         if not any(controller.event_count for controller in self.controllers):
             return now.states(self)
         return self.switched(model, now, np.ones(self.event_count, bool))
-
-    @property
-    def takes_samples(self) -> bool:
-        return self.event_count > 0
 
     def check_step(self, step: float) -> None:
         for controller in self.controllers:
@@ -315,22 +318,30 @@ class Controllers(Effect):
     def switching(self) -> str:
         return next((f"controller '{c.name}'" for c in self.controllers if c.event_count), "")
 
+    def exact_events(self) -> str:
+        """None: samples and surfaces are taken between steps."""
+        return ""
+
+
+def control_of(model: Model) -> Controllers:
+    """The effect of all controllers of a model, without any where it has none."""
+    return model.effect(Controllers) or Controllers(())
+
 
 def controllers_of(model: Model) -> tuple[CompiledController, ...]:
     """The controllers of a model."""
-    effect = model.effect(Controllers)
-    return () if effect is None else effect.controllers
+    return control_of(model).controllers
 
 
 def with_controller(model: Model, controller: CompiledController) -> Model:
     """The model with one more controller."""
-    effect = model.effect(Controllers) or Controllers(())
+    effect = control_of(model)
     return model.with_effect(replace(effect, controllers=(*effect.controllers, controller)))
 
 
 def with_expected_sea(model: Model, expected: ExpectedSea) -> Model:
     """The model, which warns where it runs in another sea."""
-    effect = model.effect(Controllers) or Controllers(())
+    effect = control_of(model)
     return model.with_effect(replace(effect, expected=(*effect.expected, expected)))
 
 
@@ -373,8 +384,7 @@ def measured(model: Model, now: Instant, controller: CompiledController) -> Arra
 
 def _forces(model: Model, now: Instant, controller: CompiledController) -> Array:
     """Forces that act to increase the strokes, without what the controller itself gives."""
-    effect = model.effect(Controllers)
-    assert effect is not None
+    effect = control_of(model)
     number = next(k for k, c in enumerate(effect.controllers) if c is controller)
     bare = model.with_effect(replace(effect, silent=(*effect.silent, number)))
     return stroke_forces(bare).force(bare, now)

@@ -12,7 +12,7 @@ import numpy as np
 
 from swelltree.jit.arrays import Array, namespace
 from swelltree.jit.backend import jax
-from swelltree.pto.controllers.controllers import Controllers, PlainLaw, requested_from
+from swelltree.pto.controllers.controllers import PlainLaw, control_of, requested_from
 from swelltree.pto.controllers.law_checks import where_of
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def not_finite(model: Model, moments: Iterable[Instant]) -> str:
         model: with controllers.
         moments: where to ask, `Now`, in their order; not looked at without traced laws.
     """
-    effect = model.effect(Controllers) or Controllers(())
+    effect = control_of(model)
     traced = [not isinstance(c.law, PlainLaw) for c in effect.controllers]
     for now in moments if any(traced) else ():
         for controller, x in compress(

@@ -17,9 +17,9 @@ from swelltree.describe import System
 from swelltree.describe.errors import SwelltreeError, shown
 from swelltree.describe.paths import MESHED, number_at, number_paths
 from swelltree.describe.values import NamedValues
+from swelltree.model.capabilities import all_winches
 from swelltree.studies.time.stepped.commands import read_values
 from swelltree.studies.time.stepped.run import SteppedRun
-from swelltree.studies.time.winch_findings import all_winches
 
 FORCES, SEA = "forces.", "sea."
 SEEDS = 99.0

@@ -18,11 +18,12 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, listed, suggest
 from swelltree.describe.values import NamedValues
+from swelltree.model.channels import CHANNELS, attributes, own_channels
+from swelltree.model.effect import Channel
 from swelltree.model.model import Model
-from swelltree.results.dataset import coordinates, specified_coordinates
+from swelltree.results.dataset import coordinates_along, specified_coordinates
 from swelltree.results.displacement import following
 from swelltree.results.fatigue import EXPONENTS, damage_equivalent
-from swelltree.results.labels import LABELS, Label, attributes, own_labels
 from swelltree.results.statistics import settled, statistics
 
 if TYPE_CHECKING:
@@ -144,8 +145,8 @@ def dataset_of_cases(
     """
     import xarray as xr
 
-    labels: dict[str, Label] = {
-        label.name: label for label in (LABELS | own_labels(model, channels)).values()
+    labels: dict[str, Channel] = {
+        label.name: label for label in (CHANNELS | own_channels(model, channels)).values()
     }
     variables = {}
     for name, values in channels.items():
@@ -156,5 +157,5 @@ def dataset_of_cases(
         variables[name] = (("case", "time", *label.dims), values, attributes(label))
     used = {dim for dims, _, _ in variables.values() for dim in dims}
     about: NamedValues = {"units": "s", "long_name": "time", "ramp": float(ramp)}
-    along = {name: entry for name, entry in coordinates(model).items() if set(entry[0]) <= used}
+    along = coordinates_along(model, used)
     return xr.Dataset(variables, {"time": ("time", np.asarray(times, float), about), **along})

@@ -9,15 +9,20 @@ highest frequency of the data needs.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from swelltree.describe.environment.seas import Sea
 from swelltree.describe.errors import Finding, SwelltreeError, warn_user
-from swelltree.hydro.linear.data import without_table
-from swelltree.hydro.linear.hydro import POINTS_PER_PERIOD
+from swelltree.hydro.linear.hydro import (
+    POINTS_PER_PERIOD,
+    excitation_of,
+    hydro_table,
+    linear_hydro,
+    with_excitation,
+    without_table,
+)
 from swelltree.hydro.linear.in_sea import apply_sea
 from swelltree.jit.arrays import Tree
 from swelltree.model.model import Model, Pose
@@ -171,20 +176,20 @@ class _Alone(CaseMaker):
 
 def grid_step(model: Model, points: int = POINTS_PER_PERIOD) -> float:
     """Step of a grid in time with some points in the shortest period of the data of a model [s]."""
-    assert model.hydro is not None
-    assert model.hydro.table is not None
-    return 2.0 * np.pi / float(model.hydro.table.omega[-1]) / points
+    table = hydro_table(model)
+    assert table is not None
+    return 2.0 * np.pi / float(table.omega[-1]) / points
 
 
 def filled_up(model: Model, duration: float) -> Model:
     """The model with its wave loads on a grid of the one length of all seas."""
-    hydro = model.hydro
-    if hydro is None or hydro.table is None or hydro.waves is None:
+    loads = excitation_of(model)
+    if hydro_table(model) is None or loads is None:
         return model
     step = grid_step(model)
     # never read: the run ends before
-    longer = hydro.waves.filled_up(2 ** int(np.ceil(np.log2(duration / step + 4))))
-    return model.with_effect(replace(hydro, waves=longer))
+    longer = loads.filled_up(2 ** int(np.ceil(np.log2(duration / step + 4))))
+    return with_excitation(model, longer)
 
 
 def ramp_of_case(case: BatchCase) -> float:
@@ -205,7 +210,7 @@ def with_findings(model: Model, result: xr.Dataset) -> xr.Dataset:
         model: that was run.
         result: of a batch.
     """
-    hydro = model.hydro
+    hydro = linear_hydro(model)
     position = result.get("position")
     if hydro is None or position is None or "statistic" not in position.dims:
         return result

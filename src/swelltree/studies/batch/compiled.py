@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.hydro.linear.data import WaveLoads, without_table
+from swelltree.hydro.linear.data import WaveLoads
+from swelltree.hydro.linear.hydro import with_excitation, without_table
 from swelltree.integrate.problem import Options
 from swelltree.integrate.problem import start as start_carry
 from swelltree.integrate.runge_kutta.batched import begin, fixed_steps
@@ -265,7 +265,6 @@ def with_loads(
         steps: of the grid of each case [s].
         points: of the grid in a chunk.
     """
-    assert plan.model.hydro is not None
     n = 6 * plan.model.layout.n_bodies
     step = np.array(float(steps[0]))
     empty = [np.zeros((points, n)) for _ in range(2)]
@@ -273,9 +272,7 @@ def with_loads(
 
     def ready(case: BatchCase) -> tuple[Model, Tree]:
         built = maker.numbers(case)
-        assert built.stepped.hydro is not None
-        hydro = replace(built.stepped.hydro, waves=loads)
-        return without_table(built.stepped.with_effect(hydro)), built.start
+        return without_table(with_excitation(built.stepped, loads)), built.start
 
     model, y = ready(cases[0])
     if any(case.values for case in cases):

@@ -18,8 +18,11 @@ from swelltree.describe.environment.seas import FocusedWave, IrregularSea, Regul
 from swelltree.describe.errors import SwelltreeError, SwelltreeWarning
 from swelltree.hydro.linear.data import LEFT_OUT, Table
 from swelltree.hydro.linear.excitation import excitation_at
+from swelltree.hydro.linear.frame import follows_yaw
+from swelltree.hydro.linear.hydro import hydro_table
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.trees import leaves_of, structure_of
+from swelltree.model.capabilities import feels
 from swelltree.model.model import Model
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
 from swelltree.studies.batch.gpu_drawn_waves import DrawnWaves
@@ -55,10 +58,10 @@ class DeviceSeas:
 
 def built_on_device(model: Model, cases: Sequence[BatchCase]) -> bool:
     """Whether the loads of such cases are sums of waves that do not follow the bodies."""
-    hydro = model.hydro
-    if hydro is None or hydro.table is None or hydro.table.drift is not None:
+    table = hydro_table(model)
+    if table is None or table.drift is not None:
         return False
-    if any(effect.uses_sea or effect.rotates_hydro_frame for effect in model.effects):
+    if feels(model, "waves") or follows_yaw(model):
         return False
     return all(isinstance(case.sea, LINEAR) for case in cases)
 
@@ -78,9 +81,8 @@ def device_seas(
         groups: of them by `alike`, where they are known.
     """
     groups = identical(cases) if groups is None else groups
-    assert model.hydro is not None
-    assert model.hydro.table is not None
-    data: Table = model.hydro.table
+    data = hydro_table(model)
+    assert data is not None
     excitation = data.excitation if data.remaining is None else data.remaining
     drawn = _drawn_there(model, maker, data, excitation, cases, groups)
     if drawn is not None:

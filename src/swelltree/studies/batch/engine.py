@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from swelltree.describe.values import NamedValues
-from swelltree.hydro.linear.hydro import POINTS_PER_PERIOD
+from swelltree.hydro.linear.hydro import POINTS_PER_PERIOD, hydro_table
 from swelltree.integrate.solution import Code
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jnp
@@ -147,10 +147,10 @@ class Engine(ABC):
 
     def room_of_loads(self, plan: Plan) -> int:
         """Numbers of a case that loads of waves take here: they lie on a grid for the whole run."""
-        hydro = plan.model.hydro
-        if hydro is None or hydro.table is None:
+        table = hydro_table(plan.model)
+        if table is None:
             return 0
-        points = plan.end * float(hydro.table.omega[-1]) * POINTS_PER_PERIOD / (2.0 * np.pi)
+        points = plan.end * float(table.omega[-1]) * POINTS_PER_PERIOD / (2.0 * np.pi)
         # filled up to a power of two; loads and rates
         return int(2.0 * 2.0 * points * 6 * plan.model.layout.n_bodies)
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from swelltree.hydro.linear.data import WaveLoads
+from swelltree.hydro.linear.hydro import excitation_of, hydro_table, with_excitation
 from swelltree.hydro.linear.wave_sums import WaveSums
 from swelltree.integrate.problem import Options
 from swelltree.jit.arrays import Array, Tree
@@ -84,8 +85,7 @@ class OnGpu(Compiled):
         chunk = _chunk(plan)
         # samples of the run, and twice those of a block; what steps hand on
         of_case = (len(plan.times) + 2 * chunk) * numbers + STEPPING
-        hydro = plan.model.hydro
-        if hydro is not None and hydro.table is not None:
+        if hydro_table(plan.model) is not None:
             points, n = _rows(plan, chunk), 6 * plan.model.layout.n_bodies
             of_case += 2 * points * n + HarmonicSums.room_of_case(n, WAVES, points)
         return int(SHARE * device.free_memory() / (8.0 * of_case))
@@ -101,8 +101,7 @@ class OnGpu(Compiled):
     # --- how cases are made -----------------------------------------------------------------
     def maker(self, plan: Plan) -> CaseMaker:
         """Makes models whose loads of waves are summed where they are needed."""
-        hydro = plan.model.hydro
-        there = hydro is not None and hydro.table is not None
+        there = hydro_table(plan.model) is not None
         return maker_of(plan, grid_step(plan.model, POINTS) if there else None)
 
     def program(self, plan: Plan, built: PreparedBatch) -> GpuProgram:
@@ -152,8 +151,7 @@ SHARE = 0.7  # of the free memory that a batch takes
 
 def _chunk(plan: Plan) -> int:
     """Samples of a block of time, in which waves are summed at a good number of instants."""
-    hydro = plan.model.hydro
-    if hydro is None or hydro.table is None:
+    if hydro_table(plan.model) is None:
         return 64
     length = INSTANTS * RATIO * grid_step(plan.model, POINTS)
     between = float(np.diff(plan.times).max()) if len(plan.times) > 1 else length
@@ -162,8 +160,7 @@ def _chunk(plan: Plan) -> int:
 
 def _rows(plan: Plan, chunk: int) -> int:
     """Rows of a grid of loads that covers any chunk of the times."""
-    hydro = plan.model.hydro
-    if hydro is None or hydro.table is None:
+    if hydro_table(plan.model) is None:
         return 0
     ends = np.append(plan.times[::chunk], plan.times[-1])
     longest = float(np.diff(ends).max()) + float(np.diff(plan.times).max(initial=0.0))
@@ -207,12 +204,11 @@ def _gpu_program(
     step = advance(how, matters, eventful, names)
 
     def run(model: Model, options: Options, state: Tree, times: Array) -> Tree:
-        hydro = model.hydro
-        if hydro is not None and isinstance(hydro.waves, WaveSums):
-            loads: Tree = hydro.waves.loads(times[0], rows)
-            model = model.with_effect(replace(hydro, waves=loads))
-        elif hydro is not None and isinstance(hydro.waves, WaveLoads):
-            model = model.with_effect(replace(hydro, waves=replace(hydro.waves, begin=times[0])))
+        loads = excitation_of(model)
+        if isinstance(loads, WaveSums):
+            model = with_excitation(model, loads.loads(times[0], rows))
+        elif isinstance(loads, WaveLoads):
+            model = with_excitation(model, replace(loads, begin=times[0]))
         return step(model, options, state, times)
 
     return GpuProgram(run, short=short)

@@ -18,6 +18,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError, SwelltreeWarning
 from swelltree.hydro.linear.data import LEFT_OUT, Table, WaveLoads
 from swelltree.hydro.linear.excitation import excitation_at
+from swelltree.hydro.linear.hydro import excitation_of, hydro_table, with_excitation
 from swelltree.hydro.linear.in_sea import apply_sea
 from swelltree.integrate.problem import Options
 from swelltree.jit.arrays import Array, Tree
@@ -135,16 +136,14 @@ def _models(
 
 
 def _of_waves(model: Model) -> list[Tree]:
-    assert model.hydro is not None
-    return leaves_of((model.hydro.table, model.water))
+    return leaves_of((hydro_table(model), model.water))
 
 
 def _forces(
     model: Model, maker: CaseMaker, rows: list[int], cases: list[BatchCase]
 ) -> tuple[_Forces, dict[int, str]]:
     """Waves and forces of cases of one sea, and the messages of those that cannot be run."""
-    assert model.hydro is not None
-    table = model.hydro.table
+    table = hydro_table(model)
     assert table is not None
     data: Table = table if table.remaining is None else replace(table, excitation=table.remaining)
     # once as in a single run: what is wrong, or worth a warning, is reported there
@@ -257,8 +256,7 @@ class SideBySide(Compiled):
 
 def _samples(plan: Plan) -> int:
     """Samples of a chunk."""
-    hydro = plan.model.hydro
-    if hydro is None or hydro.table is None or len(plan.times) < 2:
+    if hydro_table(plan.model) is None or len(plan.times) < 2:
         return SAMPLES[1]
     length = INSTANTS * RATIO * grid_step(plan.model)
     return int(np.clip(round(length / float(np.diff(plan.times).max())), *SAMPLES))
@@ -291,12 +289,11 @@ def _lane_program(
     step = advance(how, matters, eventful, names)
 
     def run(model: Model, options: Options, state: Tree, times: Array) -> Tree:
-        hydro = model.hydro
-        if in_chunks and hydro is not None and isinstance(hydro.waves, WaveLoads):
-            loads = hydro.waves
+        loads = excitation_of(model)
+        if in_chunks and isinstance(loads, WaveLoads):
             # the grid of a chunk begins at its last point before it, as in `LaneSums.fill`
             begin = jnp.floor(times[0] / loads.step) * loads.step
-            model = model.with_effect(replace(hydro, waves=replace(loads, begin=begin)))
+            model = with_excitation(model, replace(loads, begin=begin))
         return step(model, options, state, times)
 
     return LaneProgram(run, width)

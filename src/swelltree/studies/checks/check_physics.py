@@ -8,6 +8,8 @@ will it take. `brief` has the part that costs milliseconds and precedes every ru
 from __future__ import annotations
 
 from swelltree.describe.errors import Finding, sorted_findings
+from swelltree.hydro.linear.hydro import hydro_table
+from swelltree.model.capabilities import HasUnknowns, having
 from swelltree.model.checks.afloat import mass_against_displacement
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import formulation as chosen_formulation
@@ -48,7 +50,7 @@ def check_physics(
     """
     how = chosen_formulation(formulation or "path_matrix")
     findings = [*mass_against_displacement(model), *inertias(model), *damping_decayed(model)]
-    on_lines = TrialOnLines(model, sea, formulation, case) if model.has_unknowns else None
+    on_lines = TrialOnLines(model, sea, formulation, case) if having(model, HasUnknowns) else None
     resting = at_rest(model, how, on_lines)
     findings += resting
     waves = None if sea is None else realised(model, sea, case)
@@ -58,7 +60,7 @@ def check_physics(
     if sea is not None and isinstance(waves, Components) and len(waves.amplitude):
         inside = sea_in_band(model, waves)
         findings += inside
-        if lies and model.hydro is not None and model.hydro.table is not None and not inside:
+        if lies and hydro_table(model) is not None and not inside:
             findings += resonances(model, how, waves)
             findings += expected_motion(model, sea, how, case)
     if trial and lies and on_lines is not None:

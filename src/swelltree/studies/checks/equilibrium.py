@@ -8,8 +8,10 @@ import numpy as np
 
 from swelltree.describe.errors import Finding, SwelltreeError
 from swelltree.hydro.linear.build import moving_dofs
-from swelltree.hydro.weak_scatterer.effect import WeakScatterers
+from swelltree.hydro.linear.hydro import linear_hydro
+from swelltree.model.capabilities import all_winches
 from swelltree.model.model import Model
+from swelltree.model.solved import coupled_effect
 from swelltree.multibody.formulations import Formulation
 from swelltree.multibody.formulations.equations import start_phase
 from swelltree.multibody.kinematics import Pose
@@ -79,9 +81,9 @@ def at_rest(model: Model, how: Formulation, on_lines: TrialOnLines | None) -> li
         return [Finding("error", "no equilibrium", text)]
     after = placed(how)(model, rest)[0]
     moved = [*_moved(model, _described(model, how), after)]
-    if any(effect.winches is not None for effect in model.effects):
+    if all_winches(model):
         return moved
-    if model.effect(WeakScatterers) is not None:
+    if coupled_effect(model) is not None:
         return moved  # no linear model, whose stability could be looked at
     return [*moved, *_stability(linear_model(model, how, "infinite", start=rest))]
 
@@ -91,8 +93,9 @@ def _described(model: Model, how: Formulation) -> Pose:
 
     A run may start elsewhere on purpose, as a decay does.
     """
-    if model.hydro is not None:
-        return model.hydro.mean
+    hydro = linear_hydro(model)
+    if hydro is not None:
+        return hydro.mean
     return placed(how)(model, start_phase(model, how).state)[0]
 
 
@@ -106,8 +109,9 @@ def _moved(model: Model, before: Pose, after: Pose) -> Iterator[Finding]:
         if wet.any() and not wet[i]:
             continue
         reach = 1.0
-        if model.hydro is not None:
-            known = np.broadcast_to(np.asarray(model.hydro.reach), model.layout.n_bodies)[i]
+        hydro = linear_hydro(model)
+        if hydro is not None:
+            known = np.broadcast_to(np.asarray(hydro.reach), model.layout.n_bodies)[i]
             reach = float(known) if np.isfinite(known) else 1.0
         tilt = float(np.abs(turn[i, :2]).max())
         if abs(rise[i, 2]) > SHIFTED * reach or tilt > TILTED:

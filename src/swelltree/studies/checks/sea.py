@@ -10,9 +10,12 @@ from swelltree.describe.errors import Finding
 from swelltree.hydro.froude_krylov.hulls import Hulls
 from swelltree.hydro.linear.build import moving_dofs
 from swelltree.hydro.linear.data import LEFT_OUT, NEGLIGIBLE
+from swelltree.hydro.linear.hydro import hydro_table, linear_hydro
+from swelltree.hydro.linear.radiation import radiation_memory
 from swelltree.hydro.weak_scatterer.coefficients import weak_scatterer_coefficients
 from swelltree.hydro.weak_scatterer.effect import WeakScatterers
 from swelltree.hydro.weak_scatterer.incident.of_sea import main_frequency
+from swelltree.model.capabilities import HasDrag, having
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation
 from swelltree.multibody.layout import DOFS
@@ -35,9 +38,10 @@ AMPLITUDE_FACTOR = 3.0  # standard deviations: a large amplitude of a sea state
 
 def sea_in_band(model: Model, waves: Components) -> list[Finding]:
     """Energy of the sea outside the frequencies of the data."""
-    if model.hydro is None or model.hydro.table is None:
+    table = hydro_table(model)
+    if table is None:
         return []
-    low, high = float(model.hydro.table.omega[0]), float(model.hydro.table.omega[-1])
+    low, high = float(table.omega[0]), float(table.omega[-1])
     omega, energy = np.asarray(waves.omega), np.asarray(waves.amplitude) ** 2
     outside = (omega < low * (1 - 1e-9)) | (omega > high * (1 + 1e-9))
     part = float(energy[outside].sum() / energy.sum())
@@ -90,9 +94,10 @@ def _advice(accuracy: float | None) -> str:
 
 def damping_decayed(model: Model, limit: float = DECAYED) -> Iterator[Finding]:
     """Damping that has not died out where the data end: the memory is cut off."""
-    if model.hydro is None or model.hydro.table is None or model.hydro.memory is None:
+    table = hydro_table(model)
+    if table is None or radiation_memory(model) is None:
         return
-    damping = np.diagonal(np.asarray(model.hydro.table.radiation_damping), axis1=1, axis2=2)
+    damping = np.diagonal(np.asarray(table.radiation_damping), axis1=1, axis2=2)
     largest = damping.max(axis=0)
     # only what the joints let move
     matters = (largest > 1e-6 * largest.max(initial=0.0)) & moving_dofs(model)
@@ -104,7 +109,7 @@ def damping_decayed(model: Model, limit: float = DECAYED) -> Iterator[Finding]:
             "kernel",
             f"the radiation damping of {model.layout.bodies[k // 6]} {DOFS[k % 6]} is still "
             f"{100 * left[k]:.2g} % of its largest where the data end at "
-            f"{float(model.hydro.table.omega[-1]):.3g} rad/s, so the memory misses its beginning. "
+            f"{float(table.omega[-1]):.3g} rad/s, so the memory misses its beginning. "
             "Compute higher frequencies.",
             {"left": float(left[k])},
         )
@@ -176,8 +181,9 @@ def expected_motion(
     deviation = moved.standard_deviation.values  # in the order of the description
     factor = AMPLITUDE_FACTOR if len(waves.amplitude) > 1 else np.sqrt(2.0)
     wet = wet_rows(model)
-    assert model.hydro is not None
-    reaches = np.broadcast_to(np.asarray(model.hydro.reach), model.layout.n_bodies)
+    hydro = linear_hydro(model)
+    assert hydro is not None
+    reaches = np.broadcast_to(np.asarray(hydro.reach), model.layout.n_bodies)
     for i, name in enumerate(moved.body.values):
         k = model.layout.bodies.index(str(name))
         if not wet[k]:
@@ -188,9 +194,10 @@ def expected_motion(
 
 def too_high(model: Model, height: float) -> Iterator[Finding]:
     """Waves higher than the hulls they shall move."""
-    assert model.hydro is not None
-    volumes = np.asarray(model.hydro.buoyancy)[:, 2] / (float(model.rho) * model.water.g)
-    reaches = np.broadcast_to(np.asarray(model.hydro.reach), model.layout.n_bodies)
+    hydro = linear_hydro(model)
+    assert hydro is not None
+    volumes = np.asarray(hydro.buoyancy)[:, 2] / (float(model.rho) * model.water.g)
+    reaches = np.broadcast_to(np.asarray(hydro.reach), model.layout.n_bodies)
     for name, reach, volume in zip(model.layout.bodies, reaches, volumes, strict=True):
         if nonlinear(model, name) or not volume > 0.0:
             continue
@@ -238,7 +245,7 @@ def outside_linear_range(
 
 def has_drag(model: Model) -> bool:
     """Does any element take energy by drag?"""
-    return any(effect.without_drag() is not effect for effect in model.effects)
+    return any(effect.without_drag() is not effect for effect in having(model, HasDrag))
 
 
 def nonlinear(model: Model, name: str) -> bool:
@@ -249,7 +256,8 @@ def nonlinear(model: Model, name: str) -> bool:
 
 def wet_rows(model: Model) -> np.ndarray:
     """Which bodies the hydro data hold (N,)."""
-    if model.hydro is None or model.hydro.table is None:
+    table = hydro_table(model)
+    if table is None:
         return np.zeros(model.layout.n_bodies, dtype=bool)
-    added = np.abs(np.diagonal(np.asarray(model.hydro.table.added_mass_inf)))
+    added = np.abs(np.diagonal(np.asarray(table.added_mass_inf)))
     return added.reshape(-1, 6).max(axis=1) > 0.0

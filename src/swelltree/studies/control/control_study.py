@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
+from swelltree.hydro.linear.hydro import hydro_table, linear_hydro
 from swelltree.integrate.fourier import from_complex, to_complex
 from swelltree.jit.arrays import Tree
 from swelltree.jit.engine import note, noted
+from swelltree.model.capabilities import HasUnknowns, having
 from swelltree.model.model import Model
 from swelltree.model.signals import Constant
 from swelltree.multibody.formulations import Formulation
@@ -235,7 +237,7 @@ def looks_linear(
     """Is the model linear? Asked of the equations that the nonlinear search would need."""
     if not may_be_linear(still_model(model), how):
         return False
-    if not model.has_unknowns and period.harmonics >= 1:
+    if not having(model, HasUnknowns) and period.harmonics >= 1:
         problem = set_up(model, how, period)
         size = 3 * linear.at.state.s.shape[0] + len(ports)
         some = np.asarray(problem.basis.time)[:3]
@@ -298,7 +300,7 @@ def replayed_powers(
 def _why_not(model: Model, waves: RealisedSea | None, radiation: str) -> str:
     if not isinstance(waves, Components):
         return "this sea has no ramp"
-    hydro = model.hydro
+    hydro = linear_hydro(model)
     if hydro is None or hydro.memory is not None or radiation != "data" or hydro.table is None:
         return ""
     radiates = np.any(np.asarray(hydro.table.radiation_damping))
@@ -433,7 +435,7 @@ class ControlStudy:
         """
         still = [Constant(np.zeros(())) for _ in ports.names]
         free = with_signals(freed(model, ports.place), ports, still)
-        known = KNOWN.about((free, None if free.hydro is None else free.hydro.table))
+        known = KNOWN.about((free, hydro_table(free)))
 
         def linearised() -> LinearModel:
             return linear_model(free, how, radiation, study="optimal_control")

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.hydro.linear.data import without_table
+from swelltree.hydro.linear.hydro import without_table
 from swelltree.integrate.fourier import from_complex
 from swelltree.jit.arrays import Tree
 from swelltree.jit.backend import jnp

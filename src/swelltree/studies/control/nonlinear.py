@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
+from swelltree.hydro.linear.hydro import hydro_table
 from swelltree.integrate.fourier import basis, to_complex
 from swelltree.integrate.programming.sequential import minimise
 from swelltree.jit.arrays import Tree
@@ -128,7 +129,7 @@ def nonlinear_control(
     stops = softened[0] is not None
     reduced = Reduced(DrivenNodes(how, periods[0], ports, port.mean))
     alone = np.zeros((port.harmonics, len(ports)), dtype=complex)
-    table = None if model.hydro is None else model.hydro.table
+    table = hydro_table(model)
     if isinstance(waves, Components) and table is not None:
         alone = wave_rates(port, wave_forces(linear, port, waves))
     force_scale, power_scale = scales(port, alone, asked.limits)

@@ -21,6 +21,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, listed
+from swelltree.hydro.linear.hydro import linear_hydro
+from swelltree.hydro.linear.radiation import radiation_memory
 from swelltree.integrate.programming.quadratic import solve_quadratic
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import formulation as chosen_formulation
@@ -46,8 +48,8 @@ class Plant:
     """Discrete linear model: z+ = A z + B0 u + B1 u+ + E0 f + E1 f+, y = C z."""
 
     def __init__(self, model: Model, ports: Ports, sample: float) -> None:
-        memory = None if model.hydro is None else model.hydro.memory
-        if model.hydro is None or (memory is not None and memory.fitted is None):
+        memory = radiation_memory(model)
+        if linear_hydro(model) is None or (memory is not None and memory.fitted is None):
             raise SwelltreeError(
                 "mpc: the model needs radiation states. Compile with radiation='state_space'."
             )

@@ -9,6 +9,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError
 from swelltree.hydro.linear.data import Table
 from swelltree.hydro.linear.excitation import DataExcitation, in_band
+from swelltree.hydro.linear.hydro import hydro_table, linear_hydro
 from swelltree.hydro.morison.drag import DragPieces
 from swelltree.jit.arrays import Array
 from swelltree.model.model import Model
@@ -45,22 +46,23 @@ class Excitation:
         """Which bodies the sea acts on by hydro data, (N,) bool."""
         model = self.at.model
         if self.by_data is None:
-            return np.full(model.layout.n_bodies, model.hydro is not None)
+            return np.full(model.layout.n_bodies, linear_hydro(model) is not None)
         return self.by_data.wet()
 
 
 def table_of(model: Model) -> Table:
     """The hydro data, which must be there."""
-    if model.hydro is None or model.hydro.table is None:
+    table = hydro_table(model)
+    if table is None:
         raise SwelltreeError(
             "rao: the model has no hydro data. Compile with compile(system, hydro=...)."
         )
-    return model.hydro.table
+    return table
 
 
 def has_table(model: Model) -> bool:
     """Are there hydro data?"""
-    return model.hydro is not None and model.hydro.table is not None
+    return hydro_table(model) is not None
 
 
 def waves_of(model: Model, sea: AnySea, case: int | str) -> Waves:

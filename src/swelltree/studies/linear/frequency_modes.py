@@ -169,7 +169,7 @@ def _along_axes(shapes: list[np.ndarray], group: list[int], mass: np.ndarray) ->
     """Another basis of some modes, each without the main directions of the others."""
     vectors = np.stack([shapes[mode] for mode in group], axis=1)
     weighted = np.sqrt(np.diag(mass))[:, None] * vectors[: len(mass)]
-    main = np.sort(qr(weighted.T, mode="r", pivoting=True)[1][: len(group)])
+    main = np.sort(qr(weighted.T, mode="r", pivoting=True)[-1][: len(group)])
     return vectors @ np.linalg.inv(vectors[main])
 
 

@@ -22,6 +22,7 @@ from swelltree.describe.errors import listed
 from swelltree.jit.arrays import Array, namespace, pytree
 from swelltree.jit.backend import is_traced, jnp
 from swelltree.jit.points import Points
+from swelltree.model.capabilities import HasEquilibriumStates, HasEvents, HasStates, having
 from swelltree.model.effect import Instant
 from swelltree.model.internal_state import InternalState, internal_rate, present
 from swelltree.model.model import Model
@@ -88,8 +89,8 @@ def _moving_kinds(model: Model, internal: InternalState) -> list[str]:
     """Effects whose internal states are not settled by the places of bodies."""
     return [
         e.kind
-        for e in model.effects
-        if e.kind in internal.elements and not e.has_equilibrium_states
+        for e in having(model, HasStates)
+        if e.kind in internal.elements and not isinstance(e, HasEquilibriumStates)
     ]
 
 
@@ -131,8 +132,9 @@ def internal_block(at: OperatingPoint, elements: int) -> InternalBlock:
     """
     model, how, state, Z = at.model, at.formulation, at.state, at.directions
     internal = settled_at(model, how, state)
-    # what switches at events is stated by the effect itself, `Effect.linear`
-    words = {effect.kind: effect.word for effect in model.effects if not effect.switching()}
+    # what switches at events is stated by the effect itself, `HasLinearForm`
+    switching = {effect.kind for effect in having(model, HasEvents) if effect.switching()}
+    words = {e.kind: e.word for e in having(model, HasStates) if e.kind not in switching}
     kinds = _moving_kinds(model, internal)
     still = [words[kind] for kind in internal.elements if kind in words and kind not in kinds]
     f, n = Z.shape[1], Z.shape[0]

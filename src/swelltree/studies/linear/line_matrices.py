@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Complex, Float
 
-from swelltree.hydro.linear.data import without_table
+from swelltree.hydro.linear.hydro import without_table
 from swelltree.integrate.complementarity.attached import end_positions
 from swelltree.integrate.complementarity.lines.bending import kink_weights
 from swelltree.integrate.complementarity.lines.channels import line_channels
@@ -38,6 +38,7 @@ from swelltree.model.model import Model
 from swelltree.model.sea import surface_and_water_at
 from swelltree.model.solved import prepared
 from swelltree.mooring.dynamic.arrays import LineArrays
+from swelltree.mooring.dynamic.lines import required_lines
 from swelltree.studies.time.complementarity.start import to_rest
 
 MATRICES = ("mass", "damping", "stiffness")
@@ -114,7 +115,7 @@ def lines_at_rest(model: Model, *, hold: bool = False) -> LinesAtRest:
     model = prepared(without_table(model))
     rest = mapped(np.asarray, to_rest(model, form_of(model, "lagrange"), 1, hold=hold))
     model = present(model, rest.state)
-    dynamic = model.dynamic_lines
+    dynamic = required_lines(model)
     arrays, state = dynamic.nodes, rest.state.lines
     q = np.asarray(state.q)
     points = q.reshape(-1, 3)

@@ -9,6 +9,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError, suggest
 from swelltree.jit.arrays import Tree
 from swelltree.model.model import Model
+from swelltree.mooring.dynamic.lines import lines_of
 from swelltree.studies.linear.line_matrices import LineMatrices, lines_at_rest
 from swelltree.studies.options import study_of_model
 
@@ -35,7 +36,7 @@ def line_modes(model: Model, line: str, *, modes: int = 10) -> xr.Dataset:
         line: name of a dynamic line.
         modes: how many; all if there are fewer.
     """
-    lines = model.lines
+    lines = lines_of(model)
     names = () if lines is None or lines.arrays is None else lines.pieces
     if line not in names:
         raise SwelltreeError(

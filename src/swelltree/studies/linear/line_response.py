@@ -15,6 +15,7 @@ import numpy as np
 from swelltree.describe.errors import warn_user
 from swelltree.hydro.morison.drag import DragPieces
 from swelltree.model.model import Model
+from swelltree.mooring.dynamic.lines import lines_of, required_lines
 from swelltree.multibody.kinematics import with_world
 from swelltree.spatial.rotations import matvec, skew
 from swelltree.studies.linear.drag import (
@@ -59,7 +60,7 @@ class LineSystem:
 
     def __init__(self, linear: LinearModel, at_rest: LinesAtRest) -> None:
         self.linear, self.model, self.lines = linear, at_rest.model, at_rest.lines
-        dynamic, rest = at_rest.model.dynamic_lines, at_rest.rest
+        dynamic, rest = required_lines(at_rest.model), at_rest.rest
         self.names, self.n = dynamic.pieces, dynamic.nodes.n
         self.end_force = at_rest.end_force
         counts = [line.nodes for line in self.lines]
@@ -373,7 +374,7 @@ def line_system(linear: LinearModel, model: Model) -> LineSystem | None:
         linear: of the model, with drag apart.
         model: compiled, with its dynamic lines.
     """
-    lines = model.lines
+    lines = lines_of(model)
     if lines is None or lines.arrays is None:
         return None
     return LineSystem(linear, lines_at_rest(model))

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from swelltree.describe.values import NamedValues
-from swelltree.model.effect import Effect, Instant
+from swelltree.model.capabilities import ReportsLines, having
+from swelltree.model.effect import Instant
 from swelltree.model.model import Pose
 from swelltree.mooring.dynamic.lines import STATIC_LINES, StaticLines
 from swelltree.multibody.kinematics import Motion as BodyMotion
@@ -67,10 +68,10 @@ def tensions(
     motion, internal = resting_motion(at.formulation)(at.model, at.state)
     now = Instant(np.zeros(()), motion, internal)
     parts = []
-    for effect in at.model.effects:
+    for effect in having(at.model, ReportsLines):
         if isinstance(effect, StaticLines) and system is not None and moved is not None:
             parts.append(_dynamic(system, moved))
-        elif "line" in effect.coordinates(at.model.layout):
+        else:
             parts.append(_by_law(linear, effect, now, omega, y))
     parts = [part for part in parts if part is not None]
     if not parts:
@@ -113,7 +114,7 @@ def _dynamic(system: LineSystem, moved: Motion) -> Tensions:
 
 
 def _by_law(
-    linear: LinearModel, effect: Effect, now: Instant, omega: np.ndarray, y: np.ndarray
+    linear: LinearModel, effect: ReportsLines, now: Instant, omega: np.ndarray, y: np.ndarray
 ) -> Tensions | None:
     """Of lines that are known from where bodies are and how fast they move."""
     model, layout = linear.at.model, linear.at.model.layout

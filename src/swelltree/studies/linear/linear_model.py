@@ -28,6 +28,7 @@ from swelltree.hydro.splash_zone.immersions import with_immersed_mass
 from swelltree.jit.arrays import Array, Tree, namespace
 from swelltree.jit.backend import jax, jnp
 from swelltree.jit.points import Points, point_program
+from swelltree.model.capabilities import HasNonlinearity, feels
 from swelltree.model.effect import LinearElements
 from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.model import Model
@@ -263,13 +264,18 @@ def find_nonlinearity(model: Model, off_stops: frozenset[str] = frozenset()) -> 
         model: driven elements without their signals.
         off_stops: names of PTOs whose stroke stays off their stops.
     """
-    reasons = (effect.nonlinearity(off_stops) for effect in model.effects)
+    reasons = (
+        effect.nonlinearity(off_stops)
+        if isinstance(effect, HasNonlinearity)
+        else f"it has {effect.word}"
+        for effect in model.effects
+    )
     return next((words for words in reasons if words), "")
 
 
 def may_be_linear(model: Model, how: Formulation) -> bool:
     """Has the model nothing by which it is not linear for sure?"""
-    if internal_at_rest(model).elements or any(g.uses_sea for g in model.effects):
+    if internal_at_rest(model).elements or feels(model, "waves"):
         return False
     return not (how.rows(model) and how.keeps_rows)
 

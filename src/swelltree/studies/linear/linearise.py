@@ -1,7 +1,7 @@
 """From a model to its `LinearModel`: equilibrium is found, all loads are differentiated there.
 
 Stiffness and damping are the derivatives of all generalised forces, so joints, springs, moorings
-and PTOs need no second model; what else an effect has is given by `Effect.linear`.
+and PTOs need no second model; what else an effect has is given by `HasLinearForm`.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from dataclasses import replace
 import numpy as np
 
 from swelltree.hydro.linear.frame import columns_in_axes, mean_yaw
+from swelltree.hydro.linear.hydro import without_radiation
 from swelltree.hydro.linear.radiation import Radiation, dry
 from swelltree.hydro.morison.drag import DragPieces
 from swelltree.hydro.splash_zone.immersions import with_immersed_mass
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
 from swelltree.jit.backend import is_jax, jax, jnp
 from swelltree.jit.points import Points, point_program
+from swelltree.model.capabilities import HasDrag, HasLinearForm, HasRadiation, having
 from swelltree.model.effect import Instant, LinearElements, LinearForm
 from swelltree.model.internal_state import InternalState, present
 from swelltree.model.model import Model
@@ -174,7 +176,7 @@ def _traced_directions(rows: Array, free: int) -> Array:
 def still_model(model: Model) -> Model:
     """The model with lines static, without waves, radiation and hydro data."""
     model = with_static_lines(model)
-    return model.replace(effects=tuple(effect.still() for effect in model.effects))
+    return without_radiation(model)
 
 
 def linear_model(
@@ -207,15 +209,23 @@ def linear_model(
     pieces: tuple[DragPieces, ...] = ()
     if drag_apart:
         # drag keeps what depends on the pose; what depends on velocity comes from its pieces
-        effects = point.model.effects
-        pieces = tuple(p for effect in effects for p in effect.drag(point.model, now.motion))
-        smooth = point.model.replace(effects=tuple(effect.without_drag() for effect in effects))
+        pieces = tuple(
+            piece
+            for effect in having(point.model, HasDrag)
+            for piece in effect.drag(point.model, now.motion)
+        )
+        smooth = point.model.replace(
+            effects=tuple(
+                effect.without_drag() if isinstance(effect, HasDrag) else effect
+                for effect in point.model.effects
+            )
+        )
         n = point.state.s.shape[0]
         damping = derivatives_at(how, replace(point, model=smooth))[0].force[:, n:]
         force = np.concatenate([jacobian.force[:, :n], damping], axis=1)
         jacobian = replace(jacobian, force=force)
     Z = _directions(still)
-    forms = [effect.linear(model, now) for effect in model.effects]
+    forms = [effect.linear_form(model, now) for effect in having(model, HasLinearForm)]
     block = _radiation(model, forms, radiation, study)
     at = _operating_point(point, how, Z, now)
     return _assembled(jacobian, still, at, block, forms, pieces)
@@ -256,7 +266,7 @@ def _matrices(
 ) -> LinearModel:
     """A linear model without excitation, elements, inputs and notes."""
     now = _now(point.model, how, point.state)
-    hydro = [effect.linear(model, now) for effect in model.effects if effect.is_linear_hydro]
+    hydro = [effect.linear_form(model, now) for effect in having(model, HasRadiation)]
     at = _operating_point(point, how, Z, now)
     return _assembled(jacobian, still, at, _radiation(model, hydro, radiation, "modes"), [], ())
 

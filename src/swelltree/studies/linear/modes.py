@@ -14,6 +14,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.frame import columns_in_axes
+from swelltree.hydro.linear.hydro import linear_hydro
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import is_traced, jnp
 from swelltree.model.model import Model
@@ -99,7 +100,11 @@ def modes(
     else:
         A = linear.internal.around(linear.state_matrix(), linear.total_mass)
         lam, shapes = spectrum(A)
-        which = ADDED_MASS["infinite"] if model.hydro is not None else "of the model; no hydro data"
+        which = (
+            ADDED_MASS["infinite"]
+            if linear_hydro(model) is not None
+            else "of the model; no hydro data"
+        )
     attrs = {"added_mass": which} | (provenance or {})
     return _to_dataset(linear, lam, linear.to_displacements @ shapes[: linear.free], attrs)
 

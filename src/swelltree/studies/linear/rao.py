@@ -36,6 +36,7 @@ from swelltree.studies.linear.line_response import line_system
 from swelltree.studies.linear.line_tensions import rao_variables, tensions, with_line_notes
 from swelltree.studies.linear.linear_model import LinearModel
 from swelltree.studies.linear.linearise import linear_model
+from swelltree.studies.linear.wave_forces import excited
 from swelltree.studies.options import check_traced, study_of_model
 from swelltree.studies.statics.relax import check_no_drums
 from swelltree.waves.dispersion import dispersion, group_speed
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 def check_excited(model: Model, radiation: str) -> None:
     """Something must feel the waves, and the source of radiation be known."""
     check_source(radiation)
-    if not any(effect.adds_excitation for effect in model.effects):
+    if not excited(model):
         table_of(model)
 
 

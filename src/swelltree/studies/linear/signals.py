@@ -11,6 +11,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError, listed, suggest
 from swelltree.describe.values import as_names
 from swelltree.jit.arrays import Tree
+from swelltree.model.capabilities import HasDrag, having
 from swelltree.model.model import Model
 from swelltree.mooring.dynamic.lines import STATIC_LINES
 from swelltree.multibody.formulations import Formulation
@@ -54,7 +55,7 @@ def state_names(linear: LinearModel) -> tuple[str, ...]:
 
 def left_out(model: Model) -> tuple[str, ...]:
     """What the linear model leaves out."""
-    groups = model.effects
+    groups = having(model, HasDrag)
     dragged = [group.word for group in groups if group.without_drag() is not group]
     notes = [STATIC_LINES] if STATIC_LINES in model.report else []
     if dragged:

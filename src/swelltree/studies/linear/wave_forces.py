@@ -15,12 +15,18 @@ import numpy as np
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jax, jnp
 from swelltree.jit.points import point_program
+from swelltree.model.capabilities import ExcitedByWaves, having
 from swelltree.model.effect import Instant
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation, State
 from swelltree.multibody.formulations.equations import settled_at
 from swelltree.waves.airy import Components
 from swelltree.waves.dispersion import depth_decay, dispersion
+
+
+def excited(model: Model) -> list[ExcitedByWaves]:
+    """Effects on which waves exert loads that hydro data do not hold."""
+    return [effect for effect in having(model, ExcitedByWaves) if "waves" in effect.feels]
 
 
 @functools.lru_cache(maxsize=32)
@@ -35,7 +41,7 @@ def _compiled(formulation: Formulation) -> Callable[..., np.ndarray]:
             one = [jnp.reshape(x, (1,)) for x in (a, w, k, b, 0.0 * a)]
             sea = replace(model.sea, waves=Components(*one))
             moved = model.replace(sea=sea)
-            groups = [group for group in model.effects if group.adds_excitation]
+            groups = excited(model)
             parts = [group.loads(moved, Instant(t, motion, internal)).wrench for group in groups]
             return jnp.asarray(sum(parts)).reshape(-1)
 
@@ -61,7 +67,7 @@ def group_excitation(
         omega: of each wave [rad/s].
         beta: of each wave [rad].
     """
-    if not any(group.adds_excitation for group in model.effects):
+    if not excited(model):
         return np.zeros((len(omega), 6 * model.layout.n_bodies), dtype=complex)
     k = np.asarray(dispersion(omega, model.water.depth, model.water.g))
     waves = (np.asarray(x, float) for x in (omega, k, beta))

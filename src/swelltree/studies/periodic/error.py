@@ -19,8 +19,8 @@ from dataclasses import replace
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.hydro.linear.data import without_table
 from swelltree.hydro.linear.frame import in_axes, mean_yaw
+from swelltree.hydro.linear.hydro import without_table
 from swelltree.hydro.linear.in_sea import apply_sea
 from swelltree.hydro.linear.radiation import fitted_memory
 from swelltree.integrate.fourier import at_nodes

@@ -25,8 +25,8 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.hydro.linear.data import without_table
 from swelltree.hydro.linear.frame import columns_in_axes, in_axes, mean_yaw
+from swelltree.hydro.linear.hydro import excitation_of, linear_hydro, with_excitation, without_table
 from swelltree.hydro.linear.in_sea import apply_sea
 from swelltree.hydro.linear.radiation import check_source, dry
 from swelltree.hydro.splash_zone.immersions import with_immersed_mass
@@ -34,6 +34,7 @@ from swelltree.integrate.fourier import Basis, basis
 from swelltree.jit.arrays import Array, Tree, pytree
 from swelltree.jit.backend import jax, jnp
 from swelltree.jit.trees import leaves_of, mapped
+from swelltree.model.capabilities import HasUnknowns, having
 from swelltree.model.effect import Instant
 from swelltree.model.internal_state import InternalState, internal_rate, present
 from swelltree.model.model import Model
@@ -153,9 +154,9 @@ def scaled(period: Period, fraction: float) -> Period:
     if isinstance(waves, Components):
         lower = replace(waves, amplitude=fraction * waves.amplitude)
         model = model.replace(sea=replace(model.sea, waves=lower))
-    if model.hydro is not None and model.hydro.waves is not None:
-        loads = model.hydro.waves.scaled(fraction)
-        model = model.with_effect(replace(model.hydro, waves=loads))
+    loads = excitation_of(model)
+    if loads is not None:
+        model = with_excitation(model, loads.scaled(fraction))
     return replace(period, model=model)
 
 
@@ -225,7 +226,7 @@ def check_periodic(model: Model, harmonics: int, nodes: int | None, radiation: s
             f"{2 * harmonics} equidistant nodes the sine of the highest harmonic is zero "
             f"everywhere. Give at least {2 * harmonics + 1}."
         )
-    if model.has_unknowns:
+    if having(model, HasUnknowns):
         raise SwelltreeError(
             "steady_state needs smooth forces, and dynamic lines and contacts are not. Give lines "
             "model='quasi_static', or use simulate until it repeats."
@@ -284,9 +285,10 @@ def set_up(model: Model, how: Formulation, requested: PeriodRequest) -> Period:
     series = basis(length, requested.harmonics, requested.nodes)
     count = len(series.time)
     radiation, still = dry(6 * model.layout.n_bodies), model
-    if model.hydro is not None:
-        radiation = model.hydro.radiation_sources(model).chosen(requested.radiation, "steady_state")
-        hydro = replace(model.hydro, memory=None, waves=None, damping=radiation.damping)
+    hydro = linear_hydro(model)
+    if hydro is not None:
+        radiation = hydro.radiation_sources(model).chosen(requested.radiation, "steady_state")
+        hydro = replace(hydro, memory=None, waves=None, damping=radiation.damping)
         still = model.with_effect(hydro)
     begin = how.start(still)
     rest = mapped(np.asarray, State(begin.q, 0.0 * begin.s, begin.chart))

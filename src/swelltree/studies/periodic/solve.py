@@ -19,7 +19,7 @@ from swelltree.integrate.solution import Code
 from swelltree.jit.arrays import Tree
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation
-from swelltree.pto.actuators.forces import StrokeForces, stroke_forces
+from swelltree.pto.actuators.forces import stroke_forces
 from swelltree.studies.periodic.nodes import Nodes, Values, at_node, points_of
 from swelltree.studies.periodic.problem import Period, flat, preconditioned, scaled, sizes
 
@@ -270,8 +270,8 @@ HARD = ("clutch_damping",)  # forces that are smooth where these are small
 
 def smoother(model: Model, factor: float) -> Model:
     """The model with these velocities so many times larger."""
-    forces = model.effect(StrokeForces)
-    if forces is None:
+    forces = stroke_forces(model)
+    if not forces.names:
         return model
     laws = []
     law: Tree

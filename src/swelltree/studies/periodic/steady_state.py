@@ -17,6 +17,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.frame import mean_yaw, out_of_axes
+from swelltree.hydro.linear.hydro import linear_hydro
 from swelltree.hydro.linear.radiation import KnownRadiation
 from swelltree.integrate.fourier import at_nodes as series_at_nodes
 from swelltree.integrate.fourier import good_size, to_coefficients, to_complex
@@ -108,7 +109,7 @@ def steady_state(
     check_traced("steady_state", model, sea)
     refuse_lines_alone(model, "steady_state")
     how = chosen_formulation(formulation)
-    if stability and model.hydro is not None and radiation != "state_space":
+    if stability and linear_hydro(model) is not None and radiation != "state_space":
         raise SwelltreeError(
             "steady_state: stability needs the memory of the water as states. Give "
             "radiation='state_space' and compile the model so."

@@ -10,6 +10,7 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, listed, warn_user
 from swelltree.describe.values import NamedValues
+from swelltree.hydro.linear.hydro import linear_hydro
 from swelltree.integrate.newton import (
     NewtonResult,
     newton,
@@ -21,9 +22,11 @@ from swelltree.integrate.solution import Code
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
 from swelltree.jit.backend import is_traced, jnp
 from swelltree.jit.points import point_program
+from swelltree.model.capabilities import HasUnknowns, having
 from swelltree.model.internal_state import internal_at_rest, internal_settled, present
 from swelltree.model.model import Model
 from swelltree.model.solved import total_loads
+from swelltree.mooring.cable.cables import with_drums_stopped
 from swelltree.mooring.catenary.left_out import lines_above_water
 from swelltree.multibody.formulations import Formulation, State
 from swelltree.multibody.formulations import formulation as chosen_formulation
@@ -32,7 +35,7 @@ from swelltree.pto.actuators.forces import stroke_forces
 from swelltree.results.sea import finished_now
 from swelltree.studies.options import study_of_model
 from swelltree.studies.statics.as_described import as_described
-from swelltree.studies.statics.relax import relaxed, slack_at_start, with_drums_stopped
+from swelltree.studies.statics.relax import relaxed, slack_at_start
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -259,7 +262,7 @@ def equilibrium(
         provenance: attributes added to the result.
     """
     how, start = chosen_formulation(formulation), specified_state(start, "equilibrium")
-    if model.has_unknowns:
+    if having(model, HasUnknowns):
         from swelltree.studies.statics.moored import moored_equilibrium
 
         return moored_equilibrium(model, how.name, provenance)
@@ -346,10 +349,10 @@ def find_rest(
         )
         return residual, args, before, solution
 
-    first = state
+    first, hydro = state, linear_hydro(model)
     residual, args, before, solution = search(state)
-    if solution.code is not Code.SUCCESS and start is None and model.hydro is not None:
-        state = as_described(model, how, first, model.hydro.mean, _settled(how))
+    if solution.code is not Code.SUCCESS and start is None and hydro is not None:
+        state = as_described(model, how, first, hydro.mean, _settled(how))
         residual, args, before, solution = search(state)
     if solution.code is not Code.SUCCESS:
         state = relaxed(model, how, first)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.values import NamedValues
-from swelltree.hydro.linear.data import without_table
+from swelltree.hydro.linear.hydro import without_table
 from swelltree.integrate.complementarity.state import form_of
 from swelltree.model.model import Model
 from swelltree.model.solved import prepared

@@ -14,6 +14,7 @@ from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jnp
 from swelltree.jit.points import Points
 from swelltree.jit.trees import mapped
+from swelltree.model.capabilities import Moors, having
 from swelltree.model.effect import Instant
 from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.model import Model
@@ -53,7 +54,7 @@ def _mooring_loads(model: Model, pose: Pose, xi: Array) -> tuple[Array, dict[str
         moved, jnp.zeros_like(xi), joint_frames(model, moved), jnp.zeros(count), jnp.zeros(count)
     )
     now = Instant(jnp.zeros(()), still, internal_at_rest(model))
-    parts = [(effect, effect.loads(model, now)) for effect in model.effects if effect.is_mooring]
+    parts = [(effect, effect.loads(model, now)) for effect in having(model, Moors)]
     total = jnp.zeros_like(xi) + sum(part.wrench for _, part in parts)
     channels = [(effect, part.channels) for effect, part in parts]
     return total, joined_channels(channels, model.layout)
@@ -85,7 +86,7 @@ def _pose_at_rest(
 
 
 def _check_moored(model: Model, study: str) -> None:
-    if not any(effect.is_mooring for effect in model.effects):
+    if not having(model, Moors):
         raise SwelltreeError(f"{study}: nothing moors this system. Give lines or LinearMooring.")
 
 
@@ -187,8 +188,8 @@ def offset_curve(
     """
     import xarray as xr
 
-    from swelltree.results.dataset import coordinates
-    from swelltree.results.labels import LABELS, attributes
+    from swelltree.model.channels import CHANNELS, attributes
+    from swelltree.results.dataset import coordinates_along
 
     model = with_static_lines(model, "offset_curve")
     _check_moored(model, "offset_curve")
@@ -221,12 +222,12 @@ def offset_curve(
         ),
     }
     for key, values in channels.items():
-        label = LABELS[key]
+        label = CHANNELS[key]
         data[label.name] = (("offset", *label.dims), np.asarray(values), attributes(label))
     used = {
         dim for dims, _, _ in data.values() for dim in ([dims] if isinstance(dims, str) else dims)
     }
-    coords = {name: value for name, value in coordinates(model).items() if set(value[0]) <= used}
+    coords = coordinates_along(model, used)
     about = {"units": "rad" if turns else "m", "long_name": "offset from the equilibrium"}
     coords["offset"] = (("offset",), offsets, about)
     name = model.layout.bodies[number]

@@ -19,7 +19,7 @@ from swelltree.jit.program import Program
 from swelltree.jit.trees import mapped
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
-from swelltree.mooring.cable.cables import Cables
+from swelltree.mooring.cable.cables import cables_of
 from swelltree.multibody.formulations.base import Formulation, State
 from swelltree.multibody.formulations.equations import Phase, settle, solve_motion, start_phase
 
@@ -27,21 +27,11 @@ TIMES = 30.0  # of the damping time that the motion goes on
 LENGTH = 10.0  # m of a pendulum whose motion without cables is damped critically
 
 
-def cables_of(model: Model) -> Tree:
-    """The group of cables of a model, None if there is none."""
-    return model.effect(Cables)
-
-
-def with_drums_stopped(model: Model) -> Model:
-    """The model with the winches of its cables held: rest is sought with the rope that is out."""
-    return model.replace(effects=tuple(effect.with_winches_held() for effect in model.effects))
-
-
 def check_no_drums(model: Model, study: str) -> None:
     """Refuse winches of multibody cables, whose idle elements have no motion of their own."""
-    wound = [e.winches for e in model.effects if e.winches is not None and not e.has_unknowns]
-    if wound:
-        name = wound[0].names[0]
+    cables = cables_of(model)
+    if cables is not None and cables.winches is not None:
+        name = cables.winches.names[0]
         raise SwelltreeError(
             f"winch '{name}': {study} takes no winch on a multibody cable. "
             "Compile the system without it, with the length of line that is out."

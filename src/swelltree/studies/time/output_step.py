@@ -12,6 +12,7 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, shown, warn_user
 from swelltree.jit.backend import is_traced, is_tracer
+from swelltree.model.capabilities import HasUnknowns, ReportsFields, having
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect
 from swelltree.multibody.formulations import formulation as chosen_formulation
@@ -140,7 +141,9 @@ def _multiple(duration: float, requested: float, step: float) -> float:
 
 def numbers_per_sample(model: Model) -> int:
     """About how many numbers a result has at each time."""
-    return 100 * model.layout.n_bodies + sum(effect.size_of_sample for effect in model.effects)
+    return 100 * model.layout.n_bodies + sum(
+        effect.sample_size for effect in having(model, ReportsFields)
+    )
 
 
 def periods(model: Model, waves: RealisedSea | None) -> list[float]:
@@ -175,7 +178,7 @@ def natural_frequencies(model: Model) -> np.ndarray:
     from swelltree.studies.linear.linearise import matrices_at_start
 
     how = chosen_formulation("path_matrix")
-    bare = model.replace(effects=tuple(e for e in model.effects if not e.has_unknowns))
+    bare = model.replace(effects=tuple(e for e in model.effects if not isinstance(e, HasUnknowns)))
     if len(how.start(bare).s) > MAX_DOFS or coupled_effect(model) is not None:
         return np.zeros(0)
     A = matrices_at_start(bare, how).state_matrix()

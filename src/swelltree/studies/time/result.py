@@ -8,6 +8,7 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.describe.values import NamedValues
+from swelltree.hydro.linear.hydro import excitation_of, linear_hydro
 from swelltree.hydro.weak_scatterer.effect import WeakScatterers
 from swelltree.integrate.solution import Code
 from swelltree.integrate.stepper import Driven, Stepper
@@ -33,7 +34,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from swelltree.describe.errors import Finding
-from swelltree.mooring.cable.cables import Cables
+from swelltree.mooring.cable.cables import cables_of
 from swelltree.mooring.catenary.left_out import lines_above_water
 from swelltree.studies.checks.sea import YAW, outside_linear_range
 from swelltree.waves.airy import Components
@@ -62,16 +63,17 @@ def left_linear_range(model: Model, result: xr.Dataset, waves: RealisedSea | Non
         *_above_the_water(model, result),
         *_half_a_turn(result),
     ]
-    if model.hydro is None:
+    hydro = linear_hydro(model)
+    if hydro is None:
         return findings
-    stiffness = np.asarray(model.hydro.stiffness)
+    stiffness = np.asarray(hydro.stiffness)
     for i, name in enumerate(result.body.values):
         k = model.layout.bodies.index(str(name))
         if not np.any(stiffness[6 * k : 6 * k + 6]):
             continue  # dry
         away = result.position.values[:, i] - result.position.values[0, i]
         amplitude = np.nanmax(np.abs(away), axis=0)
-        reach = float(np.broadcast_to(np.asarray(model.hydro.reach), model.layout.n_bodies)[k])
+        reach = float(np.broadcast_to(np.asarray(hydro.reach), model.layout.n_bodies)[k])
         findings += outside_linear_range(model, str(name), amplitude, reach, "did")
         findings += _wandered(model, str(name), amplitude, waves)
     return findings
@@ -79,7 +81,7 @@ def left_linear_range(model: Model, result: xr.Dataset, waves: RealisedSea | Non
 
 def _through_the_ground(model: Model, result: xr.Dataset) -> Iterator[Finding]:
     """Cables that are chains of bodies do not feel the seabed: has one gone through it?"""
-    cables = model.effect(Cables)
+    cables = cables_of(model)
     depth = float(model.water.depth)
     if cables is None or not np.isfinite(depth) or "line_position" not in result:
         return
@@ -126,8 +128,7 @@ def _wandered(
     model: Model, name: str, amplitude: np.ndarray, waves: RealisedSea | None
 ) -> Iterator[Finding]:
     """Has the body gone to another phase of the waves, or turned to another heading?"""
-    assert model.hydro is not None
-    loads = model.hydro.waves
+    loads = excitation_of(model)
     if loads is None or loads.follows_bodies or not isinstance(waves, Components):
         return
     k = float(waves.wavenumber[int(np.argmax(waves.amplitude))])

@@ -31,6 +31,7 @@ from swelltree.jit.engine import BY_LLVM
 from swelltree.jit.program import Program, switched_off
 from swelltree.jit.shapes import shapes_of
 from swelltree.jit.trees import mapped
+from swelltree.model.capabilities import FluidSolver, StartsFromEquilibrium, all_winches, having
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect, where_solved
 from swelltree.multibody.formulations import Formulation, State
@@ -55,6 +56,7 @@ from swelltree.multibody.formulations.equations import (
     switched,
     with_memory,
 )
+from swelltree.pto.actuators.forces import stroke_forces
 from swelltree.results.sea import chosen
 from swelltree.spatial.rotations import compact
 from swelltree.studies.statics.equilibrium import equilibrium_state, find_rest
@@ -62,7 +64,7 @@ from swelltree.studies.time.continuing import end_of, refuse_start
 from swelltree.studies.time.smooth_steps import failure, options_of
 from swelltree.studies.time.task import Task, required_step
 from swelltree.studies.time.verify import with_watch
-from swelltree.studies.time.winch_findings import all_winches, stages_until
+from swelltree.studies.time.winch_findings import stages_until
 
 FAST = 1e6  # m/s, rad/s: beyond this a motion has diverged
 
@@ -101,9 +103,8 @@ def problem(
 def out_of_range(model: Model, t: Array, y: Phase) -> Array:
     """Has a motion or an internal state left all measure?"""
     lost = jnp.abs(y.state.s).max(initial=0.0) > FAST
-    for effect in model.effects:
-        if effect.kind in y.internal.elements:
-            lost = lost | effect.out_of_range(y.internal.elements[effect.kind])
+    for effect in having(model, FluidSolver):
+        lost = lost | effect.out_of_range(y.internal.elements[effect.kind])
     return lost
 
 
@@ -304,7 +305,7 @@ def smooth_stepper(task: Task) -> SmoothStepper:
 def first_phase(model: Model, how: Formulation, start: Tree) -> Phase:
     """The phase a smooth run begins from; lines begin at rest, and what can stick is decided."""
     phase = _specified_phase(model, how, start)
-    if not any(effect.sticks for effect in model.effects):
+    if not stroke_forces(model).sticks:
         return phase
     if is_traced(model) or is_traced(phase):
         return resolved(model, how, jnp.zeros(()), phase)
@@ -322,7 +323,7 @@ def _specified_phase(model: Model, how: Formulation, start: Tree) -> Phase:
         return start
     if start is not None and not isinstance(start, str):
         raise refuse_start(start, "'equilibrium' or 'described'")
-    at_rest = any(effect.starts_from_equilibrium for effect in model.effects)
+    at_rest = bool(having(model, StartsFromEquilibrium))
     word = start or ("equilibrium" if at_rest else "described")
     if word not in ("equilibrium", "described"):
         raise SwelltreeError(

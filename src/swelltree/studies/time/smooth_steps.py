@@ -14,6 +14,7 @@ from swelltree.integrate.problem import Carry, Options, padded_corners
 from swelltree.integrate.solution import Code, describe
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import is_traced, jax, jnp
+from swelltree.model.capabilities import ChecksStep, FluidSolver, Impulsive, having
 from swelltree.model.effect import Instant
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect, fixed_step
@@ -35,7 +36,7 @@ def options_of(task: Task) -> Options:
     full = fixed_step(task.model)
     if full is not None:
         step = full if step is None else step
-        for effect in task.model.effects:
+        for effect in having(task.model, ChecksStep):
             effect.check_step(min(step, task.stepping.longest))
         # flows that are solved for keep their own, longer step
         parts = max(1, math.ceil(full / step * (1 - 1e-9)))
@@ -70,7 +71,7 @@ def _free_until(task: Task, step: float | None) -> float:
         return never
     if event_count(model) or task.by_hand:
         return never
-    if any(effect.is_impulsive for effect in model.effects):
+    if having(model, Impulsive):
         return never
     if task.solver == "rk4" and (step is None or _lie_on_steps(task, step)):
         return never
@@ -172,7 +173,7 @@ def failure(model: Model, how: Formulation, last: Carry, code: Code) -> tuple[Co
     body = model.layout.bodies[int(np.nanargmax(np.where(np.isnan(speed), np.inf, speed)))]
     law = not_finite(model, _moments(model, how, last, when))
     elements = phase.internal.elements
-    reasons = [e.why_stopped(elements[e.kind]) for e in model.effects if e.kind in elements]
+    reasons = [e.why_stopped(elements[e.kind]) for e in having(model, FluidSolver)]
     reasons = [why for why in reasons if why]
     if reasons and code is Code.NOT_FINITE:
         # what an effect knows is better than advice in general

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, listed, suggest
-from swelltree.hydro.linear.data import Window, without_table
+from swelltree.hydro.linear.data import Window
+from swelltree.hydro.linear.hydro import without_table
 from swelltree.hydro.linear.in_sea import apply_sea
+from swelltree.hydro.linear.radiation import radiation_memory
 from swelltree.integrate.complementarity.state import usual_formulation
 from swelltree.integrate.runge_kutta.smooth import METHODS
 from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import is_traced
+from swelltree.model.capabilities import HasUnknowns, StartsFromEquilibrium, having
 from swelltree.model.model import Model, Pose
 from swelltree.model.solved import coupled_effect, prepared
 from swelltree.multibody.formulations import Formulation
@@ -119,7 +122,7 @@ class Task:
 def starts_at_equilibrium(model: Model, start: object) -> bool:
     """Does a run begin at the equilibrium: asked to, or because its lines do?"""
     if start is None:
-        return any(effect.starts_from_equilibrium for effect in model.effects)
+        return bool(having(model, StartsFromEquilibrium))
     return isinstance(start, str) and start == "equilibrium"
 
 
@@ -169,7 +172,7 @@ def chosen_solver(
     model: Model, solver: str | None, formulation: str | Formulation | None
 ) -> tuple[str, Formulation]:
     """Solver and formulation of a run, those asked for or the usual ones."""
-    two_step = model.has_unknowns or solver in TWO_STEP
+    two_step = having(model, HasUnknowns) or solver in TWO_STEP
     usual = usual_formulation(model) if two_step else "path_matrix"
     how = chosen_formulation(formulation or usual)
     fixed = coupled_effect(model)
@@ -195,5 +198,5 @@ def chosen_solver(
 
 def required_step(model: Model) -> float | None:
     """The step that the model was compiled for [s], if it was."""
-    memory = None if model.hydro is None else model.hydro.memory
+    memory = radiation_memory(model)
     return None if memory is None else memory.required_step

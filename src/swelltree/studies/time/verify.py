@@ -17,6 +17,7 @@ from swelltree.describe.errors import warn_user
 from swelltree.integrate.solution import Code, describe
 from swelltree.jit.arrays import Array, namespace
 from swelltree.jit.backend import jax, jitted, jnp
+from swelltree.model.capabilities import StoresElastically
 from swelltree.model.checks.rank import RANK, term_size
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
@@ -249,7 +250,7 @@ def energy_allowance(model: Model, potential: Array, solver: str, rtol: float) -
     moves by nothing but the give of its contacts.
     """
     stored = abs(potential)
-    names = [effect.stores_from_zero for effect in model.effects for _ in effect.names]
+    names = [isinstance(e, StoresElastically) for e in model.effects for _ in e.names]
     springs = stored[..., np.flatnonzero(names)].sum(-1)
     steps = 100.0 * rtol if solver in ADAPTIVE else lost_share(solver, rtol)
     weight = model.bodies.mass.sum() * abs(model.gravity).max()

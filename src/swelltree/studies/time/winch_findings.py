@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, warn_user
-from swelltree.integrate.complementarity.lines.winch_statics import CARRY, winches_of
+from swelltree.integrate.complementarity.lines.winch_statics import CARRY
+from swelltree.model.capabilities import all_winches
 from swelltree.model.model import Model
+from swelltree.mooring.dynamic.lines import lines_of, required_lines
 from swelltree.mooring.winches import FREE, SetSpeed, Winches
 
 if TYPE_CHECKING:
@@ -21,12 +23,6 @@ RELEASE = re.compile(
     r"(?P<time>\S+) s: (?:end B of )?line '(?P<line>.+)' (?P<what>is released|is caught).*"
 )
 UPRIGHT, SHORT = 0.3, 0.995  # of the length: a hoisting line, and one that is not straight
-
-
-def all_winches(model: Model) -> list[Winches]:
-    """Winches of all effects that have some."""
-    result = (effect.winches for effect in model.effects)
-    return [winches for winches in result if winches is not None]
 
 
 def validate_winch_commands(model: Model, times: np.ndarray) -> None:
@@ -95,10 +91,11 @@ def refuse_fast_winches(model: Model, step: float, times: np.ndarray) -> None:
 
 def warn_light_hook_loads(model: Model) -> None:
     """A warning before a run: loads lighter than the water they displace."""
-    winches = winches_of(model)
-    if winches is None:
+    lines = lines_of(model)
+    winches = None if lines is None else lines.winches
+    if lines is None or winches is None:
         return
-    ends = np.array(model.dynamic_lines.end_body).reshape(-1, model.dynamic_lines.n_points)[:, 1]
+    ends = np.array(lines.end_body).reshape(-1, lines.n_points)[:, 1]
     for name, k in zip(winches.names, winches.line, strict=True):
         body = int(ends[k])
         if body >= model.layout.n_bodies:
@@ -120,7 +117,7 @@ def warn_winch_findings(model: Model, result: xr.Dataset) -> None:
 
 
 def _sentences(model: Model, result: xr.Dataset) -> list[str]:
-    lines = model.lines
+    lines = lines_of(model)
     if lines is None:
         return []
     rows = str(result.attrs.get("event_log", "")).split("\n")
@@ -160,7 +157,7 @@ def _released(names: tuple[str, ...], log: list[str], time: np.ndarray) -> np.nd
 
 def _resting(model: Model, result: xr.Dataset) -> np.ndarray:
     """When the load of each line stood on the seabed (time, line)."""
-    lines = model.dynamic_lines
+    lines = required_lines(model)
     out = np.zeros((result.sizes["time"], len(lines.pieces)), bool)
     if "contact_force" not in result:
         return out

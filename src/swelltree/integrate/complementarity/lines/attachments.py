@@ -32,7 +32,7 @@ from swelltree.jit.program import Program
 from swelltree.jit.trees import mapped
 from swelltree.model.model import Model
 from swelltree.mooring.dynamic.arrays import LineArrays
-from swelltree.mooring.dynamic.lines import DynamicLines
+from swelltree.mooring.dynamic.lines import DynamicLines, required_lines
 from swelltree.multibody.kinematics import Pose, with_world
 from swelltree.spatial.rotations import cross, matvec, skew
 
@@ -149,7 +149,7 @@ def hung(
     """
     if first.lines is None:
         return first, None
-    lines = model.dynamic_lines
+    lines = required_lines(model)
     specified, points = specified_by(state, setup.h), _points(lines, state, first.pose)
     moving, junctions = _velocities(lines, state, points, specified.junctions, first.v)
     specified = specified._replace(v=first.v, junctions=junctions)
@@ -179,7 +179,7 @@ def _program(form: SchemeOptions) -> Callable[..., tuple[Ends, Array, Array]]:
         tension: Array,
     ) -> tuple[Ends, Array, Array]:
         step = step_from(model, form, setup, state)
-        lines, h, y = step.model.dynamic_lines, setup.h, state.lines.y
+        lines, h, y = step.lines, setup.h, state.lines.y
         v = with_ends(lines.nodes, specified.nodes, moving)
         excess = end_positions(lines, state.pose, y)[:, 2:]
         ends = ends_now(lines.nodes, step.now.frozen, h, state.lines.q, v, tension, excess)
@@ -251,7 +251,7 @@ def _tied(
     model: Model, state: StepperState, ends: Ends, needed: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Force (tie, 3) that ties need but for their inertia, and the mass (tie, 3, 3) they carry."""
-    lines = model.dynamic_lines
+    lines = required_lines(model)
     on = _junctions_of(lines)
     force, mass = ends.force[:, :2].reshape(-1, 3), ends.mass.reshape(-1, 3, 3)
     own = lines.junction_mass + lines.junction_added * model.rho * lines.junction_volume

@@ -14,7 +14,7 @@ from swelltree.model.effect import Loads
 from swelltree.model.model import Model
 from swelltree.mooring.channels import end_channels
 from swelltree.mooring.dynamic.arrays import LineArrays, with_first
-from swelltree.mooring.dynamic.lines import DynamicLines
+from swelltree.mooring.dynamic.lines import DynamicLines, lines_of
 from swelltree.mooring.seabed import Bed, bed_plane
 from swelltree.multibody.kinematics import with_world
 from swelltree.spatial.rotations import cross, dot, matvec
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def solved_loads(model: Model, sample: Sample) -> Loads | None:
     """Loads of what has unknowns of its own, as they were solved for; None where nothing has."""
-    lines = model.lines
+    lines = lines_of(model)
     if lines is None:
         return None
     # their energy balance is kept from step to step

@@ -38,7 +38,7 @@ def finished_ties(
     state, setup = step.state, step.setup
     if not state.let_go.shape[0]:
         return state.let_go, state.tie_point, log
-    lines = step.model.dynamic_lines
+    lines = step.lines
     t = state.t + setup.ahead
     size = jnp.sqrt(dot(tie, tie))
     holds = state.let_go == 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from swelltree.model.model import Model
+from swelltree.mooring.dynamic.lines import required_lines
 
 FEW_SEGMENTS = 3  # of a line, whose nodes are written individually
 SHORT = 16  # numbers of an array without lines that are written individually
@@ -19,8 +20,9 @@ def node_axes(model: Model, shape: tuple[int, ...]) -> dict[tuple[int, ...], int
     if n < FEW_SEGMENTS:
         return {}
     # of lines that bend the points beyond the ends count too
-    most = n + 3 if model.dynamic_lines.nodes.bending else n + 1
-    winches = model.dynamic_lines.winches
+    lines = required_lines(model)
+    most = n + 3 if lines.nodes.bending else n + 1
+    winches = lines.winches
     axes: dict[tuple[int, ...], int] = {}
     for lines in {count, count if winches is None else winches.count}:
         for k in range(n - 1, most + 1):

@@ -10,30 +10,24 @@ from swelltree.integrate.complementarity.state import StepConstants, StepperStat
 from swelltree.jit.arrays import Array, namespace
 from swelltree.model.model import Model
 from swelltree.mooring.dynamic.arrays import with_first
-from swelltree.mooring.winches import Winches, WinchState, after_step, winch_start
+from swelltree.mooring.dynamic.lines import DynamicLines, lines_of
+from swelltree.mooring.winches import WinchState, after_step, winch_start
 from swelltree.multibody.kinematics import Pose, with_world
 from swelltree.spatial.rotations import cross, matvec
 
 CARRY = 0.4  # of a segment: the most that a winch may move in one step
 
 
-def winches_of(model: Model) -> Winches | None:
-    """The winches of dynamic lines, None where there are none."""
-    return None if model.lines is None else model.lines.winches
-
-
-def winches_at_start(model: Model, v: Array, pose: Pose) -> WinchStepperState | None:
+def winches_at_start(lines: DynamicLines, v: Array, pose: Pose) -> WinchStepperState | None:
     """Winches before the first step."""
-    winches = winches_of(model)
+    winches = lines.winches
     if winches is None:
         return None
-    arrays = model.dynamic_lines.nodes
+    arrays = lines.nodes
     first = np.asarray(arrays.first)
     rest = np.asarray(arrays.rest_length)[np.arange(arrays.n_lines), first]
     zero, rows = np.zeros(winches.count), np.zeros((winches.count, 3))
-    tip = np.asarray(
-        tip_velocity(model, pose, v, np.zeros((len(model.dynamic_lines.junctions), 3)))
-    )
+    tip = np.asarray(tip_velocity(lines, pose, v, np.zeros((len(lines.junctions), 3))))
     return WinchStepperState(
         first=first.astype(np.int32),
         rest=rest,
@@ -50,49 +44,49 @@ def winches_at_start(model: Model, v: Array, pose: Pose) -> WinchStepperState | 
     )
 
 
-def tip_velocity(model: Model, pose: Pose, v: Array, junctions: Array) -> Array:
+def tip_velocity(lines: DynamicLines, pose: Pose, v: Array, junctions: Array) -> Array:
     """Upward velocity of the points and junctions that winches measure (winch,) [m/s].
 
     Args:
-        model: with winches.
+        lines: with winches.
         pose: of the bodies.
         v: their velocities (body, 6).
         junctions: their velocities (junction, 3).
     """
-    winches = winches_of(model)
+    winches = lines.winches
     assert winches is not None
     body = np.array(winches.tip_body, dtype=int)
     xp = namespace(v, pose.R, junctions)
     lever = matvec(with_world(pose.R, np.eye(3))[body], winches.tip_point)
     moving = with_world(v, np.zeros(6))[body]
     on_bodies = (moving[:, :3] + cross(moving[:, 3:], xp.asarray(lever)))[:, 2]
-    names = (*model.dynamic_lines.junctions, "")
+    names = (*lines.junctions, "")
     tip_numbers = np.array([names.index(name) for name in winches.tip_junction], dtype=int)
     return on_bodies + with_world(junctions, np.zeros(3))[tip_numbers, 2]
 
 
-def tip_now(model: Model, setup: StepConstants, state: StepperState) -> Array:
+def tip_now(lines: DynamicLines, setup: StepConstants, state: StepperState) -> Array:
     """The same by the bodies and junctions of a run, half a step ago."""
     junctions = (state.lines.y - state.lines.y_last) / setup.h
-    return tip_velocity(model, state.pose, state.v_minus, junctions)
+    return tip_velocity(lines, state.pose, state.v_minus, junctions)
 
 
 def present(model: Model, state: StepperState) -> Model:
     """The model with its lines as long as they are now."""
-    if winches_of(model) is None:
+    lines = lines_of(model)
+    if lines is None or lines.winches is None:
         return model
     w = state.lines.winch
-    lines = model.dynamic_lines
     return model.with_effect(replace(lines, arrays=with_first(lines.nodes, w.first, w.rest)))
 
 
-def next_state(model: Model, setup: StepConstants, state: StepperState) -> WinchState | None:
+def next_state(lines: DynamicLines, setup: StepConstants, state: StepperState) -> WinchState | None:
     """States of the winches after the step, found from what is known before it."""
-    winches = winches_of(model)
+    winches = lines.winches
     if winches is None:
         return None
     w = state.lines.winch
-    tip = tip_now(model, setup, state)
+    tip = tip_now(lines, setup, state)
     # half a step ahead the tip goes on as it did
     ahead = 2.0 * tip - w.tip
     h = setup.ahead * setup.winding
@@ -100,11 +94,11 @@ def next_state(model: Model, setup: StepConstants, state: StepperState) -> Winch
     return after_step(winches, state.t + 0.5 * h, h, w.winch_state, (tip, ahead), w.tension, most)
 
 
-def change_of_rest(model: Model, setup: StepConstants, winch_state: WinchState) -> Array:
+def change_of_rest(lines: DynamicLines, setup: StepConstants, winch_state: WinchState) -> Array:
     """How much longer the first segments are after the step (line,) [m]."""
-    winches = winches_of(model)
+    winches = lines.winches
     assert winches is not None
-    hits = np.array(winches.line)[:, None] == np.arange(model.dynamic_lines.nodes.n_lines)
+    hits = np.array(winches.line)[:, None] == np.arange(lines.nodes.n_lines)
     xp = namespace(winch_state.speed)
     return (
         setup.ahead

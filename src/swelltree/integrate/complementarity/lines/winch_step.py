@@ -10,12 +10,7 @@ from swelltree.integrate.complementarity.instant import Step
 from swelltree.integrate.complementarity.lines.regrid import Grid, regridded, sums
 from swelltree.integrate.complementarity.lines.report import LineReport
 from swelltree.integrate.complementarity.lines.rows import drag
-from swelltree.integrate.complementarity.lines.winch_statics import (
-    CARRY,
-    change_of_rest,
-    tip_now,
-    winches_of,
-)
+from swelltree.integrate.complementarity.lines.winch_statics import CARRY, change_of_rest, tip_now
 from swelltree.integrate.complementarity.state import (
     DRUM,
     FAST,
@@ -64,11 +59,11 @@ def finished_winches(
         log: so far.
     """
     model, setup, state = step.model, step.setup, step.state
-    winches, w, winch_state = winches_of(model), state.lines.winch, step.now.winch
+    winches, w, winch_state = step.lines.winches, state.lines.winch, step.now.winch
     assert winches is not None
     winch_lines = np.array(winches.line, dtype=int)
-    rest = w.rest + change_of_rest(model, setup, winch_state)
-    arrays = jax.tree.map(lambda x: x[winch_lines], model.dynamic_lines.nodes)
+    rest = w.rest + change_of_rest(step.lines, setup, winch_state)
+    arrays = jax.tree.map(lambda x: x[winch_lines], step.lines.nodes)
     at_first = jnp.arange(arrays.n) == w.first[winch_lines][:, None]
     complete = jnp.where(at_first, winches.segment[:, None], arrays.rest_length)
     arrays = replace(arrays, rest_length=complete)
@@ -106,7 +101,7 @@ def finished_winches(
         rest=moved(rest, new.rest),
         rest_last=moved(w.rest, new.rest_last),
         winch_state=winch_state,
-        tip=tip_now(model, setup, state),
+        tip=tip_now(step.lines, setup, state),
         tension=tension,
         standing=standing,
         work=w.work + setup.h * power,
@@ -151,7 +146,7 @@ def _gravity_less_buoyancy(step: Step, rows: Array) -> Array:
     """Weight in water of a kilogram of the rope that comes in (winch,) [m/s^2]."""
     model, lines = step.model, step.state.lines
     first = lines.winch.first[rows]
-    arrays = model.dynamic_lines.nodes
+    arrays = step.lines.nodes
     segment = jnp.arange(arrays.n) == first[:, None]
     share = 0.25 * jnp.pi * arrays.diameter**2 / arrays.mass_per_length
     share = jnp.where(segment, share[rows], 0.0).sum(-1)
@@ -169,7 +164,7 @@ def _brought(
     weight is less what it displaces there.
     """
     model, h = step.model, step.setup.h
-    arrays = model.dynamic_lines.nodes
+    arrays = step.lines.nodes
     first = step.state.lines.winch.first[rows]
     q, last = lines.q[rows], lines.q_last[rows]
     segment = jnp.arange(arrays.n) == first[:, None]
@@ -199,7 +194,7 @@ def _brought(
 def _load(step: Step, rows: Array, lines: LineState) -> Array:
     """Force on the node after the first segment, tension apart and less inertia [N/m]."""
     frozen, setup, state = step.now.frozen, step.setup, step.state
-    arrays = step.model.dynamic_lines.nodes
+    arrays = step.lines.nodes
     first = state.lines.winch.first[rows]
     v = (lines.q - state.lines.q_last)[rows] / (2.0 * setup.h)
     a = (lines.q - 2.0 * state.lines.q + state.lines.q_last)[rows] / setup.h**2

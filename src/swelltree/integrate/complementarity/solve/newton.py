@@ -147,7 +147,7 @@ def first_iterate(step: Step) -> Iterate:
     at = Unknowns(x, None, None, None, None, state.contact_rub)
     if step.now.frozen is not None:
         lines = state.lines
-        ends, arrays = ends_after(step, x), step.model.dynamic_lines.nodes
+        ends, arrays = ends_after(step, x), step.lines.nodes
         q = with_ends(arrays, 2.0 * lines.q - lines.q_last, ends)
         at = Unknowns(x, q, lines.mu, lines.nu, lines.rub, state.contact_rub)
     terms = jnp.zeros_like(state.work[: state.work.shape[0] - other_terms(step.model)])

@@ -21,6 +21,7 @@ from swelltree.integrate.complementarity.state import (
 )
 from swelltree.jit.arrays import Array, Tree
 from swelltree.model.model import Model
+from swelltree.mooring.dynamic.lines import lines_of
 
 if TYPE_CHECKING:
     from swelltree.integrate.complementarity.samples import Sample
@@ -56,7 +57,8 @@ def rescued(
     if state.contact_rub is not None:
         cold = replace(cold, contact_rub=0.0 * state.contact_rub)
     tries = [(step, convex, state), (step, convex, cold)]
-    if model.lines is not None and model.lines.arrays is not None:
+    lines = lines_of(model)
+    if lines is not None and lines.arrays is not None:
         tries = [(inside, usual, state), (inside, convex, state), *tries]
     for solve, setup, tried in tries:
         after, sample = solve(model, setup, tried)
@@ -108,7 +110,7 @@ def _a_step_ago(lines: LineState, before: LineState) -> LineState:
 def too_short(model: Model, state: StepperState) -> str | None:
     """Which inextensible line is at the end of its length, as a message; None where none is."""
     model = present(model, state)
-    lines = model.lines
+    lines = lines_of(model)
     if lines is None or lines.arrays is None:
         return None
     ends = np.asarray(end_positions(lines, state.pose, state.lines.y))
@@ -132,7 +134,7 @@ def why(model: Model, state: StepperState) -> str:
     short = too_short(model, state)
     if short is not None:
         return short
-    lines = model.lines
+    lines = lines_of(model)
     if lines is not None and lines.arrays is not None:
         tension = np.abs(np.asarray(state.lines.mu))
         k = int(np.nanargmax(tension.max(axis=1)))

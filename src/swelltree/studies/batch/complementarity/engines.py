@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from swelltree.hydro.linear.hydro import hydro_table
 from swelltree.integrate.complementarity.run import empty_samples
 from swelltree.integrate.complementarity.samples import Sample
 from swelltree.integrate.complementarity.start import at_rest
@@ -179,8 +180,7 @@ class TwoStepOnGpu(TwoStep):
 
     def maker(self, plan: Plan) -> CaseMaker:
         """Makes models whose loads of waves are summed where they are needed."""
-        hydro = plan.model.hydro
-        summed = hydro is not None and hydro.table is not None
+        summed = hydro_table(plan.model) is not None
         return CaseMaker(plan.model, plan.end, sums_step=grid_step(plan.model) if summed else None)
 
     def groups(

@@ -20,6 +20,7 @@ from swelltree.describe.errors import SwelltreeError, SwelltreeWarning
 from swelltree.hydro.linear.data import NEGLIGIBLE
 from swelltree.hydro.linear.excitation import excitation_at, interpolated
 from swelltree.hydro.linear.headings import heading_weights
+from swelltree.hydro.linear.hydro import excitation_of
 from swelltree.hydro.linear.wave_sums import WaveSums
 from swelltree.jit.arrays import Tree
 from swelltree.jit.ensemble.programs import PerCase
@@ -108,7 +109,7 @@ def _by_seed(
     except SwelltreeError:
         return None  # reported case by case
     waves = case_start.model.sea.waves
-    sums = None if case_start.model.hydro is None else case_start.model.hydro.waves
+    sums = excitation_of(case_start.model)
     if not isinstance(waves, Components) or not isinstance(sums, WaveSums | None):
         return None
     still = starts.maker.numbers(cases[rows[0]]).still

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from swelltree.compiler.step_means import with_step_means
 from swelltree.describe.errors import SwelltreeError
+from swelltree.hydro.linear.hydro import excitation_of, with_excitation
 from swelltree.hydro.linear.wave_sums import WaveSums
 from swelltree.integrate.complementarity.lines.node_axes import node_axes
 from swelltree.integrate.complementarity.run import RunState, after_step, single_step
@@ -147,10 +147,8 @@ def chunk_of_steps(form: SchemeOptions, names: tuple[str, ...]) -> Callable[...,
 
 def _with_loads_now(model: Model, t: Array) -> Model:
     """The model with loads of waves that are summed once for a step, where they are not known."""
-    hydro = model.hydro
-    if hydro is None or not isinstance(hydro.waves, WaveSums):
-        return model
-    return model.with_effect(replace(hydro, waves=hydro.waves.loads(t, 2)))
+    sums = excitation_of(model)
+    return with_excitation(model, sums.loads(t, 2)) if isinstance(sums, WaveSums) else model
 
 
 def _stored(model: Model, form: SchemeOptions, sample: Sample, names: tuple[str, ...]) -> Tree:

@@ -11,10 +11,12 @@ import numpy as np
 from swelltree.compiler.breakpoints import functions_of_time, pulses, sampled
 from swelltree.compiler.step_means import SAMPLES
 from swelltree.describe.errors import SwelltreeError, warn_user
+from swelltree.hydro.linear.radiation import radiation_memory
 from swelltree.integrate.complementarity.samples import Sample
 from swelltree.integrate.complementarity.state import SchemeOptions, form_of, locks
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import is_traced
+from swelltree.model.capabilities import ChecksStep, CommandsStrokes, HasEvents, having
 from swelltree.model.model import Model
 from swelltree.model.solved import fixed_step
 from swelltree.pto.controllers.controllers import controllers_of
@@ -60,8 +62,8 @@ def plan(task: Task) -> Plan:
         requested = min(default_step(task.model, task.waves), longest_step(task.model, task.times))
     requested = min(requested, longest, fixed_step(task.model) or requested)
     every = sample_times(task.model)
-    for effect in task.model.effects:
-        if not (effect.takes_samples and step is None):
+    for effect in having(task.model, ChecksStep):
+        if not (isinstance(effect, CommandsStrokes) and effect.event_count and step is None):
             effect.check_step(requested if step is None else step)
     refuse_fast_winches(task.model, requested, task.times)
     specified = step if step is not None and step <= longest else None
@@ -107,17 +109,16 @@ def form_of_task(task: Task) -> SchemeOptions:
 
 def check_supported_discontinuities(model: Model) -> None:
     """Forces that switch at events, or remember by convolution, do not fit a fixed step."""
-    memory = None if model.hydro is None else model.hydro.memory
+    memory = radiation_memory(model)
     if memory is not None and memory.fitted is None:
         raise SwelltreeError(
             "radiation='convolution' does not run with the two-step scheme of dynamic lines and "
             "contacts. Compile with radiation='state_space'."
         )
-    for effect in model.effects:
-        between = effect.switches_between_steps or effect.takes_samples
-        if effect.switching() and not between:
+    for effect in having(model, HasEvents):
+        if what := effect.exact_events():
             raise SwelltreeError(
-                f"{effect.switching()} switches at events, which the two-step scheme of dynamic "
+                f"{what} switches at events, which the two-step scheme of dynamic "
                 "lines and contacts does not look for. Use lines with model='quasi_static' and "
                 "solver='tsit5', or another PTO."
             )

@@ -34,8 +34,10 @@ from swelltree.integrate.complementarity.state import (
 from swelltree.integrate.complementarity.step_rows import with_ends
 from swelltree.jit.arrays import Tree
 from swelltree.jit.trees import mapped
+from swelltree.model.capabilities import HasCalmForm, HasUnknowns, having
 from swelltree.model.internal_state import internal_at_rest, internal_settled
 from swelltree.model.model import Model
+from swelltree.mooring.dynamic.lines import lines_of, required_lines
 from swelltree.multibody.inertia import dense_inertia, world_inertia
 from swelltree.studies.time.continuing import refuse_start
 from swelltree.studies.time.imbalance import channels_of, in_words, unbalanced
@@ -90,7 +92,12 @@ def without_waves(model: Model) -> Model:
 
     All shapes stay, so the same compiled program serves.
     """
-    model = model.replace(effects=tuple(effect.in_still_water() for effect in model.effects))
+    model = model.replace(
+        effects=tuple(
+            effect.in_still_water() if isinstance(effect, HasCalmForm) else effect
+            for effect in model.effects
+        )
+    )
     waves = model.sea.waves
     # steep waves and fields on a grid cannot be made flat: they are left out
     linear = isinstance(waves, Components)
@@ -146,8 +153,9 @@ def _mover(model: Model, rest: Rest) -> str:
     """What moves most, by name."""
     kind, number = rest.mover
     names = {"body": model.layout.bodies}
-    if model.lines is not None:
-        names |= {"line": model.dynamic_lines.pieces, "junction": model.dynamic_lines.junctions}
+    lines = lines_of(model)
+    if lines is not None:
+        names |= {"line": lines.pieces, "junction": lines.junctions}
     return f"{kind} '{names[kind][number]}'"
 
 
@@ -191,9 +199,9 @@ def first_state(
             "With dynamic lines a run starts from 'equilibrium', 'described' or 'cold', or from "
             "the result of another run."
         )
-    if start == "cold" or (start == "described" and not model.has_unknowns):
+    if start == "cold" or (start == "described" and not having(model, HasUnknowns)):
         cold = at_rest(model, form)
-        if not model.has_unknowns:
+        if not having(model, HasUnknowns):
             return cold
         return replace(cold, lines=_carried(model, cold, straight_lines(model, cold), step))
     hold = start == "described"
@@ -213,7 +221,7 @@ def first_state(
 
 def straight_lines(model: Model, state: StepperState) -> Tree:
     """Lines drawn straight between their ends, at rest."""
-    arrays, lines = model.dynamic_lines.arrays, state.lines
+    arrays, lines = required_lines(model).arrays, state.lines
     if arrays is None:
         return lines
     used = np.arange(arrays.n) >= np.asarray(arrays.first)[:, None]
@@ -226,10 +234,11 @@ def straight_lines(model: Model, state: StepperState) -> Tree:
 
 def _carried(model: Model, moving: StepperState, lines: LineState, h: float) -> LineState:
     """Lines at rest but for ends that are on moving bodies."""
-    if model.dynamic_lines.arrays is None:
+    described = required_lines(model)
+    if described.arrays is None:
         return lines
     last = before(moving.pose, np.asarray(moving.v_minus), np.array(h))
-    ends = end_positions(model.dynamic_lines, last, np.asarray(lines.y))
+    ends = end_positions(described, last, np.asarray(lines.y))
     # segments that are still on a drum go with its end
-    q_last = with_ends(present(model, moving).dynamic_lines.nodes, lines.q_last, ends)
+    q_last = with_ends(required_lines(present(model, moving)).nodes, lines.q_last, ends)
     return replace(lines, q_last=np.asarray(q_last))

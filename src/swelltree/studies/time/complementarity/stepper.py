@@ -42,6 +42,7 @@ from swelltree.jit.arrays import Array, Tree
 from swelltree.jit.backend import jnp
 from swelltree.jit.program import Program, switched_off
 from swelltree.jit.trees import mapped
+from swelltree.model.capabilities import StartsFromEquilibrium, having
 from swelltree.model.effect import Instant
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
@@ -129,7 +130,7 @@ class TwoStepStepper(Stepper):
             state = now.state
             now = now._replace(extremes=run_state(task.model, form, state).extremes)
             return _state_at(now, derivatives, None)
-        at_rest = any(effect.starts_from_equilibrium for effect in task.model.effects)
+        at_rest = bool(having(task.model, StartsFromEquilibrium))
         usual = "equilibrium" if at_rest else "described"
         word = usual if task.start is None else task.start
         self.engine(task.times)  # its program serves the start too

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from swelltree.integrate.complementarity.state import SchemeOptions
 from swelltree.jit.arrays import Array
+from swelltree.model.capabilities import HasEvents, HasWinches, having
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.multibody.formulations.base import Phase, State
@@ -50,5 +51,5 @@ def _phase(model: Model, q: Array, s: Array, work: Array, internal: InternalStat
 
 def with_events(model: Model, form: SchemeOptions) -> SchemeOptions:
     """The form with the events of the model, where it has some."""
-    winds = any(effect.event_count and effect.winches is not None for effect in model.effects)
+    winds = any(isinstance(e, HasWinches) and e.event_count for e in having(model, HasEvents))
     return replace(form, events=TreeEvents()) if winds else form

@@ -24,6 +24,7 @@ from swelltree.integrate.complementarity.step import advance
 from swelltree.integrate.solution import Code
 from swelltree.jit.arrays import Array
 from swelltree.jit.backend import jax, jnp
+from swelltree.model.capabilities import CommandsStrokes, having
 from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.model import Model
 from swelltree.model.solved import total_loads
@@ -63,7 +64,7 @@ def two_step_traced(task: Task) -> dict[str, Array]:
             "extremes: inside jit, grad or vmap the two-step scheme keeps none. Leave them out, "
             "or give a shorter output_step."
         )
-    switching = next((e.switching() for e in model.effects if e.takes_samples), "")
+    switching = next((name for e in having(model, CommandsStrokes) if (name := e.switching())), "")
     if switching:
         raise SwelltreeError(
             f"{switching} has samples or surfaces, which the two-step scheme does not know inside "

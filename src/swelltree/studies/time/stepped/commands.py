@@ -16,12 +16,12 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError, listed, shown, suggest
 from swelltree.integrate.complementarity.lines.winch_statics import CARRY
 from swelltree.jit.arrays import Array, Tree
+from swelltree.model.capabilities import HasWinches, all_winches, having
 from swelltree.model.model import Model
 from swelltree.model.signals import ZeroOrderHold
 from swelltree.pto.actuators.forces import stroke_forces, with_control
 from swelltree.results.dataset import coordinates
 from swelltree.results.sea import labels_of
-from swelltree.studies.time.winch_findings import all_winches
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def with_commands(model: Model, values: Commands) -> Model:
     numbered = enumerate(zip(forces.names, forces.signals, strict=True))
     signals = {i: hold(*pair) for i, pair in numbered if pair[0] in chosen}
     model = with_control(model, signals) if signals else model
-    for effect in model.effects:
+    for effect in having(model, HasWinches):
         drums = effect.winches
         if drums is not None:
             pairs = zip(drums.names, drums.speed, strict=True)

@@ -16,7 +16,7 @@ def doing(words: str, requested: bool | None = None) -> Iterator[None]:
 
     Args:
         words: for the user: "compiling the run".
-        wanted: True shows it, False does not, None shows it on a terminal.
+        requested: True shows it, False does not, None shows it on a terminal.
     """
     if requested is None:
         requested = sys.stderr.isatty()

@@ -7,9 +7,9 @@ of the two an entry is.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from swelltree.jit.arrays import Array
+from swelltree.model.capabilities import WrittenByUser, having
+from swelltree.model.effect import Channel
 from swelltree.model.model import Model
 
 DOFS = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
@@ -25,21 +25,9 @@ _FOLLOWER = "follower of the joint, by the base"
 ANGLES = "angles"  # attribute of variables
 
 
-class Label(NamedTuple):
-    """How one raw channel appears in a result; empty texts are left out."""
-
-    name: str
-    dims: tuple[str, ...]  # after time
-    units: str
-    long_name: str
-    frame: str = ""
-    on_body: str = ""
-    angles: bool = False  # rotations in it are angles, which go on past half a turn
-
-
 # raw channel -> variable; channels that need work (attitude, energy) are made in `dataset`
-LABELS: dict[str, Label] = {
-    "position": Label(
+CHANNELS: dict[str, Channel] = {
+    "position": Channel(
         "position",
         ("body", "dof"),
         "m, rad",
@@ -48,7 +36,7 @@ LABELS: dict[str, Label] = {
         _EACH,
         angles=True,
     ),
-    "displacement": Label(
+    "displacement": Channel(
         "displacement",
         ("body", "dof"),
         "m, rad",
@@ -57,10 +45,10 @@ LABELS: dict[str, Label] = {
         _EACH,
         angles=True,
     ),
-    "velocity": Label(
+    "velocity": Channel(
         "velocity", ("body", "dof"), "m/s, rad/s", "velocity and angular velocity", _POINT, _EACH
     ),
-    "acceleration": Label(
+    "acceleration": Channel(
         "acceleration",
         ("body", "dof"),
         "m/s^2, rad/s^2",
@@ -68,7 +56,7 @@ LABELS: dict[str, Label] = {
         _POINT,
         _EACH,
     ),
-    "rotation": Label(
+    "rotation": Channel(
         "rotation",
         ("body", "axis", "body_axis"),
         "1",
@@ -76,7 +64,7 @@ LABELS: dict[str, Label] = {
         "body axes to world axes",
         _EACH,
     ),
-    "quaternion": Label(
+    "quaternion": Channel(
         "quaternion",
         ("body", "component"),
         "1",
@@ -84,7 +72,7 @@ LABELS: dict[str, Label] = {
         "body axes to world axes",
         _EACH,
     ),
-    "wrench": Label(
+    "wrench": Channel(
         "wrench",
         ("body", "dof"),
         "N, N m",
@@ -92,7 +80,7 @@ LABELS: dict[str, Label] = {
         _POINT,
         _EACH,
     ),
-    "coordinate": Label(
+    "coordinate": Channel(
         "joint_coordinate",
         ("coordinate",),
         "m, rad",
@@ -102,7 +90,7 @@ LABELS: dict[str, Label] = {
         "joint axes",
         angles=True,
     ),
-    "rate": Label(
+    "rate": Channel(
         "joint_rate",
         ("coordinate",),
         "m/s, rad/s",
@@ -110,7 +98,7 @@ LABELS: dict[str, Label] = {
         "of the angular velocity; roll and yaw have none at a pitch of a quarter turn",
         "joint axes",
     ),
-    "reaction": Label(
+    "reaction": Channel(
         "reaction",
         ("joint", "dof"),
         "N, N m",
@@ -118,7 +106,7 @@ LABELS: dict[str, Label] = {
         "world axes, at the joint point",
         _FOLLOWER,
     ),
-    "reaction_joint_axes": Label(
+    "reaction_joint_axes": Channel(
         "reaction_joint_axes",
         ("joint", "dof"),
         "N, N m",
@@ -126,7 +114,7 @@ LABELS: dict[str, Label] = {
         "joint axes, at the joint point",
         _FOLLOWER,
     ),
-    "coupling_force": Label(
+    "coupling_force": Channel(
         "coupling_force",
         ("coupling_term",),
         "N, N m",
@@ -134,7 +122,7 @@ LABELS: dict[str, Label] = {
         "joint axes",
         "follower of the joint",
     ),
-    "joint_point": Label(
+    "joint_point": Channel(
         "joint_point",
         ("joint", "axis"),
         "m",
@@ -142,31 +130,31 @@ LABELS: dict[str, Label] = {
         _WORLD,
         "follower of the joint",
     ),
-    "work_of_changes": Label(
+    "work_of_changes": Channel(
         "work_of_changes", (), "J", "energy brought by numbers that were changed on the way"
     ),
-    "kinetic_energy": Label(
+    "kinetic_energy": Channel(
         "kinetic_energy", ("body",), "J", "kinetic energy, added mass included", "", _EACH
     ),
-    "potential_energy": Label("potential_energy", ("element",), "J", "stored energy"),
-    "work": Label(
+    "potential_energy": Channel("potential_energy", ("element",), "J", "stored energy"),
+    "work": Channel(
         "work", ("element",), "J", "work done on the system since the start, without stored energy"
     ),
-    "energy_residual": Label(
+    "energy_residual": Channel(
         "energy_residual", (), "J", "kinetic and stored energy gained minus work done"
     ),
-    "closure": Label("closure", (), "m, rad", "largest violation of any joint equation"),
-    "spring_tension": Label(
+    "closure": Channel("closure", (), "m, rad", "largest violation of any joint equation"),
+    "spring_tension": Channel(
         "spring_tension", ("spring",), "N", "tension, positive pulls the ends together"
     ),
-    "spring_length": Label("spring_length", ("spring",), "m", "distance between the ends"),
-    "spring_rate": Label(
+    "spring_length": Channel("spring_length", ("spring",), "m", "distance between the ends"),
+    "spring_rate": Channel(
         "spring_rate", ("spring",), "m/s", "rate of the distance between the ends"
     ),
-    "spring_control": Label(
+    "spring_control": Channel(
         "spring_control", ("spring",), "N", "actuator force, positive pushes the ends apart"
     ),
-    "bushing_wrench": Label(
+    "bushing_wrench": Channel(
         "bushing_wrench",
         ("bushing", "dof"),
         "N, N m",
@@ -174,14 +162,14 @@ LABELS: dict[str, Label] = {
         "axes of end a",
         "body of end b",
     ),
-    "bushing_deformation": Label(
+    "bushing_deformation": Channel(
         "bushing_deformation",
         ("bushing", "dof"),
         "m, rad",
         "displacement and rotation vector of b relative to a, from the described pose",
         "axes of end a",
     ),
-    "body_contact_force": Label(
+    "body_contact_force": Channel(
         "body_contact_force",
         ("body_contact", "axis"),
         "N",
@@ -189,13 +177,13 @@ LABELS: dict[str, Label] = {
         _WORLD,
         "body of end a",
     ),
-    "body_contact_gap": Label(
+    "body_contact_gap": Channel(
         "body_contact_gap",
         ("body_contact",),
         "m",
         "smallest distance of a point from the shape, negative inside",
     ),
-    "joint_force_force": Label(
+    "joint_force_force": Channel(
         "joint_force",
         ("joint_element",),
         "N, N m",
@@ -203,7 +191,7 @@ LABELS: dict[str, Label] = {
         "joint axes",
         "follower of the joint",
     ),
-    "joint_force_control": Label(
+    "joint_force_control": Channel(
         "joint_force_control",
         ("joint_element",),
         "N, N m",
@@ -211,10 +199,10 @@ LABELS: dict[str, Label] = {
         "joint axes",
         "follower of the joint",
     ),
-    "applied_force": Label(
+    "applied_force": Channel(
         "applied_force", ("applied", "axis"), "N", "applied force", "world axes", "see applied_body"
     ),
-    "applied_torque": Label(
+    "applied_torque": Channel(
         "applied_torque",
         ("applied", "axis"),
         "N m",
@@ -222,10 +210,10 @@ LABELS: dict[str, Label] = {
         "world axes",
         "see applied_body",
     ),
-    "point_position": Label(
+    "point_position": Channel(
         "point_position", ("point", "axis"), "m", "position of the point", _WORLD, "see point_body"
     ),
-    "point_velocity": Label(
+    "point_velocity": Channel(
         "point_velocity",
         ("point", "axis"),
         "m/s",
@@ -233,7 +221,7 @@ LABELS: dict[str, Label] = {
         "world axes",
         "see point_body",
     ),
-    "point_acceleration": Label(
+    "point_acceleration": Channel(
         "point_acceleration",
         ("point", "axis"),
         "m/s^2",
@@ -241,7 +229,7 @@ LABELS: dict[str, Label] = {
         "world axes",
         "see point_body",
     ),
-    "frame_yaw": Label(
+    "frame_yaw": Channel(
         "mean_yaw",
         ("body",),
         "rad",
@@ -250,19 +238,19 @@ LABELS: dict[str, Label] = {
         _EACH,
         angles=True,
     ),
-    "hydro_excitation": Label(
+    "hydro_excitation": Channel(
         "excitation_force", ("body", "dof"), "N, N m", "wave excitation", _POINT, _EACH
     ),
-    "hydro_drift": Label(
+    "hydro_drift": Channel(
         "drift_force", ("body", "dof"), "N, N m", "second-order wave force", _POINT, _EACH
     ),
-    "hydro_radiation": Label(
+    "hydro_radiation": Channel(
         "radiation_force", ("body", "dof"), "N, N m", "radiation memory force", _POINT, _EACH
     ),
-    "hydro_hydrostatics": Label(
+    "hydro_hydrostatics": Channel(
         "hydrostatic_force", ("body", "dof"), "N, N m", "buoyancy", _POINT, _EACH
     ),
-    "hull_force": Label(
+    "hull_force": Channel(
         "hull_force",
         ("body", "dof"),
         "N, N m",
@@ -270,7 +258,7 @@ LABELS: dict[str, Label] = {
         _POINT,
         _EACH,
     ),
-    "hull_froude_krylov": Label(
+    "hull_froude_krylov": Channel(
         "froude_krylov_force",
         ("body", "dof"),
         "N, N m",
@@ -278,10 +266,10 @@ LABELS: dict[str, Label] = {
         _POINT,
         _EACH,
     ),
-    "hull_volume": Label(
+    "hull_volume": Channel(
         "submerged_volume", ("body",), "m^3", "volume under the incident surface", "", _EACH
     ),
-    "mooring_wrench": Label(
+    "mooring_wrench": Channel(
         "mooring_force",
         ("mooring", "dof"),
         "N, N m",
@@ -289,13 +277,13 @@ LABELS: dict[str, Label] = {
         _POINT,
         "the moored body",
     ),
-    "line_node_tension": Label(
+    "line_node_tension": Channel(
         "line_node_tension", ("line", "line_node"), "N", "tension along the line"
     ),
-    "line_stretched_length": Label(
+    "line_stretched_length": Channel(
         "line_stretched_length", ("line", "line_segment"), "m", "length of the elements, A first"
     ),
-    "quadratic_drag_wrench": Label(
+    "quadratic_drag_wrench": Channel(
         "quadratic_drag_force",
         ("quadratic_drag", "dof"),
         "N, N m",
@@ -303,7 +291,7 @@ LABELS: dict[str, Label] = {
         _POINT,
         "the body of the drag",
     ),
-    "body_drag_force": Label(
+    "body_drag_force": Channel(
         "body_drag_force",
         ("body_drag", "axis"),
         "N",
@@ -311,7 +299,7 @@ LABELS: dict[str, Label] = {
         "world axes",
         "the body of the drag",
     ),
-    "morison_wrench": Label(
+    "morison_wrench": Channel(
         "member_force",
         ("member", "dof"),
         "N, N m",
@@ -319,7 +307,7 @@ LABELS: dict[str, Label] = {
         _POINT,
         "the body of the member",
     ),
-    "water_inertia_wrench": Label(
+    "water_inertia_wrench": Channel(
         "water_inertia_force",
         ("water_inertia", "dof"),
         "N, N m",
@@ -327,11 +315,11 @@ LABELS: dict[str, Label] = {
         _POINT,
         "the body",
     ),
-    "immersion_depth": Label(
+    "immersion_depth": Channel(
         "immersion_depth", ("immersion",), "m", "depth of the point under the wave surface"
     ),
-    "immersion_volume": Label("immersion_volume", ("immersion",), "m^3", "wet volume"),
-    "immersion_wrench": Label(
+    "immersion_volume": Channel("immersion_volume", ("immersion",), "m^3", "wet volume"),
+    "immersion_wrench": Channel(
         "immersion_force",
         ("immersion", "dof"),
         "N, N m",
@@ -339,7 +327,7 @@ LABELS: dict[str, Label] = {
         _POINT,
         "the body",
     ),
-    "immersion_slamming": Label(
+    "immersion_slamming": Channel(
         "slamming_force",
         ("immersion", "axis"),
         "N",
@@ -347,216 +335,282 @@ LABELS: dict[str, Label] = {
         "world axes",
         "the body",
     ),
-    "wind_force": Label(
+    "wind_force": Channel(
         "wind_force", ("wind_drag", "axis"), "N", "wind force", "world axes", "the body of the drag"
     ),
-    "absorbed_power": Label(
+    "absorbed_power": Channel(
         "absorbed_power", ("pto",), "W", "power taken from the sea, -F times rate of the coordinate"
     ),
-    "delivered_power": Label(
+    "delivered_power": Channel(
         "delivered_power", ("pto",), "W", "useful power: electric, or behind the motor"
     ),
-    "pto_losses": Label("pto_losses", ("pto",), "W", "power lost in the PTO and its end stops"),
-    "pto_stored_energy": Label(
+    "pto_losses": Channel("pto_losses", ("pto",), "W", "power lost in the PTO and its end stops"),
+    "pto_stored_energy": Channel(
         "pto_stored_energy", ("pto",), "J", "energy stored in springs, gas and flywheel"
     ),
-    "pto_force": Label(
+    "pto_force": Channel(
         "pto_force",
         ("pto",),
         "N, N m",
         "force on the stroke, spring and stops included; positive acts to increase the stroke",
     ),
-    "pto_stroke": Label(
+    "pto_stroke": Channel(
         "pto_stroke", ("pto",), "m, rad", "length or coordinate less its rest", angles=True
     ),
-    "pto_rate": Label("pto_rate", ("pto",), "m/s, rad/s", "rate of the stroke"),
-    "pto_control": Label(
+    "pto_rate": Channel("pto_rate", ("pto",), "m/s, rad/s", "rate of the stroke"),
+    "pto_control": Channel(
         "pto_control", ("pto",), "N, N m", "force u asked for by signals and controllers"
     ),
-    "pto_stop_force": Label("pto_stop_force", ("pto",), "N, N m", "force of the end stops"),
-    "pto_limited": Label("pto_limited", ("pto",), "1", "one while a limit of the PTO is active"),
-    "pto_latch_force": Label(
+    "pto_stop_force": Channel("pto_stop_force", ("pto",), "N, N m", "force of the end stops"),
+    "pto_limited": Channel("pto_limited", ("pto",), "1", "one while a limit of the PTO is active"),
+    "pto_latch_force": Channel(
         "pto_latch_force", ("pto",), "N, N m", "force of the latch that holds the stroke"
     ),
-    "pto_mode": Label("pto_mode", ("pto",), "1", "one while latched or declutched"),
-    "pto_pressure": Label("pto_pressure", ("pto",), "Pa", "pressure of high less low side"),
-    "pto_oil_volume": Label("pto_oil_volume", ("pto",), "m^3", "oil in the high-pressure side"),
-    "pto_oil_total": Label("pto_oil_total", ("pto",), "m^3", "oil in both sides"),
-    "pto_flywheel_speed": Label("pto_flywheel_speed", ("pto",), "rad/s", "speed of the flywheel"),
-    "pto_copper_loss": Label("pto_copper_loss", ("pto",), "W", "loss in the winding"),
-    "distance": Label("distance", ("pair",), "m", "distance between the two points"),
-    "distance_rate": Label("distance_rate", ("pair",), "m/s", "rate of the distance"),
-    "partition_condition": Label(
+    "pto_mode": Channel("pto_mode", ("pto",), "1", "one while latched or declutched"),
+    "pto_pressure": Channel("pto_pressure", ("pto",), "Pa", "pressure of high less low side"),
+    "pto_oil_volume": Channel("pto_oil_volume", ("pto",), "m^3", "oil in the high-pressure side"),
+    "pto_oil_total": Channel("pto_oil_total", ("pto",), "m^3", "oil in both sides"),
+    "pto_flywheel_speed": Channel("pto_flywheel_speed", ("pto",), "rad/s", "speed of the flywheel"),
+    "pto_copper_loss": Channel("pto_copper_loss", ("pto",), "W", "loss in the winding"),
+    "distance": Channel("distance", ("pair",), "m", "distance between the two points"),
+    "distance_rate": Channel("distance_rate", ("pair",), "m/s", "rate of the distance"),
+    "partition_condition": Channel(
         "partition_condition", (), "1", "largest entry of P, the cost of the partition"
     ),
-    "line_position": Label(
+    "line_position": Channel(
         "line_position",
         ("line", "line_node", "axis"),
         "m",
         "position of the nodes, A first",
         _WORLD,
     ),
-    "line_tension": Label(
+    "line_tension": Channel(
         "line_tension", ("line", "line_segment"), "N", "tension of the segments, A first"
     ),
-    "line_curvature": Label(
+    "line_curvature": Channel(
         "line_curvature", ("line", "line_node"), "1/m", "curvature of the line at its nodes"
     ),
-    "line_bending_moment": Label(
+    "line_bending_moment": Channel(
         "line_bending_moment", ("line", "line_node"), "N m", "bending moment at the nodes"
     ),
-    "line_bend_radius": Label(
+    "line_bend_radius": Channel(
         "line_bend_radius", ("line",), "m", "min radius of curvature along the line"
     ),
-    "line_impulse": Label(
+    "line_impulse": Channel(
         "line_impulse",
         ("line", "line_segment"),
         "N s",
         "impulse of the tension over the steps since the last sample",
     ),
-    "line_mean_tension": Label(
+    "line_mean_tension": Channel(
         "line_mean_tension",
         ("line", "line_segment"),
         "N",
         "mean tension over the steps since the last sample",
     ),
-    "line_slack": Label(
+    "line_slack": Channel(
         "line_slack", ("line", "line_segment"), "1", "one where a segment carries no tension"
     ),
-    "line_grounded": Label(
+    "line_grounded": Channel(
         "line_grounded", ("line", "line_node"), "1", "one where a node lies on the seabed"
     ),
-    "fairlead_tension": Label("fairlead_tension", ("line",), "N", "force of the line at end B"),
-    "anchor_tension": Label("anchor_tension", ("line",), "N", "force of the line at end A"),
-    "anchor_uplift": Label(
+    "fairlead_tension": Channel("fairlead_tension", ("line",), "N", "force of the line at end B"),
+    "anchor_tension": Channel("anchor_tension", ("line",), "N", "force of the line at end A"),
+    "anchor_uplift": Channel(
         "anchor_uplift", ("line",), "N", "upward part of the force of the line at end A", _WORLD
     ),
-    "fairlead_uplift": Label(
+    "fairlead_uplift": Channel(
         "fairlead_uplift", ("line",), "N", "upward part of the force of the line at end B", _WORLD
     ),
-    "anchor_force": Label(
+    "anchor_force": Channel(
         "anchor_force", ("line", "axis"), "N", "force of the line on what holds end A", _WORLD
     ),
-    "fairlead_force": Label(
+    "fairlead_force": Channel(
         "fairlead_force", ("line", "axis"), "N", "force of the line on what holds end B", _WORLD
     ),
-    "anchor_angle": Label(
+    "anchor_angle": Channel(
         "anchor_angle",
         ("line",),
         "rad",
         "angle of the force at end A above the horizontal",
         angles=True,
     ),
-    "fairlead_angle": Label(
+    "fairlead_angle": Channel(
         "fairlead_angle",
         ("line",),
         "rad",
         "angle of the force at end B above the horizontal",
         angles=True,
     ),
-    "utilisation": Label(
+    "utilisation": Channel(
         "utilisation", ("line",), "1", "max tension along the line over its breaking load"
     ),
-    "touchdown": Label(
+    "touchdown": Channel(
         "touchdown", ("line",), "m", "distance along the line from A to where it leaves the seabed"
     ),
-    "winch_length": Label("winch_length", ("winch",), "m", "unstretched length of line out"),
-    "winch_speed": Label("winch_speed", ("winch",), "m/s", "speed of paying out"),
-    "winch_tension": Label("winch_tension", ("winch",), "N", "tension of the first segment"),
-    "winch_power": Label("winch_power", ("winch",), "W", "power of the winch into the line"),
-    "winch_work": Label("winch_work", ("winch",), "J", "work of the winch on the line so far"),
-    "winch_rope_mass": Label("winch_rope_mass", ("winch",), "kg", "mass of all segments in use"),
-    "winch_rope_energy": Label(
+    "winch_length": Channel("winch_length", ("winch",), "m", "unstretched length of line out"),
+    "winch_speed": Channel("winch_speed", ("winch",), "m/s", "speed of paying out"),
+    "winch_tension": Channel("winch_tension", ("winch",), "N", "tension of the first segment"),
+    "winch_power": Channel("winch_power", ("winch",), "W", "power of the winch into the line"),
+    "winch_work": Channel("winch_work", ("winch",), "J", "work of the winch on the line so far"),
+    "winch_rope_mass": Channel("winch_rope_mass", ("winch",), "kg", "mass of all segments in use"),
+    "winch_rope_energy": Channel(
         "winch_rope_energy",
         ("winch",),
         "J",
         "kinetic and potential energy of the rope that came in so far",
     ),
-    "winch_rope_momentum": Label(
+    "winch_rope_momentum": Channel(
         "winch_rope_momentum", ("winch", "axis"), "N s", "momentum of that rope", _WORLD
     ),
-    "winch_lost_energy": Label(
+    "winch_lost_energy": Channel(
         "winch_lost_energy", ("winch",), "J", "energy taken by splitting and merging so far"
     ),
-    "winch_lost_momentum": Label(
+    "winch_lost_momentum": Channel(
         "winch_lost_momentum",
         ("winch", "axis"),
         "N s",
         "momentum taken by splitting and merging so far",
         _WORLD,
     ),
-    "winch_segments": Label("winch_segments", ("winch",), "1", "segments in use"),
-    "line_length": Label(
+    "winch_segments": Channel("winch_segments", ("winch",), "1", "segments in use"),
+    "line_length": Channel(
         "line_length", ("line", "line_segment"), "m", "unstretched length, zero where idle"
     ),
-    "line_segments": Label(
+    "line_segments": Channel(
         "line_segments", ("line",), "1", "segments in use, the last ones of each row"
     ),
-    "line_kinetic_energy": Label(
+    "line_kinetic_energy": Channel(
         "line_kinetic_energy", ("line",), "J", "kinetic energy half a step later"
     ),
-    "line_stored_energy": Label(
+    "line_stored_energy": Channel(
         "line_stored_energy", ("line",), "J", "energy of stretch and bending half a step later"
     ),
-    "line_potential_energy": Label(
+    "line_potential_energy": Channel(
         "line_potential_energy", ("line",), "J", "of weight less buoyancy, half a step later"
     ),
-    "junction_position": Label(
+    "junction_position": Channel(
         "junction_position", ("junction", "axis"), "m", "position of the junctions", _WORLD
     ),
-    "contact_force": Label(
+    "contact_force": Channel(
         "contact_force", ("contact", "axis"), "N", "force of the seabed at the point", _WORLD
     ),
-    "length_violation": Label(
+    "length_violation": Channel(
         "length_violation", (), "m", "largest excess length of an inextensible segment"
     ),
-    "penetration": Label("penetration", (), "m", "largest depth of a node below the seabed"),
-    "complementarity": Label(
+    "penetration": Channel("penetration", (), "m", "largest depth of a node below the seabed"),
+    "complementarity": Channel(
         "complementarity", (), "J", "largest product of tension and slack of inextensible segments"
     ),
-    "iterations": Label(
+    # weak scatterers, rotors, controllers
+    "weak_scatterer_force": Channel(
+        "weak_scatterer_force", ("body", "dof"), "N, N m", "force of the water", _POINT, _EACH
+    ),
+    "weak_scatterer_fluid_energy": Channel(
+        "weak_scatterer_fluid_energy", (), "J", "energy of the water that moves"
+    ),
+    "weak_scatterer_beach_power": Channel(
+        "weak_scatterer_beach_power", (), "W", "power that the beach takes"
+    ),
+    "weak_scatterer_waterline_power": Channel(
+        "weak_scatterer_waterline_power", (), "W", "power at the waterlines"
+    ),
+    "weak_scatterer_smoothing_power": Channel(
+        "weak_scatterer_smoothing_power", (), "W", "power that smoothing takes"
+    ),
+    "weak_scatterer_displaced_mass": Channel(
+        "weak_scatterer_displaced_mass", ("body",), "kg", "displaced mass of water", "", _EACH
+    ),
+    "weak_scatterer_surface_mass": Channel(
+        "weak_scatterer_surface_mass", (), "kg", "mass of water above the mean surface"
+    ),
+    "weak_scatterer_beach_mass_rate": Channel(
+        "weak_scatterer_beach_mass_rate", (), "kg/s", "mass of water through the beach"
+    ),
+    "weak_scatterer_swept_mass_rate": Channel(
+        "weak_scatterer_swept_mass_rate", (), "kg/s", "mass of water swept by the waterlines"
+    ),
+    "weak_scatterer_remeshing_mass": Channel(
+        "weak_scatterer_remeshing_mass", (), "kg", "mass of water that new meshes add"
+    ),
+    "weak_scatterer_remeshing": Channel(
+        "weak_scatterer_remeshing", (), "J", "energy that new meshes add"
+    ),
+    "weak_scatterer_elevation": Channel(
+        "weak_scatterer_elevation", ("surface_vertex",), "m", "elevation without the incident wave"
+    ),
+    "weak_scatterer_surface": Channel(
+        "weak_scatterer_surface", ("surface_vertex", "axis"), "m", "free surface", _WORLD
+    ),
+    "weak_scatterer_pressure": Channel(
+        "weak_scatterer_pressure", ("hull_vertex",), "Pa", "pressure on the hulls"
+    ),
+    "weak_scatterer_hull": Channel(
+        "weak_scatterer_hull", ("hull_vertex", "axis"), "m", "hulls under water", _WORLD
+    ),
+    "weak_scatterer_state": Channel(
+        "weak_scatterer_state", ("body",), "1", "state of the crossing", "", _EACH
+    ),
+    "weak_scatterer_surface_triangles": Channel(
+        "weak_scatterer_surface_triangles",
+        ("surface_triangle", "corner"),
+        "1",
+        "vertices of the triangles of the free surface",
+    ),
+    "weak_scatterer_hull_triangles": Channel(
+        "weak_scatterer_hull_triangles",
+        ("hull_triangle", "corner"),
+        "1",
+        "vertices of the triangles of hulls under water",
+    ),
+    "rotor_thrust": Channel("rotor_thrust", ("rotor",), "N", "thrust of the rotor"),
+    "rotor_wind": Channel("rotor_wind", ("rotor",), "m/s", "wind along the axis of the rotor"),
+    "rotor_power": Channel("rotor_power", ("rotor",), "W", "power of the rotor"),
+    "controller_state": Channel(
+        "controller_state", ("control_state",), "", "state of the law of a controller"
+    ),
+    "iterations": Channel(
         "iterations", (), "1", "iterations of the hardest step since the last sample"
     ),
-    "residual": Label(
+    "residual": Channel(
         "residual", (), "m", "largest residual since the last sample, before the last correction"
     ),
 }
 
 
-def attributes(label: Label) -> dict[str, str]:
+def attributes(channel: Channel) -> dict[str, str]:
     """Attributes of a variable."""
     texts = {
-        "units": label.units,
-        "long_name": label.long_name,
-        "frame": label.frame,
-        "on_body": label.on_body,
-        ANGLES: "yes" if label.angles else "",
+        "units": channel.units,
+        "long_name": channel.long_name,
+        "frame": channel.frame,
+        "on_body": channel.on_body,
+        ANGLES: "yes" if channel.angles else "",
     }
     return {key: text for key, text in texts.items() if text}
 
 
-# --- Labels of channels that only the effect itself knows, such as those of users' own effects
+# --- Channels of users' own effects, which declare them or leave them to their shapes
 
 
-def own_labels(model: Model, raw: dict[str, Array]) -> dict[str, Label]:
-    """Labels of channels that are not among the known ones.
+def own_channels(model: Model, raw: dict[str, Array]) -> dict[str, Channel]:
+    """Channels of users' own effects.
 
     Args:
         model: that was run.
         raw: channels, time first.
     """
-    labels = {}
-    for effect in model.effects:
-        names = [name for name in raw if effect.prefix and name.startswith(effect.prefix)]
-        for name in names:
+    result = {}
+    for effect in having(model, WrittenByUser):
+        declared = {channel.name: channel for channel in effect.channels}
+        for name in (name for name in raw if name.startswith(effect.prefix)):
             plain = name.removeprefix(effect.prefix)
-            if name not in LABELS and (effect.shows_all or plain in effect.units):
-                shape = raw[name].shape[1:]
-                dims = effect.dims.get(plain) or _dims(model, name, shape)
-                about = f"{plain.replace('_', ' ')} of {effect.word}"
-                unit = effect.units.get(plain, "")
-                labels[name] = Label(name, dims, unit, about, angles=unit == "rad")
-    return labels
+            channel = declared.get(plain, Channel(plain))
+            about = channel.long_name or f"{plain.replace('_', ' ')} of {effect.word}"
+            dims = channel.dims or _dims(model, name, raw[name].shape[1:])
+            angles = channel.angles or channel.units == "rad"
+            result[name] = channel._replace(name=name, dims=dims, long_name=about, angles=angles)
+    return {name: channel for name, channel in result.items() if name not in CHANNELS}
 
 
 def _dims(model: Model, name: str, shape: tuple[int, ...]) -> tuple[str, ...]:
