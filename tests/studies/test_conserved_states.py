@@ -64,3 +64,23 @@ def test_a_rectifier_with_its_usual_clutch_has_a_steady_state():
     assert float(found.absorbed_power.mean()) == pytest.approx(
         float(late(model, 40).absorbed_power.mean()), rel=0.01
     )
+
+
+@pytest.mark.parametrize(("ratio", "inertia", "damping"), [(3.0, 50.0, 200.0), (10.0, 5.0, 100.0)])
+def test_a_clutch_that_is_all_that_damps_has_a_steady_state(ratio, inertia, damping):
+    """Forces thirty times smoother were still too sharp for the first step of the search."""
+    omega = 1.7
+    period = 2 * np.pi / omega
+    body = sw.Body("float", mass=2000.0, inertia=(1.0, 1.0, 1.0))
+    rail = sw.Slider("rail", sw.WORLD, body, axis="x")
+    push = sw.JointForce("push", "rail", stiffness=8e3, force=sw.Harmonic(8e3, omega))
+    pto = sw.MechanicalRectifierPto(
+        "rectifier", joint="rail", ratio=ratio, inertia=inertia, generator_damping=damping
+    )
+    still = sw.Water(g=0.0)
+    model = sw.compile(sw.System("float", [body], [rail], [push], ptos=[pto], water=still))
+    found = sw.steady_state(model, period=period, harmonics=15)
+    run = sw.simulate(model, duration=30 * period, output_step=period / 60)
+    mean = float(run.delivered_power.isel(time=slice(-61, -1)).mean())
+    # fifteen harmonics of a force that begins within a hundredth of a period
+    assert float(found.delivered_power.mean()) == pytest.approx(mean, rel=0.01)

@@ -1,7 +1,6 @@
 """Power take-offs (PTOs): devices that turn motion into useful power.
 
-Here are the simple ones; machines are in `pto_machines`, latches and clutches in
-`pto_switching`.
+Here are the simple ones; machines are in `devices`, latches and clutches in `switching`.
 """
 
 from dataclasses import field

@@ -262,7 +262,8 @@ def _newton(
 
 # --- Forces that change their sign over a small velocity: found from smoother ones, step by step
 
-WIDEST = 30.0  # times the velocities of the model: where the search for its motion begins
+WIDER = 30.0  # times the velocities of the model: where the search for its motion begins
+WIDEST = WIDER**3  # and where it begins at most, as a heavy flywheel needs
 RATIO, LEAST = 2.0, 1.02  # of two widths in turn, and when no further one is tried
 FIELDS = ("smoothing_velocity", "friction_velocity")
 HARD = ("clutch_damping",)  # forces that are smooth where these are small
@@ -308,8 +309,11 @@ def continued(
         model: with sharp forces.
         Y: coefficients to begin from.
     """
-    factor, ratio = WIDEST, RATIO
+    factor, ratio = WIDER, RATIO
     solution = search(smoother(model, factor), Y)
+    while solution.code is not Code.SUCCESS and factor < WIDEST:
+        factor *= WIDER
+        solution = search(smoother(model, factor), Y)
     while solution.code is Code.SUCCESS and factor > 1.0:
         narrower = max(1.0, factor / ratio)
         found = search(smoother(model, narrower), solution.Y)
