@@ -134,7 +134,7 @@ def test_lids_of_bodies_that_touch_are_at_one_height():
         joints = [sw.Free(f"{b.name}_free", sw.WORLD.at(*b.position), b) for b in (post, ring)]
         job = _job(sw.System("s", [post, ring], joints), [2.8], [0.0], True, "auto", "direct", True)
         bodies = _wetted(job)
-        own = [lid_height(body, 0.5, 2.8, 9.81) for body in bodies]
+        own = [lid_height(body, 0.5, 2.8, 9.81) or 0.0 for body in bodies]
         assert own[0] < own[1] < 0.0
         assert lid_heights(bodies, 0.5, 2.8, 9.81) == ([own[1]] * 2 if one_height else own)
         assert lid_heights(bodies, None, 2.8, 9.81) == [None, None]
