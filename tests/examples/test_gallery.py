@@ -1,5 +1,7 @@
 """Ready systems: they compile, float, and move as the published devices do."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -55,6 +57,15 @@ def test_data_of_rm3_are_those_of_wamit_where_both_are_sound():
             for x in (ours, theirs)
         )
         assert np.abs(a / b - 1.0).max() < limit, dof
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_data_of_the_gallery_are_fitted_without_warnings(name):
+    """Data at every frequency are smooth, and the fit moves the bodies as the data do."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", sw.SwelltreeWarning)
+        getattr(sw.gallery, name)().model()
 
 
 def test_unknown_motion_of_rm3_is_refused():

@@ -12,6 +12,8 @@ from swelltree.describe.bodies.solids import (
     solid_of_panels,
 )
 from swelltree.hydro.bem.meshes import wet_panels, wetted_panels
+from swelltree.hydro.bem.run import _job, _wetted
+from swelltree.hydro.bem.solve import lid_height, lid_heights
 
 OMEGA = [0.7, 1.3]
 
@@ -121,3 +123,18 @@ def test_what_two_bodies_leave_out_is_the_same_face():
     # panels divided three times on the edge of the contact
     assert left_out == pytest.approx([2.6 * 3.0] * 2, rel=0.03)
     assert sum("meets no water" in note for note in notes) == 2
+
+
+def test_lids_of_bodies_that_touch_are_at_one_height():
+    """A deep post in a shallow ring: nothing divides the water inside the two."""
+    post = sw.Body("post", hull=sw.Cylinder(2.0, 9.0, 10.0, panel_size=0.8))
+    hull = sw.Axisymmetric([(4.0, -3.0), (4.0, 1.0)], bore=2.0, panel_size=0.8)
+    for place, one_height in (((0.0, 0.0, 0.0), True), ((9.0, 2.0, 0.0), False)):
+        ring = sw.Body("ring", hull=hull, position=place)
+        joints = [sw.Free(f"{b.name}_free", sw.WORLD.at(*b.position), b) for b in (post, ring)]
+        job = _job(sw.System("s", [post, ring], joints), [2.8], [0.0], True, "auto", "direct", True)
+        bodies = _wetted(job)
+        own = [lid_height(body, 0.5, 2.8, 9.81) or 0.0 for body in bodies]
+        assert own[0] < own[1] < 0.0
+        assert lid_heights(bodies, 0.5, 2.8, 9.81) == ([own[1]] * 2 if one_height else own)
+        assert lid_heights(bodies, None, 2.8, 9.81) == [None, None]

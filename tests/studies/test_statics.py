@@ -158,6 +158,29 @@ def test_a_box_that_nothing_turns_keeps_its_heading_and_place(how):
     assert held.position.values[0, 5] == pytest.approx(yaw, abs=1e-8)
 
 
+def test_bodies_on_a_ball_joint_find_trim_and_heel_without_turning():
+    """Ballast off the middle lengthwise in one body, both ways in the other: nothing holds yaw."""
+    hull = sw.Box(10.0, 6.0, 3.0, 1.5, panel_size=1.0)
+    one = sw.Body("one", com=(0.3, 0.0, -0.8), hull=hull)
+    other = sw.Body("other", com=(-0.2, 0.2, -0.8), hull=hull, position=(14.0, 0.0, 0.0))
+    joints = [
+        sw.Free("free", sw.WORLD, one),
+        sw.Ball("ball", one.at(7.0, 0.0, 0.0), other.at(-7.0, 0.0, 0.0)),
+    ]
+    rest = sw.equilibrium(sw.compile(sw.System("s", [one, other], joints), nonlinear=True))
+    moved = rest["displacement"].transpose("body", "dof").values
+    # heel of a wall-sided box: GM (1 + BM tan^2 / (2 GM)) tan = 0.2 m, GM = 2.05 m, BM = 2 m
+    tangent = np.tan(-moved[1, 3])
+    assert (2.05 + tangent**2) * tangent == pytest.approx(0.2, rel=0.03)
+    assert moved[:, 5] == pytest.approx(0.0, abs=1e-6)
+    assert set(rest.attrs["neutral"].split(", ")) == {
+        "free__Surge",
+        "free__Sway",
+        "free__Yaw",
+        "ball__Yaw",
+    }
+
+
 def test_linear_studies_of_a_lopsided_vessel_are_at_its_heading():
     """Linear data in fixed axes: rao was linearised where the equilibrium had turned to."""
 

@@ -217,10 +217,10 @@ def oswec(folder: Path) -> list[Check]:
             first, mixed, last = WAMIT_FLAP[short]
             full = ours[name].transpose("influenced_dof", "radiating_dof").values[:6, :6]
             expected = surge**2 * first + 2.0 * surge * pitch * mixed + pitch**2 * last
-            off = 100 * abs(mode @ full @ mode / (water.rho * unit * expected) - 1.0)
+            off = 100 * abs(float(mode @ full @ mode) / (water.rho * unit * expected) - 1.0)
             checks.append(Check(f"{short} {where}", off, 2.0, "%", why))
         ahead, other = (
-            abs(x["excitation_force"].isel(wave_direction=0).values[:6] @ mode)
+            float(abs(x["excitation_force"].isel(wave_direction=0).values[:6] @ mode))
             for x in (ours, theirs)
         )
         why = "another mesh and Capytaine's indirect method, whose damping is 5 % above WAMIT's"

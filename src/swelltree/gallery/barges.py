@@ -27,8 +27,12 @@ if TYPE_CHECKING:
 LENGTH, WIDTH, HEIGHT, DRAFT = 75.0, 25.0, 12.5, 7.5  # of a barge [m]
 SPACING = 80.0  # between the middles [m]
 DAMPING = 1.0e9  # of the power take-off on each hinge [N m s/rad]
-OMEGA = np.concatenate([np.arange(0.12, 1.38, 0.04), np.arange(1.4, 2.25, 0.05)])  # [rad/s]
-HEADINGS_DEG = (-60.0, -45.0, -30.0, -15.0, 0.0, 15.0, 30.0, 45.0, 60.0)
+# [rad/s]; the water between two barges sloshes at 1.06 rad/s, which asks for smaller steps there
+RESONANCE = (1.02, 1.06, 1.1, 1.14)
+OMEGA = np.union1d(
+    np.concatenate([np.arange(0.12, 1.38, 0.04), np.arange(1.4, 2.25, 0.05)]), RESONANCE
+)
+HEADINGS_DEG = (0.0, 15.0, 30.0, 45.0, 60.0)  # and their mirror images
 
 
 def barges(damping: float = DAMPING) -> Ready:
@@ -92,5 +96,6 @@ def compute() -> xr.Dataset:
     by 7 % (added mass against damping), with 2 m by 1.3 %.
     """
     from swelltree.hydro.bem.run import run_bem
+    from swelltree.hydro.data.mirrored import mirror_headings
 
-    return run_bem(_system(), OMEGA, np.radians(HEADINGS_DEG).tolist())
+    return mirror_headings(run_bem(_system(), OMEGA, np.radians(HEADINGS_DEG).tolist()))

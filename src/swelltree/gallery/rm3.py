@@ -113,4 +113,4 @@ def compute() -> xr.Dataset:
 
     buoy, spar = rm3().system.bodies
     thick = rm3().system.replace(bodies=(buoy, spar.replace(hull=spar_hull(THICK_IN_BEM))))
-    return run_bem(thick, OMEGA, (0.0,), green="delhommeau")
+    return run_bem(thick, OMEGA, (0.0,))

@@ -9,7 +9,7 @@ all in one graph, for use under `jit` and `vmap`.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +23,9 @@ from swelltree.jit.points import Points
 Residual = Callable[[Tree, Float[Array, " n"]], Float[Array, " m"]]
 
 RANK_TOLERANCE = 1e-12  # singular values below this fraction of the largest count as zero
+# of the largest: directions with a smaller stiffness are left out of steps that would be too long
+WEAK = (1e-2, 1e-4, 1e-6)
+WELL = 0.25  # of the sum of squares: what is left after a step without weak directions
 SHORTEST = 2.0**-12  # min fraction of a step that the line search tries
 SMALLEST_CONTINUATION = 1e-4
 
@@ -82,20 +85,35 @@ def _iterate(
             return x, Code.SUCCESS
         # the smallest step among those that solve J dx = -r best
         step = np.linalg.lstsq(jacobian, -r, rcond=RANK_TOLERANCE)[0]
-        step *= min(1.0, max_step / max(_largest(step), 1e-300))
+        size, tried = float(r @ r), []
+        if _largest(step) > max_step:
+            # out of balance, what nothing holds has a small stiffness of either sign: the step runs
+            # far along it and finds nothing there
+            tried = [(s, 1.0, WELL) for s in _stiff_steps(jacobian, r, max_step)]
+            step = step * max_step / _largest(step)
         # backtrack until the sum of squares falls
-        size, fraction = float(r @ r), 1.0
-        while True:
+        fractions = 2.0 ** -np.arange(1.0 - np.log2(SHORTEST))
+        tried += [(step, fraction, 1.0 - 1e-4 * fraction) for fraction in fractions]
+        for step, fraction, left in tried:
             x_new = x + fraction * step
             r_new, jacobian_new = evaluate(x_new)
-            if np.all(np.isfinite(r_new)) and r_new @ r_new <= (1.0 - 1e-4 * fraction) * size:
+            if np.all(np.isfinite(r_new)) and r_new @ r_new <= left * size:
                 break
-            fraction *= 0.5
-            if fraction < SHORTEST:
-                return x, Code.NO_PROGRESS
+        else:
+            return x, Code.NO_PROGRESS
         x, r, jacobian = x_new, r_new, jacobian_new
         history.append(_largest(r))
     return x, Code.SUCCESS if history[-1] <= tol else Code.TOO_MANY_STEPS
+
+
+def _stiff_steps(jacobian: np.ndarray, r: np.ndarray, max_step: float) -> Iterator[np.ndarray]:
+    """Steps without the directions of small stiffness, as far as they are short enough."""
+    U, size, Vt = np.linalg.svd(jacobian, full_matrices=False)
+    for weak in WEAK:
+        kept = int((size > weak * size.max(initial=0.0)).sum())
+        step = -Vt[:kept].T @ ((U[:, :kept].T @ r) / size[:kept])
+        if _largest(step) <= max_step:
+            yield step
 
 
 def newton(

@@ -30,10 +30,11 @@ from swelltree.describe.joints.joint import Joint
 from swelltree.describe.system import System
 from swelltree.describe.values import DOFS, NamedValues
 from swelltree.hydro.bem.solve import (
+    LIDS,
     Wetted,
     floating_bodies,
     import_capytaine,
-    lid_height,
+    lid_heights,
     quiet,
 )
 from swelltree.hydro.data.dataset import FORCE
@@ -115,7 +116,7 @@ def with_mean_drift(
     # Capytaine asks for directions within its angles
     beta = np.mod(data["wave_direction"].values, 2.0 * np.pi)
     highest = float(omega[some].max(initial=1e-3))
-    heights = [lid_height(b, 0.5, highest, water.g) if lid else None for b in bodies]
+    heights = lid_heights(bodies, LIDS[0] if lid else None, highest, water.g)
     with quiet():
         far = _far_field(bodies, centers, omega[some], beta, water, heights)
     absorbed = np.zeros((len(some), len(beta)))
