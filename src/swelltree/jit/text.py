@@ -21,6 +21,7 @@ from swelltree.jit.statements import (
     Combination,
     Leave,
     Loop,
+    MovedRow,
     Reduction,
     Rows,
     Stores,
@@ -279,29 +280,100 @@ class Writer:
             name = self.line(f"{how} {SINGLE.of(kind)} {name} to i64")
         self.lines.append(f"  store i64 {name}, ptr {address}")
 
+    # what follows is the same for one case, lanes and threads: they differ in these four
+    def value_for(self, buffer: Buffer, a: int, names: dict[int, str]) -> str:
+        """Name of an expression as a buffer takes it."""
+        return self.name(a, names)
+
+    def fetch(self, kind: str, buffer: Buffer, at: int, index: str | None, like: Buffer) -> str:
+        """A scalar of a buffer, as another one takes it."""
+        return self._load(kind, self.address(buffer, at, index))
+
+    def put(
+        self,
+        buffer: Buffer,
+        kind: str,
+        value: str,
+        at: int,
+        index: str | None = None,
+        divergent: bool = False,
+    ) -> None:
+        """Store a scalar; a divergent index differs from lane to lane."""
+        self._store(kind, value, self.address(buffer, at, index))
+
+    def operations_for(self, buffer: Buffer) -> Operations:
+        """Operations on what a buffer holds."""
+        return self.operations
+
+    def is_divergent(self, a: int) -> bool:
+        """Does an expression differ from lane to lane?"""
+        return False
+
     def _stores(self, stores: Stores, names: dict[int, str]) -> None:
-        kinds = self.graph.kinds
-        singles = [(b, at, a, self.name(a, names)) for b, at, a in stores.single]
+        # all is read before the first is written
+        singles = [self.value_for(b, a, names) for b, _, a in stores.single]
         moving = [
-            (b, at, self.name(i, names), a, self.name(a, names)) for b, at, i, a in stores.moving
+            (self.name(i, names), self.value_for(b, a, names)) for b, _, i, a in stores.moving
         ]
-        rows = [(b, at, None, origin, start, n) for b, at, origin, start, n in stores.rows]
-        rows += [
-            (b, at, None if i is None else self.name(i, names), origin, start, n)
-            for b, at, i, origin, start, n in stores.moving_rows
-        ]
-        for buffer, at, index, origin, start, count in rows:
-            if not count:
-                continue
-            to, source = self.address(buffer, at, index), self.address(origin, start)
-            self.lines.append(
-                f"  call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {source}, i64 {8 * count}, "
-                "i1 false)"
+        for row in stores.moving_rows:
+            if row.behind is not None:
+                self.name(row.behind, names)
+        for buffer, at, origin, start, count in stores.rows:
+            self._copied(MovedRow(buffer, at, None, origin, start, count), names)
+        for row in stores.moving_rows:
+            self._copied(row, names)
+        kinds = self.graph.kinds
+        for (buffer, at, a), value in zip(stores.single, singles, strict=True):
+            self.put(buffer, kinds[a], value, at)
+        for (buffer, at, i, a), (index, value) in zip(stores.moving, moving, strict=True):
+            self.put(buffer, kinds[a], value, at, index, self.is_divergent(i))
+
+    def _copied(self, row: MovedRow, names: dict[int, str]) -> None:
+        """Contiguous memory copied, behind an offset that may be computed."""
+        if not row.size:
+            return
+        index = None if row.behind is None else self.name(row.behind, names)
+        to, source = self.address(row.buffer, row.at, index), self.address(row.origin, row.start)
+        size = f"i64 {8 * row.size}, i1 false"
+        self.lines.append(f"  call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {source}, {size})")
+
+    def _copied_singly(self, row: MovedRow, names: dict[int, str]) -> None:
+        """The same scalar by scalar."""
+        buffer, at, index, origin, start, count = row
+        behind = None if index is None else self.name(index, names)
+        divergent = index is not None and self.is_divergent(index)
+        kind = FLOAT if buffer.kind == FLOAT else LONG
+
+        def one(j: str | None, k: int) -> None:
+            value, further = self.fetch(kind, origin, start + k, j, buffer), behind
+            if j is not None:
+                further = j if behind is None else self._index_sum(behind, j, divergent)
+            self.put(buffer, kind, value, at + k, further, divergent)
+
+        self.repeated(count, one)
+
+    def _index_sum(self, index: str, j: str, divergent: bool) -> str:
+        return self.line(f"add i64 {index}, {j}")
+
+    def _reduction_singly(self, item: Reduction) -> None:
+        for k, (buffer, start) in enumerate(item.rows):
+            values = [
+                self.fetch(FLOAT, buffer, start + j, None, item.out) for j in range(item.count)
+            ]
+            total = self.operations_for(item.out).joined(item.name, values)
+            self.put(item.out, FLOAT, total, k)
+
+    def _combination_singly(self, item: Combination, names: dict[int, str]) -> None:
+        weights = [self.value_for(item.out, a, names) for a in item.weights]
+        T = self.operations_for(item.out).F
+
+        def one(j: str | None, at: int) -> None:
+            rows = (
+                self.fetch(FLOAT, buffer, start + at, j, item.out) for buffer, start in item.rows
             )
-        for buffer, at, a, name in singles:
-            self._store(kinds[a], name, self.address(buffer, at))
-        for buffer, at, index, a, name in moving:
-            self._store(kinds[a], name, self.address(buffer, at, index))
+            self.put(item.out, FLOAT, self.weighted(T, weights, rows), at, j)
+
+        self.repeated(item.count, one)
 
     def _together(self, region: Region, first: int) -> list[Combination]:
         item = region.items[first]
@@ -323,9 +395,10 @@ class Writer:
 
     def _adds(self, adds: Adds, names: dict[int, str]) -> None:
         for buffer, at, a in adds.terms:
-            kind, term, place = self.graph.kinds[a], self.name(a, names), self.address(buffer, at)
-            both = [self._load(kind, place), term]
-            self._store(kind, self.operations.write("add", kind, kind, both), place)
+            kind, term = self.graph.kinds[a], self.value_for(buffer, a, names)
+            both = [self.fetch(kind, buffer, at, None, buffer), term]
+            total = self.operations_for(buffer).write("add", kind, kind, both)
+            self.put(buffer, kind, total, at)
 
     def _combination(self, item: Combination, names: dict[int, str]) -> None:
         """Some numbers of the sum at once, in several partial sums that do not wait for another."""

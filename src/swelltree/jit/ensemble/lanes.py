@@ -16,13 +16,9 @@ from swelltree.jit.graph import FLOAT, LONG, TRUTH, Buffer, Graph
 from swelltree.jit.number_types import NOT_NEGATIVE, SINGLE, Types
 from swelltree.jit.operations import Operations
 from swelltree.jit.statements import (
-    Adds,
     Choice,
     Combination,
     Loop,
-    MovedRow,
-    Reduction,
-    Stores,
 )
 from swelltree.jit.text import Writer
 
@@ -185,82 +181,47 @@ class LaneWriter(Writer):
             f"{self.types.of(TRUTH)} {mask})"
         )
 
-    def _stores(self, stores: Stores, names: dict[int, str]) -> None:
-        lanes, kinds = self.lanes, self.graph.kinds
-        into = [lanes.buffer_varies(x[0]) for x in stores.single]
-        singles = [
-            (self._wide_name if wide else self.name)(a, names)
-            for (_, _, a), wide in zip(stores.single, into, strict=True)
-        ]
-        moving = []
-        for buffer, _, index, a in stores.moving:
-            wide = lanes.buffer_varies(buffer)
-            value = (self._wide_name if wide else self.name)(a, names)
-            moving.append((self.name(index, names), value, wide))
-        for buffer, at, origin, start, count in stores.rows:
-            self._copied(MovedRow(buffer, at, None, origin, start, count), names)
-        for row in stores.moving_rows:
-            self._copied(row, names)
-        for (buffer, at, a), name, wide in zip(stores.single, singles, into, strict=True):
-            place = self._place(buffer, at)
-            if wide:
-                back = lanes.keeps_back(buffer, self.region)
-                self._wide_store(kinds[a], name, place, back)
-            else:
-                self._store(kinds[a], name, place)
-        for (buffer, at, i, a), (index, name, wide) in zip(stores.moving, moving, strict=True):
-            if lanes.varies(i):
-                self._scattered(kinds[a], name, self._places(buffer, at, index))
-            elif wide:
-                back = lanes.keeps_back(buffer, self.region)
-                self._wide_store(kinds[a], name, self._place(buffer, at, index), back)
-            else:
-                self._store(kinds[a], name, self._place(buffer, at, index))
+    def value_for(self, buffer: Buffer, a: int, names: dict[int, str]) -> str:
+        wide = self.lanes.buffer_varies(buffer)
+        return (self._wide_name if wide else self.name)(a, names)
 
-    def _copied(self, row: MovedRow, names: dict[int, str]) -> None:
-        buffer, at, index, origin, start, count = row
-        lanes, types = self.lanes, self.types
-        behind = None if index is None else self.name(index, names)
-        wide, back = lanes.buffer_varies(buffer), lanes.keeps_back(buffer, self.region)
-        kind = FLOAT if buffer.kind == FLOAT else LONG
-
-        def one(j: str | None, k: int) -> None:
-            value, further = self._copy_of(kind, origin, start + k, j, wide), behind
-            if index is not None and lanes.varies(index):
-                long = types.of(LONG)
-                if j is not None:
-                    further = self.line(f"add {long} {behind}, {self._splatted('i64', j)}")
-                self._scattered(kind, value, self._places(buffer, at + k, str(further)))
-                return
-            if j is not None:
-                further = j if behind is None else self.line(f"add i64 {behind}, {j}")
-            self._stored_at(kind, value, self._place(buffer, at + k, further), wide, back)
-
-        self.repeated(count, one)
-
-    def _copy_of(self, kind: str, buffer: Buffer, at: int, index: str | None, wide: bool) -> str:
+    def fetch(self, kind: str, buffer: Buffer, at: int, index: str | None, like: Buffer) -> str:
         place = self._place(buffer, at, index)
         if self.lanes.buffer_varies(buffer):
             return self._wide_load(kind, place)
-        value = self._load(kind, place)
+        value, wide = self._load(kind, place), self.lanes.buffer_varies(like)
         return self._splatted(SINGLE.of(kind), value) if wide else value
 
-    def _stored_at(self, kind: str, name: str, place: str, wide: bool, back: bool) -> None:
-        if wide:
-            self._wide_store(kind, name, place, back)
+    def put(
+        self,
+        buffer: Buffer,
+        kind: str,
+        value: str,
+        at: int,
+        index: str | None = None,
+        divergent: bool = False,
+    ) -> None:
+        if divergent and index is not None:
+            self._scattered(kind, value, self._places(buffer, at, index))
+        elif self.lanes.buffer_varies(buffer):
+            back = self.lanes.keeps_back(buffer, self.region)
+            self._wide_store(kind, value, self._place(buffer, at, index), back)
         else:
-            self._store(kind, name, place)
+            self._store(kind, value, self._place(buffer, at, index))
 
-    def _reduction(self, item: Reduction) -> None:
-        wide = self.lanes.buffer_varies(item.out)
-        back = self.lanes.keeps_back(item.out, self.region)
-        operations = self.wide if wide else self.operations
-        for k, (buffer, start) in enumerate(item.rows):
-            values = [
-                self._copy_of(FLOAT, buffer, start + j, None, wide) for j in range(item.count)
-            ]
-            total = operations.joined(item.name, values)
-            self._stored_at(FLOAT, total, self._place(item.out, k), wide, back)
+    def operations_for(self, buffer: Buffer) -> Operations:
+        return self.wide if self.lanes.buffer_varies(buffer) else self.operations
+
+    def is_divergent(self, a: int) -> bool:
+        return self.lanes.varies(a)
+
+    def _index_sum(self, index: str, j: str, divergent: bool) -> str:
+        if divergent:
+            j = self._splatted("i64", j)
+        return self.line(f"add {self.types.of(LONG) if divergent else 'i64'} {index}, {j}")
+
+    _copied, _reduction = Writer._copied_singly, Writer._reduction_singly
+    _combination = Writer._combination_singly
 
     def _combinations(self, items: list[Combination], names: dict[int, str]) -> None:
         lanes = self.lanes
@@ -268,57 +229,18 @@ class LaneWriter(Writer):
             super()._combinations(items, names)
             return
 
+        out = items[0].out
+
         def row(buffer: Buffer, at: int) -> str:
-            place = self._place(buffer, at)
-            if lanes.buffer_varies(buffer):
-                return self._wide_load(FLOAT, place)
-            return self._splatted("double", self._load(FLOAT, place))
+            return self.fetch(FLOAT, buffer, at, None, out)
 
         def store(name: str, buffer: Buffer, at: int) -> None:
-            back = lanes.keeps_back(buffer, self.region)
-            self._wide_store(FLOAT, name, self._place(buffer, at), back)
+            self.put(buffer, FLOAT, name, at)
 
         weight = functools.partial(self._wide_name, names=names)
         held = HELD if self.width >= WIDE else HELD // 2
         T = self.types.of(FLOAT)
         write_products(items, Lines(T, self.line, weight, row, store, held))
-
-    def _adds(self, adds: Adds, names: dict[int, str]) -> None:
-        for buffer, at, a in adds.terms:
-            if not self.lanes.buffer_varies(buffer):
-                super()._adds(Adds([(buffer, at, a)]), names)
-                continue
-            kind, term, place = (
-                self.graph.kinds[a],
-                self._wide_name(a, names),
-                self._place(buffer, at),
-            )
-            total = self.wide.write("add", kind, kind, [self._wide_load(kind, place), term])
-            self._wide_store(kind, total, place, self.lanes.keeps_back(buffer, self.region))
-
-    def _combination(self, item: Combination, names: dict[int, str]) -> None:
-        lanes = self.lanes
-        wide = lanes.buffer_varies(item.out)
-        weights = [(self._wide_name if wide else self.name)(a, names) for a in item.weights]
-        back = lanes.keeps_back(item.out, self.region)
-        T = self.types.of(FLOAT) if wide else "double"
-
-        def row(buffer: Buffer, place: str) -> str:
-            if lanes.buffer_varies(buffer):
-                return self._wide_load(FLOAT, place)
-            number = self._load(FLOAT, place)
-            return self._splatted("double", number) if wide else number
-
-        def one(j: str | None, at: int) -> None:
-            rows = (row(buffer, self._place(buffer, start + at, j)) for buffer, start in item.rows)
-            total = self.weighted(T, weights, rows)
-            into = self._place(item.out, at, j)
-            if wide:
-                self._wide_store(FLOAT, total, into, back)
-            else:
-                self._store(FLOAT, total, into)
-
-        self.repeated(item.count, one)
 
     # --- expressions ------------------------------------------------------------------------
     def _splatted(self, T: str, name: str) -> str:

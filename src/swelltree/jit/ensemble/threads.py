@@ -15,12 +15,11 @@ from swelltree.jit.ensemble.long_products import LongProducts
 from swelltree.jit.ensemble.products import Lines, fits, write_products
 from swelltree.jit.ensemble.uniform import Clock
 from swelltree.jit.functions.library import function_text, short_function_text
-from swelltree.jit.graph import FLOAT, LONG, Buffer, Graph, Region
+from swelltree.jit.graph import FLOAT, Buffer, Graph, Region
 from swelltree.jit.number_types import SINGLE, Types
 from swelltree.jit.operations import Operations
 from swelltree.jit.statements import (
     Combination,
-    MovedRow,
     Reduction,
     Stores,
     arguments,
@@ -199,54 +198,30 @@ class ThreadWriter(Writer):
         mark = ", !invariant.load !0" if address in self.constant else ""
         return super()._load(kind, address + mark)
 
-    def _stores(self, stores: Stores, names: dict[int, str]) -> None:
-        self._read(stores, names)
-        for buffer, at, origin, start, count in stores.rows:
-            self._copied(MovedRow(buffer, at, None, origin, start, count), names)
-        for row in stores.moving_rows:
-            self._copied(row, names)
-        kinds = self.graph.kinds
-        for buffer, at, a in stores.single:
-            value = self._value(buffer, a, names)
-            self._put(buffer, kinds[a], value, self.address(buffer, at))
-        for buffer, at, index, a in stores.moving:
-            value, behind = self._value(buffer, a, names), self.name(index, names)
-            self._put(buffer, kinds[a], value, self.address(buffer, at, behind))
-
-    def _read(self, stores: Stores, names: dict[int, str]) -> None:
-        for buffer, _, a in stores.single:
-            self._value(buffer, a, names)
-        for buffer, _, index, a in stores.moving:
-            self.name(index, names)
-            self._value(buffer, a, names)
-
-    def _copied(self, row: MovedRow, names: dict[int, str]) -> None:
-        buffer, at, index, origin, start, count = row
-        behind = None if index is None else self.name(index, names)
-        kind = FLOAT if buffer.kind == FLOAT else LONG
-        load = functools.partial(self._short_load, kind=kind)
-        if self.clock is not None and self.clock.holds(buffer):
-            load = self._long_load
-
-        def one(j: str | None, k: int) -> None:
-            value, further = load(origin, self.address(origin, start + k, j)), behind
-            if j is not None:
-                further = j if behind is None else self.line(f"add i64 {behind}, {j}")
-            self._put(buffer, kind, value, self.address(buffer, at + k, further))
-
-        self.repeated(count, one)
-
-    def _reduction(self, item: Reduction) -> None:
-        for k, (buffer, start) in enumerate(item.rows):
-            values = [self._load(FLOAT, self.address(buffer, start + j)) for j in range(item.count)]
-            total = self.operations.joined(item.name, values)
-            self._store(FLOAT, total, self.address(item.out, k))
+    _copied, _reduction = Writer._copied_singly, Writer._reduction_singly
+    _combination = Writer._combination_singly
 
     # --- float64 among float32 -------------------------------------------------------------
-    def _value(self, buffer: Buffer, a: int, names: dict[int, str]) -> str:
-        if self.clock is not None and self.clock.holds(buffer):
-            return self._long_name(a, names)
-        return self.name(a, names)
+    def value_for(self, buffer: Buffer, a: int, names: dict[int, str]) -> str:
+        long = self.clock is not None and self.clock.holds(buffer)
+        return self._long_name(a, names) if long else self.name(a, names)
+
+    def fetch(self, kind: str, buffer: Buffer, at: int, index: str | None, like: Buffer) -> str:
+        address = self.address(buffer, at, index)
+        if self.clock is not None and self.clock.holds(like):
+            return self._long_load(buffer, address)
+        return self._short_load(buffer, address, kind)
+
+    def put(
+        self,
+        buffer: Buffer,
+        kind: str,
+        value: str,
+        at: int,
+        index: str | None = None,
+        divergent: bool = False,
+    ) -> None:
+        self._put(buffer, kind, value, self.address(buffer, at, index))
 
     def _put(self, buffer: Buffer, kind: str, value: str, address: str) -> None:
         if self.clock is not None and self.clock.holds(buffer):
@@ -348,19 +323,6 @@ class ThreadWriter(Writer):
         few = items[0].count * len(items) <= HELD
         weight = functools.partial(self.name, names=names)
         write_products(items, Lines(self.float, self.line, weight, row, store, HELD))
-
-    def _combination(self, item: Combination, names: dict[int, str]) -> None:
-        weights = [self.name(a, names) for a in item.weights]
-
-        def one(j: str | None, at: int) -> None:
-            rows = (
-                self._load(FLOAT, self.address(buffer, start + at, j))
-                for buffer, start in item.rows
-            )
-            total = self.weighted(self.float, weights, rows)
-            self._store(FLOAT, total, self.address(item.out, at, j))
-
-        self.repeated(item.count, one)
 
     def name(self, a: int, names: dict[int, str]) -> str:
         op = self.graph.ops[a]

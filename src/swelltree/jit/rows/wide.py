@@ -19,6 +19,7 @@ from swelltree.jit.operations import FLAGS
 from swelltree.jit.statements import (
     Adds,
     Combination,
+    MovedRow,
     Reduction,
     Rows,
     Stores,
@@ -249,6 +250,9 @@ class RowWriter(LaneWriter):
             else:
                 places = self._places(buffer, at, self.name(index, names))
                 self._scattered(kind, value, places)
+
+    def _copied(self, row: MovedRow, names: dict[int, str]) -> None:
+        (Writer._copied if self.row is None else Writer._copied_singly)(self, row, names)
 
     def _is_result(self, buffer: Buffer, index: int) -> bool:
         return self.lanes.varies(index) and not self._is_many(buffer)
