@@ -70,7 +70,8 @@ TOPICS = {
     ),
     "models": (
         "Compiled models",
-        "compile compile_case Model Effect Loads effect body_point wrench_at",
+        "compile compile_case Model Effect Loads Channel effect body_point wrench_at HasStates "
+        "HasEvents FeelsEnvironment ExcitedByWaves",
     ),
     "studies": (
         "Studies",

@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import swelltree as sw
+from swelltree.model.sea import water_at
 
 
 @sw.effect
@@ -92,3 +93,20 @@ class ChoosingRate(Propeller):
     def internal_rate(self, model, now):
         state = now.states(self)
         return state if state[0] > 0.0 else -state
+
+
+@sw.effect
+class Float(sw.ExcitedByWaves):
+    """Pushed up and down by the velocity of the water at the reference point of a body."""
+
+    name: str
+    body: str
+    damping: float
+
+    feels = ("waves",)
+
+    def loads(self, model, now):
+        _, seen = sw.body_point(model, now, self.body)
+        up = water_at(model, now.t, seen.position[None]).velocity[0, 2]
+        force = jnp.stack([0.0 * up, 0.0 * up, self.damping * up])
+        return sw.Loads(sw.wrench_at(model, now, self.body, force), channels={"push": force})

@@ -8,7 +8,7 @@ import pytest
 
 import swelltree as sw
 from made_hydro import heaving_float
-from model.own_effects import Broken, Choosing, ChoosingRate, Crooked, Propeller, Tether
+from model.own_effects import Broken, Choosing, ChoosingRate, Crooked, Float, Propeller, Tether
 
 RNG = np.random.default_rng(4)
 K, C = 3.0e4, 2.0e3
@@ -193,6 +193,25 @@ def test_mistakes_are_told(case):
         make()
 
 
+def test_waves_excite_an_effect_that_feels_them_in_time_and_frequency():
+    mass, stiffness, damping, omega, depth = 4.0e3, 9.0e3, 700.0, 1.1, 2.5
+    body = sw.Body("b", mass, (1.0, 1.0, 1.0))
+    rail = sw.Slider("rail", sw.WORLD, body, axis="z", position=-depth)
+    spring = sw.JointForce("k", "rail", stiffness=stiffness, damping=50.0, rest_position=-depth)
+    own = sw.OwnEffect("f", Float, {"body": "b", "damping": damping})
+    weight = sw.AppliedForce("up", body, force=(0.0, 0.0, mass * 9.81))
+    model = sw.compile(sw.System("s", [body], [rail], forces=[spring, own, weight]))
+    # per metre of wave in deep water, at the fixed place
+    force = damping * omega * np.exp(-(omega**2) / 9.81 * depth)
+    expected = force / abs(stiffness - mass * omega**2 - 50j * omega)
+    heave = abs(sw.rao(model, omega=[omega]).rao.sel(dof="Heave").squeeze().values)
+    assert heave == pytest.approx(expected, rel=1e-6)
+    run = sw.simulate(model, sw.RegularWave(amplitude=1e-3, omega=omega), duration=3.0)
+    push = run.f_push.values[:, 2]
+    assert np.ptp(push) > 0.9e-3 * force
+    assert run.f_push.attrs["long_name"] == "push of f"
+
+
 def test_a_class_without_loads_or_name_is_refused():
     with pytest.raises(sw.SwelltreeError, match="has no method 'loads'"):
         sw.effect(type("Empty", (sw.Effect,), {"__annotations__": {"name": str}}))
@@ -217,6 +236,10 @@ def test_a_class_without_loads_or_name_is_refused():
     }
     with pytest.raises(sw.SwelltreeError, match="has 'internal_rate', but is not derived from sw"):
         sw.effect(type("Forgetful", (sw.Effect,), forgotten))
+    numb = {"loads": Tether.loads, "__annotations__": {"name": str}}
+    for feels in ({}, {"feels": ("rain",)}):
+        with pytest.raises(sw.SwelltreeError, match="'Numb' does not say what it feels"):
+            sw.effect(type("Numb", (sw.FeelsEnvironment,), numb | feels))
     with pytest.raises(sw.SwelltreeError, match="has no field 'name: str'"):
         sw.effect(type("Nameless", (sw.Effect,), {"loads": Tether.loads, "__annotations__": {}}))
     with pytest.raises(sw.SwelltreeError, match="is not derived from"):

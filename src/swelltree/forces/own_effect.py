@@ -25,7 +25,15 @@ from swelltree.describe.errors import SwelltreeError, listed, suggest
 from swelltree.describe.forces.own_effects import OwnEffect, field_values
 from swelltree.describe.forces.signals import resolve
 from swelltree.jit.arrays import Array, Tree, namespace, pytree
-from swelltree.model.capabilities import HasEvents, HasParameters, HasStates, WrittenByUser, having
+from swelltree.model.capabilities import (
+    ENVIRONMENT,
+    FeelsEnvironment,
+    HasEvents,
+    HasParameters,
+    HasStates,
+    WrittenByUser,
+    having,
+)
 from swelltree.model.effect import Effect, Instant
 from swelltree.model.model import Model
 from swelltree.multibody.tree import PointMotion, point_motion, spread
@@ -67,6 +75,11 @@ def effect(cls: type[T]) -> type[T]:
                 f"effect '{cls.__name__}' has no method '{missing[0]}'. Write it as "
                 f"swelltree.{capability.__name__} describes it."
             )
+    if issubclass(cls, FeelsEnvironment) and not _is_felt(getattr(cls, "feels", None)):
+        raise SwelltreeError(
+            f"effect '{cls.__name__}' does not say what it feels. Write feels = (\"waves\",), with "
+            f"some of {listed(ENVIRONMENT)}."
+        )
     cls.kind = property(lambda self: self.name)  # type: ignore[assignment, misc]
     cls.names = property(lambda self: (self.name,))  # type: ignore[assignment, misc]
     if not issubclass(cls, HasParameters):  # all fields that are not static
@@ -74,6 +87,13 @@ def effect(cls: type[T]) -> type[T]:
         HasParameters.register(cls)
     WrittenByUser.register(cls)
     return pytree(*(key for key, kind in hints.items() if kind in STATIC))(cls)
+
+
+def _is_felt(feels: object) -> bool:
+    """Is it a tuple of parts of the environment, or found by a property?"""
+    return isinstance(feels, property) or (
+        isinstance(feels, tuple) and set(feels) <= set(ENVIRONMENT)
+    )
 
 
 def _abstract(cls: type) -> set[str]:

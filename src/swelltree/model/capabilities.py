@@ -122,10 +122,13 @@ class CommandsStrokes(HasEvents, HasFirstStates):
 # --- Waves, current and wind
 
 
+ENVIRONMENT = ("waves", "current", "wind")
+
+
 class FeelsEnvironment(Effect):
     """Its loads, or what it commands, depend on waves, current or wind (`model.sea`)."""
 
-    feels: tuple[str, ...]  # those of "waves", "current" and "wind" that it depends on
+    feels: tuple[str, ...]  # those of ENVIRONMENT that it depends on
 
 
 class ExcitedByWaves(FeelsEnvironment):
