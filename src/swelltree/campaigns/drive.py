@@ -88,7 +88,7 @@ class Driver:
         blank: what a case without a result has, by variable.
         ids: of all cases.
         retries: how often a job is tried again before its cases are tried individually.
-        tell: called after each block.
+        notify: called after each block.
     """
 
     def __init__(

@@ -19,7 +19,7 @@ class Progress:
         count: of cases.
         done: of them there from before.
         failed: of these.
-        wanted: show it.
+        requested: show it.
     """
 
     def __init__(

@@ -41,7 +41,7 @@ def progress_bar(
     Args:
         title: what is running.
         times: output times [s].
-        wanted: True shows the bar, False does not, None shows it on a terminal.
+        requested: True shows the bar, False does not, None shows it on a terminal.
     """
     if requested is None:
         requested = sys.stderr.isatty()

@@ -193,7 +193,7 @@ def drive(stepper: Stepper, times: np.ndarray, output_options: OutputOptions) ->
     Args:
         stepper: ready to start.
         times: output times [s].
-        keeping: how the run is cut, shown and kept.
+        output_options: how the run is cut, shown and kept.
     """
     width = min(output_options.chunk, len(times))
     blank = stepper.blank(width)

@@ -23,7 +23,7 @@ def with_water(file: MooringFile, specified: Mapping[str, float | None], fail: F
 
     Args:
         file: as read.
-        given: depth, rho and g of the user, None where the file is to give them.
+        specified: depth, rho and g of the user, None where the file is to give them.
         fail: makes the error about a row of a section.
     """
     changed = {word: value for word, value in specified.items() if value is not None}

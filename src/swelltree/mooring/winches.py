@@ -388,9 +388,9 @@ def rates(
     behind = xp.where(direct, requested, state.speed), xp.where(direct, part, state.compensated)
     speed, done = obeyed(winches, *behind, state.length, state.stroke, FREE)
 
-    def driven(asked: Array, set_speed: Array, now: Array) -> Array:
+    def driven(requested: Array, set_speed: Array, now: Array) -> Array:
         """Rate of the drive, which a stop slows with the rope instead of letting it run on."""
-        return xp.where(direct, 0.0, (asked - now) / drive - (set_speed - now) / slowed)
+        return xp.where(direct, 0.0, (requested - now) / drive - (set_speed - now) / slowed)
 
     slowed = SLOWED * winches.stopping_time
     return speed, WinchState(

@@ -125,8 +125,8 @@ class Channels:
         self.settled = settled(dataset)
         count = sum(self._width(name) for name in self._requested())
         self.every = stride(dataset.sizes["time"], min(max(count, 1), MOST_CHANNELS), samples)
-        self.kept = dataset["time"].values >= self.settled
-        self.weights = time_weights(dataset["time"].values[self.kept], period_of(dataset))
+        self.used = dataset["time"].values >= self.settled
+        self.weights = time_weights(dataset["time"].values[self.used], period_of(dataset))
 
     def _requested(self) -> list[str]:
         return [
@@ -185,7 +185,7 @@ class Channels:
             unit, factor = prefixed(about["unit"], largest[about["unit"]])
             if factor != 1.0:
                 column *= factor
-            numbers = of_samples(column[self.kept], self.weights)
+            numbers = of_samples(column[self.used], self.weights)
             if is_power(about["unit"]):
                 numbers[-1] = np.nan  # it has no Gaussian extremes
             self.rows.append(
@@ -327,8 +327,8 @@ def _joints(page: Channels) -> None:
         full = [str(name) for name in dataset["joint"].values]
         free = {owner[1] for owner in owners if owners.count(owner) == 6}
         names = [name for name in full if name not in free]  # a free joint holds nothing
-        kept = [full.index(name) for name in names]
-        parts = dataset["reaction"].transpose("time", "joint", "dof").values[:, kept]
+        rows = [full.index(name) for name in names]
+        parts = dataset["reaction"].transpose("time", "joint", "dof").values[:, rows]
         for title, part, unit in (
             ("Reaction force", slice(0, 3), "N"),
             ("Reaction moment", slice(3, 6), "N m"),

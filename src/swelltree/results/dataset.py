@@ -51,7 +51,7 @@ def to_dataset(
         attrs: attributes of the run: formulation, solver, ...
         near: joint coordinates of the sample before the first, where a run goes on.
         more: coordinates added.
-        beside: variables added.
+        adjacent: variables added.
         datum: what the model's datum is, in words.
         done: all channels as `finished` makes them, where that was done; `channels` may then be
             those of some samples.

@@ -186,9 +186,9 @@ def _same(a: float, b: float) -> bool:
     return bool(a == b or (np.isfinite(b) and abs(b - a) <= 2e-6 * max(abs(a), abs(b))))
 
 
-def rows_of(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+def rows_of(part: np.ndarray, full: np.ndarray) -> np.ndarray:
     """Rows of the frequencies `part` in the merged list."""
-    finite = np.where(np.isinf(whole), 1e300, whole)
+    finite = np.where(np.isinf(full), 1e300, full)
     requested = np.where(np.isinf(part), 1e300, part)
     after = np.clip(np.searchsorted(finite, requested), 1, max(finite.size - 1, 1))
     if finite.size == 1:

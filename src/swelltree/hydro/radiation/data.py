@@ -117,7 +117,7 @@ def prepare(
         omega_max: leave out data above this frequency [rad/s].
         scale: what makes DOFs comparable, default the square root of the largest damping.
         causal: correct added mass that contradicts the damping, where that has decayed.
-        as_given: keep frequencies at which the data jump and added mass that contradicts the
+        as_specified: keep frequencies at which the data jump and added mass that contradicts the
             damping.
     """
     omega, A, B = (np.asarray(v, dtype=float) for v in (omega, A, B))

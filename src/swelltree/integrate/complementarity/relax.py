@@ -105,7 +105,7 @@ FIRST_STEP, LAST_STEP = 0.5, 64.0  # s
 FURTHEST = 4096.0  # s: the longest step of what comes to rest slowly
 MIN_EQUILIBRIUM_STEP = 10.0  # s: rest over such a step is rest
 MAX_STEPS = 400
-MANY, FEW = 10, 4  # iterations
+HARD, EASY = 10, 4  # iterations
 NOTHING = 0.01  # of the tolerance: what moves less is at rest in a step that is not long, too
 UNTOLD = 1e-4  # m, rad: what moves less in a long step is not worth a word
 FAR = 0.1  # m, rad: after such a motion of a body its stiffness is asked anew
@@ -182,11 +182,11 @@ def relaxed(
         # a step that took Newton long may have ended far from where it should
         if swings:
             h *= 0.5
-        elif int(sample.iterations) > MANY:
+        elif int(sample.iterations) > HARD:
             longest, h = max(0.5 * h, MIN_EQUILIBRIUM_STEP), 0.5 * h
         else:
             # what was hard on the way need not be hard at its end
-            easy = int(sample.iterations) <= FEW
+            easy = int(sample.iterations) <= EASY
             if easy and slow and trail.open and h >= farthest:
                 farthest = min(2.0 * farthest, FURTHEST)
             longest = min(2.0 * longest, farthest) if easy else longest

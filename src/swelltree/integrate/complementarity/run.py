@@ -75,7 +75,7 @@ def after_step(
         now: before the step.
         after: where it led.
         sample: of the instant it left.
-        wanted: is this instant an output time?
+        requested: is this instant an output time?
     """
     most = jnp.maximum(now.most, sample.iterations)
     error = jnp.maximum(now.error, sample.error)

@@ -122,7 +122,7 @@ class SchemeOptions:
         tolerance: largest residual [m, rad].
         interior_point: solve steps of lines by the interior point.
         differentiable: derivatives go through the steps, at two more iterations each.
-        kept: function of model, form and sample that gives the channels whose extremes between
+        stored: function of model, form and sample that gives the channels whose extremes between
             samples are kept, or None.
         optimised: compile with all optimisations, or four times as fast for a few hundred steps.
         events: what happens between steps: `values` of all events and what is `switched` by those

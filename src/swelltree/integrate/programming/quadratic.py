@@ -87,10 +87,10 @@ def with_active_rows(
             return None
 
         def with_rows_fixed(
-            off: np.ndarray, beyond: np.ndarray, A: np.ndarray = A, S: np.ndarray = S
+            off: np.ndarray, excess: np.ndarray, A: np.ndarray = A, S: np.ndarray = S
         ) -> tuple[np.ndarray, np.ndarray]:
-            """x and multipliers with x = off but for the rows, which take away `beyond`."""
-            mu = dpotrs(S, beyond, lower=1)[0] if len(beyond) else beyond
+            """x and multipliers with x = off but for the rows, which take away `excess`."""
+            mu = dpotrs(S, excess, lower=1)[0] if len(excess) else excess
             return off - dtrtrs(L, A.T @ mu, lower=1, trans=1)[0], mu
 
         x, mu = with_rows_fixed(free, values[at] - sides)

@@ -34,7 +34,7 @@ def next_try(t: Array, before: Array, crossing: Array, excess: Array) -> Array:
         t: now [s].
         before: values now (k,).
         crossing: a time behind the event, infinite if none is known [s].
-        beyond: values there (k,).
+        excess: values there (k,).
     """
     known = jnp.isfinite(crossing)
     gap = jnp.where(known, crossing - t, 1.0)

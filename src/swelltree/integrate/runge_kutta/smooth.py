@@ -78,7 +78,7 @@ def integrate(
         options: tolerances and steps.
         method: "tsit5", "dopri5", "rk4" (fixed step) or "stiff".
         observe: ``observe(args, t, y)`` gives the output at a time; None gives y.
-        kept: ``kept(args, t, y)`` gives channels whose largest, smallest and mean values since the
+        stored: ``kept(args, t, y)`` gives channels whose largest, smallest and mean values since the
             output before are wanted; outputs are then pairs of the output and these.
         differentiable: use a bounded loop, for forward and reverse derivatives. The steps
             themselves are held constant in the derivative.
@@ -195,7 +195,7 @@ def compiled(
         problem: the functions.
         method: as of `integrate`.
         observe: as of `integrate`.
-        kept: as of `integrate`.
+        stored: as of `integrate`.
         free: as of `integrate`.
         shaped: False where numbers of the model change on the way (`Program`).
     """

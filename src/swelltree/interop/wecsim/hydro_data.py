@@ -34,7 +34,7 @@ class HydroData:
         file: that the case is to name, None where no body has data.
         data: the dataset, None where the file is not there.
         names: of the wet bodies, by their number in the script.
-        made: the dataset is not what the file holds and must be written.
+        built: the dataset is not what the file holds and must be written.
         gaps: how the case reads the file.
     """
 

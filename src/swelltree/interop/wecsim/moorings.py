@@ -132,7 +132,7 @@ def cable_table(
     """A cable as a spring and damper that only pulls, between the places of two joints.
 
     Args:
-        given: the cable.
+        specified: the cable.
         name: of the element.
         others: constraints and PTOs by their word in the script, with base and follower.
         findings: takes what is left out.

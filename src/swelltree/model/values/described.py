@@ -29,7 +29,7 @@ class Described:
         data: source and hash of the hydrodynamic data.
         afloat: bodies that float together (`swelltree.model.checks.afloat`).
         notes: what compile noticed, for the user.
-        given: the system as it was given to compile.
+        specified: the system as it was given to compile.
         again: compiles a changed one with the same data and options.
         traced: numbers of the description that JAX is tracing, by path.
     """

@@ -170,7 +170,7 @@ def stack_lines(lines: Sequence[NamedValues], n: int | None = None) -> LineArray
 
 
 def unstacked(arrays: LineArrays) -> list[LineArrays]:
-    """The lines one by one, their arrays without the axis of lines."""
+    """Each line by itself, their arrays without the axis of lines."""
     names = [field.name for field in fields(arrays)]
     stacked = [name for name in names if np.ndim(getattr(arrays, name))]
     return [

@@ -205,7 +205,7 @@ def stroke_channels(
     Args:
         forces: the effect (`stroke_forces.StrokeForces`).
         channels: quantities of all elements, (e,) each.
-        answers: of the laws, for quantities of their own.
+        outputs: of the laws, for quantities of their own.
     """
     out = {}
     springs, joints = (np.array(forces.with_role(x), dtype=int) for x in ("spring", "joint_force"))

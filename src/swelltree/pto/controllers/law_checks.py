@@ -90,7 +90,7 @@ def count_surfaces(name: str, surfaces: Callable[..., Array], requested: int) ->
     Args:
         name: of the controller.
         surfaces: function of t and what the law is asked with.
-        asked: length of the latter.
+        requested: length of the latter.
     """
     from swelltree.jit.backend import jax, jnp
 

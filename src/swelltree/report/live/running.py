@@ -1,6 +1,6 @@
 """The simulation behind a live view: a thread that steps, paced by real time.
 
-Pages send requests (`ask`) and receive messages (`tell`). Whatever they ask for takes effect
+Pages send requests (`ask`) and receive messages (`send`). Whatever they ask for takes effect
 between two steps; a step is as long as some hundredths of a second of real time allow.
 """
 
@@ -35,7 +35,7 @@ class Running:
         run: to be stepped.
         sliders: by name.
         frames: what pages receive of it.
-        tell: is given every message for the pages, in the thread of the run.
+        notify: is given every message for the pages, in the thread of the run.
         speed: relative to real time.
     """
 

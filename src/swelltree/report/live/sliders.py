@@ -38,7 +38,7 @@ class Slider:
         low: smallest value.
         high: largest value.
         value: at first.
-        whole: it is a whole number.
+        full: it is a whole number.
     """
 
     name: str
@@ -64,7 +64,7 @@ def chosen_sliders(run: SteppedRun, requested: Iterable[object] | None) -> dict[
 
     Args:
         run: that is shown.
-        wanted: texts "name" or "name=low:high"; None: those that most will want.
+        requested: texts "name" or "name=low:high"; None: those that most will want.
     """
     texts = list(usual(run))[:MAX_SLIDERS] if requested is None else list(requested)
     sliders = (read_slider(run, str(text)) for text in texts)

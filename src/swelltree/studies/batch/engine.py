@@ -164,7 +164,7 @@ class Engine(ABC):
         Args:
             plan: how cases are run.
             cases: at most as many as there are lanes.
-            wanted: of each channel.
+            requested: of each channel.
         """
         return None
 

@@ -74,8 +74,7 @@ class Mpc:
     that of the run. Between samples the force runs linearly from one decided value to the next,
     which was decided a sample ahead.
 
-    Args:
-        solves: quadratic programs solved so far, in all runs.
+    `solves` counts the quadratic programs solved so far, in all runs.
     """
 
     def __init__(
@@ -246,7 +245,7 @@ class Mpc:
 
         Args:
             t: a multiple of the sample [s].
-            asked: strokes and rates, states, and the preview of a sea.
+            requested: strokes and rates, states, and the preview of a sea.
         """
         p, n = len(self.ports), len(self.plant.A)
         y, z, last, now, known = np.split(requested, np.cumsum([2 * p, n, p, p]))

@@ -33,8 +33,8 @@ class ControlReport:
         observable: how many the outputs show.
         minimal: how many are both.
         unmoved: names of states that no input moves, or only together with others.
-        unseen: names of states that no output shows.
-        drifting: eigenvalues of the modes that do not decay [rad/s].
+        aliased: names of states that no output shows.
+        unrestrained: eigenvalues of the modes that do not decay [rad/s].
         hankel: Hankel singular values of the decaying part, inputs and outputs scaled to a
             largest response of one.
     """

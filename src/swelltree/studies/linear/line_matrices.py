@@ -161,7 +161,7 @@ def _matrices(
         line: its arrays.
         frozen: masses, drag and bed at its nodes.
         q: positions of the nodes (node, 3).
-        beyond: points beyond its ends (2, 3), or none.
+        excess: points beyond its ends (2, 3), or none.
         tension: of the segments (segment,).
         grounded: which nodes lie on the bed (node,).
         rho: density of the water.

@@ -29,7 +29,7 @@ MOVING_LINES = (
     "Nodes of dynamic lines move about their equilibrium with linearised drag; those on the seabed "
     "stay there, and contact of bodies with the seabed is left out."
 )
-SMALL = 1e-5  # m, rad, m/s: for differences
+STEP = 1e-5  # m, rad, m/s: for differences
 ENDS = ("fairlead_tension", "anchor_tension")
 DIMS = {"line_tension": "line_segment", "line_node_tension": "line_node"}
 WORDS = {
@@ -134,14 +134,14 @@ def _by_law(
     amplitude = {name: np.zeros((len(omega), *x.shape), dtype=complex) for name, x in mean.items()}
     for k, step in enumerate(way):
         sides = []
-        for sign in (SMALL, -SMALL):
+        for sign in (STEP, -STEP):
             turn = step[:, 3:] * sign
             angle = np.linalg.norm(turn, axis=1)
             axis = turn / np.maximum(angle, 1e-300)[:, None]
             pose = Pose(p + sign * step[:, :3], matmul(about_axis(axis, angle), R))
             sides.append((at(pose, v), at(Pose(p, R), v + sign * step)))
         for name, x in amplitude.items():
-            place, rate = ((sides[0][i][name] - sides[1][i][name]) / (2.0 * SMALL) for i in (0, 1))
+            place, rate = ((sides[0][i][name] - sides[1][i][name]) / (2.0 * STEP) for i in (0, 1))
             some = y[:, k].reshape(-1, *(1,) * place.ndim)
             x += some * (place - 1j * omega.reshape(some.shape) * rate)
     return Tensions(names, amplitude, mean)

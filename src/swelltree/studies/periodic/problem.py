@@ -190,7 +190,7 @@ def harmonics_for(
         study: name in messages.
         waves: the sea, realised.
         length: of the period [s].
-        given: by the user; None: to be chosen.
+        specified: by the user; None: to be chosen.
         least: chosen at least.
         factor: harmonics for each component of the sea.
     """

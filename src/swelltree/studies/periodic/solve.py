@@ -264,7 +264,7 @@ def _newton(
 
 WIDER = 30.0  # times the velocities of the model: where the search for its motion begins
 WIDEST = WIDER**3  # and where it begins at most, as a heavy flywheel needs
-RATIO, LEAST = 2.0, 1.02  # of two widths in turn, and when no further one is tried
+RATIO, MIN_RATIO = 2.0, 1.02  # of two widths in turn, and when no further one is tried
 FIELDS = ("smoothing_velocity", "friction_velocity")
 HARD = ("clutch_damping",)  # forces that are smooth where these are small
 
@@ -321,7 +321,7 @@ def continued(
             solution, factor, ratio = found, narrower, min(RATIO, ratio**1.5)
         else:
             ratio = np.sqrt(ratio)
-            if ratio < LEAST:
+            if ratio < MIN_RATIO:
                 return found
     return solution
 

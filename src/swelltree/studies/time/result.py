@@ -242,7 +242,7 @@ def checked(model: Model) -> list[Finding]:
 def _with_findings(task: Task, result: xr.Dataset, before: list[Finding]) -> xr.Dataset:
     """The result with what was found before and after the run."""
     after = left_linear_range(task.model, result, task.waves)
-    mesh = _asked_accuracy(task)
+    mesh = _mesh_accuracy(task)
     for finding in after + [finding for finding in mesh if finding.severity != "note"]:
         warn_user(finding.sentence)
     for finding in mesh:
@@ -251,7 +251,7 @@ def _with_findings(task: Task, result: xr.Dataset, before: list[Finding]) -> xr.
     return result
 
 
-def _asked_accuracy(task: Task) -> list[Finding]:
+def _mesh_accuracy(task: Task) -> list[Finding]:
     """Error of the mesh of weak scatterers of which an accuracy was asked."""
     effect = task.model.effect(WeakScatterers)
     if effect is None or effect.accuracy is None or task.waves is None:

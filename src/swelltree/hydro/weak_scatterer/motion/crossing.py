@@ -96,7 +96,7 @@ def worn(scene: Scene, wave: Incident, t: Array, bodies: Bodies, built: Array) -
         wave: incident.
         t: [s].
         bodies: where they are.
-        made: quality in plan when it was made.
+        built: quality in plan when it was made.
     """
     vertices = vertices_at(scene, wave, t, bodies.position, bodies.rotation)
     result = plan_quality(scene, vertices) < WORN * built

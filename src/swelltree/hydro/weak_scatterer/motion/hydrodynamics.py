@@ -267,7 +267,7 @@ def prepare(
         wave: incident.
         t: [s].
         bodies: where they are.
-        kept: what of them is known already.
+        stored: what of them is known already.
     """
     stored = Retained() if stored is None else stored
     vertices = vertices_at(scene, wave, t, bodies.position, bodies.rotation)

@@ -74,7 +74,7 @@ def ends_now(
         q: positions of the nodes (line, node, 3) [m].
         v: their velocities.
         rigid: tension of segments that cannot stretch (line, segment) [N].
-        beyond: points beyond the ends of lines that bend (line, 2, 3) [m].
+        excess: points beyond the ends of lines that bend (line, 2, 3) [m].
     """
 
     def one(

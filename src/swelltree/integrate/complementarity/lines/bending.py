@@ -64,7 +64,7 @@ def bend(
     Args:
         line: one line.
         active: one for segments in use (segment,).
-        beyond: points beyond its ends at both times (2, 3) each.
+        excess: points beyond its ends at both times (2, 3) each.
         qm: positions at t_{n-1} (node, 3).
         qp: positions at t_{n+1}.
         theta: weight of t_{n+1}: 1/2 for the discrete gradient, 1 for the gradient there.
@@ -190,8 +190,8 @@ def bent(
     pull = jnp.where(at_A[:-1], tension, 0.0).sum() * at_A + tension[-1] * at_B
     steeper = jnp.where(at_A | at_B, pull * length / jnp.maximum(w, TINY), 0.0)
     angle = angle * jnp.where(w > 0.0, jnp.sqrt(jnp.maximum(1.0 + steeper, 0.0)), 1.0)
-    bends = (used > 0.0) | (w > 0.0)
-    return jnp.where(bends, angle / jnp.where(length > 0.0, length, 1.0), 0.0), w * angle
+    is_bent = (used > 0.0) | (w > 0.0)
+    return jnp.where(is_bent, angle / jnp.where(length > 0.0, length, 1.0), 0.0), w * angle
 
 
 def wound(
@@ -207,7 +207,7 @@ def wound(
         line: one line.
         active: one for segments in use (segment,).
         rest: lengths at t_{n-1} and t_{n+1} (2, segment) [m].
-        beyond: points beyond its ends at both times (2, 3) each.
+        excess: points beyond its ends at both times (2, 3) each.
         q: positions at both times (node, 3) each.
     """
     mean = 0.5 * (rest[0] + rest[1])

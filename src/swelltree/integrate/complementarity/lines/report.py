@@ -80,7 +80,7 @@ def report(
         q_plus: positions at t_{n+1}.
         mu: multipliers.
         nu: contact forces.
-        beyond: points beyond the ends at t_{n-1}, t_n and t_{n+1}, of lines that bend.
+        excess: points beyond the ends at t_{n-1}, t_n and t_{n+1}, of lines that bend.
         theta: weight of t_{n+1} in the step.
         rub: friction forces of the bed (line, node, 3) [N]; none if not given.
     """

@@ -113,7 +113,7 @@ def assemble(
         theta: weight of q_plus in directions and laws, 1/2 (energy exact) to 1 (convex step).
         start: 1 at the first step from a given velocity, where q_minus = q_plus - 2 h velocity
             follows the iterate; 0 otherwise.
-        beyond: of lines that bend, the points one metre beyond the ends A and B at t_{n-1} and
+        excess: of lines that bend, the points one metre beyond the ends A and B at t_{n-1} and
             t_{n+1}, each (line, 2, 3).
         slack: variables of the interior point, instead of Fischer and Burmeister's function.
         secant: 1 leaves out what is negative in the derivatives of bending and compression.

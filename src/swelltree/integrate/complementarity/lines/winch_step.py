@@ -54,7 +54,7 @@ def finished_winches(
         step: as solved.
         lines: after it, on the segments of the step.
         reported: report of the step.
-        beyond: points beyond the ends of lines that bend now and after the step, (line, 2, 3)
+        excess: points beyond the ends of lines that bend now and after the step, (line, 2, 3)
             each, or None.
         log: so far.
     """

@@ -68,7 +68,7 @@ def call(name: str, specified: tuple[Value, ...], work: Work) -> Value:
 
     Args:
         name: of the function.
-        given: its arguments.
+        specified: its arguments.
         work: pays for what is made.
     """
     for value in specified:

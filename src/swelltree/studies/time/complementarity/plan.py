@@ -151,8 +151,8 @@ def grid(
 
     Args:
         times: output times from the start of the run on [s].
-        wanted: longest step [s].
-        given: the step itself, if it is given [s].
+        requested: longest step [s].
+        specified: the step itself, if it is given [s].
     """
     gaps = np.diff(times, prepend=0.0)
     gaps = gaps[gaps > 1e-12 * max(1.0, times[-1])]

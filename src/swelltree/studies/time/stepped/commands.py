@@ -85,7 +85,7 @@ def read_values(model: Model, specified: object, step: float | None) -> dict[str
 
     Args:
         model: that is stepped.
-        given: {name: force [N, N m] or speed [m/s]}, or None.
+        specified: {name: force [N, N m] or speed [m/s]}, or None.
         step: of the two-step scheme [s]; None: no other step.
     """
     if specified is None:
