@@ -78,8 +78,8 @@ def integrate(
         options: tolerances and steps.
         method: "tsit5", "dopri5", "rk4" (fixed step) or "stiff".
         observe: ``observe(args, t, y)`` gives the output at a time; None gives y.
-        stored: ``kept(args, t, y)`` gives channels whose largest, smallest and mean values since the
-            output before are wanted; outputs are then pairs of the output and these.
+        stored: ``stored(args, t, y)`` gives channels whose max, min and mean since the output before
+            are wanted; outputs are then pairs of the output and these.
         differentiable: use a bounded loop, for forward and reverse derivatives. The steps
             themselves are held constant in the derivative.
         max_steps_per_output: most attempts between outputs when differentiable (the cost of
