@@ -78,7 +78,7 @@ def integrate(
         options: tolerances and steps.
         method: "tsit5", "dopri5", "rk4" (fixed step) or "stiff".
         observe: ``observe(args, t, y)`` gives the output at a time; None gives y.
-        stored: ``stored(args, t, y)`` gives channels whose max, min and mean since the output before
+        stored: ``stored(args, t, y)`` gives channels whose max, min and mean since the last output
             are wanted; outputs are then pairs of the output and these.
         differentiable: use a bounded loop, for forward and reverse derivatives. The steps
             themselves are held constant in the derivative.
