@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from swelltree.compiler.compile import compile
-from swelltree.compiler.status import doing
 from swelltree.describe import Case
 from swelltree.describe.errors import SwelltreeError
 from swelltree.hydro.data.case import hydro_of_case, hydro_options
 from swelltree.hydro.linear.data import NEGLIGIBLE
 from swelltree.hydro.linear.excitation import covered_by
 from swelltree.model.model import Model
+from swelltree.status import doing
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import realise
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from swelltree.describe.forces.body_contacts import SHAPES, BodyContact
-from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit import Array, namespace, pytree
 from swelltree.model.effect import Coordinate, Effect, Instant, Loads, Place
 from swelltree.model.model import Model
 from swelltree.multibody.build_layout import local_point

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.jit.arrays import Array, Tree, namespace, pytree
+from swelltree.jit import Array, Tree, namespace, pytree
 from swelltree.model.internal_state import InternalState
 from swelltree.multibody.kinematics import Motion, Pose
 from swelltree.multibody.layout import Layout, Place

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from swelltree.jit.arrays import Array, Tree, pytree
+from swelltree.jit import Array, Tree, pytree
 from swelltree.model.model import Model
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from swelltree.hydro.linear.data import displacement
-from swelltree.jit.arrays import Array, pytree
+from swelltree.jit import Array, pytree
 from swelltree.model.effect import Coordinate, Effect, Instant, Loads, Place
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Pose

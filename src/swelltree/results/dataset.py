@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.values import NamedValues
-from swelltree.jit.fingerprint import installed_version
+from swelltree.jit import installed_version
 from swelltree.model.model import Model
 from swelltree.model.solved import element_names, joined_rows, solved_terms
 from swelltree.multibody.rows import Coupled

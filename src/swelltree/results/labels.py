@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 from swelltree.model.model import Model
 
 DOFS = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")

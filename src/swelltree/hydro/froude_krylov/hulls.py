@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, known, namespace, pytree
+from swelltree.jit import Array, known, namespace, pytree
 from swelltree.model.effect import Effect, Instant, Loads
 from swelltree.model.model import Model
 from swelltree.spatial.loops import along, rows_of, sum_along

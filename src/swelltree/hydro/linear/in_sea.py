@@ -14,7 +14,7 @@ from swelltree.hydro.linear.excitation import excitation_at, in_band, interpolat
 from swelltree.hydro.linear.headings import Headings, basis, headings_of, within
 from swelltree.hydro.linear.hydro import wave_loads
 from swelltree.hydro.linear.wave_sums import wave_sums
-from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit import Array, namespace, pytree
 from swelltree.model.checks.lines_alone import refuse_lines_alone
 from swelltree.model.model import Model
 from swelltree.waves.airy import Components

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.jit.arrays import Array, Tree, pytree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, Tree, jax, jnp, pytree
 from swelltree.model.model import Model
 from swelltree.mooring.winches import WinchState
 from swelltree.multibody.constraints import evaluate_rows

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit import Array, namespace, pytree
 from swelltree.model.effect import Coordinate, Effect, Instant, Loads, Place
 from swelltree.model.model import Model
 from swelltree.mooring.catenary.catenary_ends import Ends, Pieces, ends, rows_of

@@ -16,8 +16,7 @@ import numpy as np
 from swelltree.hydro.linear.frame import in_axes, mean_yaw
 from swelltree.hydro.linear.radiation import PrescribedMemoryForce, fitted_memory
 from swelltree.hydro.splash_zone.immersions import with_immersed_mass
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp
 from swelltree.model.effect import Effect, Instant, Loads
 from swelltree.model.internal_state import (
     AT_REST,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, Tree, namespace, pytree
+from swelltree.jit import Array, Tree, namespace, pytree
 from swelltree.model.effect import Coordinate, Effect, Instant, LinearForm, Loads, Place
 from swelltree.model.model import Model
 from swelltree.model.signals import Constant

@@ -19,7 +19,7 @@ from swelltree.describe.errors import Finding, SwelltreeError, warn_user
 from swelltree.hydro.linear.data import without_table
 from swelltree.hydro.linear.hydro import POINTS_PER_PERIOD
 from swelltree.hydro.linear.in_sea import apply_sea
-from swelltree.jit.arrays import Tree
+from swelltree.jit import Tree
 from swelltree.model.model import Model, Pose
 from swelltree.studies.checks.sea import outside_linear_range
 from swelltree.studies.seas import realised

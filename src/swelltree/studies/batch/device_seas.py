@@ -18,8 +18,7 @@ from swelltree.describe.environment.seas import FocusedWave, IrregularSea, Regul
 from swelltree.describe.errors import SwelltreeError, SwelltreeWarning
 from swelltree.hydro.linear.data import LEFT_OUT, Table
 from swelltree.hydro.linear.excitation import excitation_at
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.trees import leaves_of, structure_of
+from swelltree.jit import Array, Tree, leaves_of, structure_of
 from swelltree.model.model import Model
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
 from swelltree.studies.batch.gpu_drawn_waves import DrawnWaves

@@ -11,8 +11,7 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
 from swelltree.integrate.fourier import from_complex, to_complex
-from swelltree.jit.arrays import Tree
-from swelltree.jit.engine import note, noted
+from swelltree.jit import Tree, note, noted
 from swelltree.model.model import Model
 from swelltree.model.signals import Constant
 from swelltree.multibody.formulations import Formulation

@@ -14,7 +14,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError
 from swelltree.integrate.fourier import basis, to_complex
 from swelltree.integrate.programming.sequential import minimise
-from swelltree.jit.arrays import Tree
+from swelltree.jit import Tree
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation
 from swelltree.studies.control.actuators import best_damper, no_damper, with_damping, with_tips

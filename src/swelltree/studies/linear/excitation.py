@@ -10,7 +10,7 @@ from swelltree.describe.errors import SwelltreeError
 from swelltree.hydro.linear.data import Table
 from swelltree.hydro.linear.excitation import DataExcitation, in_band
 from swelltree.hydro.morison.drag import DragPieces
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 from swelltree.model.model import Model
 from swelltree.studies.linear.drag import DragSolver, Waves
 from swelltree.studies.linear.linear_model import OperatingPoint

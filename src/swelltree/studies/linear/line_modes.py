@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, suggest
-from swelltree.jit.arrays import Tree
+from swelltree.jit import Tree
 from swelltree.model.model import Model
 from swelltree.studies.linear.line_matrices import LineMatrices, lines_at_rest
 from swelltree.studies.options import study_of_model

@@ -13,8 +13,7 @@ from swelltree.compiler.step_means import SAMPLES
 from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.integrate.complementarity.samples import Sample
 from swelltree.integrate.complementarity.state import SchemeOptions, form_of, locks
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import is_traced
+from swelltree.jit import Array, is_traced
 from swelltree.model.model import Model
 from swelltree.model.solved import fixed_step
 from swelltree.pto.controllers.controllers import controllers_of

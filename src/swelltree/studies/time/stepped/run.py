@@ -14,18 +14,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.compiler.status import doing
 from swelltree.describe.errors import SwelltreeError, shown
 from swelltree.describe.paths import with_number_below
 from swelltree.describe.spec import Description
 from swelltree.hydro.linear.in_sea import ready_until
 from swelltree.integrate.solution import Code, describe
 from swelltree.integrate.stepper import Stepper, padded
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.trees import flatten, mapped
+from swelltree.jit import Array, Tree, flatten, mapped
 from swelltree.model.model import Model, Pose
 from swelltree.pto.controllers.controllers import raise_faults
 from swelltree.results.dataset import specified_coordinates
+from swelltree.status import doing
 from swelltree.studies.time.result import result_of
 from swelltree.studies.time.stepped.commands import (
     Commands,

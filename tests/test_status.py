@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from support import ROOT
-from swelltree.compiler.status import doing, shown
+from swelltree.status import doing, shown
 
 CASE = """
 [system]
