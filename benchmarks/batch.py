@@ -67,7 +67,7 @@ def seconds_of_parts() -> dict[str, float]:
 
 def memory_there(begin: bool = False) -> float:
     """Most memory that was taken on a GPU since the beginning [GB]."""
-    from swelltree.jit.cuda import gpu
+    from swelltree.jit import gpu
 
     device = gpu()
     if isinstance(device, str):
@@ -158,8 +158,7 @@ def checked(name: str, built: tuple[Any, Any], precision: str) -> dict[str, Any]
 
 def drawn_apart(built: tuple[Any, Any]) -> float | None:
     """Largest difference of waves drawn on the processor from those drawn here; None: none are."""
-    from swelltree.jit.cuda import gpu
-    from swelltree.jit.ensemble.threads import GROUP
+    from swelltree.jit import GROUP, gpu
     from swelltree.studies.batch import device_seas
     from swelltree.studies.batch.cases import BatchCase, CaseMaker
     from swelltree.studies.batch.gpu_drawn_waves import DrawnWaves
@@ -183,7 +182,8 @@ def drawn_apart(built: tuple[Any, Any]) -> float | None:
 
 def tuned(name: str, built: tuple[Any, Any], precision: str) -> list[dict[str, Any]]:
     """Rates of the stepping with other threads of a block and registers of a thread."""
-    from swelltree.jit.ensemble import gpu_runs, threads
+    from swelltree.jit import threads
+    from swelltree.jit.ensemble import gpu_runs
     from swelltree.studies.batch import gpu
 
     lines, before = [], (gpu_runs.REGISTERS, gpu_runs.BLOCKS, threads.HELD)

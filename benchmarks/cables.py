@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 import swelltree as sw
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 from swelltree.multibody.formulations import formulation
 from swelltree.multibody.formulations.base import Phase, State
 from swelltree.multibody.formulations.equations import rates, start_phase

@@ -42,7 +42,7 @@ from typing import Any
 import numpy as np
 
 import swelltree as sw
-from swelltree.jit.arrays import namespace
+from swelltree.jit import namespace
 
 PERIOD, RAMP, SURGE, HEAVE = 10.0, 20.0, 3.0, 1.5
 DURATION, WINDOW, EVERY = 60.0, 40.0, 0.1

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import swelltree as sw
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 from swelltree.multibody.kinematics import Pose
 from swelltree.studies.statics.mooring import _mooring_loads
 

@@ -34,7 +34,7 @@ from swelltree.hydro.weak_scatterer.motion.stand_ins import Rail
 from swelltree.hydro.weak_scatterer.motion.stepping import Simulation, simulation
 from swelltree.hydro.weak_scatterer.problem.assembly import assemble
 from swelltree.hydro.weak_scatterer.problem.solve import factored
-from swelltree.jit.backend import jax, jnp, on_first_choice
+from swelltree.jit import jax, jnp, on_first_choice
 from swelltree.waves.sea import realise
 
 WATER = Water(depth=20.0)

@@ -116,7 +116,7 @@ def dataset(case: dict) -> xr.Dataset:
 
 
 def drag_law(t, y):
-    from swelltree.jit.arrays import namespace
+    from swelltree.jit import namespace
 
     return -500.0 * y * namespace(y).abs(y)
 

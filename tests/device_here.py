@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from swelltree.jit.cuda import Device, Memory, ptx_of
-from swelltree.jit.native import Native, object_code
+from swelltree.jit import Device, Memory, Native, object_code
+from swelltree.jit.cuda import ptx_of
 
 
 class MemoryHere(Memory):

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from swelltree.jit.backend import jax, jnp
-from swelltree.jit.loops import each, each_sum
+from swelltree.jit import each, each_sum, jax, jnp
 
 BESIDE = 0.0123  # keeps steps away from ties that rounding decides
 TABLE = np.linspace(-1.0, 1.0, 5000) ** 3

@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from swelltree.jit.ensemble.programs import ManyProgram, Text
+from swelltree.jit import GROUP, ManyProgram, Native, leaves_of, object_code
+from swelltree.jit.ensemble.programs import Text
 from swelltree.jit.ensemble.rows import adjacent, inputs_of, packed_cases, taken_apart
-from swelltree.jit.ensemble.threads import GROUP, ThreadWriter
-from swelltree.jit.native import Native, object_code
-from swelltree.jit.trees import leaves_of
+from swelltree.jit.ensemble.threads import ThreadWriter
 
 
 class ThreadsHere(ManyProgram):

@@ -9,7 +9,7 @@ import numpy as np
 from swelltree.compiler.compile import compile as compile_system
 from swelltree.describe import System
 from swelltree.describe.errors import SwelltreeError
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation
 from swelltree.studies.time.simulate import simulate

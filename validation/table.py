@@ -18,7 +18,7 @@ from rich.table import Table
 
 from swelltree.describe.errors import SwelltreeError, suggest
 from swelltree.describe.files.atomic import write_atomic
-from swelltree.jit.backend import trim_cache
+from swelltree.jit import trim_cache
 
 GROUPS = (
     "joints",

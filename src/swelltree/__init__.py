@@ -10,7 +10,7 @@ if getattr(sys, "argv", [""])[:1] and sys.argv[0].endswith(("/swelltree", "\\swe
 
 from typing import TYPE_CHECKING
 
-from swelltree.jit.lazy_import import after_import
+from swelltree.jit import after_import
 from swelltree.results.light_xarray import leave_dask_out
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def __getattr__(name: str) -> object:
     import importlib
 
     if name == "__version__":
-        from swelltree.jit.fingerprint import installed_version
+        from swelltree.jit import installed_version
 
         return installed_version("swelltree")
     if name in _ROOMS:

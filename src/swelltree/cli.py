@@ -165,7 +165,7 @@ def check(
 
 def _expected_engine() -> str:
     """What will run the studies of a case, as far as it is known before anything is compiled."""
-    from swelltree.jit.program import switched_off
+    from swelltree.jit import switched_off
 
     refused = switched_off()
     if refused:

@@ -13,7 +13,7 @@ from agreement.generate import RandomSystem
 from swelltree.compiler.assembly import Closure
 from swelltree.integrate.runge_kutta.smooth import Options, integrate
 from swelltree.integrate.runge_kutta.smooth import start as start_carry
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 from swelltree.model.checks.rank import null_space
 from swelltree.model.model import Model, Start
 from swelltree.model.signals import drives_at

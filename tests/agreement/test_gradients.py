@@ -8,7 +8,7 @@ import pytest
 import swelltree as sw
 from agreement.compare import QUICK
 from multibody.formulations.examples import bar, spatial_loop
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 from swelltree.pto.actuators.forces import stroke_forces
 
 TIMES = (0.1, 0.2, 0.3, 0.4)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 from swelltree.mooring.catenary.catenary import Sections, span
 from swelltree.mooring.catenary.catenary_ends import Bed, Pieces, ends
 from swelltree.mooring.catenary.catenary_solve import MIN_HORIZONTAL, end_force

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 from swelltree.model.effect import Instant
 from swelltree.model.internal_state import AT_REST
 from swelltree.mooring.catenary.equilibrium_shapes import static_network, static_shape
@@ -190,7 +190,7 @@ def test_what_a_catenary_cannot_be_is_refused(make, sentence):
 @pytest.mark.slow
 def test_a_line_between_bodies_over_a_bed_has_derivatives_where_it_is_traced_once():
     """A program that is traced first and differentiated afterwards, as linear studies do."""
-    from swelltree.jit.points import Points
+    from swelltree.jit import Points
 
     one = sw.Body("one", mass=1e4, inertia=(1e4,) * 3, displaced_volume=20.0)
     two = sw.Body("two", mass=1e4, inertia=(1e4,) * 3, displaced_volume=20.0, position=(60, 0, 0))

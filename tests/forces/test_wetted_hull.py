@@ -7,7 +7,7 @@ import swelltree as sw
 from swelltree.describe.bodies.solids import immersed_of_panels
 from swelltree.hydro.froude_krylov.build import _triangles, closed_panels, linear_froude_krylov
 from swelltree.hydro.froude_krylov.hulls import Triangles, places, wet_shares, wetted
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 from swelltree.multibody.kinematics import Pose
 from swelltree.spatial.rotations import quat_to_matrix, turn_quat
 from swelltree.waves.sea import realise, surface_head

@@ -6,7 +6,7 @@ from scipy.optimize import brentq
 
 import swelltree as sw
 from swelltree.forces.body_contacts import build_body_contacts
-from swelltree.jit.backend import jax
+from swelltree.jit import jax
 
 TURNED = (0.8, 0.3, -0.4, 0.33)  # a frame that is yawed and heeled
 TIGHT = {"rtol": 1e-9, "atol": 1e-12}

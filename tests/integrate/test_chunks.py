@@ -17,7 +17,7 @@ from swelltree.integrate.chunks import gathered, run_chunks
 from swelltree.integrate.runge_kutta.smooth import Options, Problem, compiled, start
 from swelltree.integrate.solution import Code
 from swelltree.integrate.stepper import run_key
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 
 TIMES = np.linspace(0.0, 10.0, 41)
 

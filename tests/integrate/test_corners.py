@@ -5,7 +5,7 @@ import pytest
 
 from swelltree.integrate.problem import Options, Problem, padded_corners, start
 from swelltree.integrate.runge_kutta.smooth import compiled
-from swelltree.jit.backend import jnp
+from swelltree.jit import jnp
 
 JUMP = 1.0 / 3.0
 PULSE = (JUMP, JUMP + 0.01)

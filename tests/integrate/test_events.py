@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from swelltree.integrate.runge_kutta.smooth import Options, Problem, compiled, start
-from swelltree.jit.backend import jnp
+from swelltree.jit import jnp
 
 G = 9.81
 BOUNCE = 0.8

@@ -6,7 +6,7 @@ from scipy.linalg import expm
 
 from swelltree.integrate.problem import LinearBlock, Options, Problem, start
 from swelltree.integrate.runge_kutta.smooth import integrate
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 from swelltree.spatial.linear_steps import exact_stages, first_order_hold
 
 RNG = np.random.default_rng(8)

@@ -8,7 +8,7 @@ from swelltree.integrate.problem import Options, Problem, padded_corners, start
 from swelltree.integrate.runge_kutta.explicit import TABLEAUS
 from swelltree.integrate.runge_kutta.extension import EARLY, HALF, Extension, cubic, inner_terms
 from swelltree.integrate.runge_kutta.smooth import compiled, integrate
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 
 METHODS = ("tsit5", "dopri5", "rk4")
 

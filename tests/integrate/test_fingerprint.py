@@ -11,7 +11,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 from swelltree.integrate.stepper import run_key
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 
 LAW = """
 import numpy as np

@@ -5,7 +5,7 @@ import pytest
 
 from swelltree.integrate.newton import attach_gradient, newton, newton_traced
 from swelltree.integrate.solution import Code
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 
 
 def curves(args, x):

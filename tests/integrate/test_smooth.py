@@ -7,7 +7,7 @@ from swelltree.describe.errors import SwelltreeError
 from swelltree.integrate.runge_kutta import smooth
 from swelltree.integrate.runge_kutta.smooth import Options, Problem, compiled, integrate, start
 from swelltree.integrate.solution import Code, describe
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 
 
 def oscillator(omega, t, y):

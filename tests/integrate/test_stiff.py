@@ -9,8 +9,7 @@ from swelltree.integrate.problem import LinearBlock
 from swelltree.integrate.runge_kutta.explicit import KVAERNO5
 from swelltree.integrate.runge_kutta.smooth import Options, Problem, compiled, integrate, start
 from swelltree.integrate.runge_kutta.stiff import GAMMA, newton_matrix
-from swelltree.jit.backend import jax, jnp
-from swelltree.jit.program import Program
+from swelltree.jit import Program, jax, jnp
 
 
 def van_der_pol(mu, t, y):

@@ -15,7 +15,7 @@ def model(side, signal=0.0):
 
 
 def test_models_that_look_different_share_their_programs():
-    from swelltree.jit.backend import jax
+    from swelltree.jit import jax
 
     small, large = model(1.0), model(2.0)
     assert small.described.drawing != large.described.drawing

@@ -7,8 +7,7 @@ import pytest
 
 import swelltree as sw
 from swelltree.describe.errors import SwelltreeError
-from swelltree.jit.arrays import namespace
-from swelltree.jit.backend import jnp
+from swelltree.jit import jnp, namespace
 
 
 def branches(t, y):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 from swelltree.model.effect import Instant
 from swelltree.model.internal_state import AT_REST, internal_at_rest
 from swelltree.multibody.formulations import formulation

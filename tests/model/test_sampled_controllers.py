@@ -6,7 +6,7 @@ from scipy.linalg import expm
 
 import swelltree as sw
 from swelltree.describe.errors import SwelltreeError
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 from swelltree.pto.controllers.controllers import PlainLaw
 
 SAMPLE, MASS, DAMPING, BEGIN = 0.25, 2.0, 0.4, 0.3

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 from swelltree.model.signals import compile_signal, drives_at
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import swelltree as sw
 from swelltree.describe.errors import SwelltreeError
-from swelltree.jit.backend import jax
+from swelltree.jit import jax
 from swelltree.model.internal_state import InternalState
 from swelltree.mooring.cable.cable_winch import IDLE, LENGTH
 from swelltree.multibody.formulations import formulation

@@ -8,7 +8,7 @@ import pytest
 import swelltree as sw
 from swelltree.describe import load
 from swelltree.describe.errors import SwelltreeError
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 from swelltree.mooring.cable.expand import described_nodes, onto
 from swelltree.multibody.formulations import formulation
 from swelltree.multibody.formulations.base import State

@@ -9,7 +9,7 @@ import pytest
 
 from swelltree.hydro.data.cache import store_folder
 from swelltree.jit import backend as engine
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 
 
 def test_numbers_are_float64():
@@ -37,7 +37,7 @@ def test_a_user_without_a_home_has_no_cache(monkeypatch):
 
 
 def compiled_by_xla(folder):
-    code = "from swelltree.jit.backend import jax; jax.jit(lambda x: x + 1.0)(2.0)"
+    code = "from swelltree.jit import jax; jax.jit(lambda x: x + 1.0)(2.0)"
     source = str(Path(engine.__file__).parents[2])
     environment = os.environ | {"SWELLTREE_CACHE_DIR": str(folder), "PYTHONPATH": source}
     environment.pop("JAX_COMPILATION_CACHE_DIR", None)
@@ -64,7 +64,7 @@ from jaxlib.xla_client import make_cpu_client
 register_backend_factory("another", make_cpu_client, priority=1000)
 if sys.argv[1] == "chosen":
     jax.config.update("jax_default_device", jax.devices()[0])
-from swelltree.jit.backend import jax, jnp, on_first_choice
+from swelltree.jit import jax, jnp, on_first_choice
 def places():
     made = jnp.zeros(3), jax.jit(lambda x: x + 1.0)(2.0)
     clients = {device.client for x in made for device in x.devices()}

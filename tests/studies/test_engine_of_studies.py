@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.jit.engine import note, noted
-from swelltree.jit.points import Points
-from swelltree.jit.program import XLA_REQUESTED
+from swelltree.jit import XLA_REQUESTED, Points, note, noted
 from swelltree.studies.engines import engine_of_study
 
 WAVE = sw.RegularWave(amplitude=0.3, omega=0.8)

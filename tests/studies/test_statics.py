@@ -5,7 +5,7 @@ import pytest
 
 import swelltree as sw
 from made_hydro import MASS, vessel
-from swelltree.jit.backend import jax
+from swelltree.jit import jax
 
 FORMULATIONS = ["path_matrix", "partial_velocity", "composite_body", "partition", "lagrange"]
 

@@ -6,7 +6,7 @@ import pytest
 import swelltree as sw
 from made_hydro import MASS, heaving_float, vessel
 from swelltree.describe.errors import SwelltreeError
-from swelltree.jit.arrays import namespace
+from swelltree.jit import namespace
 from swelltree.studies.periodic.problem import harmonics_for
 
 WATER = sw.Water(rho=1000.0)

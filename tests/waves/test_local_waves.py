@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.jit.backend import jax
+from swelltree.jit import jax
 from swelltree.waves import airy, local
 from swelltree.waves.airy import Components
 from swelltree.waves.quick_trig import sin_cos

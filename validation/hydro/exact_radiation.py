@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 
 TERMS = 20  # of the hemisphere: four digits
 RINGS = 400  # of the water below the cylinder: three digits, its edge converges slowly

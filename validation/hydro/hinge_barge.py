@@ -12,7 +12,7 @@ from swelltree.describe import JointForce, QuadraticDrag, RegularWave, System
 from swelltree.gallery.hinge_barge import NAMES, TESTED, hinge_barge, viscous_losses
 from swelltree.gallery.tank import tank
 from swelltree.hydro.linear.in_sea import apply_sea
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 from swelltree.model.model import Model
 from swelltree.studies.linear.rao import rao
 from swelltree.studies.periodic.steady_state import steady_state

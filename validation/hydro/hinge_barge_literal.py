@@ -27,8 +27,7 @@ from swelltree.describe.errors import SwelltreeError
 from swelltree.gallery.tank import ARM1, ARM2, PITCH_STIFFNESS, PTO_DAMPING
 from swelltree.hydro.linear.excitation import excitation_at, interpolated
 from swelltree.integrate.fourier import Basis, basis
-from swelltree.jit.arrays import Array, Tree, namespace
-from swelltree.jit.backend import jax, jitted, jnp
+from swelltree.jit import Array, Tree, jax, jitted, jnp, namespace
 from swelltree.waves.dispersion import dispersion
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 
 from swelltree.hydro.data.dataset import complete, infinite_added_mass
 from swelltree.hydro.readers.read import read_hydro
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 from validation.table import Check, case
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from swelltree.describe import (
     Water,
 )
 from swelltree.describe.values import NamedValues
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 from swelltree.studies.linear.modes import modes
 from swelltree.studies.linear.rao import rao
 from swelltree.studies.time.simulate import simulate

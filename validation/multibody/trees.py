@@ -14,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from swelltree.compiler.compile import compile as compile_system
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jax, jitted, jnp
+from swelltree.jit import Array, jax, jitted, jnp
 from swelltree.model.model import Model, Start
 from swelltree.multibody.formulations import formulation
 from swelltree.multibody.formulations.base import Kinematics, State

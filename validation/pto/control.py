@@ -20,7 +20,7 @@ from swelltree.describe import (
     System,
 )
 from swelltree.hydro.readers.read import read_hydro
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 from swelltree.model.model import Model
 from swelltree.studies.batch.batch import simulate_batch
 from swelltree.studies.control.optimal_control import optimal_control

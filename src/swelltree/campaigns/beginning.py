@@ -14,7 +14,7 @@ import numpy as np
 from swelltree.campaigns.vary import Vary
 from swelltree.describe.errors import SwelltreeError, SwelltreeWarning, listed, shown, warn_user
 from swelltree.describe.values import NamedValues, as_number, row_of
-from swelltree.jit.fingerprint import hashed, versions
+from swelltree.jit import hashed, versions
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -32,7 +32,7 @@ from swelltree.describe.environment.seas import Sea
 from swelltree.describe.errors import SwelltreeError, listed, suggest, warn_user
 from swelltree.describe.files.paths import user_path
 from swelltree.describe.values import NamedValues
-from swelltree.jit.native import cores
+from swelltree.jit import cores
 from swelltree.model.model import Model
 from swelltree.results.cases.reductions import check_reductions
 from swelltree.results.dataset import provenance

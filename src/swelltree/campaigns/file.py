@@ -15,7 +15,7 @@ from swelltree.describe.environment.seas import Sea
 from swelltree.describe.errors import SwelltreeError, listed, shown, suggest
 from swelltree.describe.files.paths import user_path
 from swelltree.describe.values import NamedValues
-from swelltree.jit.arrays import Tree
+from swelltree.jit import Tree
 
 SECTIONS = ("campaign", "vary")
 FROM_STUDY = ("duration", "output_step", "formulation", "start", "step")

@@ -15,7 +15,7 @@ from swelltree.campaigns.store import PARTS, RESULTS, Store, sum_of
 from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.describe.files.paths import user_path
 from swelltree.describe.values import NamedValues
-from swelltree.jit.arrays import Tree
+from swelltree.jit import Tree
 
 if TYPE_CHECKING:
     import xarray as xr

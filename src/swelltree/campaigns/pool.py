@@ -22,8 +22,7 @@ from swelltree.campaigns.security import scheduler_security, temporary_security,
 from swelltree.campaigns.work import Block, UnfitProcess, one_thread, packed, run_block, run_here
 from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.describe.values import NamedValues
-from swelltree.jit.arrays import Tree
-from swelltree.jit.native import cores, lane_width
+from swelltree.jit import Tree, cores, lane_width
 from swelltree.studies.batch.batch import BatchPlan
 from swelltree.studies.batch.cases import BatchCase
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.files.atomic import unwritable
 from swelltree.describe.files.paths import user_path
-from swelltree.jit.arrays import Tree
+from swelltree.jit import Tree
 
 ROLES = ("client", "scheduler", "worker")
 MAX_FILE_BYTES = 1_000_000  # bytes of a certificate file

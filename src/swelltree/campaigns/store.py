@@ -33,9 +33,7 @@ from swelltree.describe.files.atomic import is_full, unwritable, write_atomic
 from swelltree.describe.files.paths import plain_bytes, plain_text
 from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.radiation import radiation_memory, with_radiation_memory
-from swelltree.jit.arrays import Tree
-from swelltree.jit.fingerprint import Contents, hashed
-from swelltree.jit.trees import leaves_of
+from swelltree.jit import Contents, Tree, hashed, leaves_of
 from swelltree.model.model import Model
 from swelltree.model.values.described import Described
 

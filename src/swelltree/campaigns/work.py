@@ -18,7 +18,7 @@ import numpy as np
 
 from swelltree.campaigns.beginning import own_text
 from swelltree.describe.errors import SwelltreeError, SwelltreeWarning, warn_user
-from swelltree.jit.cuda import gpu
+from swelltree.jit import gpu
 from swelltree.studies.batch.batch import BatchPlan, reduced_block
 from swelltree.studies.batch.cases import BatchCase
 from swelltree.studies.batch.engines import chosen_engine

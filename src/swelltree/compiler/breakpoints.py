@@ -16,9 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from swelltree.forces.applied import applied_forces
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import is_tracer, jax, jnp
-from swelltree.jit.trees import leaves_of
+from swelltree.jit import Array, is_tracer, jax, jnp, leaves_of
 from swelltree.model.effect import Instant
 from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.model import Model

@@ -231,7 +231,7 @@ def _name_redundant(model: Model, dropped: list[Row], loops: dict) -> list[str]:
 
 def check_coupling_laws(model: Model) -> None:
     """Trace the laws of users' couplings once: what numpy lets pass may not compile."""
-    from swelltree.jit.backend import jax
+    from swelltree.jit import jax
 
     for row in model.layout.rows:
         if not isinstance(row, OwnCoupled):

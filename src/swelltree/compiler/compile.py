@@ -48,7 +48,7 @@ from swelltree.hydro.linear.data_place import placed
 from swelltree.hydro.linear.frame import FollowingFrame
 from swelltree.hydro.morison.build import viscous_notes, with_added_mass
 from swelltree.hydro.weak_scatterer.checks import described_bodies, refuse_carried_twice
-from swelltree.jit.entries import users_code
+from swelltree.jit import users_code
 from swelltree.model.checks.afloat import floating_sets, mass_against_displacement
 from swelltree.model.checks.lines_alone import with_a_body
 from swelltree.model.currents import compile_current, compile_wind

@@ -15,9 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from swelltree.forces.applied import Applied
-from swelltree.jit.arrays import Array, Tree, namespace, pytree
-from swelltree.jit.backend import is_tracer, jnp
-from swelltree.jit.trees import mapped
+from swelltree.jit import Array, Tree, is_tracer, jnp, mapped, namespace, pytree
 from swelltree.model.model import Model
 from swelltree.model.signals import Pieces, UserFunction, ZeroOrderHold
 from swelltree.mooring.winches import SetSpeed

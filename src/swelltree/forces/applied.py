@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit import Array, namespace, pytree
 from swelltree.model.capabilities import HasLinearForm, HasNonlinearity, Reports
 from swelltree.model.effect import Coordinate, Instant, LinearForm, Loads
 from swelltree.model.model import Model

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from swelltree.describe.forces.body_contacts import SHAPES, BodyContact
-from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit import Array, namespace, pytree
 from swelltree.model.capabilities import HasParameters, Impulsive, Reports, StoresElastically
 from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model

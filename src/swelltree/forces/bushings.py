@@ -21,7 +21,7 @@ import numpy as np
 
 from swelltree.describe.forces.elements import Bushing
 from swelltree.describe.matrix6 import dense
-from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit import Array, namespace, pytree
 from swelltree.model.capabilities import HasNonlinearity, HasParameters, Reports, StoresElastically
 from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from swelltree.jit.arrays import namespace, pytree
+from swelltree.jit import namespace, pytree
 from swelltree.model.capabilities import HasNonlinearity
 from swelltree.model.effect import Instant, Loads
 from swelltree.model.model import Model

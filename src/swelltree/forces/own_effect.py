@@ -24,7 +24,7 @@ from swelltree.describe import System
 from swelltree.describe.errors import SwelltreeError, listed, suggest
 from swelltree.describe.forces.own_effects import OwnEffect, field_values
 from swelltree.describe.forces.signals import resolve
-from swelltree.jit.arrays import Array, Tree, namespace, pytree
+from swelltree.jit import Array, Tree, namespace, pytree
 from swelltree.model.capabilities import (
     ENVIRONMENT,
     FeelsEnvironment,
@@ -148,7 +148,7 @@ def check_own_effects(model: Model, now: Instant) -> None:
 
 def _check_traceable(model: Model, each: Effect, now: Instant, what: str) -> None:
     """Trace an own effect once: what numpy lets pass, such as an if on a state, may not compile."""
-    from swelltree.jit.backend import jax
+    from swelltree.jit import jax
 
     requested: dict[Callable[..., object], Callable[[Instant], Array]] = {
         type(each).loads: lambda now: each.loads(model, now).wrench

@@ -24,8 +24,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.files.atomic import clean_up, replacing
 from swelltree.describe.files.paths import NOT_A_FILE, is_special
-from swelltree.jit.arrays import Tree
-from swelltree.jit.trees import flatten, leaves_of
+from swelltree.jit import Tree, flatten, leaves_of
 
 if TYPE_CHECKING:
     from swelltree.integrate.problem import Carry

@@ -24,9 +24,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError
 from swelltree.integrate import checkpoint as files
 from swelltree.integrate.solution import Code, describe
-from swelltree.jit.arrays import Tree
-from swelltree.jit.backend import jax
-from swelltree.jit.trees import leaves_of, mapped
+from swelltree.jit import Tree, jax, leaves_of, mapped
 from swelltree.status import shown
 
 # --- Progress bar of a run, with simulated time and time left

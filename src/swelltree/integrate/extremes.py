@@ -9,10 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, namespace
-from swelltree.jit.backend import jax, jnp
-from swelltree.jit.traced_types import Shaped
-from swelltree.jit.trees import mapped
+from swelltree.jit import Array, Shaped, jax, jnp, mapped, namespace
 
 SUFFIXES = ("_max", "_min", "_mean")
 

@@ -12,7 +12,7 @@ import functools
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit import Array, namespace, pytree
 
 BY_MATRIX = 25  # harmonics up to which products with matrices beat the Fourier transform
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from swelltree.hydro.radiation.reduction import StateSpace, balance, response, truncate
-from swelltree.jit.arrays import Tree
+from swelltree.jit import Tree
 
 SLOW_DECAY = 1e-6  # of the fastest mode: what decays more slowly counts as not decaying
 SAME = 1e-6  # of its size: eigenvalues so near count as one

@@ -16,9 +16,7 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.integrate.solution import Code, describe
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import jax, jnp
-from swelltree.jit.points import Points
+from swelltree.jit import Array, Points, Tree, jax, jnp
 
 Residual = Callable[[Tree, Float[Array, " n"]], Float[Array, " m"]]
 

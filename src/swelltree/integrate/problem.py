@@ -10,9 +10,7 @@ import numpy as np
 
 from swelltree.integrate.runge_kutta.control import FIRST_ERROR
 from swelltree.integrate.runge_kutta.extension import Extension, blank_extension
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import is_jax, is_tracer, jnp
-from swelltree.jit.trees import mapped
+from swelltree.jit import Array, Tree, is_jax, is_tracer, jnp, mapped
 
 if TYPE_CHECKING:
     from swelltree.spatial.linear_steps import ExactStages, Ports

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

@@ -21,9 +21,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError
 from swelltree.integrate.chunks import LARGE, ChunkedRun, gathered, run_chunks
 from swelltree.integrate.solution import Code
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.fingerprint import Contents, hashed, versions
-from swelltree.jit.trees import leaves_of, mapped
+from swelltree.jit import Array, Contents, Tree, hashed, leaves_of, mapped, versions
 from swelltree.status import doing
 
 if TYPE_CHECKING:

@@ -38,7 +38,7 @@ from swelltree.interop.moordyn.tables import (
     three,
 )
 from swelltree.interop.mooring_file import MooringFile
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 
 CLAMP = RodType("clamp", 0.1, 1.0)
 

@@ -45,7 +45,7 @@ from swelltree.interop.moordyn.tables import (
     three,
 )
 from swelltree.interop.sections import Place
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 
 if TYPE_CHECKING:
     from swelltree.describe.mooring.line import LineEnd

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from swelltree.jit.engine import BY_LLVM as BY_LLVM
     from swelltree.jit.engine import note as note
     from swelltree.jit.engine import noted as noted
+    from swelltree.jit.ensemble.gpu_runs import DeviceFiller as DeviceFiller
+    from swelltree.jit.ensemble.gpu_runs import DeviceInputs as DeviceInputs
     from swelltree.jit.ensemble.gpu_runs import DeviceRun as DeviceRun
     from swelltree.jit.ensemble.gpu_runs import GpuProgram as GpuProgram
     from swelltree.jit.ensemble.gpu_runs import Seconds as Seconds
@@ -50,6 +52,8 @@ if TYPE_CHECKING:
     from swelltree.jit.ensemble.kernels import Term as Term
     from swelltree.jit.ensemble.kernels import kernel_text as kernel_text
     from swelltree.jit.ensemble.kernels import lane_kernel_text as lane_kernel_text
+    from swelltree.jit.ensemble.lane_runs import LaneFiller as LaneFiller
+    from swelltree.jit.ensemble.lane_runs import LaneInputs as LaneInputs
     from swelltree.jit.ensemble.lane_runs import LaneProgram as LaneProgram
     from swelltree.jit.ensemble.lane_runs import Samples as Samples
     from swelltree.jit.ensemble.programs import Cases as Cases
@@ -97,9 +101,9 @@ _NAMES = {
     "cache": "clean_seldom private_bytes private_folder",
     "cuda": "Device Memory gpu",
     "engine": "BY_LLVM note noted",
-    "ensemble.gpu_runs": "DeviceRun GpuProgram Seconds",
+    "ensemble.gpu_runs": "DeviceFiller DeviceInputs DeviceRun GpuProgram Seconds",
     "ensemble.kernels": "KernelBody LaneKernelBody Register Slot Term kernel_text lane_kernel_text",
-    "ensemble.lane_runs": "LaneProgram Samples",
+    "ensemble.lane_runs": "LaneFiller LaneInputs LaneProgram Samples",
     "ensemble.programs": "Cases ManyProgram PerCase",
     "ensemble.rows": "grouped",
     "ensemble.threads": "GROUP",

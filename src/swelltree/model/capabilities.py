@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
-from swelltree.jit.arrays import Array, Tree
+from swelltree.jit import Array, Tree
 from swelltree.model.effect import Coordinate, Effect, Instant, LinearForm, Loads
 from swelltree.multibody.layout import Place
 

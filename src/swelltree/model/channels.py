@@ -7,7 +7,7 @@ of the two an entry is.
 
 from __future__ import annotations
 
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 from swelltree.model.capabilities import WrittenByUser, having
 from swelltree.model.effect import Channel
 from swelltree.model.model import Model

@@ -11,7 +11,7 @@ from swelltree.describe.environment import currents
 from swelltree.describe.environment.currents import Current
 from swelltree.describe.environment.water import Water
 from swelltree.describe.forces.signals import resolve
-from swelltree.jit.arrays import Array, Numbers, namespace, pytree
+from swelltree.jit import Array, Numbers, namespace, pytree
 
 LOWEST = 1.0  # m: below this height the wind is that of this height
 
@@ -128,7 +128,7 @@ class Field:
 
     def flow(self, t: Array, points: Float[Array, "k 3"]) -> tuple[Array, Array]:
         """Velocity and acceleration Du/Dt of the water at the points, (k, 3) each."""
-        from swelltree.jit.backend import jax, jnp
+        from swelltree.jit import jax, jnp
 
         def velocity(t: Array, x: Array) -> Array:
             return jnp.stack([jnp.asarray(c, float) for c in self.function(t, *x)])

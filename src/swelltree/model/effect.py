@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.jit.arrays import Array, Tree, namespace, pytree
+from swelltree.jit import Array, Tree, namespace, pytree
 
 if TYPE_CHECKING:
     from swelltree.hydro.linear.excitation import DataExcitation

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from swelltree.jit.arrays import Array, Tree, pytree
+from swelltree.jit import Array, Tree, pytree
 from swelltree.model.capabilities import HasRadiation, having
 from swelltree.model.values.described import Described
 from swelltree.model.values.parameters import get_value, set_values

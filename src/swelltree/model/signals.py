@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.describe.forces import signals as described
-from swelltree.jit.arrays import Array, Tree, namespace, pytree
+from swelltree.jit import Array, Tree, namespace, pytree
 from swelltree.multibody.rows import Drives
 
 # --- Named body points and distances that a run reports
@@ -226,7 +226,7 @@ class UserFunction:
 
     def motion(self, t: Array) -> Motion:
         """Value, rate and acceleration, by automatic differentiation."""
-        from swelltree.jit.backend import jax, jnp
+        from swelltree.jit import jax, jnp
 
         def value(time: Array) -> Array:
             return jnp.asarray(self.function(time), dtype=float)

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, namespace
-from swelltree.jit.backend import on_first_choice
+from swelltree.jit import Array, namespace, on_first_choice
 from swelltree.model.capabilities import FluidSolver, HasUnknowns, Reports, ReportsLines, having
 from swelltree.model.channels import CHANNELS
 from swelltree.model.effect import Effect, Instant, Loads

@@ -6,7 +6,7 @@ Dynamic, quasi-static and multibody lines are rows of one variable: of all lines
 
 from __future__ import annotations
 
-from swelltree.jit.arrays import Array, namespace
+from swelltree.jit import Array, namespace
 from swelltree.spatial.rotations import dot
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from swelltree.hydro.linear.data import displacement
-from swelltree.jit.arrays import Array, pytree
+from swelltree.jit import Array, pytree
 from swelltree.model.capabilities import HasNonlinearity, HasParameters, Moors, Reports
 from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model

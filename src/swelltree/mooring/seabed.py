@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, Numbers, namespace, pytree
+from swelltree.jit import Array, Numbers, namespace, pytree
 
 
 @pytree("soft", "rough")

@@ -19,7 +19,7 @@ from swelltree.describe.mooring.operations import Schedule, winch_schedule
 from swelltree.describe.mooring.winch_checks import drum_length, first_segment, shortest_length
 from swelltree.describe.mooring.winches import ConstantTension, HeaveCompensation, Winch
 from swelltree.describe.topology import WORLD_NAME
-from swelltree.jit.arrays import Array, Tree, namespace, pytree
+from swelltree.jit import Array, Tree, namespace, pytree
 from swelltree.model.signals import compile_signal
 from swelltree.multibody.build_layout import local_point
 from swelltree.multibody.layout import Layout

@@ -15,7 +15,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, Tree
+from swelltree.jit import Array, Tree
 
 DOFS = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
 

@@ -19,7 +19,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.forces.own_effects import number_values
 from swelltree.describe.forces.signals import resolve
-from swelltree.jit.arrays import Array, Tree, pytree
+from swelltree.jit import Array, Tree, pytree
 
 if TYPE_CHECKING:
     from swelltree.describe.joints.couplings import OwnCoupling

@@ -18,7 +18,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit import Array, namespace, pytree
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Frames, body_index, dof_coordinates, wrapped
 from swelltree.multibody.layout import Layout, Place, Row
@@ -261,7 +261,7 @@ class OwnCoupled(Coupled):
 
     def relation(self, model: Model, x: Array, x_dot: Array) -> tuple[Array, Array, Array]:
         """Value, slope by each coordinate, and change of the rate by slopes that change."""
-        from swelltree.jit.backend import jax
+        from swelltree.jit import jax
 
         assert model.couplings is not None
         value = model.couplings.laws[self.j].value

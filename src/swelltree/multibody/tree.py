@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.jit.arrays import Array, known, namespace, pytree
+from swelltree.jit import Array, known, namespace, pytree
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Frames, Motion, Pose, body_index, dof_joint, with_world
 from swelltree.multibody.layout import Layout

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.values import NamedValues
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 from swelltree.report.html import Blocks
 from swelltree.results.sea import sea_of
 

@@ -14,7 +14,7 @@ from swelltree.describe.forces.viscous import VISCOUS_TYPES
 from swelltree.describe.forces.weak_scatterer import WeakScatterer
 from swelltree.describe.values import NamedValues
 from swelltree.integrate.complementarity.state import usual_formulation
-from swelltree.jit.arrays import Tree
+from swelltree.jit import Tree
 from swelltree.model.capabilities import HasUnknowns, having
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.values import NamedValues
-from swelltree.jit.fingerprint import installed_version
+from swelltree.jit import installed_version
 from swelltree.model.capabilities import HasConstants, Reports, having
 from swelltree.model.channels import AXES, CHANNELS, DOFS, attributes
 from swelltree.model.model import Model

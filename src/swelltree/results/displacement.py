@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.values import NamedValues
-from swelltree.jit.arrays import Array, namespace
+from swelltree.jit import Array, namespace
 from swelltree.model.channels import ANGLES, DOFS
 from swelltree.model.model import Model, Pose
 from swelltree.multibody.layout import Layout

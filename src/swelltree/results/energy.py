@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.jit.arrays import Array, namespace
+from swelltree.jit import Array, namespace
 from swelltree.results.statistics import statistic
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.jit.arrays import Array, Numbers
+from swelltree.jit import Array, Numbers
 
 HOURS_3 = 10800.0  # s
 EULER = 0.5772156649015329

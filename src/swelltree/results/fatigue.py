@@ -14,7 +14,7 @@ import itertools
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.jit.arrays import Array, Numbers
+from swelltree.jit import Array, Numbers
 
 EXPONENTS = (3.0, 5.0, 10.0)  # chain and welds, wire ropes, composites and fibre ropes
 FREQUENCY = 1.0  # Hz: cycles of the equivalent range

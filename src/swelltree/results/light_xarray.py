@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from swelltree.jit.lazy_import import after_import, is_imported
+from swelltree.jit import after_import, is_imported
 
 
 def leave_dask_out() -> None:

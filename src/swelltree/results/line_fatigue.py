@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, listed, suggest
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 from swelltree.results.fatigue import rainflow
 from swelltree.results.statistics import settled
 

@@ -10,7 +10,7 @@ import numpy as np
 from swelltree.describe.environment import seas
 from swelltree.describe.errors import SwelltreeError, listed, suggest
 from swelltree.integrate.extremes import SUFFIXES
-from swelltree.jit.arrays import Array, namespace
+from swelltree.jit import Array, namespace
 from swelltree.model.channels import CHANNELS, own_channels
 from swelltree.model.effect import Channel
 from swelltree.model.model import Model, Pose

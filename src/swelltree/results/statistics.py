@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, SwelltreeWarning, listed, warn_user
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 from swelltree.results.displacement import unwrapped
 
 if TYPE_CHECKING:

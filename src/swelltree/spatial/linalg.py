@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.jit.arrays import Array, Tree, known, namespace
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, Tree, jax, jnp, known, namespace
 from swelltree.spatial.rotations import is_compact
 
 UNROLLED = 16  # largest matrix solved by straight-line code

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.jit.arrays import Array, Tree, namespace, pytree
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, Tree, jnp, namespace, pytree
 
 
 @pytree("banded")

@@ -7,11 +7,17 @@ from types import ModuleType
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, Tree, namespace
-from swelltree.jit.backend import is_jax, jax
-from swelltree.jit.lazy_import import is_imported
-from swelltree.jit.loops import each, each_sum
-from swelltree.jit.trees import leaves_of
+from swelltree.jit import (
+    Array,
+    Tree,
+    each,
+    each_sum,
+    is_imported,
+    is_jax,
+    jax,
+    leaves_of,
+    namespace,
+)
 
 
 def repeat_while(go_on: Callable[[Tree], Array], step: Callable[[Tree], Tree], state: Tree) -> Tree:

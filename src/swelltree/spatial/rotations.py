@@ -9,7 +9,7 @@ from contextvars import ContextVar
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.jit.arrays import Array, namespace
+from swelltree.jit import Array, namespace
 
 # --- Products of small vectors and matrices, written so that XLA fuses them
 

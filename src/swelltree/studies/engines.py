@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swelltree.describe.casefile.studies import OptimalControlStudy, SteadyStateStudy, Study
-from swelltree.jit.engine import noted
+from swelltree.jit import noted
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.studies.linear.linearise import linear_model

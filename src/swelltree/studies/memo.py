@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import is_tracer
-from swelltree.jit.trees import flatten
+from swelltree.jit import Array, Tree, flatten, is_tracer
 
 MAX_COMPARED = 64  # numbers: such arrays are compared, larger ones must be the same object
 

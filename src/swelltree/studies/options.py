@@ -9,10 +9,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from swelltree.describe import Case, System
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.spec import Description
-from swelltree.jit.arrays import Tree
-from swelltree.jit.backend import is_tracer
-from swelltree.jit.engine import noted
-from swelltree.jit.trees import leaves_of
+from swelltree.jit import Tree, is_tracer, leaves_of, noted
 from swelltree.model.model import Model
 from swelltree.results.dataset import provenance
 

@@ -14,7 +14,7 @@ import numpy as np
 from swelltree.describe.environment.water import Water
 from swelltree.describe.errors import SwelltreeError, listed
 from swelltree.describe.values import is_traced
-from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit import Array, namespace, pytree
 from swelltree.waves.component_sums import PointSums, at_points, height, is_in_loops
 from swelltree.waves.dispersion import AnyWater, depth_decay
 from swelltree.waves.quick_trig import sin_cos

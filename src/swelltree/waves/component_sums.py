@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, known, namespace
-from swelltree.jit.loops import each, each_sum
+from swelltree.jit import Array, each, each_sum, known, namespace
 from swelltree.waves.dispersion import AnyWater, is_deep
 from swelltree.waves.quick_trig import sin_cos
 from swelltree.waves.ramp import ramp
@@ -204,7 +203,7 @@ def uniforms_of_many(seeds: Sequence[int], cases: Sequence[int | str], count: in
 
 def _called_back(seed: Array, case: int | str, count: int, train: int) -> Array:
     """The same numbers inside compiled programs."""
-    from swelltree.jit.backend import jax
+    from swelltree.jit import jax
 
     shape = jax.ShapeDtypeStruct((count, 4), float)
     return jax.pure_callback(

@@ -13,7 +13,7 @@ from swelltree.describe.environment import seas
 from swelltree.describe.environment.spectra import DirectionalTable
 from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.describe.values import warn_suspicious_units
-from swelltree.jit.arrays import Array, known, namespace
+from swelltree.jit import Array, known, namespace
 from swelltree.waves import spectra
 from swelltree.waves.airy import Components
 from swelltree.waves.component_sums import (

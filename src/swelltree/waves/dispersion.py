@@ -8,7 +8,7 @@ import numpy as np
 
 from swelltree.describe.environment.water import Water
 from swelltree.describe.errors import SwelltreeError
-from swelltree.jit.arrays import Array, known, namespace, pytree
+from swelltree.jit import Array, known, namespace, pytree
 
 GUO = 2.4908  # Guo (2002): exponent of the first guess, right to 0.75 %
 

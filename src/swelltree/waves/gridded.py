@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit import Array, namespace, pytree
 from swelltree.waves.airy import Kinematics
 from swelltree.waves.dispersion import AnyWater
 from swelltree.waves.measured import open_netcdf

@@ -24,8 +24,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, Tree, namespace, pytree
-from swelltree.jit.loops import each_sum
+from swelltree.jit import Array, Tree, each_sum, namespace, pytree
 from swelltree.spatial.loops import rows_of, sum_along
 from swelltree.waves.airy import Components, Kinematics
 from swelltree.waves.dispersion import AnyWater, is_deep

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from swelltree.jit.arrays import Array, namespace
+from swelltree.jit import Array, namespace
 
 # pi/2 in two parts: the first has few digits, so that its multiples are exact
 HALF_PI = 1.5707963267341256

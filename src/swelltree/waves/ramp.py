@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from swelltree.jit.arrays import Array, namespace
+from swelltree.jit import Array, namespace
 
 
 def ramp(t: Array, duration: Array) -> Array:

@@ -8,7 +8,7 @@ from typing import overload
 import numpy as np
 
 from swelltree.describe.environment.seas import GriddedSea, Sea, SeaOf, StreamFunctionWave
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 from swelltree.waves import airy, gridded, local, stream_function
 from swelltree.waves.airy import Components, Kinematics
 from swelltree.waves.components import components

@@ -11,7 +11,7 @@ import numpy as np
 from swelltree.describe.environment import spectra as described
 from swelltree.describe.environment.spectra import Spectrum
 from swelltree.describe.errors import SwelltreeError
-from swelltree.jit.arrays import Array, known, namespace
+from swelltree.jit import Array, known, namespace
 
 if TYPE_CHECKING:
     from swelltree.describe.environment.spectra import Cos2s, DirectionalTable, Spectrum

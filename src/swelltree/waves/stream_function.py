@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, known, namespace, pytree
+from swelltree.jit import Array, known, namespace, pytree
 from swelltree.waves.airy import Components, Kinematics
 from swelltree.waves.dispersion import AnyWater, depth_decay, dispersion, is_deep
 from swelltree.waves.quick_trig import sin_cos

@@ -14,7 +14,7 @@ from swelltree.describe.environment import seas
 from swelltree.describe.environment.spectra import DirectionalTable, SpectrumTable
 from swelltree.describe.environment.water import Water
 from swelltree.describe.errors import SwelltreeError, listed
-from swelltree.jit.arrays import Array, Numbers
+from swelltree.jit import Array, Numbers
 from swelltree.waves import spectra
 from swelltree.waves.dispersion import AnyWater
 

@@ -14,7 +14,7 @@ from swelltree.hydro.splash_zone.immersions import (
     wet_at,
     with_immersed_mass,
 )
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 from swelltree.model.solved import total_loads
 from swelltree.multibody.formulations import formulation
 from swelltree.multibody.formulations.equations import solve_motion

@@ -8,7 +8,7 @@ import pytest
 import swelltree as sw
 from flow import group_loads, motion_of, yaw
 from swelltree.hydro.morison.morison import MorisonMembers, wetness
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 from swelltree.model.effect import Instant
 from swelltree.model.internal_state import AT_REST, internal_at_rest
 from swelltree.multibody.formulations import formulation

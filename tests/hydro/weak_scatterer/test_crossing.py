@@ -16,8 +16,7 @@ from swelltree.hydro.weak_scatterer.motion.scene import vertices_at
 from swelltree.hydro.weak_scatterer.motion.smoothing import vertex_areas
 from swelltree.hydro.weak_scatterer.motion.transfer import transferred
 from swelltree.hydro.weak_scatterer.remeshed import carried
-from swelltree.jit.backend import jax, jnp
-from swelltree.jit.fingerprint import content_key
+from swelltree.jit import content_key, jax, jnp
 
 rng = np.random.default_rng(11)
 

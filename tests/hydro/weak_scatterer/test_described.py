@@ -8,7 +8,7 @@ from swelltree.hydro.weak_scatterer.effect import WeakScatterers
 from swelltree.hydro.weak_scatterer.incident.of_sea import linear_waves, main_frequency
 from swelltree.hydro.weak_scatterer.motion.stand_ins import Rail
 from swelltree.hydro.weak_scatterer.motion.stepping import run, simulation
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 from swelltree.model.internal_state import InternalState
 from swelltree.multibody.formulations import formulation
 from swelltree.multibody.formulations.base import Phase, State

@@ -10,7 +10,7 @@ import swelltree as sw
 from swelltree.hydro.weak_scatterer.effect import WeakScatterers
 from swelltree.hydro.weak_scatterer.incident.interface import flow, residuals, surface
 from swelltree.hydro.weak_scatterer.incident.of_sea import main_frequency, steep_wave
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 from swelltree.waves.sea import elevation, kinematics, realise
 
 WATER = sw.Water(depth=6.0)

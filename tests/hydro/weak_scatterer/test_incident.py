@@ -19,8 +19,7 @@ from swelltree.hydro.weak_scatterer.incident.of_sea import (
     linear_waves,
     steep_wave,
 )
-from swelltree.jit.arrays import pytree
-from swelltree.jit.backend import jax
+from swelltree.jit import jax, pytree
 from swelltree.waves.sea import kinematics, realise
 
 rng = np.random.default_rng(8)

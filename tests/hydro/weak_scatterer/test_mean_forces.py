@@ -14,7 +14,7 @@ from swelltree.hydro.weak_scatterer.motion.edges import edges
 from swelltree.hydro.weak_scatterer.motion.meshed import Floater
 from swelltree.hydro.weak_scatterer.motion.scene import build_scene
 from swelltree.hydro.weak_scatterer.problem.boundary import build_boundary
-from swelltree.jit.backend import jnp
+from swelltree.jit import jnp
 from validation.hydro.weak_scatterers.truncated_cylinder import mean_force
 
 WATER = Water(rho=1000.0)

@@ -18,7 +18,7 @@ from swelltree.hydro.weak_scatterer.mesh.surface import (
     open_edges,
 )
 from swelltree.hydro.weak_scatterer.mesh.tank import Tank, free_surface, wall
-from swelltree.jit.backend import jax
+from swelltree.jit import jax
 
 rng = np.random.default_rng(3)
 

@@ -20,8 +20,7 @@ from swelltree.hydro.weak_scatterer.motion.meshed import Floater
 from swelltree.hydro.weak_scatterer.motion.scene import build_scene
 from swelltree.hydro.weak_scatterer.motion.stand_ins import Rail
 from swelltree.hydro.weak_scatterer.motion.stepping import Simulation, run, simulation
-from swelltree.jit.arrays import pytree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp, pytree
 from swelltree.waves.sea import realise
 
 rng = np.random.default_rng(12)

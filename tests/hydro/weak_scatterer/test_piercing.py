@@ -22,7 +22,7 @@ from swelltree.hydro.weak_scatterer.motion.meshed import Floater
 from swelltree.hydro.weak_scatterer.motion.scene import build_scene, vertices_at
 from swelltree.hydro.weak_scatterer.motion.stand_ins import Rail
 from swelltree.hydro.weak_scatterer.motion.stepping import Simulation, run, simulation
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 from swelltree.waves.sea import realise
 
 WATER = Water(rho=1000.0)

@@ -10,7 +10,7 @@ from swelltree.hydro.weak_scatterer.mesh.tank import Tank
 from swelltree.hydro.weak_scatterer.problem.assembly import assemble
 from swelltree.hydro.weak_scatterer.problem.boundary import build_boundary
 from swelltree.hydro.weak_scatterer.problem.solve import factored, solve_again
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 
 built = jax.jit(assemble, static_argnames="block")
 again = jax.jit(solve_again, static_argnames="tolerance")

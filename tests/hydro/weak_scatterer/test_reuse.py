@@ -12,7 +12,7 @@ from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies, Water, e
 from swelltree.hydro.weak_scatterer.problem.assembly import assemble, fixed_blocks
 from swelltree.hydro.weak_scatterer.problem.boundary import build_boundary
 from swelltree.hydro.weak_scatterer.problem.solve import factored, reused
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 from swelltree.waves.sea import realise
 
 WATER = sw.Water(depth=6.0)

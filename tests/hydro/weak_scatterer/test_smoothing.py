@@ -20,7 +20,7 @@ from swelltree.hydro.weak_scatterer.motion.scene import build_scene, vertices_at
 from swelltree.hydro.weak_scatterer.motion.smoothing import smoothing_rates, vertex_areas
 from swelltree.hydro.weak_scatterer.motion.stepping import STAGES
 from swelltree.hydro.weak_scatterer.swept import swept
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 from swelltree.waves.sea import realise
 
 rng = np.random.default_rng(8)

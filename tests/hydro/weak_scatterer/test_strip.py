@@ -16,7 +16,7 @@ from swelltree.hydro.weak_scatterer.motion.meshed import Floater
 from swelltree.hydro.weak_scatterer.motion.scene import build_scene, vertices_at
 from swelltree.hydro.weak_scatterer.motion.strip import strip_wrench
 from swelltree.hydro.weak_scatterer.swept import swept
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 from swelltree.waves.sea import realise
 
 WATER = Water(rho=1000.0)

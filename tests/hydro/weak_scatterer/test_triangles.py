@@ -14,7 +14,7 @@ from swelltree.hydro.weak_scatterer.influence.sums import (
     linear_densities,
     mirrored,
 )
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 
 rng = np.random.default_rng(20)
 exact, rule = jax.jit(linear_densities), jax.jit(far_densities)

@@ -8,7 +8,7 @@ import pytest
 
 import swelltree as sw
 from line_systems import ROPE, SEA, dropped, lowered, moored, pipe, two_bodies
-from swelltree.jit.program import XLA_REQUESTED
+from swelltree.jit import XLA_REQUESTED
 from swelltree.studies.engines import engine_of
 
 

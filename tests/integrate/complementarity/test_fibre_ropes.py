@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import swelltree as sw
-from swelltree.jit.arrays import namespace
+from swelltree.jit import namespace
 
 LENGTH, STRETCH, Z = 20.0, 0.4, -10.0
 EA, FAST, SLOPE, SLOW_BA, BA = 1e6, 2e6, 3.0, 4e7, 2e3

@@ -5,7 +5,7 @@ import pytest
 
 import swelltree as sw
 from made_lines import HAND
-from swelltree.jit.arrays import namespace
+from swelltree.jit import namespace
 
 # MoorDyn 2.7.2, RK2, model and coupling step 2 ms, damping ratio 0.8: means over 60-100 s and the
 # tension (mean over 0.45 s) at five times of the last but one period, lines 1 and 2 [N]

@@ -8,7 +8,7 @@ import pytest
 import swelltree as sw
 from made_lines import HAND, led_lines, line_form, placed, stepped, straight
 from swelltree.integrate.complementarity.lines.forces import NodeWater, freeze
-from swelltree.jit.arrays import namespace
+from swelltree.jit import namespace
 from swelltree.mooring.dynamic.arrays import stack_lines
 from swelltree.mooring.dynamic.lines import lines_of
 from swelltree.mooring.seabed import bed_plane, make_bed

@@ -7,7 +7,7 @@ import pytest
 
 import swelltree as sw
 from made_lines import HAND, led_lines
-from swelltree.jit.arrays import namespace
+from swelltree.jit import namespace
 
 
 def swung(amplitude, rate):

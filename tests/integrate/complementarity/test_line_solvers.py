@@ -13,7 +13,7 @@ from made_lines import HAND, led_lines, line_form, placed, quick_jit, stepped, s
 from swelltree.integrate.complementarity.solve.rescue import rescued
 from swelltree.integrate.complementarity.start import at_rest, set_up
 from swelltree.integrate.complementarity.step import advance
-from swelltree.jit.arrays import namespace
+from swelltree.jit import namespace
 from swelltree.mooring.dynamic.lines import lines_of
 from swelltree.studies.time.complementarity.start import derivatives_at
 

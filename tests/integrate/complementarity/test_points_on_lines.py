@@ -10,7 +10,7 @@ import swelltree as sw
 from made_lines import HAND, at_their_rest, led_lines, line_form, placed, stepped
 from swelltree.integrate.complementarity.first_half_step import with_first_half_step
 from swelltree.integrate.complementarity.start import set_up
-from swelltree.jit.arrays import namespace
+from swelltree.jit import namespace
 from swelltree.studies.time.complementarity.start import derivatives_at
 
 G, L, MASS = 9.81, 10.0, 100.0

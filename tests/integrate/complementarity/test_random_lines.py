@@ -5,7 +5,7 @@ import pytest
 
 import swelltree as sw
 from made_lines import HAND
-from swelltree.jit.arrays import namespace
+from swelltree.jit import namespace
 
 DEPTH, MOST, COUNT = 100.0, 60, 60
 

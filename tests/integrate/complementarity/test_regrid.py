@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from swelltree.integrate.complementarity.lines.regrid import Grid, regridded, sums
-from swelltree.jit.backend import jax
+from swelltree.jit import jax
 from swelltree.mooring.dynamic.arrays import stack_lines
 
 L, RHO, EA, g, LOAD, H = 2.0, 5.0, 1e6, 9.81, 4e3, 0.01

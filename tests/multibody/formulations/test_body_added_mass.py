@@ -8,7 +8,7 @@ import pytest
 
 import swelltree as sw
 from agreement.compare import QUICK, some
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 from swelltree.multibody.formulations import formulation
 from swelltree.multibody.formulations.equations import solve_motion
 from swelltree.multibody.inertia import kinetic_energy

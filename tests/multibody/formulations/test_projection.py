@@ -6,7 +6,7 @@ import pytest
 import swelltree as sw
 from agreement.compare import NAMES, QUICK, first_instant
 from multibody.formulations.examples import bar, chain, floating_tree, spatial_loop
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 from swelltree.multibody.formulations import formulation
 from swelltree.multibody.formulations.equations import solve_motion
 from swelltree.multibody.inertia import dense_inertia

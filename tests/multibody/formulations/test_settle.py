@@ -6,7 +6,7 @@ import pytest
 import swelltree as sw
 from agreement.compare import QUICK, some, trajectory
 from multibody.formulations.examples import bar, floating_tree, spatial_loop
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 from swelltree.multibody.formulations import State, formulation
 from swelltree.multibody.formulations.equations import Phase, observe, settle, start_phase
 from swelltree.multibody.formulations.lagrange import Lagrange

@@ -9,9 +9,7 @@ import pytest
 import made_hydro
 import swelltree as sw
 from made_campaign import SEA, float_model
-from swelltree.jit.ensemble.programs import PerCase
-from swelltree.jit.graph import UnsupportedOperationError
-from swelltree.jit.trees import leaves_of
+from swelltree.jit import PerCase, UnsupportedOperationError, leaves_of
 from swelltree.studies.batch import xla
 from swelltree.studies.batch.batch import plan_batch
 from swelltree.studies.batch.cases import batch_cases

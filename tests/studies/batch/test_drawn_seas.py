@@ -6,7 +6,7 @@ import pytest
 import swelltree as sw
 from device_here import DeviceHere, as_ptx
 from made_campaign import SEA, float_model
-from swelltree.jit.ensemble.threads import GROUP
+from swelltree.jit import GROUP
 from swelltree.studies.batch import device_seas
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
 from swelltree.studies.batch.complementarity import seeds

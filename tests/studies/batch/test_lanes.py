@@ -8,8 +8,7 @@ import swelltree as sw
 from device_here import DeviceHere
 from made_campaign import SEA, float_model
 from rich_systems import floating
-from swelltree.jit import cuda
-from swelltree.jit.backend import jnp
+from swelltree.jit import cuda, jnp
 from swelltree.studies.batch import batch as batch_study
 from swelltree.studies.batch.compiled import Compiled
 from swelltree.studies.batch.gpu import OnGpu

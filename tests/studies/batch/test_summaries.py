@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from device_here import as_ptx
-from swelltree.jit.ensemble.lane_runs import Samples
+from swelltree.jit import Native, Samples, object_code
 from swelltree.jit.ensemble.rows import in_first_half
-from swelltree.jit.native import Native, object_code
 from swelltree.results.extremes import largest_peaks
 from swelltree.results.fatigue import EXPONENTS, damage_equivalent, equivalent_of_damage
 from swelltree.results.statistics import of_samples

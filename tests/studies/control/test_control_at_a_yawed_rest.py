@@ -6,7 +6,7 @@ import pytest
 import swelltree as sw
 from made_hydro import MASS, vessel
 from swelltree.hydro.data.frames import turn
-from swelltree.jit.backend import jax
+from swelltree.jit import jax
 from swelltree.studies.control.laws import tracking_law
 from swelltree.studies.control.predictive import Mpc, find_ports
 

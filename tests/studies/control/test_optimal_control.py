@@ -6,7 +6,7 @@ import pytest
 import swelltree as sw
 from made_hydro import A_INF, MASS, STIFFNESS, excitation, heaving_float, memory, vessel
 from swelltree.describe.errors import SwelltreeError
-from swelltree.jit.arrays import namespace
+from swelltree.jit import namespace
 from swelltree.studies.control import control_study as linear_control
 from swelltree.studies.control import nonlinear
 from swelltree.studies.control.search import best_of_starts

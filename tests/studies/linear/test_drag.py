@@ -9,7 +9,7 @@ import swelltree as sw
 from made_hydro import MASS, heaving_float
 from swelltree.hydro.morison.drag import DragPieces, QuadraticDrags
 from swelltree.hydro.morison.morison import MorisonMembers
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 from swelltree.studies.linear.drag import cycle, gaussian
 
 RHO = 1000.0

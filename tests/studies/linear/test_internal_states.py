@@ -7,7 +7,7 @@ import pytest
 import swelltree as sw
 from made_hydro import MASS as FLOAT_MASS
 from made_hydro import heaving_float
-from swelltree.jit.backend import jnp
+from swelltree.jit import jnp
 from validation.signals import harmonic
 
 MASS, STIFFNESS, DAMPING, GAIN, LAG = 2.0, 5.0, 0.6, 3.0, 2.0

@@ -6,7 +6,7 @@ import pytest
 
 import swelltree as sw
 from made_hydro import MASS, heaving_float, vessel
-from swelltree.jit.points import point_program
+from swelltree.jit import point_program
 from swelltree.multibody.formulations import State, formulation
 from swelltree.multibody.formulations.equations import settled_at, solve_motion
 from swelltree.multibody.kinematics import attitudes

@@ -9,10 +9,7 @@ import pytest
 import swelltree as sw
 from multibody.formulations.examples import four_bar
 from swelltree.hydro.linear.in_sea import apply_sea
-from swelltree.jit.backend import jax
-from swelltree.jit.engine import noted
-from swelltree.jit.points import Points
-from swelltree.jit.program import XLA_REQUESTED
+from swelltree.jit import XLA_REQUESTED, Points, jax, noted
 from swelltree.multibody.formulations import State, equations, formulation
 from swelltree.multibody.formulations.base import Phase
 from swelltree.studies.engines import engine_of

@@ -7,7 +7,7 @@ import swelltree as sw
 from made_hydro import MASS as MASS_OF_FLOAT
 from made_hydro import heaving_float
 from swelltree.compiler.breakpoints import corner_times
-from swelltree.jit.backend import jnp
+from swelltree.jit import jnp
 
 FIRST, LAST, PUSH, MASS = 3.37, 3.47, 50.0, 2.5
 TIMES = np.arange(0.0, 11.0)

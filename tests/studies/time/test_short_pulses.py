@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.jit.backend import jnp
+from swelltree.jit import jnp
 
 BEGIN, WIDTH, FORCE = 123.4567, 1e-3, 5e4
 

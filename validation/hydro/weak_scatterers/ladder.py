@@ -41,7 +41,7 @@ from swelltree.hydro.weak_scatterer.motion.scene import build_scene
 from swelltree.hydro.weak_scatterer.problem.assembly import assemble
 from swelltree.hydro.weak_scatterer.problem.boundary import build_boundary
 from swelltree.hydro.weak_scatterer.problem.solve import factored
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 from swelltree.waves.sea import realise
 from swelltree.waves.stream_function import StreamWave
 from validation.table import Check, case

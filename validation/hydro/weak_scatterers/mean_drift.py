@@ -31,8 +31,7 @@ from swelltree.hydro.weak_scatterer.motion.stepping import (
     simulation,
 )
 from swelltree.hydro.weak_scatterer.motion.stepping import State as Stepped
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp
 from swelltree.waves.sea import realise
 from swelltree.waves.stream_function import StreamWave
 from validation.hydro.weak_scatterers.truncated_cylinder import mean_force

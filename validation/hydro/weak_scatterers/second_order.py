@@ -33,8 +33,7 @@ from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Water as Surface
 from swelltree.hydro.weak_scatterer.motion.meshed import Floater
 from swelltree.hydro.weak_scatterer.motion.scene import Scene, build_scene
 from swelltree.hydro.weak_scatterer.motion.stepping import STAGES
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp
 from swelltree.studies.time.simulate import simulate
 from swelltree.waves.sea import realise
 from swelltree.waves.stream_function import StreamWave

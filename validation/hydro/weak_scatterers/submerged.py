@@ -26,7 +26,7 @@ from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies, evaluate
 from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Water as Surface
 from swelltree.hydro.weak_scatterer.motion.meshed import Floater
 from swelltree.hydro.weak_scatterer.motion.scene import Scene, build_scene
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import jax, jnp
 from swelltree.studies.time.simulate import simulate
 from validation.table import Check, case
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from swelltree.describe import System
 from swelltree.describe.forces.viscous import Rotor
-from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit import Array, namespace, pytree
 from swelltree.model.capabilities import FeelsEnvironment, HasParameters, Reports
 from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model

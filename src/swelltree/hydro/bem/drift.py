@@ -38,7 +38,7 @@ from swelltree.hydro.bem.solve import (
     quiet,
 )
 from swelltree.hydro.data.dataset import FORCE
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 
 if TYPE_CHECKING:
     import capytaine as cpt

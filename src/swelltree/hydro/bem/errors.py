@@ -15,7 +15,7 @@ import numpy as np
 from swelltree.describe.values import NamedValues
 from swelltree.hydro.bem.solve import Solved
 from swelltree.hydro.data.dataset import DOFS, body_names, split_label
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -51,7 +51,7 @@ from swelltree.hydro.bem.solve import (
 )
 from swelltree.hydro.data import cache as stored
 from swelltree.hydro.data.report import residual_findings, warnings_about
-from swelltree.jit.arrays import Numbers
+from swelltree.jit import Numbers
 
 if TYPE_CHECKING:
     import xarray as xr

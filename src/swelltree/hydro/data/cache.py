@@ -16,8 +16,7 @@ import numpy as np
 
 from swelltree.describe.files.atomic import replacing
 from swelltree.describe.values import NamedValues
-from swelltree.jit.backend import cache_folder
-from swelltree.jit.cache import clean_seldom, private_bytes, private_folder
+from swelltree.jit import cache_folder, clean_seldom, private_bytes, private_folder
 
 MAX_RESULT_BYTES = 1_000_000_000  # bytes of one result
 ENTRIES = r"[0-9a-f]{64}\.npz"  # names of files

@@ -23,7 +23,7 @@ from swelltree.describe.files import numbers
 from swelltree.describe.files.numbers import to_positive
 from swelltree.describe.files.paths import plain_bytes
 from swelltree.describe.values import NamedValues
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 
 if TYPE_CHECKING:
     import xarray as xr

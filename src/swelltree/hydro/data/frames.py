@@ -32,7 +32,7 @@ from swelltree.hydro.data.dataset import (
     make_label,
     wavenumber,
 )
-from swelltree.jit.arrays import Array, Numbers
+from swelltree.jit import Array, Numbers
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -17,7 +17,7 @@ import numpy as np
 from swelltree.describe.environment.hydro import GAPS
 from swelltree.describe.errors import SwelltreeError, listed, suggest
 from swelltree.hydro.data.dataset import split_label, wavenumber
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -20,7 +20,7 @@ import numpy as np
 
 from swelltree.describe.environment.hydro import DRIFT
 from swelltree.describe.errors import SwelltreeError, listed, suggest
-from swelltree.jit.arrays import Array, pytree
+from swelltree.jit import Array, pytree
 
 if TYPE_CHECKING:
     import xarray as xr

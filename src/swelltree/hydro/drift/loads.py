@@ -52,7 +52,7 @@ from swelltree.hydro.linear.headings import (
     warn_coarse,
     within,
 )
-from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit import Array, namespace, pytree
 from swelltree.waves.spectral_lines import centred, gridded, summed, ungridded
 
 if TYPE_CHECKING:

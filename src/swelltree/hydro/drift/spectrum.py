@@ -18,7 +18,7 @@ from swelltree.describe.errors import SwelltreeError
 from swelltree.hydro.drift.data import DriftTable
 from swelltree.hydro.drift.loads import mean_drift_at, transfer_at
 from swelltree.hydro.linear.hydro import hydro_table
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 from swelltree.model.model import Model
 from swelltree.waves.spectra import density
 

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, known, namespace, pytree
+from swelltree.jit import Array, known, namespace, pytree
 from swelltree.model.capabilities import PreparedForSea
 from swelltree.model.effect import Instant, Loads
 from swelltree.model.model import Model

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, Tree, namespace, pytree
+from swelltree.jit import Array, Tree, namespace, pytree
 from swelltree.multibody.kinematics import Pose
 from swelltree.spatial.rotations import matmul, rotation_vector, transpose
 

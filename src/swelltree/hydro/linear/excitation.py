@@ -12,7 +12,7 @@ from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.hydro.linear.data import LEFT_OUT, NEGLIGIBLE, RadiationMemory, Table
 from swelltree.hydro.linear.frame import turned_six
 from swelltree.hydro.linear.headings import heading_weights, warn_coarse
-from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit import Array, namespace, pytree
 from swelltree.spatial.cubic_spline import CubicSpline
 from swelltree.spatial.rotations import matvec
 from swelltree.waves.dispersion import dispersion

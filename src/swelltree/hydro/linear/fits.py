@@ -15,7 +15,7 @@ from swelltree.hydro.linear.data import Table
 from swelltree.hydro.linear.excitation import interpolated, travelled
 from swelltree.hydro.linear.hydro import without_radiation
 from swelltree.hydro.radiation.fit import MissedFitWarning, RadiationModel, fit_radiation
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 from swelltree.model.internal_state import internal_at_rest, present
 from swelltree.model.model import Model
 from swelltree.model.solved import total_loads

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit import Array, namespace, pytree
 from swelltree.model.capabilities import ChangesModel, HasEquilibriumStates
 from swelltree.model.effect import Instant, Loads
 from swelltree.model.model import Model

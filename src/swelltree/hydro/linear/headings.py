@@ -20,7 +20,7 @@ from types import ModuleType
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, warn_user
-from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit import Array, namespace, pytree
 
 TURN = 2.0 * np.pi
 SAME = 1e-6  # rad: headings nearer than this are one

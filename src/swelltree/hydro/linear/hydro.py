@@ -37,7 +37,7 @@ from swelltree.hydro.linear.excitation import (
 )
 from swelltree.hydro.linear.frame import in_axes, mean_yaw, out_of_axes, unturned
 from swelltree.hydro.linear.radiation import RadiationData, RadiationSources
-from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit import Array, namespace, pytree
 from swelltree.model.capabilities import HasCalmForm, HasNonlinearity, HasRadiation
 from swelltree.model.effect import Instant, LinearForm, Loads
 from swelltree.model.model import Model

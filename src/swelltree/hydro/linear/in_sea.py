@@ -15,7 +15,7 @@ from swelltree.hydro.linear.frame import follows_yaw
 from swelltree.hydro.linear.headings import Headings, basis, headings_of, within
 from swelltree.hydro.linear.hydro import linear_hydro, wave_loads
 from swelltree.hydro.linear.wave_sums import wave_sums
-from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit import Array, namespace, pytree
 from swelltree.model.capabilities import PreparedForSea, feels
 from swelltree.model.checks.lines_alone import refuse_lines_alone
 from swelltree.model.model import Model

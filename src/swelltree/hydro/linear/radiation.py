@@ -21,8 +21,7 @@ from jaxtyping import Complex, Float
 from swelltree.describe.errors import SwelltreeError, listed, suggest
 from swelltree.hydro.linear.data import RadiationMemory
 from swelltree.hydro.linear.excitation import interpolated
-from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, jnp, namespace, pytree
 from swelltree.model.capabilities import HasRadiation, having
 from swelltree.model.effect import Effect, Instant, Loads
 from swelltree.model.model import Model

@@ -14,8 +14,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError
 from swelltree.hydro.linear.data import LEFT_OUT, Table, WaveLoads
 from swelltree.hydro.linear.headings import basis, headings_of, within
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import is_traced, jax, jnp
+from swelltree.jit import Array, is_traced, jax, jnp
 
 if TYPE_CHECKING:
     from swelltree.waves.airy import Components

@@ -15,8 +15,7 @@ import numpy as np
 
 from swelltree.hydro.linear.data import Table, WaveForce, WaveLoads
 from swelltree.hydro.linear.excitation import excitation_at, in_band
-from swelltree.jit.arrays import Array, pytree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp, pytree
 
 if TYPE_CHECKING:
     from swelltree.waves.airy import Components

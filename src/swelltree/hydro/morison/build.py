@@ -12,7 +12,7 @@ from swelltree.describe.matrix6 import dense
 from swelltree.forces.wind.wind_drag import WindDrags
 from swelltree.hydro.morison.drag import BodyDrags, QuadraticDrags
 from swelltree.hydro.morison.morison import MorisonMembers, WaterInertia, wetness
-from swelltree.jit.arrays import Array, Tree
+from swelltree.jit import Array, Tree
 from swelltree.model.effect import Effect
 from swelltree.model.model import Bodies
 from swelltree.multibody.build_layout import local_point

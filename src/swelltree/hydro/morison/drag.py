@@ -17,7 +17,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit import Array, namespace, pytree
 from swelltree.model.capabilities import ExcitedByWaves, HasDrag, Reports
 from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model

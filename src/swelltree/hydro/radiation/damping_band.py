@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 from swelltree.spatial.cubic_spline import CubicSpline
 
 TAIL_RANGE = (2.0, 8.0)  # exponents of decay that are believed

@@ -13,7 +13,7 @@ from swelltree.hydro.radiation.memory import (
 )
 from swelltree.hydro.radiation.spikes import jumps
 from swelltree.hydro.radiation.symmetry import independent_parts
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 
 ASYMMETRY = 0.1  # warn when A or B differ from their transposes by more than this
 NEGATIVE = 0.05  # a frequency whose scaled B is more negative than this is left out

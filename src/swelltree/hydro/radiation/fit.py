@@ -23,7 +23,7 @@ from swelltree.hydro.radiation.methods import balanced, era, kristiansen, per_en
 from swelltree.hydro.radiation.model import RadiationModel, modal_parts, passivity_margin
 from swelltree.hydro.radiation.passive_fit import passive
 from swelltree.hydro.radiation.reduction import StateSpace
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 
 __all__ = ["METHODS", "RadiationModel", "fit_radiation"]
 

@@ -21,7 +21,7 @@ from swelltree.hydro.radiation.damping_band import (
     extend_damping,
     finite_rows,
 )
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 
 NEAR_ZERO, SERIES_TERMS = 0.5, 9  # of spherical Bessel functions: the next term is below 1e-20
 

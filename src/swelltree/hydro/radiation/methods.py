@@ -18,7 +18,7 @@ from swelltree.hydro.radiation.reduction import (
 )
 from swelltree.hydro.radiation.symmetry import linked
 from swelltree.hydro.radiation.vector_fitting import vector_fit
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 
 
 def vector_fitted(omega: Array, K: Array, n_poles: int, weight: Array | None = None) -> StateSpace:

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Complex, Float
 
 from swelltree.hydro.radiation.reduction import modal
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from swelltree.hydro.radiation.data import RadiationData, missing_mass
 from swelltree.hydro.radiation.methods import vector_fitted
 from swelltree.hydro.radiation.passive_form import FASTEST, Oscillators, PassiveProblem
 from swelltree.hydro.radiation.reduction import StateSpace, balance, modes, truncate
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 
 MOST_ROWS = 60
 WIDTHS = (0.1, 0.4, 0.03)  # damping of a new oscillator: at first, after one and two in vain

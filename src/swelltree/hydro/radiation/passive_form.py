@@ -19,7 +19,7 @@ from functools import lru_cache
 import numpy as np
 from jaxtyping import Complex, Float
 
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 
 # above the band nothing is known of the water: resonances there act in the band as a constant
 # added mass, which is left out of the misfit and goes to A_inf. Fitted as oscillators it rings:

@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Complex, Float
 
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 
 StateSpace = tuple[Array, Array, Array]
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from swelltree.hydro.radiation.damping_band import extend_damping
 from swelltree.hydro.radiation.memory import added_mass_change
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 
 JUMP = 0.04  # of the largest damping, DOFs scaled by it
 STANDS_OUT = 8.0  # times what half of the frequencies miss: a coarse grid misses everywhere

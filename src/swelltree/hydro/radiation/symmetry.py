@@ -8,7 +8,7 @@ faster and needs no states for what is known to be zero.
 import numpy as np
 from jaxtyping import Complex
 
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 
 COUPLING = 1e-3  # sets of motions coupled by less than this part of the largest are fitted apart
 MAX_DOFS = 60  # DOFs of a set in which mirror images are looked for

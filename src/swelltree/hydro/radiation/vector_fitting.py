@@ -8,7 +8,7 @@ All entries share the poles; each has its own residues.
 import numpy as np
 from jaxtyping import Complex, Float
 
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 
 
 def vector_fit(

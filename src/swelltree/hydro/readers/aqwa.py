@@ -16,7 +16,7 @@ from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.files.numbers import check_size, to_integer, to_positive
 from swelltree.hydro.data.dataset import HydroParts, rigid_labels, wavenumber
 from swelltree.hydro.readers.textfile import TextFile, is_number, leading_numbers
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 
 TABLES = {
     "FROUDE KRYLOV FORCES-VARIATION": "Froude_Krylov_force",

@@ -15,7 +15,7 @@ from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.files.hdf5 import as_numbers, open_hdf5, read_value
 from swelltree.describe.files.numbers import check_size, to_positive
 from swelltree.hydro.data.dataset import FORCE, HydroParts, rigid_labels
-from swelltree.jit.arrays import Numbers
+from swelltree.jit import Numbers
 
 if TYPE_CHECKING:
     import h5py

@@ -27,7 +27,7 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.hydro.morison.drag import TINY, DragPieces
-from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit import Array, namespace, pytree
 from swelltree.model.capabilities import ExcitedByWaves, HasDrag, Impulsive, Reports
 from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model

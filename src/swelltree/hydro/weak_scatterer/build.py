@@ -26,8 +26,7 @@ from swelltree.hydro.weak_scatterer.motion.meshed import Floater
 from swelltree.hydro.weak_scatterer.motion.mesher import Mesher
 from swelltree.hydro.weak_scatterer.motion.scene import build_scene
 from swelltree.hydro.weak_scatterer.motion.stepping import longest_step
-from swelltree.jit.arrays import Tree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Tree, jax, jnp
 from swelltree.multibody.build_layout import pose_of
 from swelltree.multibody.layout import Layout
 

@@ -13,8 +13,7 @@ from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies, Hydrodyn
 from swelltree.hydro.weak_scatterer.motion.scene import Scene, vertices_at
 from swelltree.hydro.weak_scatterer.motion.strip import strip_wrench
 from swelltree.hydro.weak_scatterer.swept import swept
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, jnp
 
 
 def described_scatterer(system: System) -> WeakScatterer | None:

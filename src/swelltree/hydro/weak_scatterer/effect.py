@@ -50,8 +50,7 @@ from swelltree.hydro.weak_scatterer.motion.stepping import STAGES, longest_step
 from swelltree.hydro.weak_scatterer.problem.solve import Factors
 from swelltree.hydro.weak_scatterer.remeshed import State, packed, remeshed, unpacked
 from swelltree.hydro.weak_scatterer.shown import pressure_of_acceleration, shown
-from swelltree.jit.arrays import Array, Tree, known, pytree
-from swelltree.jit.backend import jax, jitted, jnp
+from swelltree.jit import Array, Tree, jax, jitted, jnp, known, pytree
 from swelltree.model.capabilities import (
     FluidSolver,
     HasCalmForm,

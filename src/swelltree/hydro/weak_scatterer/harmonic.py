@@ -29,7 +29,7 @@ from swelltree.hydro.weak_scatterer.motion.edges import edges
 from swelltree.hydro.weak_scatterer.motion.hydrodynamics import unit_fluxes, wrench_operator
 from swelltree.hydro.weak_scatterer.motion.scene import Scene, vertices_at
 from swelltree.hydro.weak_scatterer.problem.assembly import RULE, assemble
-from swelltree.jit.backend import jitted
+from swelltree.jit import jitted
 from swelltree.waves.dispersion import depth_decay, dispersion, group_speed
 
 assembled = jitted(assemble)

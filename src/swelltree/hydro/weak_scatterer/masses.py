@@ -22,8 +22,7 @@ from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies
 from swelltree.hydro.weak_scatterer.motion.scene import Scene, vertices_at
 from swelltree.hydro.weak_scatterer.motion.smoothing import vertex_areas
 from swelltree.hydro.weak_scatterer.swept import swept
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, jnp
 
 
 class Masses(NamedTuple):

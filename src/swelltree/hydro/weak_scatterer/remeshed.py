@@ -29,8 +29,7 @@ from swelltree.hydro.weak_scatterer.motion.transfer import (
     transferred,
     with_volume,
 )
-from swelltree.jit.arrays import Array, Tree, namespace
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, Tree, jax, jnp, namespace
 from swelltree.model.effect import Instant
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from swelltree.hydro.weak_scatterer.motion.bodies import body_flow, known_pressure, wetted
 from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies
 from swelltree.hydro.weak_scatterer.motion.scene import vertices_at
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, jnp
 from swelltree.model.effect import Instant
 
 if TYPE_CHECKING:

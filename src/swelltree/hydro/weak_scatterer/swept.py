@@ -18,8 +18,7 @@ from swelltree.hydro.weak_scatterer.incident.interface import Incident
 from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies, plan_velocity
 from swelltree.hydro.weak_scatterer.motion.scene import Scene, vertices_at
 from swelltree.hydro.weak_scatterer.motion.strip import swept_weights, waterlines
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, jnp
 
 
 def swept(

@@ -14,8 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from swelltree.integrate.complementarity.poses import PoseStencil
-from swelltree.jit.arrays import Array, namespace
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, jnp, namespace
 from swelltree.mooring.dynamic.lines import DynamicLines
 from swelltree.multibody.kinematics import Pose, with_world
 from swelltree.spatial.rotations import cross, dot, matmul, matvec, product, skew, transpose

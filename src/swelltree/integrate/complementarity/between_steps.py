@@ -26,8 +26,7 @@ from swelltree.integrate.complementarity.state import (
     noted,
     winch_numbers,
 )
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp
 from swelltree.model.capabilities import HasEvents, HasTangent, HasWinches, having
 from swelltree.model.effect import Instant
 from swelltree.model.internal_state import InternalState

@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.jit.arrays import Array, namespace
+from swelltree.jit import Array, namespace
 from swelltree.spatial.rotations import dot, matmul, matvec, skew, transpose, unskew
 
 

@@ -16,8 +16,7 @@ from swelltree.integrate.complementarity.solve.friction import friction, smooth_
 from swelltree.integrate.complementarity.solve.path import discrete_path_matrix
 from swelltree.integrate.complementarity.state import without_surplus
 from swelltree.integrate.complementarity.sticking import stick_forces, stick_rows, stick_wrench
-from swelltree.jit.arrays import Array, pytree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp, pytree
 from swelltree.mooring.dynamic.lines import lines_of
 from swelltree.multibody.kinematics import Pose, dof_rates, forward, joint_frames
 from swelltree.multibody.tree import moved_positions

@@ -32,7 +32,7 @@ from swelltree.integrate.complementarity.poses import before
 from swelltree.integrate.complementarity.samples import Sample
 from swelltree.integrate.complementarity.state import LineState, StepConstants, StepperState, locks
 from swelltree.integrate.complementarity.step_rows import with_ends
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at

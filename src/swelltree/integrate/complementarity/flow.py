@@ -15,8 +15,7 @@ import numpy as np
 
 from swelltree.integrate.complementarity.poses import PoseStencil
 from swelltree.integrate.complementarity.state import StepConstants, StepperState
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, Tree, jnp
 from swelltree.model.effect import Instant
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model

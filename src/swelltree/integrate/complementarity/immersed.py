@@ -21,8 +21,7 @@ import numpy as np
 from swelltree.hydro.splash_zone.immersions import Immersions, Wet, immersions, surface_near, wet_at
 from swelltree.integrate.complementarity.poses import PoseStencil, before
 from swelltree.integrate.complementarity.state import StepConstants, StepperState
-from swelltree.jit.arrays import Array, Tree, pytree
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, Tree, jnp, pytree
 from swelltree.model.model import Model
 from swelltree.model.sea import surface_at
 from swelltree.model.solved import element_names

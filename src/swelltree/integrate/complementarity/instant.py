@@ -31,8 +31,7 @@ from swelltree.integrate.complementarity.state import (
     StepperState,
     surplus_projector,
 )
-from swelltree.jit.arrays import Array, Tree, pytree
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, Tree, jnp, pytree
 from swelltree.model.effect import Instant, Loads
 from swelltree.model.internal_state import InternalState, internal_rate
 from swelltree.model.internal_state import present as present_inside

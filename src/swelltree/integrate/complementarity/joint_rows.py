@@ -18,8 +18,7 @@ from jaxtyping import Float
 
 from swelltree.integrate.complementarity.cayley import couple_of, gibbs
 from swelltree.integrate.complementarity.poses import PoseStencil
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, jnp
 from swelltree.model.model import Model
 from swelltree.multibody.constraints import evaluate_rows
 from swelltree.multibody.kinematics import body_index, dof_coordinates, joint_frames, with_world

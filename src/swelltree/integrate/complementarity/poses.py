@@ -5,7 +5,7 @@ from __future__ import annotations
 from jaxtyping import Float
 
 from swelltree.integrate.complementarity.cayley import cayley, turning
-from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit import Array, namespace, pytree
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Frames, Pose, joint_frames
 from swelltree.spatial.rotations import matmul, transpose

@@ -17,7 +17,7 @@ import numpy as np
 
 from swelltree.integrate.complementarity.start import set_up
 from swelltree.integrate.complementarity.state import SchemeOptions, StepConstants, StepperState
-from swelltree.jit.arrays import Array, Tree, pytree
+from swelltree.jit import Array, Tree, pytree
 from swelltree.model.internal_state import InternalState, internal_settled
 from swelltree.model.model import Model
 from swelltree.mooring.dynamic.lines import lines_of

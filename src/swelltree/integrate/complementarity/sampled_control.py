@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from swelltree.integrate.complementarity.start import motion_at
 from swelltree.integrate.complementarity.state import StepperState
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jax
+from swelltree.jit import Array, jax
 from swelltree.model.capabilities import CommandsStrokes, HasFirstStates, having
 from swelltree.model.effect import Instant
 from swelltree.model.internal_state import InternalState

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from swelltree.integrate.complementarity.lines.report import LineReport
-from swelltree.jit.arrays import Array, Tree, pytree
+from swelltree.jit import Array, Tree, pytree
 from swelltree.model.internal_state import InternalState
 from swelltree.multibody.kinematics import Pose
 

@@ -20,7 +20,7 @@ from swelltree.integrate.complementarity.state import (
     StepperState,
     empty_log,
 )
-from swelltree.jit.arrays import Array, namespace
+from swelltree.jit import Array, namespace
 from swelltree.model.internal_state import InternalState, internal_at_rest, internal_settled
 from swelltree.model.model import Model
 from swelltree.model.solved import element_names, total_loads

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.jit.arrays import Array, Tree, pytree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, Tree, jax, jnp, pytree
 from swelltree.model.capabilities import all_winches
 from swelltree.model.internal_state import internal_at_rest, present
 from swelltree.model.model import Model

@@ -44,8 +44,7 @@ from swelltree.integrate.complementarity.step_rows import (
     line_rows,
 )
 from swelltree.integrate.complementarity.sticking import with_stick_forces
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at

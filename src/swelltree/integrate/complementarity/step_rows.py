@@ -31,9 +31,7 @@ from swelltree.integrate.complementarity.solve.block_solve import (
 )
 from swelltree.integrate.complementarity.solve.complementarity import Slack
 from swelltree.integrate.complementarity.sticking import stick_wrench, with_stick_forces
-from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.jit.backend import jax, jnp
-from swelltree.jit.loops import derivatives_along
+from swelltree.jit import Array, derivatives_along, jax, jnp, namespace, pytree
 from swelltree.mooring.dynamic.arrays import LineArrays
 from swelltree.mooring.dynamic.lines import lines_of
 from swelltree.spatial.linalg import solve_small

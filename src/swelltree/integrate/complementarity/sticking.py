@@ -21,8 +21,7 @@ import numpy as np
 from swelltree.integrate.complementarity.instant import Step
 from swelltree.integrate.complementarity.poses import PoseStencil
 from swelltree.integrate.complementarity.state import StepperState
-from swelltree.jit.arrays import Array, Tree, namespace
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, Tree, jnp, namespace
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Motion, dof_coordinates
 from swelltree.pto.actuators.actuators import pair_wrench, stroke

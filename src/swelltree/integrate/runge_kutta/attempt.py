@@ -13,8 +13,7 @@ from swelltree.integrate.runge_kutta import control, events
 from swelltree.integrate.runge_kutta.explicit import TABLEAUS, explicit, in_parts
 from swelltree.integrate.runge_kutta.stiff import implicit
 from swelltree.integrate.solution import Code
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, Tree, jax, jnp
 
 
 def stop(x: Tree) -> Tree:

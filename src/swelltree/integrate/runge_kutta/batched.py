@@ -15,8 +15,7 @@ from swelltree.integrate.runge_kutta import control
 from swelltree.integrate.runge_kutta.exact_block import SAME
 from swelltree.integrate.runge_kutta.explicit import RK4
 from swelltree.integrate.solution import Code
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, Tree, jax, jnp
 from swelltree.spatial.linear_steps import ExactStages, Ports
 from swelltree.spatial.rotations import apply
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from jaxtyping import Bool, Float
 
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, Tree, jax, jnp
 
 Scalar = Float[Array, ""]
 Flag = Bool[Array, ""]

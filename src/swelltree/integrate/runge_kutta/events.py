@@ -11,8 +11,7 @@ A value that is not positive is asleep: it must first rise above zero.
 
 from __future__ import annotations
 
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, jnp
 
 TOLERANCE = 1e-10  # s, relative above one second
 

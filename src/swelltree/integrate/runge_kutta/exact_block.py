@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from swelltree.integrate.problem import Carry, LinearBlock, Problem
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, Tree, jnp
 from swelltree.spatial.linear_steps import ExactStages
 
 SAME = 1e-9  # of the fixed step

@@ -24,8 +24,7 @@ from swelltree.integrate.runge_kutta.extension import (
     inner_rows,
     inner_terms,
 )
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, Tree, jax, jnp
 
 # --- Coefficients of the Runge-Kutta methods
 

@@ -30,9 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import jax
-from swelltree.jit.trees import mapped
+from swelltree.jit import Array, Tree, jax, mapped
 
 EARLY, HALF = 0.2, 0.5  # of a step: where the rates between its ends are taken
 

@@ -25,10 +25,7 @@ from swelltree.integrate.problem import Carry, Options, Problem, start
 from swelltree.integrate.runge_kutta.attempt import Attempts, choose
 from swelltree.integrate.runge_kutta.explicit import TABLEAUS
 from swelltree.integrate.solution import Code
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import jax, jnp
-from swelltree.jit.program import MAX_EXPRESSIONS, Program
-from swelltree.jit.shapes import shapes_of
+from swelltree.jit import MAX_EXPRESSIONS, Array, Program, Tree, jax, jnp, shapes_of
 
 __all__ = ["METHODS", "Carry", "Options", "Problem", "compiled", "integrate", "start", "value_at"]
 

@@ -18,9 +18,7 @@ import numpy as np
 
 from swelltree.integrate.problem import Attempt, Carry, Options, Problem
 from swelltree.integrate.runge_kutta.explicit import KVAERNO5
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import jax, jnp, ravel_pytree
-from swelltree.jit.loops import each
+from swelltree.jit import Array, Tree, each, jax, jnp, ravel_pytree
 from swelltree.spatial.linear_steps import resolvent_of
 
 GAMMA = 0.26  # the diagonal of the tableau

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, namespace
+from swelltree.jit import Array, namespace
 
 RANK = 1e-8  # of a row's size: less is none; closing and rounding leave some 1e-12
 

@@ -22,8 +22,7 @@ import numpy as np
 from swelltree.describe import System
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.paths import number_at, with_numbers
-from swelltree.jit.arrays import Array, Tree, known
-from swelltree.jit.trees import TreeDef, flatten
+from swelltree.jit import Array, Tree, TreeDef, flatten, known
 
 if TYPE_CHECKING:
     from swelltree.model.model import Model
@@ -106,7 +105,7 @@ def _taken(ours: Array, old: Array, new: Array) -> Array:
         return ours
     if known(ours) and np.array_equal(ours, old):
         return new
-    from swelltree.jit.backend import jnp
+    from swelltree.jit import jnp
 
     xp = np if known(ours) else jnp
     return xp.where(np.asarray(old) != np.asarray(new), new, ours)
@@ -141,7 +140,7 @@ class _Fed(NamedTuple):
 
 def _with_traced(model: Model, values: dict[str, Array]) -> Model:
     """The model with numbers that JAX is tracing, by calling back to compile."""
-    from swelltree.jit.backend import jnp
+    from swelltree.jit import jnp
 
     system, again = _system(model), model.described.again
     assert again is not None
@@ -228,7 +227,7 @@ def _difference(
 
 def _called(function: Callable[[np.ndarray], np.ndarray], count: int, x: Array) -> Array:
     """Values (count,) of a plain function of a vector, with derivatives by differences."""
-    from swelltree.jit.backend import jax
+    from swelltree.jit import jax
 
     def differences(x: Array) -> np.ndarray:
         x = np.asarray(x, float)

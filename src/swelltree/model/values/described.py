@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from swelltree.describe import System
 from swelltree.describe.errors import SwelltreeError
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 from swelltree.model.checks.afloat import Afloat
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, listed, suggest
 from swelltree.describe.paths import is_path
-from swelltree.jit.arrays import Array, Tree, known, namespace
+from swelltree.jit import Array, Tree, known, namespace
 from swelltree.model.capabilities import HasDerivedParameters, HasParameters, having
 from swelltree.model.values.by_path import described_value, with_described
 

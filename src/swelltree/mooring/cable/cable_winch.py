@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit import Array, namespace, pytree
 from swelltree.mooring.winches import Winches, WinchState, rates
 
 # columns of the states of a winch

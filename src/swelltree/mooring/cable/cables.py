@@ -25,7 +25,7 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.hydro.morison.drag import DragPieces, size
-from swelltree.jit.arrays import Array, Tree, namespace, pytree
+from swelltree.jit import Array, Tree, namespace, pytree
 from swelltree.model.capabilities import (
     ChangesModel,
     ExcitedByWaves,

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit import Array, namespace, pytree
 
 SERIES_LIMIT = 1e-2  # |u| below which four terms of the series are exact
 

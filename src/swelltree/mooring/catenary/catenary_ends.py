@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, Tree, namespace, pytree
+from swelltree.jit import Array, Tree, namespace, pytree
 from swelltree.mooring.catenary.catenary import Sections, hanging, span, stretch_lying
 from swelltree.mooring.catenary.catenary_solve import (
     FAR,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from swelltree.jit.arrays import Array, namespace
+from swelltree.jit import Array, namespace
 from swelltree.mooring.catenary.catenary import Sections, span
 from swelltree.mooring.catenary.catenary_ends import Bed, Ends
 from swelltree.mooring.catenary.catenary_solve import MIN_HORIZONTAL

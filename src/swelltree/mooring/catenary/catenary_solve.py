@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from swelltree.jit.arrays import Array, Tree, namespace, pytree
+from swelltree.jit import Array, Tree, namespace, pytree
 from swelltree.mooring.catenary.catenary import Sections, span, weight_behind
 from swelltree.spatial.loops import repeat_while, settled
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit import Array, namespace, pytree
 from swelltree.mooring.catenary.catenary import (
     Sections,
     hanging,

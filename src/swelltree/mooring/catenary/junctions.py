@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit import Array, namespace, pytree
 from swelltree.mooring.catenary.catenary_ends import Ends, Pieces, bed_height, ends
 from swelltree.mooring.catenary.catenary_stiffness import inside
 from swelltree.spatial.loops import repeat_while, settled, stop_gradient

@@ -17,7 +17,7 @@ from swelltree.describe import System
 from swelltree.describe.bodies.body import Body
 from swelltree.describe.bodies.hull_panels import hull_panels
 from swelltree.describe.values import NamedValues
-from swelltree.jit.arrays import Array, Tree, namespace, pytree
+from swelltree.jit import Array, Tree, namespace, pytree
 from swelltree.model.model import Model
 from swelltree.mooring.network import Network
 from swelltree.mooring.seabed import Bed, make_bed

@@ -8,7 +8,7 @@ import numpy as np
 
 from swelltree.describe import System
 from swelltree.describe.values import NamedValues
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 from swelltree.mooring.catenary.equilibrium_shapes import static_network
 from swelltree.mooring.dynamic.arrays import LineArrays, contact_points, seabed_of, stack_lines
 from swelltree.mooring.dynamic.lines import WAITS, DynamicLines, static_lines, with_ties

@@ -16,7 +16,7 @@ import numpy as np
 from swelltree.describe import System
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.mooring.operations import Coupling, couplings
-from swelltree.jit.arrays import Array, Tree, namespace, pytree
+from swelltree.jit import Array, Tree, namespace, pytree
 from swelltree.model.capabilities import (
     FeelsEnvironment,
     HasCalmForm,

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.jit.arrays import Array, namespace
+from swelltree.jit import Array, namespace
 from swelltree.model.capabilities import all_winches
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at

@@ -16,8 +16,7 @@ from typing import ClassVar
 
 from jaxtyping import Float
 
-from swelltree.jit.arrays import Array, Tree, pytree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, Tree, jax, jnp, pytree
 from swelltree.model.internal_state import AT_REST
 from swelltree.model.model import Model
 from swelltree.multibody.constraints import Rows

@@ -12,8 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from swelltree.hydro.splash_zone.immersions import with_immersed_mass
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, jnp
 from swelltree.model.effect import Loads
 from swelltree.model.internal_state import InternalState, present
 from swelltree.model.model import Model

@@ -21,8 +21,7 @@ from swelltree.hydro.linear.radiation import (
     with_radiation_memory,
 )
 from swelltree.hydro.splash_zone.immersions import with_immersed_mass
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp
 from swelltree.model.capabilities import (
     CommandsStrokes,
     HasEquilibriumStates,

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.jit.arrays import Array, Tree, namespace
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, Tree, jnp, namespace
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
 from swelltree.multibody.constraints import evaluate_rows

@@ -13,8 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, jnp
 from swelltree.model.model import Model
 from swelltree.multibody.formulations.absolute_coordinates import AbsoluteCoordinates
 from swelltree.multibody.formulations.base import Kinematics, State

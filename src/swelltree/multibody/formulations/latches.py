@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.jit.arrays import Array, pytree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp, pytree
 from swelltree.model.effect import Instant, Loads
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model

@@ -16,8 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp
 from swelltree.model.model import Model
 from swelltree.multibody.formulations.base import Kinematics, State
 from swelltree.multibody.formulations.joint_coordinates import JointCoordinates

@@ -20,8 +20,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.jit.arrays import Array, namespace
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp, namespace
 from swelltree.model.model import Model
 from swelltree.multibody.formulations.absolute_coordinates import AbsoluteCoordinates
 from swelltree.multibody.formulations.base import Acceleration, Kinematics, State

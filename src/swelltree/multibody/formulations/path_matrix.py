@@ -26,8 +26,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float
 
-from swelltree.jit.arrays import Array, pytree
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, jnp, pytree
 from swelltree.model.model import Model
 from swelltree.multibody.formulations.base import Kinematics, State
 from swelltree.multibody.formulations.joint_coordinates import JointCoordinates

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, jnp
 from swelltree.model.effect import Instant
 from swelltree.model.internal_state import InternalState, present
 from swelltree.model.model import Model

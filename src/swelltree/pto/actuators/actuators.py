@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit import Array, namespace, pytree
 from swelltree.model.effect import Instant, LinearElements
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Motion

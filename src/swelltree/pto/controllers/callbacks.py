@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp
 
 STEP = 1e-6  # of the size of the argument, at least of one
 

@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.jit.arrays import Array, Numbers, namespace, pytree
+from swelltree.jit import Array, Numbers, namespace, pytree
 from swelltree.model.capabilities import (
     ChecksStep,
     CommandsStrokes,

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.jit.arrays import Array, Numbers, Tree
+from swelltree.jit import Array, Numbers, Tree
 
 TRACED = "Use jax.numpy and where in place of numpy and if: jnp.where(condition, a, b)"
 PLAIN = f"{TRACED}, or give the controller plain=True."
@@ -35,7 +35,7 @@ def where_of(law: Callable[..., Array], error: BaseException | None = None) -> s
 
 def untraceable() -> tuple[type[Exception], ...]:
     """Errors of code that asks for numbers while it is traced."""
-    from swelltree.jit.backend import jax
+    from swelltree.jit import jax
 
     return (
         jax.errors.TracerArrayConversionError,
@@ -54,7 +54,7 @@ def check_law(name: str, law: Callable[..., Array], measures: int, drives: int) 
         measures: length of y.
         drives: number of elements driven.
     """
-    from swelltree.jit.backend import jax, jnp
+    from swelltree.jit import jax, jnp
 
     def once(t: Array, y: Array) -> Array | None:
         value = law(t, y)
@@ -92,7 +92,7 @@ def count_surfaces(name: str, surfaces: Callable[..., Array], requested: int) ->
         surfaces: function of t and what the law is asked with.
         requested: length of the latter.
     """
-    from swelltree.jit.backend import jax, jnp
+    from swelltree.jit import jax, jnp
 
     like = jax.ShapeDtypeStruct((), float), jax.ShapeDtypeStruct((requested,), float)
     try:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, namespace
-from swelltree.jit.backend import jax
+from swelltree.jit import Array, jax, namespace
 from swelltree.pto.controllers.controllers import PlainLaw, control_of, requested_from
 from swelltree.pto.controllers.law_checks import where_of
 

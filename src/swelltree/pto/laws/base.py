@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit import Array, namespace, pytree
 
 
 @pytree()

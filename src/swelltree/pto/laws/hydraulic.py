@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from swelltree.jit.arrays import Array, namespace, pytree
+from swelltree.jit import Array, namespace, pytree
 from swelltree.pto.laws.base import Law, LawInputs, LawOutputs
 
 CLOSING = 0.01  # fraction of volume or pressure over which the motor's inlet closes

@@ -27,8 +27,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.forces.own_effects import number_values
 from swelltree.describe.forces.signals import resolve
-from swelltree.jit.arrays import Array, Tree, pytree
-from swelltree.jit.backend import jax
+from swelltree.jit import Array, Tree, jax, pytree
 from swelltree.pto.laws.base import Law, LawInputs, LawOutputs
 
 if TYPE_CHECKING:

@@ -12,11 +12,7 @@ import numpy as np
 from swelltree.describe.environment.seas import Sea
 from swelltree.describe.errors import SwelltreeError, listed, suggest, warn_user
 from swelltree.describe.values import NamedValues
-from swelltree.jit.arrays import Tree
-from swelltree.jit.backend import trim_cache
-from swelltree.jit.cuda import gpu
-from swelltree.jit.graph import UnsupportedOperationError
-from swelltree.jit.trees import leaves_of
+from swelltree.jit import Tree, UnsupportedOperationError, gpu, leaves_of, trim_cache
 from swelltree.model.model import Model
 from swelltree.model.solved import fixed_step
 from swelltree.results.cases.reductions import (

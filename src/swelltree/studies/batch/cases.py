@@ -24,7 +24,7 @@ from swelltree.hydro.linear.hydro import (
     without_table,
 )
 from swelltree.hydro.linear.in_sea import apply_sea
-from swelltree.jit.arrays import Tree
+from swelltree.jit import Tree
 from swelltree.model.model import Model, Pose
 from swelltree.studies.checks.sea import outside_linear_range
 from swelltree.studies.seas import realised

@@ -21,9 +21,7 @@ from swelltree.integrate.problem import start as start_carry
 from swelltree.integrate.runge_kutta.batched import begin, fixed_steps
 from swelltree.integrate.runge_kutta.smooth import integrate
 from swelltree.integrate.solution import Code
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.ensemble.programs import Cases, ManyProgram, PerCase
-from swelltree.jit.trees import flatten, mapped
+from swelltree.jit import Array, Cases, ManyProgram, PerCase, Tree, flatten, mapped
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation
 from swelltree.multibody.formulations.equations import event_count

@@ -20,8 +20,7 @@ from swelltree.hydro.linear.data import LEFT_OUT, Table
 from swelltree.hydro.linear.excitation import excitation_at
 from swelltree.hydro.linear.frame import follows_yaw
 from swelltree.hydro.linear.hydro import hydro_table
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.trees import leaves_of, structure_of
+from swelltree.jit import Array, Tree, leaves_of, structure_of
 from swelltree.model.capabilities import feels
 from swelltree.model.model import Model
 from swelltree.studies.batch.cases import BatchCase, CaseMaker

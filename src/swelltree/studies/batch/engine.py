@@ -18,8 +18,7 @@ import numpy as np
 from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.hydro import POINTS_PER_PERIOD, hydro_table
 from swelltree.integrate.solution import Code
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, jnp
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect
 from swelltree.multibody.formulations import Formulation

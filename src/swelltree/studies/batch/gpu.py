@@ -18,10 +18,8 @@ from swelltree.hydro.linear.data import WaveLoads
 from swelltree.hydro.linear.hydro import excitation_of, hydro_table, with_excitation
 from swelltree.hydro.linear.wave_sums import WaveSums
 from swelltree.integrate.problem import Options
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.cuda import gpu
-from swelltree.jit.ensemble.gpu_runs import GpuProgram
-from swelltree.jit.ensemble.gpu_runs import Seconds as RunSeconds
+from swelltree.jit import Array, GpuProgram, Tree, gpu
+from swelltree.jit import Seconds as RunSeconds
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation
 from swelltree.multibody.formulations.equations import event_count

@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swelltree.jit.arrays import Array
-from swelltree.jit.ensemble.kernels import KernelBody, Register, Term, kernel_text
-from swelltree.jit.ensemble.rows import grouped
-from swelltree.jit.ensemble.threads import GROUP
+from swelltree.jit import GROUP, Array, KernelBody, Register, Term, grouped, kernel_text
 from swelltree.studies.batch.gpu_wave_sums import BLOCK, NUMBERS, AnyWaves
 
 if TYPE_CHECKING:
-    from swelltree.jit.cuda import Device, Memory
+    from swelltree.jit import Device, Memory
 
 ROUNDS = 10
 FACTORS = 0xD2E7470EE14C6C93, 0xCA5A826395121157

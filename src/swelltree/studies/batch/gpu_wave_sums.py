@@ -16,12 +16,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swelltree.jit.arrays import Array
-from swelltree.jit.cuda import Device, Memory
-from swelltree.jit.ensemble.kernels import KernelBody, Register, Term, kernel_text
-from swelltree.jit.ensemble.programs import PerCase
-from swelltree.jit.ensemble.rows import grouped
-from swelltree.jit.ensemble.threads import GROUP
+from swelltree.jit import (
+    GROUP,
+    Array,
+    Device,
+    KernelBody,
+    Memory,
+    PerCase,
+    Register,
+    Term,
+    grouped,
+    kernel_text,
+)
 
 COARSE = 5  # instants in the shortest period at which waves are summed
 RATIO = 4  # points of the fine grid for each of them

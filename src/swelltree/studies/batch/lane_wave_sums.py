@@ -16,9 +16,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swelltree.jit.ensemble.kernels import KernelBody, LaneKernelBody, Term, lane_kernel_text
-from swelltree.jit.ensemble.programs import PerCase
-from swelltree.jit.native import Native, object_code
+from swelltree.jit import (
+    KernelBody,
+    LaneKernelBody,
+    Native,
+    PerCase,
+    Term,
+    lane_kernel_text,
+    object_code,
+)
 from swelltree.studies.batch.gpu_wave_sums import refining_weights
 
 COARSE = 5  # instants in the shortest period at which waves are summed

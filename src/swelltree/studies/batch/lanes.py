@@ -21,11 +21,7 @@ from swelltree.hydro.linear.excitation import excitation_at
 from swelltree.hydro.linear.hydro import excitation_of, hydro_table, with_excitation
 from swelltree.hydro.linear.in_sea import apply_sea
 from swelltree.integrate.problem import Options
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import jnp
-from swelltree.jit.ensemble.lane_runs import LaneProgram
-from swelltree.jit.native import lane_width, threads
-from swelltree.jit.trees import leaves_of
+from swelltree.jit import Array, LaneProgram, Tree, jnp, lane_width, leaves_of, threads
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation
 from swelltree.studies.batch.cases import BatchCase, CaseMaker, grid_step, ramp_of_case

@@ -12,9 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.ensemble.programs import PerCase
-from swelltree.jit.trees import flatten, leaves_of, structure_of
+from swelltree.jit import Array, PerCase, Tree, flatten, leaves_of, structure_of
 from swelltree.model.model import Model
 from swelltree.studies.batch.cases import BatchCase, CaseMaker
 from swelltree.studies.batch.engine import Outcome

@@ -13,19 +13,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from swelltree.jit.arrays import Array
-from swelltree.jit.ensemble.gpu_runs import DeviceRun
-from swelltree.jit.ensemble.kernels import (
+from swelltree.jit import (
+    GROUP,
+    Array,
+    DeviceRun,
     KernelBody,
+    Native,
     Register,
+    Samples,
     Slot,
     Term,
     kernel_text,
     lane_kernel_text,
+    object_code,
 )
-from swelltree.jit.ensemble.lane_runs import Samples
-from swelltree.jit.ensemble.threads import GROUP
-from swelltree.jit.native import Native, object_code
 
 # of one channel: the last are the largest change from sample to sample, and the number of gaps
 STATISTICS = ("mean", "std", "min", "max", "crossings", "change", "gaps")

@@ -17,10 +17,8 @@ from swelltree.hydro.linear.radiation import with_exact_memory
 from swelltree.integrate.runge_kutta.smooth import Options, integrate
 from swelltree.integrate.runge_kutta.smooth import start as start_carry
 from swelltree.integrate.solution import Code, describe
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import jax, jnp, on_first_choice
-from swelltree.jit.shapes import shapes_of as shapes_of_results
-from swelltree.jit.trees import mapped
+from swelltree.jit import Array, Tree, jax, jnp, mapped, on_first_choice
+from swelltree.jit import shapes_of as shapes_of_results
 from swelltree.model.model import Model, Pose
 from swelltree.multibody.formulations import Formulation
 from swelltree.multibody.formulations.equations import (

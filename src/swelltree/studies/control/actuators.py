@@ -10,8 +10,7 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, listed, suggest
 from swelltree.describe.values import NamedValues
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import jax
+from swelltree.jit import Array, Tree, jax
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Motion
 from swelltree.pto.actuators.actuators import stroke

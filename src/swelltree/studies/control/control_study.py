@@ -12,8 +12,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError
 from swelltree.hydro.linear.hydro import hydro_table, linear_hydro
 from swelltree.integrate.fourier import from_complex, to_complex
-from swelltree.jit.arrays import Tree
-from swelltree.jit.engine import note, noted
+from swelltree.jit import Tree, note, noted
 from swelltree.model.capabilities import HasUnknowns, having
 from swelltree.model.model import Model
 from swelltree.model.signals import Constant

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, listed
-from swelltree.jit.arrays import Array, Numbers, Tree
+from swelltree.jit import Array, Numbers, Tree
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation
 from swelltree.multibody.formulations import formulation as chosen_formulation

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.jit.arrays import Array, namespace
+from swelltree.jit import Array, namespace
 from swelltree.model.model import Model
 from swelltree.model.signals import Sinusoids
 from swelltree.multibody.formulations import formulation as chosen_formulation

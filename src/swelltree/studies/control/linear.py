@@ -21,9 +21,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError
 from swelltree.hydro.linear.hydro import without_table
 from swelltree.integrate.fourier import from_complex
-from swelltree.jit.arrays import Tree
-from swelltree.jit.backend import jnp
-from swelltree.jit.points import point_program
+from swelltree.jit import Tree, jnp, point_program
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation, State
 from swelltree.spatial.rotations import compact

@@ -14,8 +14,7 @@ import numpy as np
 
 from swelltree.integrate.fourier import basis
 from swelltree.integrate.solution import Factor
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.points import Points
+from swelltree.jit import Array, Points, Tree
 from swelltree.model.signals import Constant
 from swelltree.multibody.formulations import Formulation
 from swelltree.spatial.rotations import compact

@@ -14,7 +14,7 @@ from swelltree.describe.errors import SwelltreeError, listed, suggest
 from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.radiation import check_source
 from swelltree.integrate.solution import one_thread
-from swelltree.jit.arrays import Tree
+from swelltree.jit import Tree
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation
 from swelltree.multibody.formulations import formulation as chosen_formulation

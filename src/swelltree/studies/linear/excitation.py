@@ -11,7 +11,7 @@ from swelltree.hydro.linear.data import Table
 from swelltree.hydro.linear.excitation import DataExcitation, in_band
 from swelltree.hydro.linear.hydro import hydro_table, linear_hydro
 from swelltree.hydro.morison.drag import DragPieces
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 from swelltree.model.model import Model
 from swelltree.studies.linear.drag import DragSolver, Waves
 from swelltree.studies.linear.linear_model import OperatingPoint

@@ -19,8 +19,7 @@ from scipy.linalg import qr
 
 from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.radiation import RadiationData
-from swelltree.jit.arrays import Array, Tree, namespace, pytree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, Tree, jax, jnp, namespace, pytree
 from swelltree.model.model import Model
 from swelltree.multibody.layout import DOFS
 from swelltree.pto.actuators.forces import stroke_forces

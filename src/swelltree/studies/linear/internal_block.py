@@ -19,9 +19,7 @@ import numpy as np
 from jaxtyping import Complex, Float
 
 from swelltree.describe.errors import listed
-from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.jit.backend import is_traced, jnp
-from swelltree.jit.points import Points
+from swelltree.jit import Array, Points, is_traced, jnp, namespace, pytree
 from swelltree.model.capabilities import HasEquilibriumStates, HasEvents, HasStates, having
 from swelltree.model.effect import Instant
 from swelltree.model.internal_state import InternalState, internal_rate, present

@@ -32,8 +32,7 @@ from swelltree.integrate.complementarity.lines.forces import (
 from swelltree.integrate.complementarity.lines.winch_statics import present
 from swelltree.integrate.complementarity.relax import Rest
 from swelltree.integrate.complementarity.state import form_of
-from swelltree.jit.arrays import Tree
-from swelltree.jit.trees import mapped
+from swelltree.jit import Tree, mapped
 from swelltree.model.model import Model
 from swelltree.model.sea import surface_and_water_at
 from swelltree.model.solved import prepared

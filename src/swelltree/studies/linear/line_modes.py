@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, suggest
-from swelltree.jit.arrays import Tree
+from swelltree.jit import Tree
 from swelltree.model.model import Model
 from swelltree.mooring.dynamic.lines import lines_of
 from swelltree.studies.linear.line_matrices import LineMatrices, lines_at_rest

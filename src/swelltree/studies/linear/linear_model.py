@@ -25,9 +25,7 @@ from swelltree.hydro.linear.frame import columns_in_axes
 from swelltree.hydro.linear.radiation import Radiation
 from swelltree.hydro.morison.drag import DragPieces
 from swelltree.hydro.splash_zone.immersions import with_immersed_mass
-from swelltree.jit.arrays import Array, Tree, namespace
-from swelltree.jit.backend import jax, jnp
-from swelltree.jit.points import Points, point_program
+from swelltree.jit import Array, Points, Tree, jax, jnp, namespace, point_program
 from swelltree.model.capabilities import HasNonlinearity, feels
 from swelltree.model.effect import LinearElements
 from swelltree.model.internal_state import internal_at_rest

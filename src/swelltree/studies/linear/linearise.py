@@ -16,9 +16,7 @@ from swelltree.hydro.linear.hydro import without_radiation
 from swelltree.hydro.linear.radiation import Radiation, dry
 from swelltree.hydro.morison.drag import DragPieces
 from swelltree.hydro.splash_zone.immersions import with_immersed_mass
-from swelltree.jit.arrays import Array, Tree, namespace, pytree
-from swelltree.jit.backend import is_jax, jax, jnp
-from swelltree.jit.points import Points, point_program
+from swelltree.jit import Array, Points, Tree, is_jax, jax, jnp, namespace, point_program, pytree
 from swelltree.model.capabilities import HasDrag, HasLinearForm, HasRadiation, having
 from swelltree.model.effect import Instant, LinearElements, LinearForm
 from swelltree.model.internal_state import InternalState, present

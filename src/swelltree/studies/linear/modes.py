@@ -15,8 +15,7 @@ from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.frame import columns_in_axes
 from swelltree.hydro.linear.hydro import linear_hydro
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import is_traced, jnp
+from swelltree.jit import Array, is_traced, jnp
 from swelltree.model.model import Model
 from swelltree.mooring.dynamic.lines import with_static_lines
 from swelltree.multibody.formulations import Formulation, State

@@ -15,7 +15,7 @@ import numpy as np
 
 from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.radiation import check_source
-from swelltree.jit.arrays import Numbers
+from swelltree.jit import Numbers
 from swelltree.model.checks.lines_alone import refuse_lines_alone
 from swelltree.model.model import Model
 from swelltree.mooring.dynamic.lines import with_static_lines

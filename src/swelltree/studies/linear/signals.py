@@ -10,7 +10,7 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, listed, suggest
 from swelltree.describe.values import as_names
-from swelltree.jit.arrays import Tree
+from swelltree.jit import Tree
 from swelltree.model.capabilities import HasDrag, having
 from swelltree.model.model import Model
 from swelltree.mooring.dynamic.lines import STATIC_LINES

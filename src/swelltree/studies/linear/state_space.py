@@ -14,7 +14,7 @@ from swelltree.integrate.linear_reduction import (
     split_unrestrained,
     zero_order_hold,
 )
-from swelltree.jit.arrays import Tree
+from swelltree.jit import Tree
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation
 from swelltree.multibody.formulations import formulation as chosen_formulation

@@ -12,9 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jax, jnp
-from swelltree.jit.points import point_program
+from swelltree.jit import Array, jax, jnp, point_program
 from swelltree.model.capabilities import ExcitedByWaves, having
 from swelltree.model.effect import Instant
 from swelltree.model.model import Model

@@ -27,8 +27,7 @@ from swelltree.integrate.fourier import at_nodes
 from swelltree.integrate.runge_kutta.smooth import Options, Problem, integrate
 from swelltree.integrate.runge_kutta.smooth import start as start_carry
 from swelltree.integrate.solution import Code
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, Tree, jax, jnp
 from swelltree.model.effect import Instant
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model

@@ -20,9 +20,7 @@ from collections.abc import Callable
 import numpy as np
 
 from swelltree.integrate.fourier import at_nodes, to_coefficients
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.points import Points
-from swelltree.jit.program import XLA_REQUESTED
+from swelltree.jit import XLA_REQUESTED, Array, Points, Tree
 from swelltree.multibody.formulations import Formulation
 from swelltree.spatial.rotations import compact
 from swelltree.studies.periodic.problem import Period, flat, node, sizes

@@ -31,9 +31,7 @@ from swelltree.hydro.linear.in_sea import apply_sea
 from swelltree.hydro.linear.radiation import check_source, dry
 from swelltree.hydro.splash_zone.immersions import with_immersed_mass
 from swelltree.integrate.fourier import Basis, basis
-from swelltree.jit.arrays import Array, Tree, pytree
-from swelltree.jit.backend import jax, jnp
-from swelltree.jit.trees import leaves_of, mapped
+from swelltree.jit import Array, Tree, jax, jnp, leaves_of, mapped, pytree
 from swelltree.model.capabilities import HasUnknowns, having
 from swelltree.model.effect import Instant
 from swelltree.model.internal_state import InternalState, internal_rate, present

@@ -7,7 +7,7 @@ import functools
 import numpy as np
 
 from swelltree.integrate.fourier import Basis
-from swelltree.jit.arrays import Tree
+from swelltree.jit import Tree
 
 
 def derivative(basis: Basis, order: int) -> Tree:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from swelltree.integrate.solution import Code
-from swelltree.jit.arrays import Tree
+from swelltree.jit import Tree
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation
 from swelltree.pto.actuators.forces import stroke_forces

@@ -22,9 +22,7 @@ from swelltree.hydro.linear.radiation import KnownRadiation
 from swelltree.integrate.fourier import at_nodes as series_at_nodes
 from swelltree.integrate.fourier import good_size, to_coefficients, to_complex
 from swelltree.integrate.solution import Code, one_thread
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import jnp
-from swelltree.jit.points import point_program
+from swelltree.jit import Array, Tree, jnp, point_program
 from swelltree.model.checks.lines_alone import refuse_lines_alone
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation

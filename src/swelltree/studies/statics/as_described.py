@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 from swelltree.model.model import Model
 from swelltree.multibody.formulations.base import Formulation, State
 from swelltree.multibody.kinematics import Pose

@@ -19,9 +19,7 @@ from swelltree.integrate.newton import (
     residual_and_jacobian,
 )
 from swelltree.integrate.solution import Code
-from swelltree.jit.arrays import Array, Tree, namespace, pytree
-from swelltree.jit.backend import is_traced, jnp
-from swelltree.jit.points import point_program
+from swelltree.jit import Array, Tree, is_traced, jnp, namespace, point_program, pytree
 from swelltree.model.capabilities import HasUnknowns, having
 from swelltree.model.internal_state import internal_at_rest, internal_settled, present
 from swelltree.model.model import Model

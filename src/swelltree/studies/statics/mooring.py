@@ -10,10 +10,7 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, listed, suggest, warn_user
 from swelltree.describe.values import NamedValues
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jnp
-from swelltree.jit.points import Points
-from swelltree.jit.trees import mapped
+from swelltree.jit import Array, Points, jnp, mapped
 from swelltree.model.capabilities import Moors, having
 from swelltree.model.effect import Instant
 from swelltree.model.internal_state import internal_at_rest

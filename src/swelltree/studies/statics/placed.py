@@ -5,9 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jnp
-from swelltree.jit.points import point_program
+from swelltree.jit import Array, jnp, point_program
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import Formulation, State
 from swelltree.multibody.kinematics import Pose

@@ -13,10 +13,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError
 from swelltree.integrate.problem import Options, Problem, start
 from swelltree.integrate.runge_kutta.smooth import integrate
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import jax, jnp
-from swelltree.jit.program import Program
-from swelltree.jit.trees import mapped
+from swelltree.jit import Array, Program, Tree, jax, jnp, mapped
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.mooring.cable.cables import cables_of

@@ -13,9 +13,7 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, shown
 from swelltree.integrate.solution import Code
-from swelltree.jit.arrays import Tree
-from swelltree.jit.fingerprint import Contents, hashed
-from swelltree.jit.trees import flatten, leaves_of
+from swelltree.jit import Contents, Tree, flatten, hashed, leaves_of
 from swelltree.model.model import Model
 from swelltree.model.values.described import Described
 from swelltree.results.dataset import Labelled

@@ -21,9 +21,7 @@ from swelltree.integrate.complementarity.lines.channels import solved_loads
 from swelltree.integrate.complementarity.samples import Sample
 from swelltree.integrate.complementarity.start import motion_at
 from swelltree.integrate.complementarity.state import SchemeOptions, StepConstants, StepperState
-from swelltree.jit.arrays import Array
-from swelltree.jit.program import Program
-from swelltree.jit.trees import mapped
+from swelltree.jit import Array, Program, mapped
 from swelltree.model.effect import Instant
 from swelltree.model.internal_state import present
 from swelltree.model.model import Model

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.integrate.complementarity.state import SchemeOptions
-from swelltree.jit.trees import mapped
+from swelltree.jit import mapped
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Pose, joint_frames
 from swelltree.multibody.tree import tree_blocks, velocity_matrix

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, shown, warn_user
-from swelltree.jit.backend import is_traced, is_tracer
+from swelltree.jit import is_traced, is_tracer
 from swelltree.model.capabilities import HasUnknowns, ReportsFields, having
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect

@@ -12,7 +12,7 @@ from swelltree.hydro.linear.hydro import excitation_of, linear_hydro
 from swelltree.hydro.weak_scatterer.effect import WeakScatterers
 from swelltree.integrate.solution import Code
 from swelltree.integrate.stepper import Driven, Stepper
-from swelltree.jit.arrays import Tree
+from swelltree.jit import Tree
 from swelltree.model.model import Model, Pose
 from swelltree.pto.controllers.controllers import raise_faults
 from swelltree.results.dataset import Labelled, to_dataset

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.values import NamedValues
 from swelltree.integrate.stepper import OutputOptions, Stepper, drive
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import trim_cache
-from swelltree.jit.program import let_go_of_large
+from swelltree.jit import Array, Tree, let_go_of_large, trim_cache
 from swelltree.model.model import Model, Pose
 from swelltree.model.solved import coupled_effect
 from swelltree.multibody.formulations import Formulation

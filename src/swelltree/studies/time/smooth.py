@@ -25,12 +25,18 @@ from swelltree.integrate.runge_kutta.smooth import (
 from swelltree.integrate.runge_kutta.smooth import start as start_carry
 from swelltree.integrate.solution import Code
 from swelltree.integrate.stepper import Stepper
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import is_traced, jax, jnp
-from swelltree.jit.engine import BY_LLVM
-from swelltree.jit.program import Program, switched_off
-from swelltree.jit.shapes import shapes_of
-from swelltree.jit.trees import mapped
+from swelltree.jit import (
+    BY_LLVM,
+    Array,
+    Program,
+    Tree,
+    is_traced,
+    jax,
+    jnp,
+    mapped,
+    shapes_of,
+    switched_off,
+)
 from swelltree.model.capabilities import FluidSolver, StartsFromEquilibrium, all_winches, having
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect, where_solved

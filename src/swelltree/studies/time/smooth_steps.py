@@ -12,8 +12,7 @@ from swelltree.compiler.step_aliasing import aliased_times
 from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.integrate.problem import Carry, Options, padded_corners
 from swelltree.integrate.solution import Code, describe
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import is_traced, jax, jnp
+from swelltree.jit import Array, Tree, is_traced, jax, jnp
 from swelltree.model.capabilities import ChecksStep, FluidSolver, Impulsive, having
 from swelltree.model.effect import Instant
 from swelltree.model.model import Model

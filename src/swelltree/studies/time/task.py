@@ -13,8 +13,7 @@ from swelltree.hydro.linear.in_sea import apply_sea
 from swelltree.hydro.linear.radiation import radiation_memory
 from swelltree.integrate.complementarity.state import usual_formulation
 from swelltree.integrate.runge_kutta.smooth import METHODS
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import is_traced
+from swelltree.jit import Array, Tree, is_traced
 from swelltree.model.capabilities import HasUnknowns, StartsFromEquilibrium, having
 from swelltree.model.model import Model, Pose
 from swelltree.model.solved import coupled_effect, prepared

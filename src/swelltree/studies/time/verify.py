@@ -15,8 +15,7 @@ import numpy as np
 
 from swelltree.describe.errors import warn_user
 from swelltree.integrate.solution import Code, describe
-from swelltree.jit.arrays import Array, namespace
-from swelltree.jit.backend import jax, jitted, jnp
+from swelltree.jit import Array, jax, jitted, jnp, namespace
 from swelltree.model.capabilities import StoresElastically
 from swelltree.model.checks.rank import RANK, term_size
 from swelltree.model.model import Model

@@ -26,8 +26,7 @@ from scipy.integrate import cumulative_trapezoid
 
 from swelltree.describe.errors import SwelltreeError
 from swelltree.hydro.weak_scatterer.incident.interface import Flow, Incident
-from swelltree.jit.arrays import Array, pytree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp, pytree
 from swelltree.waves.gridded import GridWaves, interpolated
 from swelltree.waves.ramp import ramp
 

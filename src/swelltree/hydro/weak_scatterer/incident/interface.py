@@ -11,8 +11,7 @@ from typing import ClassVar, NamedTuple
 
 from jaxtyping import Float
 
-from swelltree.jit.arrays import Array, pytree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp, pytree
 
 
 class Incident:

@@ -13,8 +13,7 @@ from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.hydro.weak_scatterer.incident.gridded import grid_frequency, gridded_waves
 from swelltree.hydro.weak_scatterer.incident.interface import Incident
 from swelltree.hydro.weak_scatterer.motion.scene import Scene
-from swelltree.jit.arrays import Array, pytree
-from swelltree.jit.backend import is_traced, jnp
+from swelltree.jit import Array, is_traced, jnp, pytree
 from swelltree.model.model import Model
 from swelltree.waves.airy import Components
 from swelltree.waves.dispersion import AnyWater, depth_decay, dispersion

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp
 
 # --- Exact integrals of linear sources and dipoles over flat triangles
 

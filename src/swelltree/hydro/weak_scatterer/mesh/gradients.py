@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float, Int
 
-from swelltree.jit.arrays import Array, pytree
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, jnp, pytree
 
 
 @pytree()

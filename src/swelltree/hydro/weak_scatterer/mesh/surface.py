@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.jit.arrays import Array, Tree
+from swelltree.jit import Array, Tree
 
 FLAT = 1e-10  # area over square of the longest side, below which a triangle is a line
 

@@ -24,8 +24,7 @@ from jaxtyping import Float
 from swelltree.hydro.weak_scatterer.incident.interface import Flow, Incident, flow
 from swelltree.hydro.weak_scatterer.motion.scene import Scene, flattened
 from swelltree.hydro.weak_scatterer.problem.assembly import RULE
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, jnp
 
 if TYPE_CHECKING:
     from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies

@@ -14,8 +14,7 @@ from jaxtyping import Float
 
 from swelltree.describe.errors import SwelltreeError, listed, suggest
 from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies, Hydrodynamics, Prepared
-from swelltree.jit.arrays import Array, pytree
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, jnp, pytree
 
 
 @pytree()

@@ -30,8 +30,7 @@ from swelltree.hydro.weak_scatterer.motion.mesher import (
 )
 from swelltree.hydro.weak_scatterer.motion.scene import Scene, vertices_at
 from swelltree.hydro.weak_scatterer.motion.waterline import MARGIN, wet_lines
-from swelltree.jit.arrays import Array, namespace
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, jnp, namespace
 
 if TYPE_CHECKING:
     from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies

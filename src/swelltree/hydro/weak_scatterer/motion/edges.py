@@ -28,8 +28,7 @@ from swelltree.hydro.weak_scatterer.motion.bodies import (
     triangle_owner,
 )
 from swelltree.hydro.weak_scatterer.motion.scene import Scene
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, jnp
 
 SHARP = np.radians(40.0)  # turn of the normal, beyond which triangles meet in an edge
 MAX_TURN = np.radians(150.0)  # of thinner plates nothing is known here

@@ -43,8 +43,7 @@ from swelltree.hydro.weak_scatterer.problem.assembly import (
     fixed_blocks,
 )
 from swelltree.hydro.weak_scatterer.problem.solve import Factors, Reused, factored, reused
-from swelltree.jit.arrays import Array, pytree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp, pytree
 
 # --- Conditions on the free surface, linear in the perturbation about the incident wave
 

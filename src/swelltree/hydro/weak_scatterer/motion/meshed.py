@@ -24,7 +24,7 @@ from swelltree.hydro.weak_scatterer.motion.waterline import (
     shell_vertices,
     still_lengths,
 )
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 
 LEAST_RINGS = 3  # from a keel to its waterline
 

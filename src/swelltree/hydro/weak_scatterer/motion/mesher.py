@@ -19,8 +19,7 @@ from swelltree.hydro.weak_scatterer.mesh.tank import Tank
 from swelltree.hydro.weak_scatterer.motion.meshed import Floater
 from swelltree.hydro.weak_scatterer.motion.padding import Sizes, padded, sizes_of, with_padding
 from swelltree.hydro.weak_scatterer.motion.scene import Scene, plain_scene
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, Tree, jax, jnp
 
 DRY, CUT, UNDER = 0.0, 1.0, 2.0
 CACHE_SIZE = 8  # meshes in memory

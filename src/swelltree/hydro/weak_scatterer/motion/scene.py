@@ -24,8 +24,7 @@ from swelltree.hydro.weak_scatterer.mesh.tank import Tank
 from swelltree.hydro.weak_scatterer.motion.meshed import Floater, meshed
 from swelltree.hydro.weak_scatterer.motion.waterline import Shell, around, shell_vertices
 from swelltree.hydro.weak_scatterer.problem.boundary import Boundary, numbered
-from swelltree.jit.arrays import Array, pytree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp, pytree
 
 if TYPE_CHECKING:
     from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies

@@ -19,8 +19,7 @@ from jaxtyping import Float
 
 from swelltree.hydro.weak_scatterer.mesh.gradients import Neighbours, quadratic_terms
 from swelltree.hydro.weak_scatterer.motion.scene import Scene
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp
 
 STRENGTH = 0.1  # s_0; between 0.02 and 0.3 waves around a hull in a wave change by a tenth at most
 

@@ -6,8 +6,7 @@ from jaxtyping import Float
 
 from swelltree.hydro.weak_scatterer.motion.coupling import Mechanics
 from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies
-from swelltree.jit.arrays import Array, pytree
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, jnp, pytree
 
 
 @pytree()

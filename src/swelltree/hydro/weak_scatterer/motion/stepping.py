@@ -22,8 +22,7 @@ from swelltree.hydro.weak_scatterer.motion.hydrodynamics import (
     prepare,
 )
 from swelltree.hydro.weak_scatterer.motion.scene import Scene
-from swelltree.jit.arrays import Array, pytree
-from swelltree.jit.backend import jax, jitted, jnp
+from swelltree.jit import Array, jax, jitted, jnp, pytree
 
 GEOMETRIES = ("full", "mid", "start")
 # how far along the rate before a stage lies, and its weight in the step

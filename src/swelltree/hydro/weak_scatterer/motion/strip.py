@@ -20,8 +20,7 @@ from jaxtyping import Float
 from swelltree.hydro.weak_scatterer.incident.interface import Incident, flow, surface
 from swelltree.hydro.weak_scatterer.motion.bodies import EVEN
 from swelltree.hydro.weak_scatterer.motion.scene import Scene, vertices_at
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp
 
 if TYPE_CHECKING:
     from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from jaxtyping import Float
 
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp
 
 NEAREST = 14
 NEAR, FAR = 0.5, 0.8  # distance to the nearest over that to the last of them: values fade between

@@ -12,8 +12,7 @@ from jaxtyping import Float
 
 from swelltree.hydro.weak_scatterer.incident.interface import Incident, surface
 from swelltree.hydro.weak_scatterer.mesh.meridians import Meridians
-from swelltree.jit.arrays import Array, namespace, pytree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp, namespace, pytree
 
 MARGIN = 0.3  # of the step below the still waterline
 REACH = 6.0  # radii of the waterline over which the mesh around follows it

@@ -20,8 +20,7 @@ from jaxtyping import Float
 
 from swelltree.hydro.weak_scatterer.influence.sums import at_vertices, corner_influence
 from swelltree.hydro.weak_scatterer.problem.boundary import Boundary
-from swelltree.jit.arrays import Array, pytree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp, pytree
 
 BLOCK = 48  # points at a time: bounds the memory beside the matrices
 

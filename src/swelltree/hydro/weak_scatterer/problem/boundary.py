@@ -17,7 +17,7 @@ from jaxtyping import Float, Int
 from swelltree.hydro.weak_scatterer.influence.sums import Mirrors
 from swelltree.hydro.weak_scatterer.mesh.surface import Surface
 from swelltree.hydro.weak_scatterer.mesh.tank import Tank, free_surface, wall
-from swelltree.jit.arrays import Array, pytree
+from swelltree.jit import Array, pytree
 
 
 @pytree()

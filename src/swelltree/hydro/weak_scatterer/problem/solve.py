@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from jaxtyping import Float
 
-from swelltree.jit.arrays import Array, pytree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp, pytree
 
 TOLERANCE = 1e-12  # of residuals of GMRES in time steps
 TOO_MANY = 15  # iterations of GMRES, beyond which a matrix gets its own factors

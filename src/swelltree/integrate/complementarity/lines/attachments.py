@@ -26,10 +26,7 @@ from swelltree.integrate.complementarity.lines.stretch import stretch_law
 from swelltree.integrate.complementarity.samples import Sample
 from swelltree.integrate.complementarity.state import SchemeOptions, StepConstants, StepperState
 from swelltree.integrate.complementarity.step_rows import with_ends
-from swelltree.jit.arrays import Array, Tree, pytree
-from swelltree.jit.backend import jax, jnp
-from swelltree.jit.program import Program
-from swelltree.jit.trees import mapped
+from swelltree.jit import Array, Program, Tree, jax, jnp, mapped, pytree
 from swelltree.model.model import Model
 from swelltree.mooring.dynamic.arrays import LineArrays
 from swelltree.mooring.dynamic.lines import DynamicLines, required_lines

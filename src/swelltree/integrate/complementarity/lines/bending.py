@@ -21,8 +21,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from swelltree.jit.arrays import Array, pytree
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, jnp, pytree
 from swelltree.mooring.dynamic.arrays import LineArrays
 
 TINY = 1e-20

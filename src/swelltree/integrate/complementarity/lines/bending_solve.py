@@ -8,8 +8,7 @@ per coordinate of the four points.
 from __future__ import annotations
 
 from swelltree.integrate.complementarity.lines.rows import LineRows
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp
 
 POINTS = 4  # A, B, beyond A, beyond B
 SIZE = 5

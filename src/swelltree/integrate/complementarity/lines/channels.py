@@ -9,7 +9,7 @@ import numpy as np
 from swelltree.describe.mooring.seabed import ON_BED
 from swelltree.integrate.complementarity.lines.winch_step import WinchSample
 from swelltree.integrate.complementarity.samples import Sample
-from swelltree.jit.arrays import Array, namespace
+from swelltree.jit import Array, namespace
 from swelltree.model.effect import Loads
 from swelltree.model.model import Model
 from swelltree.mooring.channels import end_channels

@@ -9,8 +9,7 @@ import numpy as np
 from swelltree.integrate.complementarity.attached import attached_points
 from swelltree.integrate.complementarity.instant import Step
 from swelltree.integrate.complementarity.state import CAUGHT, MISSED, RELEASED, noted
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, Tree, jnp
 from swelltree.mooring.dynamic.lines import WAITS
 from swelltree.multibody.kinematics import Pose, with_world
 from swelltree.spatial.rotations import dot, matvec, transpose

@@ -9,8 +9,7 @@ from __future__ import annotations
 from jaxtyping import Float
 
 from swelltree.integrate.complementarity.lines.stretch import SlowSpring
-from swelltree.jit.arrays import Array, pytree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp, pytree
 from swelltree.mooring.dynamic.arrays import LineArrays
 from swelltree.mooring.seabed import Bed, Contact, contact_under
 

@@ -21,8 +21,7 @@ import numpy as np
 
 from swelltree.integrate.complementarity.lines.bending import bend, kink_energy
 from swelltree.integrate.complementarity.lines.stretch import stored
-from swelltree.jit.arrays import Array, Tree, pytree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, Tree, jax, jnp, pytree
 from swelltree.mooring.dynamic.arrays import LineArrays, with_first
 
 SAME = 1e-6  # of a length

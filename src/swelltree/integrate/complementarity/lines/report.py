@@ -8,8 +8,7 @@ from swelltree.integrate.complementarity.lines.bending import bend, bent, kink_e
 from swelltree.integrate.complementarity.lines.forces import LaggedCoefficients
 from swelltree.integrate.complementarity.lines.rows import drag
 from swelltree.integrate.complementarity.lines.stretch import stored
-from swelltree.jit.arrays import Array, pytree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp, pytree
 from swelltree.mooring.dynamic.arrays import LineArrays
 
 ABS_TOL = 1e-6  # m: scaled multipliers below this are the smoothing of the central path

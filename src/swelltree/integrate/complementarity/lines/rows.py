@@ -24,8 +24,7 @@ from swelltree.integrate.complementarity.solve.complementarity import (
     interior_point,
 )
 from swelltree.integrate.complementarity.solve.friction import friction
-from swelltree.jit.arrays import Array, Tree, pytree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, Tree, jax, jnp, pytree
 from swelltree.mooring.dynamic.arrays import LineArrays
 
 TINY = 1e-20

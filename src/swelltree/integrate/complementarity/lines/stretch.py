@@ -14,8 +14,7 @@ e itself, and a table goes on below zero with its first slope.
 
 from __future__ import annotations
 
-from swelltree.jit.arrays import Array, pytree
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, jnp, pytree
 from swelltree.mooring.dynamic.arrays import LineArrays
 
 MIN_RATIO = 1.02  # of the stiffness against fast changes to that against slow ones

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from swelltree.integrate.complementarity.state import StepConstants, StepperState, WinchStepperState
-from swelltree.jit.arrays import Array, namespace
+from swelltree.jit import Array, namespace
 from swelltree.model.model import Model
 from swelltree.mooring.dynamic.arrays import with_first
 from swelltree.mooring.dynamic.lines import DynamicLines, lines_of

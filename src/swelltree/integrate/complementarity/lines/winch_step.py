@@ -23,8 +23,7 @@ from swelltree.integrate.complementarity.state import (
     noted,
     winch_numbers,
 )
-from swelltree.jit.arrays import Array, pytree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp, pytree
 from swelltree.mooring.winches import at_stop
 
 

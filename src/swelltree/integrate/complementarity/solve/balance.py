@@ -17,7 +17,7 @@ from jaxtyping import Float
 
 from swelltree.integrate.complementarity.cayley import couple_of
 from swelltree.integrate.complementarity.poses import PoseStencil
-from swelltree.jit.arrays import Array, namespace
+from swelltree.jit import Array, namespace
 from swelltree.model.model import Model
 from swelltree.multibody.inertia import kirchhoff, world_added_mass
 from swelltree.spatial.rotations import apply, cross, matvec, transpose

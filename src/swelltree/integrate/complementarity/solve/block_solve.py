@@ -20,8 +20,7 @@ from jaxtyping import Float
 
 from swelltree.integrate.complementarity.lines.bending_solve import eliminate_bending
 from swelltree.integrate.complementarity.lines.rows import LineRows
-from swelltree.jit.arrays import Array, Tree, pytree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, Tree, jax, jnp, pytree
 
 
 @pytree()

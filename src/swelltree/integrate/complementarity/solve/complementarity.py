@@ -7,8 +7,7 @@ from the last step, and the interior point, which keeps a slack variable of its 
 
 from __future__ import annotations
 
-from swelltree.jit.arrays import Array, pytree
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, jnp, pytree
 
 
 @pytree()

@@ -15,8 +15,7 @@ a body share a load; under a steady force nothing moves.
 
 from __future__ import annotations
 
-from swelltree.jit.arrays import Array, pytree
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, jnp, pytree
 
 TINY = 1e-30
 STIFFNESS = 1e3  # 1/s^2: of what slides in long steps, over its mass

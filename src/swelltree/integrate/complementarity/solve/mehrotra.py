@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, Tree, jax, jnp
 
 FLOOR = 1e-2  # m, of multipliers and slacks at the start
 REACH = 0.995  # of the way to the boundary

@@ -14,8 +14,7 @@ from swelltree.integrate.complementarity.step_rows import (
     line_rows,
     with_ends,
 )
-from swelltree.jit.arrays import Array, pytree
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp, pytree
 from swelltree.model.model import Model
 from swelltree.model.solved import solved_terms
 

@@ -16,8 +16,7 @@ from jaxtyping import Float
 
 from swelltree.integrate.complementarity.joint_rows import row_wrenches
 from swelltree.integrate.complementarity.poses import PoseStencil
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jnp
+from swelltree.jit import Array, jnp
 from swelltree.model.model import Model
 from swelltree.multibody.layout import Layout, Row
 from swelltree.multibody.rows import Rotation, Translation, coordinate_row

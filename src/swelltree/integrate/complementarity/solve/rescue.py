@@ -19,7 +19,7 @@ from swelltree.integrate.complementarity.state import (
     StepperState,
     WinchStepperState,
 )
-from swelltree.jit.arrays import Array, Tree
+from swelltree.jit import Array, Tree
 from swelltree.model.model import Model
 from swelltree.mooring.dynamic.lines import lines_of
 

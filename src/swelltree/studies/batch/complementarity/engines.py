@@ -18,15 +18,20 @@ from swelltree.integrate.complementarity.run import empty_samples
 from swelltree.integrate.complementarity.samples import Sample
 from swelltree.integrate.complementarity.start import at_rest
 from swelltree.integrate.complementarity.state import SchemeOptions
-from swelltree.jit.arrays import Tree
-from swelltree.jit.backend import jax
-from swelltree.jit.cuda import gpu
-from swelltree.jit.ensemble.gpu_runs import GpuProgram
-from swelltree.jit.ensemble.lane_runs import LaneProgram
-from swelltree.jit.ensemble.programs import Cases, ManyProgram, PerCase
-from swelltree.jit.native import lane_width, threads
-from swelltree.jit.shapes import shapes_of
-from swelltree.jit.trees import mapped
+from swelltree.jit import (
+    Cases,
+    GpuProgram,
+    LaneProgram,
+    ManyProgram,
+    PerCase,
+    Tree,
+    gpu,
+    jax,
+    lane_width,
+    mapped,
+    shapes_of,
+    threads,
+)
 from swelltree.model.model import Model
 from swelltree.model.solved import coupled_effect
 from swelltree.results.sea import finished_now

@@ -22,10 +22,7 @@ from swelltree.hydro.linear.excitation import excitation_at, interpolated
 from swelltree.hydro.linear.headings import heading_weights
 from swelltree.hydro.linear.hydro import excitation_of
 from swelltree.hydro.linear.wave_sums import WaveSums
-from swelltree.jit.arrays import Tree
-from swelltree.jit.ensemble.programs import PerCase
-from swelltree.jit.native import threads
-from swelltree.jit.trees import leaves_of, mapped, structure_of
+from swelltree.jit import PerCase, Tree, leaves_of, mapped, structure_of, threads
 from swelltree.model.model import Model
 from swelltree.studies.batch.cases import BatchCase
 from swelltree.studies.batch.complementarity.starts import CaseStart, Starts, Stepped

@@ -24,12 +24,7 @@ from swelltree.integrate.complementarity.start import set_up, wrench_at, wrenche
 from swelltree.integrate.complementarity.state import SchemeOptions, StepConstants
 from swelltree.integrate.complementarity.step import advance
 from swelltree.integrate.solution import Code
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import jax, jnp
-from swelltree.jit.engine import BY_LLVM
-from swelltree.jit.program import Program
-from swelltree.jit.rows.loops import Axes
-from swelltree.jit.trees import mapped
+from swelltree.jit import BY_LLVM, Array, Axes, Program, Tree, jax, jnp, mapped
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.model.solved import prepared

@@ -10,9 +10,7 @@ from swelltree.integrate.complementarity.lines.channels import solved_loads
 from swelltree.integrate.complementarity.lines.node_axes import node_axes
 from swelltree.integrate.complementarity.samples import Sample
 from swelltree.integrate.complementarity.state import SchemeOptions
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jax, jnp
-from swelltree.jit.program import Program
+from swelltree.jit import Array, Program, jax, jnp
 from swelltree.model.effect import Instant
 from swelltree.model.internal_state import present
 from swelltree.model.model import Model

@@ -14,8 +14,7 @@ from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.hydro.linear.radiation import radiation_memory
 from swelltree.integrate.complementarity.samples import Sample
 from swelltree.integrate.complementarity.state import SchemeOptions, form_of, locks
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import is_traced
+from swelltree.jit import Array, is_traced
 from swelltree.model.capabilities import ChecksStep, CommandsStrokes, HasEvents, having
 from swelltree.model.model import Model
 from swelltree.model.solved import fixed_step

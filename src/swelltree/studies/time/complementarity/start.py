@@ -32,8 +32,7 @@ from swelltree.integrate.complementarity.state import (
     StepperState,
 )
 from swelltree.integrate.complementarity.step_rows import with_ends
-from swelltree.jit.arrays import Tree
-from swelltree.jit.trees import mapped
+from swelltree.jit import Tree, mapped
 from swelltree.model.capabilities import HasCalmForm, HasUnknowns, having
 from swelltree.model.internal_state import internal_at_rest, internal_settled
 from swelltree.model.model import Model

@@ -38,10 +38,7 @@ from swelltree.integrate.complementarity.state import SchemeOptions, StepperStat
 from swelltree.integrate.extremes import as_channels, known_now
 from swelltree.integrate.solution import Code, describe
 from swelltree.integrate.stepper import Stepper
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.backend import jnp
-from swelltree.jit.program import Program, switched_off
-from swelltree.jit.trees import mapped
+from swelltree.jit import Array, Program, Tree, jnp, mapped, switched_off
 from swelltree.model.capabilities import StartsFromEquilibrium, having
 from swelltree.model.effect import Instant
 from swelltree.model.internal_state import InternalState

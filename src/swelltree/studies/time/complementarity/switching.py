@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from swelltree.integrate.complementarity.state import SchemeOptions
-from swelltree.jit.arrays import Array
+from swelltree.jit import Array
 from swelltree.model.capabilities import HasEvents, HasWinches, having
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model

@@ -22,8 +22,7 @@ from swelltree.integrate.complementarity.start import set_up
 from swelltree.integrate.complementarity.state import StepperState, form_of
 from swelltree.integrate.complementarity.step import advance
 from swelltree.integrate.solution import Code
-from swelltree.jit.arrays import Array
-from swelltree.jit.backend import jax, jnp
+from swelltree.jit import Array, jax, jnp
 from swelltree.model.capabilities import CommandsStrokes, having
 from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.model import Model

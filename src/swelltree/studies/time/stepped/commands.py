@@ -15,7 +15,7 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, listed, shown, suggest
 from swelltree.integrate.complementarity.lines.winch_statics import CARRY
-from swelltree.jit.arrays import Array, Tree
+from swelltree.jit import Array, Tree
 from swelltree.model.capabilities import HasWinches, all_winches, having
 from swelltree.model.model import Model
 from swelltree.model.signals import ZeroOrderHold

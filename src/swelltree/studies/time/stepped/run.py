@@ -20,8 +20,7 @@ from swelltree.describe.spec import Description
 from swelltree.hydro.linear.in_sea import ready_until
 from swelltree.integrate.solution import Code, describe
 from swelltree.integrate.stepper import Stepper, padded
-from swelltree.jit.arrays import Array, Tree
-from swelltree.jit.trees import flatten, mapped
+from swelltree.jit import Array, Tree, flatten, mapped
 from swelltree.model.model import Model, Pose
 from swelltree.pto.controllers.controllers import raise_faults
 from swelltree.results.dataset import specified_coordinates

@@ -13,7 +13,7 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError
 from swelltree.integrate.chunks import gathered
 from swelltree.integrate.stepper import Stepper
-from swelltree.jit.arrays import Tree
+from swelltree.jit import Tree
 from swelltree.model.model import Model
 from swelltree.results.displacement import following
 from swelltree.results.sea import finished

@@ -9,8 +9,7 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, shown
 from swelltree.hydro.linear.data import Window
-from swelltree.jit.arrays import Tree
-from swelltree.jit.backend import is_traced, trim_cache
+from swelltree.jit import Tree, is_traced, trim_cache
 from swelltree.model.model import Model
 from swelltree.model.solved import fixed_step
 from swelltree.multibody.formulations import Formulation
