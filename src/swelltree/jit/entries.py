@@ -87,7 +87,7 @@ class Layout:
         """The same from the disk."""
         size = header.pop("text")
 
-        def value_ids(found: list[Any]) -> list[Place]:
+        def as_places(found: list[Any]) -> list[Place]:
             return [(at, tuple(shape), np.dtype(kind)) for at, shape, kind in found]
 
         return cls(
@@ -95,11 +95,11 @@ class Layout:
             zlib.decompress(rest[:size]).decode(),
             np.frombuffer(rest[size:], np.float64),
             [(at, tuple(shape)) for at, shape in header["transposed"]],
-            value_ids(header["outs"]),
+            as_places(header["outs"]),
             tuple(header["sizes"]),
             header["words"],
             header["steady"],
-            value_ids(header["per_case"]),
+            as_places(header["per_case"]),
             frozenset((a, b, c) for a, b, c in header["read"]),
             {name: tuple(offsets) for name, offsets in header["constants"].items()},
         )
