@@ -27,6 +27,7 @@ from validation.hydro.weak_scatterers import (
         accuracy.default_meshes,
         mean_drift.mean_drift_of_a_held_cylinder,
         mean_drift.mean_drift_of_a_held_box,
+        mean_drift.mean_drift_of_a_held_hemisphere,
         mean_drift.mean_drift_of_a_heaving_hemisphere,
         second_order.mean_force_on_a_fixed_sphere,
         second_order.forced_heave_of_a_sphere,

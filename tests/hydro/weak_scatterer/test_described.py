@@ -341,10 +341,6 @@ def test_bodies_that_cannot_be_meshed_are_told_what_to_do():
     dry = of_hull(sw.Sphere(0.5, offset=(0, 0, 0.8)))
     with pytest.raises(sw.SwelltreeError, match=r"is dry: its lowest .* Name it in crossing"):
         sw.compile(dry)
-    one = sw.Box(length=3.0, width=0.6, height=1.0, draft=0.5, offset=(0.0, 1.0, 0.0))
-    two = one.replace(offset=(0.0, -1.0, 0.0))
-    with pytest.raises(sw.SwelltreeError, match=r"in 2 separate waterlines.* join them with Weld"):
-        sw.compile(of_hull(sw.Union((one, two))))
 
 
 def test_round_hull_near_the_seabed_gets_panels_that_do_not_reach_through_it():

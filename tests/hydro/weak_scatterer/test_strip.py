@@ -11,10 +11,11 @@ from swelltree.hydro.weak_scatterer.incident.interface import surface as inciden
 from swelltree.hydro.weak_scatterer.incident.of_sea import linear_waves
 from swelltree.hydro.weak_scatterer.mesh.hulls import cylinder, sphere
 from swelltree.hydro.weak_scatterer.mesh.tank import Tank
+from swelltree.hydro.weak_scatterer.motion.bodies import wetted
 from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies
 from swelltree.hydro.weak_scatterer.motion.meshed import Floater
 from swelltree.hydro.weak_scatterer.motion.scene import build_scene, vertices_at
-from swelltree.hydro.weak_scatterer.motion.strip import strip_wrench
+from swelltree.hydro.weak_scatterer.motion.strip import bent_wrench, strip_wrench
 from swelltree.hydro.weak_scatterer.swept import swept
 from swelltree.jit import jax, jnp
 from swelltree.waves.sea import realise
@@ -105,3 +106,50 @@ def test_mean_surface_holds_the_incident_wave_in_the_strip_and_the_linear_mode_h
             np.testing.assert_allclose(forces[mode], alone, atol=1e-6)
             assert abs(float(alone[0, 0])) > 2.0
     assert not np.asarray(forces["linear"]).any()
+
+
+def bent(scene, value, gradient):
+    """What linear panels miss of a field, its flux through the still surface and hull exact."""
+    bodies = still(scene)
+    x = vertices_at(scene, Still(), 0.0, bodies.position, bodies.rotation)
+    wet = wetted(scene, x[scene.boundary.wet], bodies.position)
+    wrench = bent_wrench(scene, Still(), 0.0, x, wet)
+    assert wrench is not None
+    top = gradient(x[: scene.boundary.surface])[:, 2]
+    flux = jnp.einsum("tx,tcx->tc", wet.normal, gradient(wet.corner))
+    return np.asarray(wrench(value(x[scene.boundary.wet]), top, flux.reshape(-1))), wet
+
+
+def test_linear_panels_miss_nothing_of_a_linear_pressure_on_a_heeled_hull():
+    turn = Rotation.from_euler("zyx", [0.7, 0.15, -0.2]).as_matrix()
+    slope = jnp.array([0.7, -0.4, 1.3])
+    for surface, place in (
+        (cylinder(0.9, 3.0, 0.3), (0.2, 0.5, 0.1)),
+        (sphere(8), (0.0, 0.0, -0.3)),
+    ):
+        scene = floating(surface, place, turn)
+        wrench, wet = bent(scene, lambda x: x @ slope, lambda x: jnp.broadcast_to(slope, x.shape))
+        whole = WATER.rho * float(jnp.abs(wet.area).sum())
+        assert np.abs(wrench).max() < 1e-9 * whole
+    linear = floating(sphere(6), (0.0, 0.0, 0.0), mode="linear")
+    assert bent_wrench(linear, Still(), 0.0, jnp.zeros((1, 3)), wet) is None
+
+
+def test_pressure_that_bends_below_the_waterline_pushes_an_upright_cylinder_by_its_integral():
+    """Rate x z^2: between z = -L and 0 panels hold x L^3 / 2, the integral is x L^3 / 3."""
+    scene = floating(cylinder(1.0, 4.0, 0.3), (0.0, 0.0, 0.0))
+    wrench, wet = bent(
+        scene,
+        lambda x: x[:, 0] * x[:, 2] ** 2,
+        lambda x: jnp.stack([x[..., 2] ** 2, 0.0 * x[..., 0], 2 * x[..., 0] * x[..., 2]], -1),
+    )
+    corner = np.asarray(wet.corner)
+    rows = np.asarray(scene.boundary.waterline).sum(1) > 0.0
+    L = -corner[rows, :, 2].min(1)
+    along = np.ptp(corner[rows, :, :2], axis=1)[:, 1] * np.sign(-np.asarray(wet.normal)[rows, 0])
+    x = corner[rows][..., 0]
+    at = np.array([row[z > -1e-9].mean() for row, z in zip(x, corner[rows][..., 2], strict=True)])
+    # the pressure is -rho times the rate, the normal points into the hull
+    expected = -WATER.rho * (-(L**3) / 6.0 * at * -along).sum()
+    assert wrench[0] == pytest.approx(expected, rel=0.02)
+    assert abs(expected) > 1.0

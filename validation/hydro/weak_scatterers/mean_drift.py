@@ -178,11 +178,11 @@ def mean_drift_of_a_heaving_hemisphere() -> list[Check]:
     """Free in heave near resonance, Ka = 1: without the strip it is 1.9 times as large."""
     near, pressure, far = heaving_hemisphere(0.03)
     why = "near resonance, where radiated and scattered waves cancel"
-    still_open = "an open difference of 9 % where the waterline moves; held bodies have none"
+    motion = "heave is 0.3 % off, and the terms of the force are up to three times their sum"
     return [
         Check("pressure at one frequency", pressure, 0.04 * HEMISPHERE, "N/m^2", why, HEMISPHERE),
         Check("far field", far, 0.04 * HEMISPHERE, "N/m^2", why, HEMISPHERE),
         Check("pressure over far field", pressure / far, 0.02, "", "the same mesh", 1.0),
-        Check("pressure in time", near, 0.1 * HEMISPHERE, "N/m^2", still_open, HEMISPHERE),
-        Check("pressure in time over far field", near / far, 0.1, "", still_open, 1.0),
+        Check("pressure in time", near, 0.06 * HEMISPHERE, "N/m^2", motion, HEMISPHERE),
+        Check("pressure in time over far field", near / far, 0.06, "", motion, 1.0),
     ]

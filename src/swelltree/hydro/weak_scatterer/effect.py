@@ -252,7 +252,7 @@ class WeakScatterers(
             none = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), like)
             n = self.scene.boundary.vertices
             full = Factors(jnp.eye(n), jnp.arange(n, dtype=like.factors.order.dtype))
-            return replace(none, factors=full, wet=jnp.asarray(self.scene.boundary.wet))
+            return replace(none, factors=full)
 
         return replace(self, prepared=jax.lax.cond(moving, built, nothing))
 

@@ -64,13 +64,8 @@ def monolithic(
     bias = kin.bias_acceleration[rows].reshape(-1)
     A, S, CK = matrices.unknowns, matrices.per_flux, second.per_acceleration
     n, flux, v = len(A), len(second.flux), P.shape[1]
-    top = len(second.surface_rate)
-    known = jnp.zeros(n).at[:top].set(second.surface_rate)
-    pick = jnp.eye(n)[found.prepared.wet]
-    unknown = jnp.eye(n).at[jnp.arange(top), jnp.arange(top)].set(0.0)
-    wrench_of = second.wrench_of @ pick
     # the wrench of the water with what is not known yet left out
-    water = (second.known + wrench_of @ known).reshape(-1, 6)
+    water = second.known.reshape(-1, 6)
     apart = wrench.at[rows].add(water - found.wrench)
     load = formulation.project(model, kin, apart) - formulation.bias(model, kin)
     H = formulation.mass(model, kin)
@@ -82,7 +77,7 @@ def monolithic(
         [
             [A, -S, jnp.zeros((n, v + m))],
             [jnp.zeros((flux, n)), jnp.eye(flux), -CK @ P, jnp.zeros((flux, m))],
-            [-P.T @ wrench_of @ unknown, jnp.zeros((v, flux)), H, -J.T],
+            [-P.T @ second.wrench_of, -P.T @ second.wrench_of_flux, H, -J.T],
             [jnp.zeros((m, n + flux)), J, jnp.zeros((m, m))],
         ]
     )

@@ -86,7 +86,7 @@ class Tank:
         if pierces and not low < 0.0 < high:
             raise SwelltreeError(
                 f"body '{name}' reaches from z = {low:.4g} m to {high:.4g} m and does not pierce "
-                "the surface. Leave meridians out, or move the body."
+                "the surface. Move it to where it floats, or wholly under water."
             )
         if not pierces and low >= 0.0:
             raise SwelltreeError(
@@ -96,8 +96,8 @@ class Tank:
             )
         if not pierces and high >= 0.0:
             raise SwelltreeError(
-                f"body '{name}' reaches up to z = {high:.4g} m. Give meridians for a body that "
-                "pierces the surface, or keep the whole body under water."
+                f"body '{name}' reaches up to z = {high:.4g} m, and ends neither under the still "
+                "water nor above it. Lower it to keep it under water, or raise it to float."
             )
         if self.symmetric and not pierces and vertices[:, 1].min() < 0.0:
             raise SwelltreeError(

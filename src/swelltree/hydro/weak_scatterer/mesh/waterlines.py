@@ -16,6 +16,22 @@ CORNER = math.cos(math.radians(30.0))  # of the turn of a waterline, beyond whic
 MIN_VERTICES = 8  # vertices around a hull
 
 
+def waterline_count(placed: Surface) -> int:
+    """Number of closed lines in which z = 0 cuts a hull that stands in the world."""
+    z = placed.vertices[:, 2]
+    tiny = 1e-9 * np.abs(placed.vertices).max()
+    cut = crossed_edges(placed.triangles, z, tiny)
+    return _pieces(placed.triangles, cut, np.where(z > tiny, 1, -1)) if len(cut) else 0
+
+
+def crossed_edges(triangles: np.ndarray, z: np.ndarray, tiny: float) -> np.ndarray:
+    """Edges that the still water cuts; vertices on it count as under it (k, 2)."""
+    side = z > tiny
+    edges = np.concatenate([triangles[:, [i, (i + 1) % 3]] for i in range(3)])
+    edges = np.unique(np.sort(edges, axis=1), axis=0)
+    return edges[side[edges[:, 0]] != side[edges[:, 1]]]
+
+
 def still_waterline(name: str, placed: Surface) -> np.ndarray:
     """The line in which z = 0 cuts a closed hull, counter-clockwise about its middle (k, 2) [m].
 
@@ -25,20 +41,9 @@ def still_waterline(name: str, placed: Surface) -> np.ndarray:
     """
     z = placed.vertices[:, 2]
     tiny = 1e-9 * np.abs(placed.vertices).max()
-    # vertices on the water count as under it
-    side = np.where(z > tiny, 1, -1)
-    edges = np.concatenate([placed.triangles[:, [i, (i + 1) % 3]] for i in range(3)])
-    edges = np.unique(np.sort(edges, axis=1), axis=0)
-    a, b = edges[side[edges[:, 0]] != side[edges[:, 1]]].T
+    a, b = crossed_edges(placed.triangles, z, tiny).T
     if not len(a):
         raise SwelltreeError(f"body '{name}' does not pierce the surface. Move the body.")
-    count = _pieces(placed.triangles, np.stack([a, b], 1), side)
-    if count > 1:
-        raise SwelltreeError(
-            f"body '{name}': the still water cuts its hull in {count} separate waterlines, and a "
-            "WeakScatterer meshes one around each body. Describe each hull or column as a body of "
-            "its own and join them with Weld, or use hydro data (run_bem)."
-        )
     part = np.clip(z[a] / (z[a] - z[b]), 0.0, 1.0)[:, None]
     points = (placed.vertices[a] * (1 - part) + placed.vertices[b] * part)[:, :2]
     middle = 0.5 * (points.min(0) + points.max(0))

@@ -50,23 +50,18 @@ def monolithic(water: Hydrodynamics, prepared: Prepared, system: Mechanics) -> F
     n, flux, v = len(A), len(second.flux), len(system.load)
     S = matrices.per_flux
     CK = second.per_acceleration
-    # of the vertices of bodies those of a waterline belong to the free surface, where it is known
-    top = len(second.surface_rate)
-    known, wrench_of = jnp.zeros(n).at[:top].set(second.surface_rate), second.wrench_of
-    unknown = jnp.eye(n).at[jnp.arange(top), jnp.arange(top)].set(0.0)
-    pick = jnp.eye(n)[prepared.wet]
     big = jnp.block(
         [
             [A, -S, jnp.zeros((n, v))],
             [jnp.zeros((flux, n)), jnp.eye(flux), -CK @ J],
-            [-J.T @ wrench_of @ pick @ unknown, jnp.zeros((v, flux)), system.mass],
+            [-J.T @ second.wrench_of, -J.T @ second.wrench_of_flux, system.mass],
         ]
     )
     right = jnp.concatenate(
         [
             second.right,
             CK @ system.bias + second.flux,
-            system.load + J.T @ (second.known + wrench_of @ pick @ known),
+            system.load + J.T @ second.known,
         ]
     )
     return jnp.linalg.solve(big, right)[n + flux :]

@@ -35,7 +35,7 @@ from swelltree.hydro.weak_scatterer.motion.bodies import (
 from swelltree.hydro.weak_scatterer.motion.edges import edge_wrench
 from swelltree.hydro.weak_scatterer.motion.scene import Scene, vertices_at
 from swelltree.hydro.weak_scatterer.motion.smoothing import smoothing_rates
-from swelltree.hydro.weak_scatterer.motion.strip import strip_wrench
+from swelltree.hydro.weak_scatterer.motion.strip import bent_wrench, strip_wrench
 from swelltree.hydro.weak_scatterer.problem.assembly import (
     FixedBlocks,
     Matrices,
@@ -194,11 +194,10 @@ class Bodies:
 
 @pytree()
 class Prepared:
-    """Matrices of a geometry, their factors, and the vertices of bodies among the rows."""
+    """Matrices of a geometry and their factors."""
 
     matrices: Matrices
     factors: Factors | Reused
-    wet: Array
 
 
 @pytree()
@@ -221,17 +220,18 @@ class SecondProblem(NamedTuple):
         right: right side of bodies without acceleration, flux left out.
         flux: of bodies without acceleration at corners of triangles [m/s^2].
         per_acceleration: flux for unit accelerations of all bodies (corners, 6 bodies).
-        wrench_of: wrench of a potential rate at the vertices of bodies (6 bodies, vertices).
-        known: wrench without that of the potential rate (6 bodies,).
-        surface_rate: of the potential on the free surface [m^2/s^2].
+        wrench_of: wrench of the solution, which is the flux on the free surface and the rate of the
+            potential elsewhere (6 bodies, vertices).
+        wrench_of_flux: wrench of the flux at corners of triangles (6 bodies, corners).
+        known: wrench of what is known (6 bodies,).
     """
 
     right: Array
     flux: Array
     per_acceleration: Array
     wrench_of: Array
+    wrench_of_flux: Array
     known: Array
-    surface_rate: Array
 
 
 class Hydrodynamics(NamedTuple):
@@ -273,7 +273,7 @@ def prepare(
     matrices = assemble(scene.boundary, vertices, fixed=stored.fixed)
     A = matrices.unknowns
     factors = factored(A) if stored.factors is None else reused(stored.factors, A)
-    return Prepared(matrices, factors, scene.boundary.wet)
+    return Prepared(matrices, factors)
 
 
 def stored_for_run(scene: Scene, wave: Incident, iterated: bool, single: bool) -> Retained:
@@ -319,27 +319,44 @@ def evaluate(
     top, vertex_velocity = vertices[: boundary.surface], plan_velocity(scene, wave, t, bodies)
     rates = surface_rates(scene, wave, t, top, vertex_velocity, water.phi, water.eta, q)
     # second problem: the same for the time derivative, and for unit accelerations
+    at_top, wrench_of, wrench_of_flux = _wrench_operators(scene, wave, t, vertices, wet)
     second = SecondProblem(
         right=-matrices.dipole[:, : boundary.surface] @ rates.fixed_potential,
         flux=flux_rate(scene, wet, known, phi, bodies.velocity).reshape(-1),
         per_acceleration=unit_fluxes(scene, wet),
-        wrench_of=wrench_operator(scene, wet),
+        wrench_of=wrench_of,
+        wrench_of_flux=wrench_of_flux,
         known=pressure_wrench(scene, wet, known_pressure(scene, wet, known, phi)).reshape(-1)
         + edge_wrench(scene, wet, known, phi).reshape(-1)
         + buoyancy(scene, wave, t, bodies).reshape(-1)
-        + strip_wrench(scene, wave, t, water.eta, bodies).reshape(-1),
-        surface_rate=rates.fixed_potential,
+        + strip_wrench(scene, wave, t, water.eta, bodies).reshape(-1)
+        + at_top @ rates.fixed_potential,
     )
-    sources = matrices.per_flux
-    right = jnp.concatenate(
-        [(second.right + sources @ second.flux)[:, None], sources @ second.per_acceleration], 1
-    )
+    flux = jnp.concatenate([second.flux[:, None], second.per_acceleration], 1)
+    right = (matrices.per_flux @ flux).at[:, 0].add(second.right)
     result = factors.solve(right)
     known_rate = jnp.zeros((boundary.surface, right.shape[1])).at[:, 0].set(rates.fixed_potential)
     rate = on_bodies(scene, known_rate, result)
-    wrenches = second.wrench_of @ rate
+    wrenches = wrench_of @ result + wrench_of_flux @ flux
     wrench, added_mass = wrenches[:, 0] + second.known, -wrenches[:, 1:]
     return Hydrodynamics(rates, wrench, added_mass, second, phi, rate, q)
+
+
+def _wrench_operators(
+    scene: Scene, wave: Incident, t: Array, vertices: Array, wet: Wetted
+) -> tuple[Array, Array, Array]:
+    """Wrenches of the rate of the potential on the free surface, of the solution, of the flux."""
+    boundary, top = scene.boundary, scene.boundary.surface
+    of_rate, of_top = wrench_operator(scene, wet), jnp.zeros((6 * len(boundary.bodies), top))
+    corners = 3 * len(boundary.wet_triangles)
+    of_flux = jnp.zeros((len(of_top), corners))
+    bent = bent_wrench(scene, wave, t, vertices, wet)
+    if bent is not None:
+        nothing = jnp.zeros(len(boundary.wet)), jnp.zeros(top), jnp.zeros(corners)
+        more, of_top, of_flux = jax.jacrev(bent, argnums=(0, 1, 2))(*nothing)
+        of_rate = of_rate + more
+    spread = jnp.zeros((len(of_rate), boundary.vertices)).at[:, boundary.wet].add(of_rate)
+    return spread[:, :top], jnp.concatenate([of_top, spread[:, top:]], 1), of_flux
 
 
 def surface_only(

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from swelltree.describe.bodies.panels import Panels
 from swelltree.describe.bodies.solids import immersed_of_panels
 from swelltree.describe.errors import SwelltreeError
+from swelltree.hydro.weak_scatterer.mesh.columns import columns
 from swelltree.hydro.weak_scatterer.mesh.holes import pierced_surface
 from swelltree.hydro.weak_scatterer.mesh.meridians import Meridians, meridians
 from swelltree.hydro.weak_scatterer.mesh.surface import Surface
 from swelltree.hydro.weak_scatterer.mesh.tank import Tank, free_surface
-from swelltree.hydro.weak_scatterer.mesh.waterlines import meeting_angles, still_waterline
+from swelltree.hydro.weak_scatterer.mesh.waterlines import (
+    meeting_angles,
+    still_waterline,
+    waterline_count,
+)
 from swelltree.hydro.weak_scatterer.motion.waterline import (
     REACH,
     Shell,
     build_shell,
     following,
+    ring_triangles,
     shell_triangles,
     shell_vertices,
     still_lengths,
@@ -69,7 +76,7 @@ def meshed(
     """
     half = tank.symmetric
     cut = {i: _cut(f, half) for i, f in enumerate(floaters) if f.meridians is not None}
-    rings = [ring for _, _, ring, _ in cut.values()]
+    rings = [tube.ring for _, tubes in cut.values() for tube in tubes]
     top = pierced_surface(tank, rings, over) if cut or len(over) else free_surface(tank)
     shells, parts, hulls, first = [], [], [], 0
     for number, floater in enumerate(floaters):
@@ -77,15 +84,64 @@ def meshed(
             parts.append((len(floater.surface.vertices), floater.surface.triangles[:, ::-1]))
             hulls.append(floater.surface.vertices)
             continue
-        lines, wet, ring, steps = cut[number]
-        reach = _reach(tank, ring, [r for r in rings if r is not ring])
-        follow = following(top.vertices[:, :2], ring, reach, half)
-        shells.append(build_shell(lines, wet, follow, ring, steps, number, first))
-        own, triangles = shell_triangles(len(ring), steps, half)
-        parts.append((own, np.where(triangles < own, triangles, triangles + first)))
-        hulls.append(np.zeros((0, 3)))
-        first += len(ring)
+        lower, tubes = cut[number]
+        own, triangles = len(lower.vertices), [lower.triangles[:, ::-1]]
+        total = own + sum(tube.own for tube in tubes)
+        for tube in tubes:
+            lines = len(tube.ring)
+            reach = _reach(tank, tube.ring, [r for r in rings if r is not tube.ring])
+            follow = following(top.vertices[:, :2], tube.ring, reach, half)
+            shells.append(
+                build_shell(
+                    tube.lines, tube.wet, follow, tube.ring, tube.steps, number, first,
+                    open_below=tube.edge is not None,
+                )
+            )  # fmt: skip
+            faces = tube.triangles(half)
+            at = np.concatenate(
+                [
+                    [] if tube.edge is None else tube.edge,
+                    own + np.arange(tube.own),
+                    total + first + np.arange(lines),
+                ]
+            )
+            triangles.append(at.astype(int)[faces])
+            own, first = own + tube.own, first + lines
+        parts.append((total, np.concatenate(triangles)))
+        hulls.append(lower.vertices)
     return top, tuple(shells), parts, hulls
+
+
+class Tube(NamedTuple):
+    """A hull around one of its waterlines.
+
+    Args:
+        lines: that follow the water.
+        wet: length of each in still water [m].
+        ring: still waterline (line, 2) [m].
+        steps: of the mesh along the lines.
+        edge: vertices of the triangles below, with which the lines begin; None: at a keel.
+    """
+
+    lines: Meridians
+    wet: np.ndarray
+    ring: np.ndarray
+    steps: int
+    edge: np.ndarray | None = None
+
+    @property
+    def own(self) -> int:
+        """Vertices between the edge, or the keel, and the waterline."""
+        return (self.steps - 1) * len(self.ring) + (self.edge is None)
+
+    def triangles(self, half: bool) -> np.ndarray:
+        """With normals out of the water: keel or edge first, the waterline last."""
+        if self.edge is None:
+            return shell_triangles(len(self.ring), self.steps, half)[1]
+        return ring_triangles(np.arange((self.steps + 1) * len(self.ring)), len(self.ring), half)
+
+
+NOTHING = Surface(np.zeros((0, 3)), np.zeros((0, 3), int))
 
 
 def _reach(tank: Tank, ring: np.ndarray, others: Sequence[np.ndarray]) -> float:
@@ -96,9 +152,19 @@ def _reach(tank: Tank, ring: np.ndarray, others: Sequence[np.ndarray]) -> float:
     return min([REACH * size, rim, *(0.95 * gap for gap in gaps)])
 
 
-def _cut(floater: Floater, half: bool) -> tuple[Meridians, np.ndarray, np.ndarray, int]:
-    """Lines of a hull that pierces the surface, their wet lengths, waterline and steps."""
+def _cut(floater: Floater, half: bool) -> tuple[Surface, list[Tube]]:
+    """A hull that pierces the surface around its waterlines, and its triangles below."""
     assert floater.meridians is not None
+    count = waterline_count(floater.placed)
+    if count > 1:
+        if half or floater.rings is not None:
+            what = "symmetric=True" if half else "crossing"
+            raise SwelltreeError(
+                f"body '{floater.name}': the still water cuts its hull in {count} separate "
+                f"waterlines, which a tank with {what} does not mesh. Leave {what} out, or "
+                "describe each hull or column as a body of its own and join them with Weld."
+            )
+        return _columns(floater)
     turn = np.eye(3) if floater.rotation is None else np.asarray(floater.rotation, float)
     line = still_waterline(floater.name, floater.placed)
     middle = 0.5 * (line.min(0) + line.max(0))
@@ -110,7 +176,27 @@ def _cut(floater: Floater, half: bool) -> tuple[Meridians, np.ndarray, np.ndarra
     shift = turn.T @ (axis - up * (axis @ up))
     at = meeting_angles(line @ turn[:2, :2], middle @ turn[:2, :2], floater.meridians, half)
     lines = meridians(floater.name, floater.surface.moved(-shift), at, half)
-    return _with_displacement(floater, lines, half, shift)
+    return NOTHING, [Tube(*_with_displacement(floater, lines, half, shift))]
+
+
+def _columns(floater: Floater) -> tuple[Surface, list[Tube]]:
+    """A hull with several waterlines."""
+    assert floater.meridians is not None
+    place = np.asarray(floater.position, float)
+    turn = np.eye(3) if floater.rotation is None else np.asarray(floater.rotation, float)
+    lower, found = columns(floater.name, floater.surface, place, turn)
+    tubes = []
+    for column in found:
+        wet = still_lengths(column.lines, place, turn)
+        steps = max(2, round(float(wet.mean()) / floater.meridians))
+        lines = column.lines.divided(wet, steps)
+        wet = still_lengths(lines, place, turn)
+        bare = build_shell(
+            lines, wet, np.zeros((0, len(wet))), np.zeros((len(wet), 2)), steps, 0, open_below=True
+        )
+        _, water = shell_vertices(bare, None, 0.0, place, turn)
+        tubes.append(Tube(lines, wet, water[:, :2], steps, column.edge))
+    return lower, tubes
 
 
 def _with_displacement(

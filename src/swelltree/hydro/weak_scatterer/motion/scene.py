@@ -216,11 +216,12 @@ def vertices_at(
         level = surface(wave, t, submerged[:, :2]).level if scene.wavy else 0.0
         submerged = submerged.at[:, 2].set(jnp.minimum(submerged[:, 2], level - depth))
     parts = [submerged]
-    fixed, own = scene.still, {}
+    fixed, own = scene.still, {shell.body: [] for shell in scene.shells}
     plan = fixed[: scene.boundary.surface, :2]
     for shell in scene.shells:
         at = (position[shell.body], rotation[shell.body])
-        own[shell.body], ring = shell_vertices(shell, wave if scene.wavy else None, t, *at)
+        wet, ring = shell_vertices(shell, wave if scene.wavy else None, t, *at)
+        own[shell.body].append(wet)
         plan = plan + around(shell, ring[:, :2])
     if scene.shells:
         fixed = fixed.at[: scene.boundary.surface, :2].set(plan)
@@ -269,8 +270,8 @@ def left_the_water(scene: Scene, wave: Incident, t: Array, bodies: Bodies) -> Ar
     return low | jnp.any(place[:, 2] >= level)
 
 
-def _in_order(scene: Scene, submerged: Array, own: dict[int, Array]) -> list[Array]:
-    """Vertices of all bodies in the order of the floaters.
+def _in_order(scene: Scene, submerged: Array, own: dict[int, list[Array]]) -> list[Array]:
+    """Vertices of all bodies in the order of the floaters: those that stay on a body, then others.
 
     A body that may cross the surface has room for its whole hull, which its wet part takes while
     the surface cuts it.
@@ -278,15 +279,14 @@ def _in_order(scene: Scene, submerged: Array, own: dict[int, Array]) -> list[Arr
     cut = {shell.body: shell.cut for shell in scene.shells if shell.cut is not None}
     result, first = [], 0
     for number, count in enumerate(scene.boundary.bodies):
-        if number in own and number not in cut:
-            result.append(own[number])
+        moving, part = own.get(number, []), cut.get(number)
+        stays = count if part is not None else count - sum(len(wet) for wet in moving)
+        hull = submerged[first : first + stays]
+        first += stays
+        if part is None:
+            result += [hull, *moving]
             continue
-        hull = submerged[first : first + count]
-        first += count
-        part = cut.get(number)
-        if number in own and part is not None:
-            wet = own[number]
-            room = jnp.concatenate([wet, jnp.broadcast_to(wet[:1], (count - len(wet), 3))])
-            hull = jnp.where(part > 0.0, room, hull)
-        result.append(hull)
+        (wet,) = moving
+        room = jnp.concatenate([wet, jnp.broadcast_to(wet[:1], (count - len(wet), 3))])
+        result.append(jnp.where(part > 0.0, room, hull))
     return result

@@ -9,16 +9,28 @@ waterline sweeps over an area in plan, and the pressure in the strip does the wo
 
 of second order, so that it belongs to mean forces (Pinkster 1980, the relative wave elevation). No
 strip is higher than the hull above the surface, nor deeper than the hull below it.
+
+The last panels below the waterline become higher and lower with it. Over their height L the rate
+:math:`\psi` of the potential bends, linear panels have it straight, and what they miss,
+
+.. math:: \int \psi\,ds - \tfrac12 L(\psi_0 + \psi_1) =
+    \tfrac16 L^2\left(\frac{\psi_1 - \psi_0}{L} - \psi'_1\right) ,
+
+goes with the square of a height that the waterline changes: together with the elevation this has a
+mean of second order. The slope :math:`\psi'_1` at the waterline follows from the flux through the
+free surface and through the hull. (Hemisphere that heaves by 1.9 times the wave, panels of 0.3 m:
+mean force 12 % below the far field without it, 1 % above it with it.)
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from jaxtyping import Float
 
 from swelltree.hydro.weak_scatterer.incident.interface import Incident, flow, surface
-from swelltree.hydro.weak_scatterer.motion.bodies import EVEN
+from swelltree.hydro.weak_scatterer.motion.bodies import EVEN, Wetted, tangential, triangle_owner
 from swelltree.hydro.weak_scatterer.motion.scene import Scene, vertices_at
 from swelltree.jit import Array, jax, jnp
 
@@ -137,3 +149,57 @@ def _reach(
         high = jnp.where(eta[number] > 0.0, top - level, level - keel)
         result = result.at[number].set(jnp.maximum(high, 0.0))
     return result
+
+
+MIN_WEDGE = 0.1  # square of the sine of the angle between hull and surface, taken at least
+
+
+def bent_wrench(
+    scene: Scene, wave: Incident, t: Array, vertices: Float[Array, "vertex xyz"], wet: Wetted
+) -> Callable[[Array, Array, Array], Float[Array, " dofs"]] | None:
+    """Wrench of what linear panels miss below waterlines; None: no waterline moves.
+
+    The function is linear in the rate of the potential at the vertices of bodies (wet,) [m^2/s^2],
+    in its flux on the free surface (surface,), and in that at corners of bodies (corners,) [m/s^2].
+
+    Args:
+        scene: the water.
+        wave: incident.
+        t: [s].
+        vertices: all, where they are [m].
+        wet: triangles of bodies.
+    """
+    if not (scene.shells and scene.moving):
+        return None
+    boundary, n = scene.boundary, scene.boundary.surface
+    faces = boundary.triangles[boundary.on_bodies]
+    ends = [
+        jnp.where(f < n, f, 0) for f in (jnp.roll(faces, -1, axis=1), jnp.roll(faces, -2, axis=1))
+    ]
+    sides = jnp.roll(wet.corner, -2, axis=1) - jnp.roll(wet.corner, -1, axis=1)
+    there = (boundary.waterline > 0.0) & (wet.area[:, None] > 0.0)
+    length = jnp.where(there, jnp.linalg.norm(sides, axis=2), 1.0)
+    height = jnp.where(there, 2.0 * wet.area[:, None] / length, 0.0)
+    # along the hull to the waterline: the triangle lies to the left of its side, seen from inside
+    up = -jnp.cross(wet.normal[:, None], sides / length[..., None])
+    slopes = surface(wave, t, vertices[:n, :2]).slope if scene.wavy else jnp.zeros((n, 2))
+    level = jnp.concatenate([-slopes, jnp.ones((n, 1))], 1)
+    level = level / jnp.linalg.norm(level, axis=1)[:, None]
+    top = 0.5 * (level[ends[0]] + level[ends[1]])
+    cosine = (top * wet.normal[:, None]).sum(-1)
+    lift = (up * top).sum(-1) / jnp.maximum(1.0 - cosine**2, MIN_WEDGE)
+    motion = 0.5 * (jnp.roll(wet.motion, -1, axis=1) + jnp.roll(wet.motion, -2, axis=1))
+    weight = -scene.rho * (length * height**2 / 6.0)[..., None] * motion
+
+    def wrench(rate: Array, surface_flux: Array, flux: Array) -> Array:
+        hull = flux.reshape(-1, 3)
+        hull = 0.5 * (jnp.roll(hull, -1, axis=1) + jnp.roll(hull, -2, axis=1))
+        water = 0.5 * (surface_flux[ends[0]] + surface_flux[ends[1]])
+        straight = (tangential(wet, rate[boundary.wet_triangles])[:, None] * up).sum(-1)
+        bent = straight - lift * (water - cosine * hull)
+        each = (bent[..., None] * weight).sum(1)
+        total = jnp.zeros((len(boundary.bodies), 6)).at[triangle_owner(scene)].add(each)
+        total = total * (1.0 + EVEN) if boundary.mirrors.symmetric else total
+        return total.reshape(-1)
+
+    return wrench

@@ -18,7 +18,7 @@ MARGIN = 0.3  # of the step below the still waterline
 REACH = 6.0  # radii of the waterline over which the mesh around follows it
 
 
-@pytree("rings", "body", "first")
+@pytree("rings", "body", "first", "open_below")
 class Shell:
     """A hull that pierces the surface.
 
@@ -33,6 +33,7 @@ class Shell:
         first: vertex of the free surface with which its waterline begins.
         cut: of a body that may cross the surface: 1.0 while the surface cuts it, else 0.0; None: it
             stays on the surface.
+        open_below: its lines begin at an edge of other triangles of the body, not at one keel.
     """
 
     points: Float[Array, "line place xyz"]
@@ -44,6 +45,7 @@ class Shell:
     body: int
     first: int = 0
     cut: Array | None = None
+    open_below: bool = False
 
 
 def shell_triangles(lines: int, rings: int, half: bool) -> tuple[int, np.ndarray]:
@@ -52,12 +54,20 @@ def shell_triangles(lines: int, rings: int, half: bool) -> tuple[int, np.ndarray
     The keel is vertex 0, rings follow from below; vertices of the waterline come after all.
     """
     inside = 1 + (rings - 1) * lines
-    ring = 1 + np.arange(rings * lines).reshape(rings, lines)
+    ring = 1 + np.arange(rings * lines)
+    here = ring[: lines - 1] if half else ring[:lines]
+    ahead = ring[1:lines] if half else np.roll(here, -1)
+    fan = np.stack([np.zeros_like(here), here, ahead], -1)
+    return inside, np.concatenate([fan, ring_triangles(ring, lines, half)])
+
+
+def ring_triangles(rings: np.ndarray, lines: int, half: bool) -> np.ndarray:
+    """Triangles between rings of vertices from below, normals out of the water."""
+    ring = rings.reshape(-1, lines)
     here, ahead = (ring[:, :-1], ring[:, 1:]) if half else (ring, np.roll(ring, -1, axis=1))
-    fan = np.stack([np.zeros_like(here[0]), here[0], ahead[0]], -1)
     one = np.stack([here[:-1], ahead[1:], ahead[:-1]], -1).reshape(-1, 3)
     two = np.stack([here[:-1], here[1:], ahead[1:]], -1).reshape(-1, 3)
-    return inside, np.concatenate([fan, one, two])
+    return np.concatenate([one, two])
 
 
 def following(places: np.ndarray, ring: np.ndarray, reach: float, half: bool) -> np.ndarray:
@@ -103,6 +113,8 @@ def build_shell(
     rings: int,
     body: int,
     first: int = 0,
+    *,
+    open_below: bool = False,
 ) -> Shell:
     """A shell of divided meridians.
 
@@ -114,6 +126,7 @@ def build_shell(
         rings: steps of the mesh from the keel to the waterline.
         body: number of the floater.
         first: vertex of the free surface with which its waterline begins.
+        open_below: the lines begin at an edge of other triangles.
     """
     return Shell(
         points=lines.points,
@@ -124,6 +137,7 @@ def build_shell(
         rings=rings,
         body=body,
         first=first,
+        open_below=open_below,
     )
 
 
@@ -155,7 +169,8 @@ def shell_vertices(
     else:
         result = jax.vmap(_along)(_places(shell, wet), jnp.asarray(shell.arc), world)
     rings = xp.swapaxes(result, 0, 1)
-    inside = xp.concatenate([rings[0, :1], rings[1:-1].reshape(-1, 3)])
+    keel = rings[0, : 0 if shell.open_below else 1]
+    inside = xp.concatenate([keel, rings[1:-1].reshape(-1, 3)])
     return inside, rings[-1]
 
 
