@@ -180,7 +180,7 @@ def test_the_schema_knows_every_kind_of_variation():
         ('base = "buoy.toml"', 'base = "boy.toml"', "does not exist"),
         ('study = "swell"', 'study = "swel"', "Did you mean 'swell'?"),
         ('study = "swell"', "", "there is no duration"),
-        ("step = 0.2", "step = 0.0", "step 0.0 is not positive"),
+        ("step = 0.2", "step = 0.0", "step 0.0 s is not positive"),
         ("step = 0.2", "stepp = 0.2", "has no 'stepp'. Did you mean 'step'?"),
         ("step = 0.2", 'device = "gpus"', "Did you mean 'gpu'?"),
         ("step = 0.2", 'precision = "float32"', "precision 'float32' is for device 'gpu'"),

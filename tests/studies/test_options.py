@@ -62,6 +62,16 @@ def test_python_files_and_command_line_have_the_same_options(name):
             assert said in " ".join(str(inspect.getdoc(function)).split())
 
 
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_what_files_hold_by_default_is_taken_again(name):
+    cls = FUNCTIONS[name][2]
+    needed = {"name": "one", "sea": {"type": "regular", "height": 1, "period": 8}}
+    needed |= {"duration": 10.0, "gallery": "rm3"}
+    fields = {field.name for field in dataclasses.fields(cls)}
+    one = cls(**{word: value for word, value in needed.items() if word in fields})
+    assert one.replace() == one
+
+
 def schema_of(cls):
     rows = sw.case_schema()["properties"]["studies"]["items"]["oneOf"]
     return next(row for row in rows if row["title"] == cls.__name__)

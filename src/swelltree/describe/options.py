@@ -319,7 +319,7 @@ class ManyRuns(Sampling, total=False):
     """of time stepping [s]; the longest whose error is small enough if not given."""
     tolerance: Annotated[Number, Option(1e-3, positive=True)]
     """that error, of the standard deviation of a channel."""
-    channels: Annotated["Sequence[str] | None", Option(file=Channels)]
+    channels: Annotated["Sequence[str] | None", Option(file=Channels | None)]
     """names of results that are kept; motion, PTOs and lines if not given."""
     reduce: Annotated[Channels, Option(("statistics",))]
     """what is kept of them: "statistics", "peaks", "fatigue", "series"."""
