@@ -38,6 +38,7 @@ from swelltree.describe.values import Names as Channels
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import numpy as np
     import xarray as xr
 
     from swelltree.jit.arrays import Array
@@ -405,8 +406,8 @@ class DragOption(RadiationOption, total=False):
     drag: Annotated[DragName, Option("none")]
     """"none" (only the linear part that drag has about a mean current), "harmonic" (equivalent
     drag in a regular wave) or "stochastic" (in a Gaussian sea)."""
-    start: Annotated["State | None", Option(file=PYTHON_ONLY)]
-    """state from which the equilibrium is sought."""
+    start: Annotated["State | str | None", Option(file=PYTHON_ONLY)]
+    """state from which the equilibrium is sought; "described", the assembled one, if not given."""
 
 
 class RaoOptions(DragOption, Provenance, total=False):
@@ -448,7 +449,7 @@ class SteadyStateOptions(PeriodicOptions, total=False):
     """estimated error of the motion at which Newton stops [m, rad]."""
     max_iterations: Annotated[Count, Option(30)]
     """of Newton."""
-    start: Annotated["Array | None", Option(file=PYTHON_ONLY)]
+    start: Annotated["np.ndarray | str | None", Option(file=PYTHON_ONLY)]
     """coefficients to begin from; the equilibrium if not given."""
     stability: Annotated[Flag, Option(False)]
     """also give the Floquet multipliers (needs radiation="state_space")."""
