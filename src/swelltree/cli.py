@@ -413,8 +413,8 @@ def _options_of_words(changes: Sequence[str] | None) -> NamedValues:
 
     result: NamedValues = {}
     for word in changes or ():
-        name, is_given, text = word.partition("=")
-        if not is_given:
+        name, equals, text = word.partition("=")
+        if not equals:
             raise SwelltreeError(f"--set {word}: there is no '='. Give e.g. --set duration=60.")
         try:
             result[name.strip()] = tomllib.loads(f"x = {text}")["x"]

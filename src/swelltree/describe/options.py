@@ -557,9 +557,9 @@ def _helps() -> dict[str, dict[str, str]]:
     return result
 
 
-def complete(group: type, **given: object) -> NamedValues:
+def complete(group: type, **values: object) -> NamedValues:
     """All options of a group: those given, and the defaults of the others."""
-    return {name: each.option.default for name, each in options_of(group).items()} | given
+    return {name: each.option.default for name, each in options_of(group).items()} | values
 
 
 def check_positive(
@@ -598,14 +598,14 @@ def with_options(group: type) -> Callable[[F], F]:
         names = {p.name for p in own}
 
         @functools.wraps(function)
-        def called(*args: object, **given: object) -> object:
-            unknown = next((name for name in given if name not in known.keys() | names), None)
+        def called(*args: object, **values: object) -> object:
+            unknown = next((name for name in values if name not in known.keys() | names), None)
             if unknown is not None:
                 raise TypeError(
                     f"{function.__name__}() got an unexpected keyword argument '{unknown}'."
                     f"{suggest(unknown, (*names, *known))}"
                 )
-            return function(*args, **complete(group, **given))
+            return function(*args, **complete(group, **values))
 
         called.__doc__ = _with_help(function.__doc__, group, known)
         rows = [

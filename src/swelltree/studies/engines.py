@@ -59,8 +59,8 @@ def engine_of_study(model: Model, study: Study) -> str:
         if isinstance(study, PERIODIC):
             waves = None if study.sea is None else realised(model, study.sea, specified["case"])
             length = period_of(study.type, waves, specified["period"])
-            given = specified["harmonics"]
-            count = harmonics_for(study.type, waves, length, given, HARMONICS, HIGHER)
+            harmonics = specified["harmonics"]
+            count = harmonics_for(study.type, waves, length, harmonics, HARMONICS, HIGHER)
             how_fine = specified["nodes"], specified["radiation"]
             requested = PeriodRequest(waves, length, count, *how_fine)
             Nodes(how, set_up(model, how, requested)).prepare()

@@ -69,39 +69,39 @@ def optimal_control(
         pto: name or names of the PTOs driven; all plain ones, or all others where there are no
             plain ones, if not given. u replaces the law of a PTO; spring and stops stay.
     """
-    given: NamedValues = {**options}
-    radiation, method, efficiency = given["radiation"], given["method"], given["efficiency"]
-    nodes, case = given["nodes"], given["case"]
+    chosen: NamedValues = {**options}
+    radiation, method, efficiency = chosen["radiation"], chosen["method"], chosen["efficiency"]
+    nodes, case = chosen["nodes"], chosen["case"]
     check_traced("optimal_control", model, sea)
     _check(method, efficiency, radiation)
     ports = find_ports(model, pto)
-    specified = {name: given[name] for name in LIMITS}
+    specified = {name: chosen[name] for name in LIMITS}
     of_machines = machine_limits(model, ports.names, ports.place)
     required = SearchRequest(
         with_machine_limits(specified, of_machines),
         float(efficiency),
-        read_losses(ports, given["copper_loss"]),
-        given["tol"],
-        given["max_iterations"],
-        given["limit_points"],
-        given["starts"],
+        read_losses(ports, chosen["copper_loss"]),
+        chosen["tol"],
+        chosen["max_iterations"],
+        chosen["limit_points"],
+        chosen["starts"],
         nodes,
-        given["compare"],
+        chosen["compare"],
     )
     off = off_the_stops(of_machines, read_limits(ports, required.limits, 1.0), ports.names)
     study = ControlStudy.of(
-        model, chosen_formulation(given["formulation"]), ports, off, radiation, method
+        model, chosen_formulation(chosen["formulation"]), ports, off, radiation, method
     )
 
     def of_case(one: int | str) -> xr.Dataset:
         waves = realised(model, sea, one)
-        length = period_of("optimal_control", waves, given["period"])
+        length = period_of("optimal_control", waves, chosen["period"])
         count = harmonics_for(
-            "optimal_control", waves, length, given["harmonics"], HARMONICS, HIGHER
+            "optimal_control", waves, length, chosen["harmonics"], HARMONICS, HIGHER
         )
         requested = PeriodRequest(waves, length, count, nodes, radiation)
-        result = study.result(requested, required, given["replay"]).assign_attrs(case=str(one))
-        return result.assign_attrs(given["provenance"] or {})
+        result = study.result(requested, required, chosen["replay"]).assign_attrs(case=str(one))
+        return result.assign_attrs(chosen["provenance"] or {})
 
     with one_thread():
         if isinstance(case, int | str):

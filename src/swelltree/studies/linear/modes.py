@@ -60,13 +60,13 @@ def modes(model: Model, **options: Unpack[ModesOptions]) -> xr.Dataset:
     Args:
         model: from `compile`.
     """
-    given: NamedValues = {**options}
-    provenance = given.pop("provenance") or {}
-    given["start"] = start = specified_state(given["start"], "modes")
+    chosen: NamedValues = {**options}
+    provenance = chosen.pop("provenance") or {}
+    chosen["start"] = start = specified_state(chosen["start"], "modes")
     if is_traced((model, start)):
-        return cast("xr.Dataset", modes_traced(model, **given))
-    model, source = _prepared(model, given["added_mass"])
-    how, at_equilibrium = chosen_formulation(given["formulation"]), given["at_equilibrium"]
+        return cast("xr.Dataset", modes_traced(model, **chosen))
+    model, source = _prepared(model, chosen["added_mass"])
+    how, at_equilibrium = chosen_formulation(chosen["formulation"]), chosen["at_equilibrium"]
     linear = linear_model(
         model, how, source, start=start, at_equilibrium=at_equilibrium, study="modes"
     )
@@ -101,10 +101,10 @@ def modes_traced(model: Model, **options: Unpack[ModesTracedOptions]) -> dict[st
     Args:
         model: from `compile`.
     """
-    given: NamedValues = {**options}
-    model, source = _prepared(model, given["added_mass"])
-    how = chosen_formulation(given["formulation"])
-    linear = traced_model(model, how, source, given["start"], given["at_equilibrium"])
+    chosen: NamedValues = {**options}
+    model, source = _prepared(model, chosen["added_mass"])
+    how = chosen_formulation(chosen["formulation"])
+    linear = traced_model(model, how, source, chosen["start"], chosen["at_equilibrium"])
     data = linear.radiation.data
     A = linear.internal.around(linear.state_matrix(), linear.total_mass)
     if data is not None:

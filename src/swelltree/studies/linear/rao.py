@@ -67,17 +67,17 @@ def rao(model: Model, **options: Unpack[RaoOptions]) -> xr.Dataset:
     Args:
         model: compiled with hydro data, or with members or bodies that feel waves without them.
     """
-    given: NamedValues = {**options}
-    radiation, drag, sea = given["radiation"], given["drag"], given["sea"]
-    amplitude, start = given["amplitude"], given["start"]
+    chosen: NamedValues = {**options}
+    radiation, drag, sea = chosen["radiation"], chosen["drag"], chosen["sea"]
+    amplitude, start = chosen["amplitude"], chosen["start"]
     check_traced("rao", model, start)
     refuse_lines_alone(model, "rao")
     with_lines, model = model, with_static_lines(model, "rao")
     check_no_drums(model, "rao")
     check_excited(model, radiation)
-    how = chosen_formulation(given["formulation"])
+    how = chosen_formulation(chosen["formulation"])
     check_drag(drag, amplitude, sea)
-    w, beta = requested(model, given["omega"], given["wave_direction"])
+    w, beta = requested(model, chosen["omega"], chosen["wave_direction"])
     linear = linear_model(model, how, radiation, start=start, drag_apart=drag != "none")
     a = 1.0 if amplitude is None else np.asarray(amplitude, float)
     pairs = np.repeat(w, len(beta)), np.tile(beta, len(w))
@@ -90,7 +90,7 @@ def rao(model: Model, **options: Unpack[RaoOptions]) -> xr.Dataset:
         response = with_drag(linear, waves, force, drag, system)
     y = response.y.reshape(len(w), len(beta), -1)
     attrs = {"radiation": radiation, "drag": drag, "drag_rounds": response.rounds}
-    result = _to_dataset(linear, w, beta, y, attrs | (given["provenance"] or {}))
+    result = _to_dataset(linear, w, beta, y, attrs | (chosen["provenance"] or {}))
     found = tensions(linear, waves.omega, response.y, system, response.lines)
     if found is None:
         return result

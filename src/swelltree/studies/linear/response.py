@@ -58,21 +58,21 @@ def response(model: Model, sea: AnySea, **options: Unpack[ResponseOptions]) -> x
         model: compiled with hydro data.
         sea: a described sea.
     """
-    given: NamedValues = {**options}
-    radiation, drag = given["radiation"], given["drag"]
+    chosen: NamedValues = {**options}
+    radiation, drag = chosen["radiation"], chosen["drag"]
     check_traced("response", model, sea)
     refuse_lines_alone(model, "response")
     with_lines, model = model, with_static_lines(model, "response")
     check_no_drums(model, "response")
     check_excited(model, radiation)
-    how = chosen_formulation(given["formulation"])
+    how = chosen_formulation(chosen["formulation"])
     check_drag(drag)
-    waves = waves_of(model, sea, given["case"])
+    waves = waves_of(model, sea, chosen["case"])
     w, beta, a, _ = waves
     if drag == "harmonic" and len(w) > 1:
         raise SwelltreeError("drag='harmonic' is for regular waves. Use drag='stochastic'.")
     linear = linear_model(
-        model, how, radiation, start=given["start"], drag_apart=drag != "none", study="response"
+        model, how, radiation, start=chosen["start"], drag_apart=drag != "none", study="response"
     )
     system = None if drag == "none" else line_system(linear, with_lines)
     moved = with_drag(linear, waves, linear.excitation(w, beta), drag, system)

@@ -84,19 +84,19 @@ def steady_state(
         harmonics: N of the series; nine, or twice the number of the highest component of the
             sea, if not given. `truncation_error` is the size of what is left out.
     """
-    given: NamedValues = {**options}
-    radiation, nodes, stability = given["radiation"], given["nodes"], given["stability"]
-    tol, max_iterations, start = given["tol"], given["max_iterations"], given["start"]
+    chosen: NamedValues = {**options}
+    radiation, nodes, stability = chosen["radiation"], chosen["nodes"], chosen["stability"]
+    tol, max_iterations, start = chosen["tol"], chosen["max_iterations"], chosen["start"]
     check_traced("steady_state", model, sea)
     refuse_lines_alone(model, "steady_state")
-    how = chosen_formulation(given["formulation"])
+    how = chosen_formulation(chosen["formulation"])
     if stability and linear_hydro(model) is not None and radiation != "state_space":
         raise SwelltreeError(
             "steady_state: stability needs the memory of the water as states. Give "
             "radiation='state_space' and compile the model so."
         )
-    waves = None if sea is None else realised(model, sea, given["case"])
-    length = period_of("steady_state", waves, given["period"])
+    waves = None if sea is None else realised(model, sea, chosen["case"])
+    length = period_of("steady_state", waves, chosen["period"])
     harmonics = harmonics_for("steady_state", waves, length, harmonics, HARMONICS, HIGHER)
     check_periodic(model, harmonics, nodes, radiation)
 
@@ -136,7 +136,7 @@ def steady_state(
         raise_faults(model)
         raise SwelltreeError(failure(solution, model, how))
     fine = _fine(periodic, lambda count: problem(model, count))
-    result = _to_dataset(model, how, periodic, solution, fine, radiation, given["provenance"])
+    result = _to_dataset(model, how, periodic, solution, fine, radiation, chosen["provenance"])
     if stability:
         result = _with_stability(result, model, how, solution, waves)
     time = result["time"].assign_attrs(period=length)

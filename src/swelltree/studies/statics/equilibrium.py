@@ -252,9 +252,9 @@ def equilibrium(model: Model, **options: Unpack[EquilibriumOptions]) -> xr.Datas
     Args:
         model: from `compile`.
     """
-    given: NamedValues = {**options}
-    formulation, provenance = given["formulation"], given["provenance"]
-    how, start = chosen_formulation(formulation), specified_state(given["start"], "equilibrium")
+    chosen: NamedValues = {**options}
+    formulation, provenance = chosen["formulation"], chosen["provenance"]
+    how, start = chosen_formulation(formulation), specified_state(chosen["start"], "equilibrium")
     if having(model, HasUnknowns):
         from swelltree.studies.statics.moored import moored_equilibrium
 
@@ -277,9 +277,9 @@ def equilibrium_traced(model: Model, **options: Unpack[EquilibriumTracedOptions]
     Args:
         model: from `compile`.
     """
-    given: NamedValues = {**options}
-    how = chosen_formulation(given["formulation"])
-    state, code = equilibrium_state(model, how, given["start"])
+    chosen: NamedValues = {**options}
+    how = chosen_formulation(chosen["formulation"])
+    state, code = equilibrium_state(model, how, chosen["start"])
     begin = start_phase(model, how)
     phase = Phase(state, begin.work, settled_at(model, how, state))
     channels = observe(model, how, jnp.zeros(()), phase)

@@ -48,14 +48,14 @@ def output_times(
     """
     if requested.get("times") is not None:
         return _specified(requested["times"])
-    duration, given = _number("duration", requested["duration"]), requested["output_step"]
+    duration, between = _number("duration", requested["duration"]), requested["output_step"]
     if not 0 < duration <= LONGEST:
         why = "not positive" if not duration > 0 else f"longer than three years ({LONGEST:g} s)"
         raise SwelltreeError(f"duration {duration:g} s is {why}. Give the seconds to simulate.")
-    if given is None:
+    if between is None:
         step = default_output_step(model, waves, duration, multiple_of)
     else:
-        step = _number("output_step", given)
+        step = _number("output_step", between)
     if not step > 0 or step > duration:
         raise SwelltreeError(
             f"output_step {step:g} s must lie between zero and the duration {duration:g} s."

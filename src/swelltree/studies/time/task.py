@@ -41,10 +41,10 @@ class Stepping:
     max_step: float | None
 
     @classmethod
-    def of(cls, **given: float | None) -> Stepping:
+    def of(cls, **values: float | None) -> Stepping:
         """Those given, and the usual ones."""
-        check_positive(SolverOptions, given)
-        options = complete(SolverOptions, **given)
+        check_positive(SolverOptions, values)
+        options = complete(SolverOptions, **values)
         return cls(**{field.name: options[field.name] for field in fields(cls)})
 
     @property

@@ -60,8 +60,8 @@ def stepper(
         model: from `compile`.
         sea: a described sea; still water if not given.
     """
-    given: NamedValues = {**options}
-    keep, start = given.pop("keep"), given["start"]
+    chosen: NamedValues = {**options}
+    keep, start = chosen.pop("keep"), chosen["start"]
     if is_traced(model):
         raise SwelltreeError(
             "stepper: the model is traced (jit, grad, vmap). Use simulate_traced there."
@@ -69,8 +69,8 @@ def stepper(
     if keep is not None and not (isinstance(keep, int) and keep >= 1):
         raise SwelltreeError(f"keep {shown(keep)} is not a number of samples. Give one or more.")
     begin = end_time(start) if is_run(start) else 0.0
-    until = _end(model, sea, given["case"], begin, given.pop("duration"))
-    forces, requested = given.pop("forces"), complete(TracedOptions, **given) | {"times": [begin]}
+    until = _end(model, sea, chosen["case"], begin, chosen.pop("duration"))
+    forces, requested = chosen.pop("forces"), complete(TracedOptions, **chosen) | {"times": [begin]}
 
     def task_of(model: Model, sea: AnySea | None, t: float, requested: NamedValues) -> Task:
         window = Window(max(t, begin), POINTS)
