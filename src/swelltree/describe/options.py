@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import numpy as np
     import xarray as xr
 
-    from swelltree.jit.arrays import Array
+    from swelltree.jit import Array
     from swelltree.multibody.formulations import Formulation, State
     from swelltree.waves.sea import AnySea
 
