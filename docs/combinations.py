@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 import swelltree as sw
+from swelltree.describe.options import TracedOptions, complete
 from swelltree.integrate.runge_kutta.smooth import METHODS
 from swelltree.studies.time.simulate import stepper_of
-from swelltree.studies.time.task import TWO_STEP, RunOptions, Sampling, Stepping, read_task
+from swelltree.studies.time.task import TWO_STEP, read_task
 
 PAGE = Path(__file__).parent / "tables" / "combinations.md"
 SOLVERS = (*METHODS, *TWO_STEP)
@@ -75,7 +76,7 @@ def answer(model: sw.Model, solver: str, sampling: dict[str, Any]) -> str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            task = read_task(model, None, Sampling(**sampling), RunOptions(Stepping(), solver))
+            task = read_task(model, None, complete(TracedOptions, **sampling, solver=solver))
             stepper_of(task, 10)
     except sw.SwelltreeError as error:
         return str(error)

@@ -318,27 +318,15 @@ def _choices(part: dict[str, Any]) -> list[dict[str, Any]]:
 def _item(place: str, item: dict[str, Any]) -> str:
     title = item.get("title", "")
     text = _heading(f"{place}: {title}" if title else place)
-    return text + f"{_plain_bars(item.get('description', ''))}\n\n" + _keys(item, _arguments(title))
+    return text + f"{_plain_bars(item.get('description', ''))}\n\n" + _keys(item)
 
 
-def _arguments(title: str) -> dict[str, str]:
-    """What the docstring of a class says of each field."""
-    doc = inspect.getdoc(getattr(sw, title, None)) or ""
-    _, _, block = doc.partition("Args:\n")
-    block = inspect.cleandoc(block)
-    rows = re.split(r"\n(?=\w+:)", block)
-    return {
-        name.strip(): " ".join(text.split())
-        for name, _, text in (row.partition(":") for row in rows)
-    }
-
-
-def _keys(item: dict[str, Any], about: dict[str, str] | None = None) -> str:
+def _keys(item: dict[str, Any]) -> str:
     text = ""
     for key, value in item.get("properties", {}).items():
         mark = f"**{key}**" if key in item.get("required", ()) else f"``{key}``"
         default = f", {value['default']!r} if not given" if "default" in value else ""
-        words = (about or {}).get(key) or value.get("description") or ""
+        words = value.get("description", "")
         text += f"{mark} ({_type(value)}{default})\n"
         text += f"{_indented(_plain_bars(words))}\n" if words else "\n"
     return text

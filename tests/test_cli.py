@@ -124,6 +124,19 @@ def test_run_writes_the_result_and_finds_functions_beside_the_case(tmp_path, mon
     assert reported.output.split("written:")[0] == resumed.output.split("written:")[0]
 
 
+def test_options_of_a_case_are_set_on_the_command_line(case, tmp_path):
+    rest = '[[studies]]\nname = "rest"\ntype = "equilibrium"\n'
+    case.write_text(case.read_text() + rest)
+    words = ["duration=0.5", "output_step=0.25", "formulation=lagrange", 'extremes=["position"]']
+    sets = [part for word in words for part in ("--set", word)]
+    done = swelltree("run", case, "--out", tmp_path / "out", *sets)
+    assert done.exit_code == 0, done.output
+    swing, rest = (sw.load_result(tmp_path / "out" / f"{x}.nc") for x in ("swing", "rest"))
+    assert list(swing["time"].values) == [0.0, 0.25, 0.5]
+    assert swing.attrs["formulation"] == rest.attrs["formulation"] == "lagrange"
+    assert "position_max" in swing
+
+
 def test_rest_and_modes_are_run_and_written(case, tmp_path):
     studies = '[[studies]]\nname = "rest"\ntype = "equilibrium"\n'
     studies += '[[studies]]\nname = "periods"\ntype = "modes"\n'
@@ -159,7 +172,10 @@ def test_a_missing_file_is_told_with_the_nearest_name(case):
     ("words", "sentence"),
     [
         (["--study", "swung"], "study 'swung' is not in the case. Did you mean 'swing'?"),
-        (["--formulation", "path_matrx"], "Did you mean 'path_matrix'?"),
+        (["--set", "formulation=path_matrx"], "Did you mean 'path_matrix'?"),
+        (["--set", "durtion=3.0"], "study 'swing': a simulate has no 'durtion'. Did you mean"),
+        (["--set", "duration"], "--set duration: there is no '='. Give e.g. --set duration=60."),
+        (["--set", "rtol=-1"], "study 'swing': rtol -1.0 is not positive."),
     ],
 )
 def test_unknown_choices_are_told(case, words, sentence):

@@ -114,6 +114,7 @@ if TYPE_CHECKING:
     from swelltree.waves import to_wavespectra as to_wavespectra
 
     plot = plots
+    __version__: str
 
 # module of each public name
 _NAMES = {

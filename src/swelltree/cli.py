@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
@@ -19,6 +18,7 @@ from typer.core import TyperGroup
 from swelltree.command import CODE, STOPPED, hear, main, was_stopped
 from swelltree.describe.casefile.studies import Study
 from swelltree.describe.errors import SwelltreeError, SwelltreeWarning
+from swelltree.describe.values import NamedValues
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -96,6 +96,15 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="An option in place of the file's, e.g. --set duration=60; `swelltree options` has "
+        "their names.",
+    ),
+]
 CasePath = Annotated[Path, typer.Argument(metavar="CASE", help="Case file (TOML).")]
 
 
@@ -219,7 +228,7 @@ def run(
     case: CasePath,
     out: Annotated[Path | None, typer.Option(help=f"{OUT_HELP}  [default: out/CASE]")] = None,
     study: Annotated[str | None, typer.Option(help="Run only this study.")] = None,
-    formulation: Annotated[str | None, typer.Option(help="Instead of the one in the case.")] = None,
+    changes: Set = None,
     checkpoint: Annotated[bool, typer.Option(help="Save the run in chunks.")] = False,
     resume: Annotated[bool, typer.Option(help="Continue a run saved by --checkpoint.")] = False,
     report: Annotated[bool, typer.Option(help="Also write an HTML report.")] = False,
@@ -243,8 +252,7 @@ def run(
     studies = loaded.studies if study is None else (loaded.study(study),)
     if not studies:
         raise SwelltreeError(f"case '{case}' has no studies. Add [[studies]] to say what to run.")
-    if formulation is not None:
-        studies = tuple(s.replace(formulation=formulation) for s in studies)
+    studies = _changed(studies, changes)
     folder = make_folder(Path("out") / case.stem if out is None else out)
     stems = file_stems([spec.name for spec in loaded.studies])
     for spec in studies:
@@ -297,9 +305,7 @@ def sweep(
     insecure: Annotated[
         bool, typer.Option("--insecure", help="Accept a scheduler without a certificate.")
     ] = False,
-    device: Annotated[
-        str | None, typer.Option(help="cpu, gpu, jax or auto, in place of the file's.")
-    ] = None,
+    changes: Set = None,
     report: Annotated[bool, typer.Option(help="Also write an HTML report.")] = True,
     check: Annotated[
         bool, typer.Option("--check", help="Read it, make its outermost cases, and run nothing.")
@@ -323,9 +329,7 @@ def sweep(
     folder = Path("out") / campaign.stem if out is None else out
     if verify:
         raise typer.Exit(_verify(campaign if campaign.is_dir() else folder, console))
-    loaded = load_campaign(campaign)
-    if device is not None:
-        loaded = replace(loaded, device=device)
+    loaded = load_campaign(campaign, **_options_of_words(changes))
     table = loaded.table
     dims = " x ".join(f"{len(values)} {name}" for name, values in table.dims.items())
     console.print(f"{loaded.name}: {len(table)} cases ({dims})")
@@ -361,6 +365,7 @@ def sweep(
         specified["--certificate"] = certificate
         words = [word for name, x in specified.items() if x is not None for word in (name, str(x))]
         words += ["--insecure"] if insecure else []
+        words += [word for change in changes or () for word in ("--set", change)]
         again = shlex.join(["swelltree", "sweep", str(campaign), *words, "--resume"])
         console.print(f"stopped; continue with: {again}")
         raise
@@ -369,6 +374,64 @@ def sweep(
     if report:
         console.print(f"open: {write_campaign_page(folder)}")
     raise typer.Exit(int(failed > 0))
+
+
+@app.command()
+def options(
+    study: Annotated[
+        str | None, typer.Argument(metavar="STUDY", help="Its type, or campaign; all if not given.")
+    ] = None,
+) -> None:
+    """List the options of studies and campaigns: names, types, defaults and what they do."""
+    from swelltree.campaigns.file_keys import CampaignTable
+    from swelltree.describe.casefile.case import STUDY_TYPES
+    from swelltree.describe.errors import listed, suggest
+    from swelltree.describe.spec import help_of_arguments, plain_signature
+
+    known = {**STUDY_TYPES, "campaign": CampaignTable}
+    if study is not None and study not in known:
+        raise SwelltreeError(
+            f"options: there is no study '{study}'.{suggest(study, known)} Give {listed(known)}."
+        )
+    for name in known if study is None else [study]:
+        texts = help_of_arguments(known[name])
+        typer.echo(name)
+        for option, row in plain_signature(known[name]).parameters.items():
+            if option != "name":
+                typer.echo(f"  {row}\n{_wrapped(texts[option])}")
+
+
+def _wrapped(text: str) -> str:
+    import textwrap
+
+    return textwrap.fill(text, 96, initial_indent=" " * 6, subsequent_indent=" " * 6)
+
+
+def _options_of_words(changes: Sequence[str] | None) -> NamedValues:
+    """Options by name from words as `rtol=1e-8`; values as TOML has them, or plain words."""
+    import tomllib
+
+    result: NamedValues = {}
+    for word in changes or ():
+        name, equals, text = word.partition("=")
+        if not equals:
+            raise SwelltreeError(f"--set {word}: there is no '='. Give e.g. --set duration=60.")
+        try:
+            result[name.strip()] = tomllib.loads(f"x = {text}")["x"]
+        except tomllib.TOMLDecodeError:
+            result[name.strip()] = text
+    return result
+
+
+def _changed(studies: Sequence[Study], changes: Sequence[str] | None) -> tuple[Study, ...]:
+    """Studies with the options that were set, each with those that it has."""
+    specified = _options_of_words(changes)
+    has = [{name for name in specified if name in study.option_names()} for study in studies]
+    unknown = [name for name in specified if not any(name in names for names in has)]
+    if unknown:
+        studies[0].replace(**{unknown[0]: specified[unknown[0]]})  # has the error message
+    pairs = zip(studies, has, strict=True)
+    return tuple(s.replace(**{name: specified[name] for name in names}) for s, names in pairs)
 
 
 @app.command()

@@ -56,9 +56,7 @@ def run_demo(out: str | Path, duration: float = 120.0) -> tuple[xr.Dataset, list
     model = compile(system, read_hydro(data), fit={"error": 0.05})
     result = simulate(
         model,
-        sea,
-        duration=study.duration,
-        output_step=study.output_step,
+        **study.arguments(),
         provenance={"case": text, "case_file": "demo.toml", "study_name": study.name},
     )
     provenance = {"case": text, "case_file": "demo.toml"}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -20,23 +20,30 @@ from swelltree.campaigns.beginning import (
 )
 from swelltree.campaigns.cases import CaseTable, case_id, case_table, check_table, sea_states
 from swelltree.campaigns.drive import Driver, Lanes, worth_retrying
-from swelltree.campaigns.file_keys import DEVICES, PRECISIONS
 from swelltree.campaigns.opened import open_campaign
 from swelltree.campaigns.pool import Job, cases_per_block, open_pool
 from swelltree.campaigns.progress import Progress
 from swelltree.campaigns.security import scheduler_security
 from swelltree.campaigns.store import DriverLock, Store, campaign_key
 from swelltree.campaigns.vary import Vary
-from swelltree.describe.casefile.studies import STARTS
 from swelltree.describe.environment.seas import Sea
 from swelltree.describe.errors import SwelltreeError, listed, suggest, warn_user
 from swelltree.describe.files.paths import user_path
+from swelltree.describe.options import (
+    DEVICES,
+    PRECISIONS,
+    STARTS,
+    CampaignOptions,
+    Sampling,
+    dataclass_with,
+    options_of,
+)
 from swelltree.describe.values import NamedValues
 from swelltree.jit import cores
 from swelltree.model.model import Model
 from swelltree.results.cases.reductions import check_reductions
 from swelltree.results.dataset import provenance
-from swelltree.studies.batch.batch import TOLERANCE, BatchPlan, blank_block, plan_batch
+from swelltree.studies.batch.batch import BatchPlan, blank_block, plan_batch
 from swelltree.studies.batch.cases import CaseMaker
 from swelltree.studies.options import check_model
 from swelltree.studies.time.simulate import simulate
@@ -48,7 +55,7 @@ TRIED = 256  # cases that a check makes
 BLOCK_OF_GPU = 16_384  # cases: more are no faster, and a block that is cut off is run again
 
 
-@dataclass(frozen=True)
+@dataclass_with(CampaignOptions)
 class Campaign:
     """Many cases of one model.
 
@@ -57,22 +64,6 @@ class Campaign:
         vary: what varies: `Values`, `Together`, `ScatterDiagram`, `Seeds`, `Sample`; the cases are
             the product of all of them.
         sea: of the base; what varies changes its numbers.
-        duration: of each run [s].
-        output_step: time between samples [s]; chosen for the first case if not given.
-        step: of time stepping [s]; the longest whose error is small enough if not given.
-        tolerance: that error, of the standard deviation of a channel.
-        channels: names of results that are kept; motion, power take-offs and lines if not given.
-        reduce: what is kept of them: "statistics", "peaks", "fatigue", "series".
-        formulation: as in `simulate`.
-        start: as in `simulate`.
-        lanes: cases per block, which run in parallel; by default at most 32 for each process, as
-            memory allows, fewer where all would not have some, and as many as fill all cores where
-            this process runs them.
-        retries: how often a block is tried again before its cases are tried individually.
-        device: "cpu"; "gpu", with a warning where there is none; "auto": a GPU that
-            is there, from 512 cases on; or "jax", as in `simulate_batch`. A store goes on with what
-            it was begun with.
-        precision: "float64", or "float32" with device "gpu".
         name: of the campaign.
         text: of the file it was read from, for provenance.
     """
@@ -80,46 +71,52 @@ class Campaign:
     model: Model
     vary: Sequence[Vary]
     sea: Sea | None = None
-    duration: float = 0.0
-    output_step: float | None = None
-    step: float | None = None
-    tolerance: float = TOLERANCE
-    channels: Sequence[str] | None = None
-    reduce: Sequence[str] = ("statistics",)
-    formulation: str | None = None
-    start: str | None = None
-    lanes: int | None = None
-    retries: int = 1
-    device: str = "auto"
-    precision: str = "float64"
     name: str = "campaign"
     text: str = ""
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            model: Model,
+            vary: Sequence[Vary],
+            sea: Sea | None = None,
+            name: str = "campaign",
+            text: str = "",
+            **options: Unpack[CampaignOptions],
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         check_model(self.model, "campaign")
         check_vary(self.vary, self.name)
+        options = self.options
         check_numbers(
             self.name,
-            seconds={word: getattr(self, word) for word in ("duration", "output_step", "step")},
-            counts={"retries": (self.retries, 0), "lanes": (self.lanes, 1)},
+            seconds={word: options[word] for word in ("duration", "output_step", "step")},
+            counts={"retries": (options["retries"], 0), "lanes": (options["lanes"], 1)},
         )
         words = (("device", DEVICES), ("precision", PRECISIONS), ("start", (None, *STARTS)))
         for word, known in words:
-            value = getattr(self, word)
+            value = options[word]
             if value not in known:
                 known = tuple(name for name in known if name)
                 raise SwelltreeError(
                     f"campaign '{self.name}': {word} '{value}' is not known."
                     f"{suggest(value, known)} Give {listed(known)}."
                 )
-        if self.precision == "float32" and self.device != "gpu":
+        if options["precision"] == "float32" and options["device"] != "gpu":
             raise SwelltreeError(
                 f"campaign '{self.name}': precision 'float32' is for device 'gpu'. Give it too, or "
                 "leave both."
             )
-        check_reductions(self.reduce, f"campaign '{self.name}'")
+        check_reductions(options["reduce"], f"campaign '{self.name}'")
         with report_each_once():
             check_table(self.table, self.sea, self.model)
+
+    @property
+    def options(self) -> NamedValues:
+        """All options by name."""
+        return {name: getattr(self, name) for name in options_of(CampaignOptions)}
 
     @property
     def table(self) -> CaseTable:
@@ -129,9 +126,10 @@ class Campaign:
     @property
     def key(self) -> str:
         """Hash of all that the numbers of a case depend on, besides those that vary."""
-        numbers = self.duration, self.output_step, self.step, self.tolerance
-        stored = tuple(self.channels or ()), tuple(self.reduce)
-        words = self.formulation, self.start, self.precision
+        options = self.options
+        numbers = tuple(options[x] for x in ("duration", "output_step", "step", "tolerance"))
+        stored = tuple(options["channels"] or ()), tuple(options["reduce"])
+        words = tuple(options[x] for x in ("formulation", "start", "precision"))
         return campaign_key(self.model, self.sea, numbers, stored, words)
 
     def build_failure(self) -> dict[str, str]:
@@ -140,7 +138,7 @@ class Campaign:
         Tried are cases that together hold every value of every column, as many as are quickly
         made: a heading or a frequency outside the data, a number that no model can have.
         """
-        table, maker = self.table, CaseMaker(self.model, self.duration)
+        table, maker = self.table, CaseMaker(self.model, self.options["duration"])
         found: dict[str, str] = {}
         for k in table.samples(TRIED):
             try:
@@ -200,7 +198,7 @@ class Campaign:
             with report_each_once() as reported:
                 processes = 0 if workers == 0 else None if scheduler else workers or cores()
                 planned, lanes = self._stored_plan(store, table, processes)
-                blank = blank_block(planned, tuple(self.reduce))
+                blank = blank_block(planned, tuple(self.options["reduce"]))
                 check_dims(table, blank)
                 store.create(self._about(table, planned, lanes), blank)
             where: NamedValues = {"workers": workers, "scheduler": scheduler}
@@ -230,13 +228,11 @@ class Campaign:
             )
         one = table.case(names.index(case), self.sea)
         model = self.model.with_values(dict(one.values)) if one.values else self.model
+        stored = (*options_of(Sampling), "formulation", "start")
         return simulate(
             model,
             one.sea,
-            duration=self.duration,
-            output_step=self.output_step,
-            formulation=self.formulation,
-            start=self.start,
+            **{name: self.options[name] for name in stored},
             case=one.case,
             provenance={"study_name": f"{self.name} {case}"},
         )
@@ -251,7 +247,7 @@ class Campaign:
             table: the cases.
             processes: with a core each; 0: this one with all; None: not known.
         """
-        specified: NamedValues = {"step": self.step, "lanes": self.lanes, "device": self.device}
+        options = self.options
         block = 0
         attrs: NamedValues = {}
         if store.exists:
@@ -268,30 +264,20 @@ class Campaign:
             attrs = about["attrs"]
             check_version(store.folder, about)
             block, device = int(about["lanes"]), attrs.get("device", "cpu")
-            if self.device not in ("auto", device):
+            if options["device"] not in ("auto", device):
                 warn_user(
                     f"'{store.folder}' was begun with device '{device}' and goes on with it, so "
                     "that all its cases are alike. Name another folder for the other."
                 )
             # what is left of a store of a GPU may have to fit elsewhere
             lanes = None if device == "gpu" else block
-            specified = {"step": attrs.get("step"), "lanes": lanes, "device": device}
+            options |= {"step": attrs.get("step"), "lanes": lanes, "device": device}
         cases = [table.case(k, self.sea) for k in table.extremes(8)]
-        planned = plan_batch(
-            self.model,
-            cases,
-            duration=self.duration,
-            output_step=self.output_step,
-            tolerance=self.tolerance,
-            channels=self.channels,
-            formulation=self.formulation,
-            start=self.start,
-            count=len(table),
-            precision=self.precision if specified["device"] == "gpu" else "float64",
-            **specified,
-        )
+        if options["device"] != "gpu":
+            options["precision"] = "float64"
+        planned = plan_batch(self.model, cases, options, count=len(table))
         plan = planned.plan
-        if self.lanes is None and specified["lanes"] is None:
+        if self.options["lanes"] is None and options["lanes"] is None:
             by_cores = cases_per_block(len(table), processes)
             most = by_cores if plan.device == "cpu" else BLOCK_OF_GPU
             planned = planned._replace(plan=replace(plan, lanes=min(plan.lanes, most)))
@@ -353,12 +339,13 @@ class Campaign:
         failed = sum(case["state"] == "failed" for case in stored)
         empty = {str(name): x.values[0].astype(float) for name, x in blank.data_vars.items()}
         with Progress(self.name, count, len(stored), failed, progress) as bar:
-            driver = Driver(store, lanes, empty, ids, self.retries, bar.notify)
+            retries = self.options["retries"]
+            driver = Driver(store, lanes, empty, ids, retries, bar.notify)
             driver.warned |= reported
             driver.open |= {block: Lanes.of_store(store, entry) for block, entry in again.items()}
             pool = open_pool(
                 planned,
-                tuple(self.reduce),
+                tuple(self.options["reduce"]),
                 len(missing) + len(again),
                 say=bar.say,
                 **where,

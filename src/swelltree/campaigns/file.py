@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Unpack
 
 from swelltree.campaigns.campaign import Campaign
 from swelltree.campaigns.file_keys import CampaignTable
@@ -14,6 +15,7 @@ from swelltree.describe.casefile.user_code import use_adjacent_code
 from swelltree.describe.environment.seas import Sea
 from swelltree.describe.errors import SwelltreeError, listed, shown, suggest
 from swelltree.describe.files.paths import user_path
+from swelltree.describe.options import CampaignOptions, options_of
 from swelltree.describe.values import NamedValues
 from swelltree.jit import Tree
 
@@ -21,19 +23,21 @@ SECTIONS = ("campaign", "vary")
 FROM_STUDY = ("duration", "output_step", "formulation", "start", "step")
 
 
-def load_campaign(path: str | Path) -> Campaign:
-    """Read a campaign file and compile its model."""
+def load_campaign(path: str | Path, **options: Unpack[CampaignOptions]) -> Campaign:
+    """Read a campaign file and compile its model.
+
+    Args:
+        path: of the file.
+        options: of `Campaign`, in place of those of the file.
+    """
     path = Path(path)
     spec, vary, text = read_campaign(path)
-    model, sea, options = _base(spec, path)
+    spec = spec.replace(**options)
+    model, sea, of_study = _base(spec, path)
     if spec.sea is not None:
         sea = spec.sea
-    options_here = {
-        name: getattr(spec, name) for name in (*FROM_STUDY, "channels", "reduce", "lanes")
-    }
-    options_here |= {"tolerance": spec.tolerance, "retries": spec.retries}
-    options_here |= {"device": spec.device, "precision": spec.precision}
-    specified = options | {
+    options_here = {name: getattr(spec, name) for name in options_of(CampaignOptions)}
+    specified = of_study | {
         name: value for name, value in options_here.items() if value not in (None, ())
     }
     if "duration" not in specified:

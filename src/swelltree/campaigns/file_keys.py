@@ -1,20 +1,17 @@
 """The keys of the section [campaign]."""
 
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Unpack
 
-from swelltree.describe.casefile.studies import STARTS, Formulation
 from swelltree.describe.environment.seas import SeaLike, Text
-from swelltree.describe.spec import Description, description
-from swelltree.describe.values import Count, Name, Names, Number, one_of
+from swelltree.describe.options import CampaignOptions, check_positive, description_with
+from swelltree.describe.spec import Description
+from swelltree.describe.values import Name, Number, one_of
 
 READY = ("barges", "hinge_barge", "oswec", "rm3", "spar", "sphere", "tank")
 _ready = one_of(READY, "ready system")
-_start = one_of(STARTS, "start")
-DEVICES, PRECISIONS = ("auto", "cpu", "gpu", "jax"), ("float64", "float32")
-_device, _precision = one_of(DEVICES, "device"), one_of(PRECISIONS, "precision")
 
 
-@description
+@description_with(CampaignOptions)
 class CampaignTable(Description):
     """What a campaign runs.
 
@@ -25,37 +22,20 @@ class CampaignTable(Description):
         study: of the base: its sea, duration and steps are those of the campaign.
         sea: of the base, in place of the study's.
         duration: of each run [s]; so the others, in place of the study's.
-        output_step: [s].
-        step: [s].
-        tolerance: of the error of the step.
-        channels: names of results that are kept.
-        reduce: what is kept of them.
-        formulation: one of FORMULATIONS.
-        start: one of STARTS.
-        lanes: cases per block.
-        retries: of a block.
-        device: one of DEVICES.
-        precision: one of PRECISIONS.
     """
 
     kind: ClassVar[str] = "campaign"
+    options = CampaignOptions
     name: Name
     base: Text | None = None
     gallery: Annotated[str, _ready[0], _ready[1]] | None = None
     study: Name | None = None
     sea: SeaLike | None = None
     duration: Number | None = None
-    output_step: Number | None = None
-    step: Number | None = None
-    tolerance: Number = 1e-3
-    channels: Names = ()
-    reduce: Names = ("statistics",)
-    formulation: Formulation | None = None
-    start: Annotated[str, _start[0], _start[1]] | None = None
-    lanes: Count | None = None
-    retries: Count = 1
-    device: Annotated[str, _device[0], _device[1]] = "auto"
-    precision: Annotated[str, _precision[0], _precision[1]] = "float64"
+
+    if TYPE_CHECKING:
+
+        def __init__(self, name: str, **options: Unpack[CampaignOptions]) -> None: ...
 
     def __post_init__(self) -> None:
         if (self.base is None) == (self.gallery is None):
@@ -65,7 +45,4 @@ class CampaignTable(Description):
                 f"study '{self.study}' belongs to a base, and gallery '{self.gallery}' has none. "
                 "Leave it out and give duration."
             )
-        for word in ("duration", "output_step", "step", "tolerance", "lanes"):
-            value = getattr(self, word)
-            if value is not None and not value > 0:
-                raise self.fail(f"{word} {value} is not positive. Give more than zero.")
+        check_positive(self.options, vars(self), self.fail)

@@ -22,8 +22,6 @@ from swelltree.describe.bodies.hulls import (
 from swelltree.describe.casefile.case import Case, case_schema, load, loads
 from swelltree.describe.casefile.limits import ChannelLimit
 from swelltree.describe.casefile.studies import (
-    FORMULATIONS,
-    SOLVERS,
     EquilibriumStudy,
     ModesStudy,
     OptimalControlStudy,
@@ -136,6 +134,7 @@ from swelltree.describe.mooring.operations import Operation, Stage
 from swelltree.describe.mooring.rods import Rod
 from swelltree.describe.mooring.seabed import DepthGrid, Seabed, SeabedContact
 from swelltree.describe.mooring.winches import ConstantTension, HeaveCompensation, Winch
+from swelltree.describe.options import FORMULATIONS, SOLVERS
 from swelltree.describe.pto.base import Pto
 from swelltree.describe.pto.devices import (
     ConstantPressurePto,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect as inspect
+import re
 import sys
 import types
 import typing
@@ -216,6 +217,14 @@ def _sentence(cls: type, name: object, error: ValidationError) -> str:
 
 
 # --- Signatures of descriptions as a reader wants them: plain types, no machinery of checks
+
+
+def help_of_arguments(item: object) -> dict[str, str]:
+    """What the docstring of a function or class says of each argument."""
+    _, _, block = (inspect.getdoc(item) or "").partition("Args:\n")
+    block = inspect.cleandoc(block.partition("\n\n")[0])
+    rows = [row.partition(":") for row in re.split(r"\n(?=\w+:)", block)]
+    return {name.strip(): " ".join(text.split()) for name, _, text in rows}
 
 
 def plain_signature(cls: type) -> inspect.Signature:

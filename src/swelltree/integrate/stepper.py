@@ -13,12 +13,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
+from swelltree.describe.options import OutputOptions, with_options
+from swelltree.describe.values import NamedValues
 from swelltree.integrate.chunks import LARGE, ChunkedRun, gathered, run_chunks
 from swelltree.integrate.solution import Code
 from swelltree.jit import Array, Contents, Tree, hashed, leaves_of, mapped, versions
@@ -26,6 +27,8 @@ from swelltree.status import doing
 
 if TYPE_CHECKING:
     from swelltree.integrate.problem import Carry
+
+CHUNK = 200  # samples between two moves of the progress bar
 
 
 # --- Fingerprint of a run: the content of everything it depends on (`engine.contents`)
@@ -35,29 +38,6 @@ def run_key(*parts: object) -> str:
     """Hash of the parts, of the package and of the versions used."""
     contents = Contents()
     return hashed(*versions(), *(contents.of(part) for part in parts))
-
-
-@dataclass(frozen=True)
-class OutputOptions:
-    """How a run is cut, shown and kept.
-
-    Args:
-        chunk: samples per chunk.
-        progress: show a progress bar; None: on a terminal.
-        checkpoint: folder that keeps the run chunk by chunk.
-        resume: continue from that folder.
-    """
-
-    chunk: int = 200
-    progress: bool | None = None
-    checkpoint: str | Path | None = None
-    resume: bool = False
-
-    def __post_init__(self) -> None:
-        if self.chunk < 1:
-            raise SwelltreeError(
-                f"chunk {self.chunk} is not a number of samples. Give one or more."
-            )
 
 
 class Stepper(ABC):
@@ -185,21 +165,23 @@ class Driven:
             yield {name: np.asarray(x)[:count] for name, x in channels.items()}
 
 
-def drive(stepper: Stepper, times: np.ndarray, output_options: OutputOptions) -> Driven:
+@with_options(OutputOptions)
+def drive(stepper: Stepper, times: np.ndarray, **options: Unpack[OutputOptions]) -> Driven:
     """Step through all output times; what failed is in the code and the message.
 
     Args:
         stepper: ready to start.
         times: output times [s].
-        output_options: how the run is cut, shown and kept.
     """
-    width = min(output_options.chunk, len(times))
+    output: NamedValues = {**options}
+    progress, checkpoint = output["progress"], output["checkpoint"]
+    width = samples_per_chunk(output["chunk"], times)
     blank = stepper.blank(width)
     # the observation compiles while the stepper finds its start, compiles and runs
     warm = threading.Thread(target=stepper.observe, args=(np.full(width, np.nan), blank))
     warm.start()
     try:
-        with doing("finding the start of the run and compiling", output_options.progress):
+        with doing("finding the start of the run and compiling", progress):
             state = stepper.start()
         parts = *stepper.identity, state, times, width
         chunks = run_chunks(
@@ -207,10 +189,10 @@ def drive(stepper: Stepper, times: np.ndarray, output_options: OutputOptions) ->
             state,
             times,
             chunk=width,
-            progress=output_options.progress,
-            checkpoint=output_options.checkpoint,
-            resume=output_options.resume,
-            key="" if output_options.checkpoint is None else run_key(*parts),
+            progress=progress,
+            checkpoint=checkpoint,
+            resume=output["resume"],
+            key="" if checkpoint is None else run_key(*parts),
             like=blank,
         )
     finally:
@@ -219,6 +201,13 @@ def drive(stepper: Stepper, times: np.ndarray, output_options: OutputOptions) ->
     if code is not Code.SUCCESS:
         code, message = stepper.failure(chunks.carry, code)
     return Driven(stepper, chunks, width, code, message)
+
+
+def samples_per_chunk(chunk: int | None, times: np.ndarray) -> int:
+    """Samples that one program has room for: those asked for, or the usual ones, as there are."""
+    if chunk is not None and chunk < 1:
+        raise SwelltreeError(f"chunk {chunk} is not a number of samples. Give one or more.")
+    return min(CHUNK if chunk is None else chunk, len(times))
 
 
 def padded(x: np.ndarray, length: int) -> np.ndarray:

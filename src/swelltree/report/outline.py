@@ -164,7 +164,7 @@ def study_text(study: Study, model: Model) -> str:
         sizes = " x ".join(f"{len(values)} {name}" for name, values in study.over)
         words.append(f"{sizes}, {len(study.limits)} limits")
     if run is not None:
-        solver = run.solver or ("two_step" if moored else "tsit5")
+        solver = run.arguments()["solver"] or ("two_step" if moored else "tsit5")
         words.append(f"{run.duration:g} s with {solver}")
     formulation = getattr(run or study, "formulation", None)
     return ", ".join(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swelltree.describe.casefile.studies import OptimalControlStudy, SteadyStateStudy, Study
+from swelltree.describe.options import SimulateOptions, complete
+from swelltree.integrate.stepper import samples_per_chunk
 from swelltree.jit import noted
 from swelltree.model.model import Model
 from swelltree.multibody.formulations import formulation as chosen_formulation
@@ -13,8 +15,8 @@ from swelltree.studies.periodic.nodes import Nodes
 from swelltree.studies.periodic.problem import PeriodRequest, harmonics_for, period_of, set_up
 from swelltree.studies.periodic.steady_state import HARMONICS, HIGHER
 from swelltree.studies.seas import realised
-from swelltree.studies.time.simulate import CHUNK, stepper_of
-from swelltree.studies.time.task import RunOptions, Sampling, Stepping, read_task
+from swelltree.studies.time.simulate import stepper_of
+from swelltree.studies.time.task import read_task
 
 if TYPE_CHECKING:
     from swelltree.describe.casefile.studies import SimulateStudy
@@ -32,13 +34,9 @@ def engine_of(model: Model, run: SimulateStudy) -> str:
         model: compiled.
         run: a `SimulateStudy`.
     """
-    sampling = Sampling(run.duration, run.output_step, None, tuple(run.extremes))
-    stepping = Stepping(run.rtol, run.atol, run.step, run.max_step)
-    requested = RunOptions(
-        stepping, run.solver, run.formulation, run.start, run.case, run.excitation
-    )
-    task = read_task(model, run.sea, sampling, requested)
-    width = min(run.chunk or CHUNK, len(task.times))
+    options = complete(SimulateOptions, **run.arguments())
+    task = read_task(model, options.pop("sea"), options)
+    width = samples_per_chunk(options["chunk"], task.times)
     return stepper_of(task, width).engine(task.times[:width])
 
 
@@ -55,15 +53,18 @@ def engine_of_study(model: Model, study: Study) -> str:
     """
     if study.in_time is not None:
         return engine_of(model, study.in_time)
-    how = chosen_formulation(getattr(study, "formulation", "path_matrix"))
+    specified = study.arguments()
+    how = chosen_formulation(specified["formulation"])
     with noted() as ran:
         if isinstance(study, PERIODIC):
-            waves = None if study.sea is None else realised(model, study.sea, study.case)
-            length = period_of(study.type, waves, study.period)
-            count = harmonics_for(study.type, waves, length, study.harmonics, HARMONICS, HIGHER)
-            requested = PeriodRequest(waves, length, count, study.nodes, study.radiation)
+            waves = None if study.sea is None else realised(model, study.sea, specified["case"])
+            length = period_of(study.type, waves, specified["period"])
+            harmonics = specified["harmonics"]
+            count = harmonics_for(study.type, waves, length, harmonics, HARMONICS, HIGHER)
+            how_fine = specified["nodes"], specified["radiation"]
+            requested = PeriodRequest(waves, length, count, *how_fine)
             Nodes(how, set_up(model, how, requested)).prepare()
         else:
-            radiation = getattr(study, "radiation", "infinite")
+            radiation = specified.get("radiation", "infinite")
             linear_model(model, how, radiation, study=study.type)
     return ran.engine

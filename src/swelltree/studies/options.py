@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, TypeVar, cast
 
 from swelltree.describe import Case, System
 from swelltree.describe.errors import SwelltreeError
@@ -15,27 +15,24 @@ from swelltree.results.dataset import provenance
 
 # --- What all studies have in common: they take a compiled model, and their results say whence
 
-P = ParamSpec("P")
-R = TypeVar("R")
+Study = TypeVar("Study", bound=Callable[..., object])
 
 
-def study_of_model(
-    study: Callable[Concatenate[Model, P], R],
-) -> Callable[Concatenate[Model, P], R]:
+def study_of_model(study: Study) -> Study:
     """A study that takes nothing but a compiled model and stamps its dataset."""
 
     @functools.wraps(study)
-    def checked(model: object, *args: P.args, **options: P.kwargs) -> R:
+    def checked(model: object, *args: object, **options: object) -> object:
         check_model(model, study.__name__)
         assert isinstance(model, Model)
         with noted() as ran:
-            result = study(model, *args, **options)
+            result: Any = study(model, *args, **options)
         if hasattr(result, "data_vars"):
             engine = {"engine": ran.engine} if ran.engine else {}
-            result.attrs = provenance(model) | engine | result.attrs  # type: ignore[attr-defined]
+            result.attrs = provenance(model) | engine | result.attrs
         return result
 
-    return checked
+    return cast(Study, checked)
 
 
 def check_model(model: object, study: str) -> None:

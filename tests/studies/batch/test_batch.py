@@ -9,6 +9,7 @@ import pytest
 import made_hydro
 import swelltree as sw
 from made_campaign import SEA, float_model
+from swelltree.describe.options import BatchOptions, complete
 from swelltree.jit import PerCase, UnsupportedOperationError, leaves_of
 from swelltree.studies.batch import xla
 from swelltree.studies.batch.batch import plan_batch
@@ -185,7 +186,7 @@ def test_motion_beyond_the_linear_range_is_told_of_a_batch_as_of_single_runs():
 def test_numbers_and_seas_of_their_own_leave_to_all_cases_what_they_share():
     """The propagator of radiation is made anew with each case's numbers, and is always the same."""
     model, many = float_model(), seas(3)
-    planned = plan_batch(model, batch_cases(many, None), **RUN, step=STEP)
+    planned = plan_batch(model, batch_cases(many, None), complete(BatchOptions, **RUN, step=STEP))
     damping = {"ptos.pto.damping": [0.8e5, 1.5e5, 3e5]}
     cases = batch_cases(many, damping)
     own = []

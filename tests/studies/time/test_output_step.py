@@ -7,6 +7,7 @@ import pytest
 
 import swelltree as sw
 from made_buoy import buoy_run
+from swelltree.describe.options import TracedOptions, complete
 from swelltree.results.energy import aliased, turned
 from swelltree.results.summary import warnings_of
 from swelltree.spatial.rotations import matrix_to_quat
@@ -117,6 +118,5 @@ def test_a_chosen_step_is_a_multiple_of_the_solvers_own():
     ],
 )
 def test_times_that_make_no_run_are_refused(specified, sentence):
-    model, none = sw.compile(pendulum()), {"duration": 0.0, "output_step": None, "times": None}
     with pytest.raises(sw.SwelltreeError, match=sentence):
-        output_times(model, None, **(none | specified))
+        output_times(sw.compile(pendulum()), None, complete(TracedOptions, **specified))

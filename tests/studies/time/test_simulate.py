@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
+from swelltree.describe.options import Sampling, complete
 from swelltree.studies.time.output_step import output_times
 
 g, LENGTH = 9.81, 1.5
@@ -137,7 +138,7 @@ def test_long_run_with_sparse_output_stays_small(model):
         ({"duration": 1.0, "output_step": 2.0}, "output_step 2 s must lie between"),
         ({"duration": 1.0, "formulation": "pathmatrix"}, "Did you mean 'path_matrix'"),
         ({"duration": 1.0, "solver": "rk45"}, "there is no method 'rk45'"),
-        ({"duration": 1.0, "rtol": 0.0}, "must be positive"),
+        ({"duration": 1.0, "rtol": 0.0}, "rtol 0.0 is not positive"),
         ({"duration": 1.0, "step": -0.1, "solver": "rk4"}, "step -0.1 s is not positive"),
         ({"times": [1.0, 0.5]}, "times must be increasing"),
     ],
@@ -148,5 +149,7 @@ def test_bad_options_are_refused(model, options, message):
 
 
 def test_output_times_end_at_the_duration(model):
-    assert output_times(model, None, 1.0, 0.3, None) == pytest.approx([0, 0.3, 0.6, 0.9, 1.0])
-    assert len(output_times(model, None, 10.0, 0.1, None)) == 101
+    assert output_times(
+        model, None, complete(Sampling, duration=1.0, output_step=0.3)
+    ) == pytest.approx([0, 0.3, 0.6, 0.9, 1.0])
+    assert len(output_times(model, None, complete(Sampling, duration=10.0, output_step=0.1))) == 101

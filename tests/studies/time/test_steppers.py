@@ -1,16 +1,15 @@
 """Siblings behind one interface: what every way of stepping has in common."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 
 import swelltree as sw
 from made_hydro import MASS, vessel
-from swelltree.integrate.stepper import OutputOptions, Stepper, drive
+from swelltree.describe.options import TracedOptions, complete
+from swelltree.integrate.stepper import Stepper, drive
 from swelltree.studies.time.complementarity.plan import grid
 from swelltree.studies.time.simulate import stepper_of
-from swelltree.studies.time.task import RunOptions, Sampling, Stepping, read_task
+from swelltree.studies.time.task import Stepping, read_task
 
 
 def pendulum() -> sw.Model:
@@ -27,15 +26,15 @@ def model():
 
 
 def stepper(model, solver, **stepping) -> Stepper:
-    required = RunOptions(Stepping(**stepping), solver, start="described")
-    task = read_task(model, None, Sampling(1.0, 0.1), required)
+    options = complete(TracedOptions, duration=1.0, output_step=0.1, start="described")
+    task = read_task(model, None, options | {"solver": solver} | stepping)
     return stepper_of(task, 3)
 
 
 @pytest.mark.parametrize("solver", ["tsit5", "two_step"])
 def test_every_stepper_fills_the_same_channels_through_one_driver(model, solver):
     times = np.linspace(0.0, 1.0, 11)
-    run = drive(stepper(model, solver, step=0.05), times, OutputOptions(chunk=3, progress=False))
+    run = drive(stepper(model, solver, step=0.05), times, chunk=3, progress=False)
     assert run.message == "time stepping: the solve finished."
     assert np.array_equal(run.times, times)
     channels = run.channels()
@@ -43,7 +42,7 @@ def test_every_stepper_fills_the_same_channels_through_one_driver(model, solver)
     blank = run.stepper.blank(3)
     shapes = {name: np.shape(x)[1:] for name, x in run.stepper.observe(times[:3], blank).items()}
     assert shapes == {name: x.shape[1:] for name, x in channels.items()}
-    again = drive(run.stepper, times, OutputOptions(chunk=3, progress=False))
+    again = drive(run.stepper, times, chunk=3, progress=False)
     assert all(np.array_equal(x, channels[name]) for name, x in again.channels().items())
 
 
@@ -155,10 +154,8 @@ def test_axes_that_follow_the_yaw_in_two_steps_of_second_order():
 
 def test_options_are_refused_before_anything_runs(model):
     with pytest.raises(sw.SwelltreeError, match="chunk 0 is not a number of samples"):
-        OutputOptions(chunk=0)
+        sw.simulate(model, duration=1.0, chunk=0)
     with pytest.raises(sw.SwelltreeError, match=r"max_step -1\.0 s is not positive"):
-        Stepping(max_step=-1.0)
+        Stepping.of(max_step=-1.0)
     with pytest.raises(sw.SwelltreeError, match=r"no method 'tsit6'.*Did you mean 'tsit5'"):
         sw.simulate(model, duration=1.0, solver="tsit6")
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        OutputOptions().chunk = 3  # pyright: ignore

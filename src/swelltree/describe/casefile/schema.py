@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from swelltree.describe.spec import Description
+from swelltree.describe.spec import Description, help_of_arguments
 from swelltree.describe.values import NamedValues
 
 
@@ -31,7 +31,10 @@ def class_schema(cls: type[Description]) -> NamedValues:
 
     schema = TypeAdapter(cls).json_schema()
     # TOML has no null: a field is left out instead
+    texts = help_of_arguments(cls)
     properties = {key: _without_null(value) for key, value in schema["properties"].items()}
+    for key in {*properties} & {*texts}:
+        properties[key] = {"description": texts[key], **properties[key]}
     required = schema.get("required", [])
     if cls.type:
         properties = {"type": {"const": cls.type}, **properties}

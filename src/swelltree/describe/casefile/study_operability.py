@@ -9,6 +9,7 @@ from swelltree.describe.casefile.schema import SchemaOf, class_schema
 from swelltree.describe.casefile.studies import SimulateStudy, Study
 from swelltree.describe.errors import shown
 from swelltree.describe.forces.signals import Function, resolve
+from swelltree.describe.options import SimulateOptions, options_of
 from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import description, within
 from swelltree.describe.values import Name, NamedValues, as_numbers
@@ -85,12 +86,15 @@ class OperabilityStudy(Study):
         """The run of each case."""
         return self.simulate
 
+    def option_names(self) -> list[str]:
+        """Its own, and those of its runs."""
+        return [*super().option_names(), *self.simulate.option_names()]
+
     def replace(self, **changes: object) -> Self:
-        """A formulation is that of the runs."""
-        if "formulation" in changes:
-            run = changes.get("simulate", self.simulate)
-            changes["simulate"] = as_run(run).replace(formulation=changes.pop("formulation"))
-        return super().replace(**changes)
+        """Options of a run are those of its runs."""
+        of_runs = {name: changes.pop(name) for name in {*changes} & {*options_of(SimulateOptions)}}
+        run = as_run(changes.pop("simulate", self.simulate))
+        return super().replace(simulate=run.replace(**of_runs), **changes)
 
     def table(self) -> NamedValues:
         """Conditions by name, and the runs without theirs."""
@@ -100,7 +104,8 @@ class OperabilityStudy(Study):
 
     def arguments(self) -> NamedValues:
         """Conditions by name, options of the runs, and the function itself."""
-        return super().arguments() | {
+        specified = {field: getattr(self, field) for field in ("over", "judge", "limits")}
+        return specified | {
             "over": dict(self.over),
             "simulate": self.simulate.arguments(),
             "judge": resolve(self.judge),

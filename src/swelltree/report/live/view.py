@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 from swelltree.describe.casefile.case import Case
 from swelltree.describe.environment.seas import Sea
 from swelltree.describe.errors import SwelltreeError, shown
 from swelltree.describe.notebook import in_notebook
+from swelltree.describe.options import SolverOptions, StepperOptions, options_of
 from swelltree.describe.values import NamedValues
 from swelltree.model.model import Model
 from swelltree.report.live.frames import Frames
@@ -79,7 +80,7 @@ def live(
     speed: float = 1.0,
     port: int = 0,
     browser: bool | None = None,
-    **options: Any,
+    **options: Unpack[StepperOptions],
 ) -> Live:
     """Show a running simulation in the browser, with sliders for its numbers.
 
@@ -129,12 +130,6 @@ def live(
     return view
 
 
-OF_STUDIES = (
-    *("formulation", "solver", "rtol", "atol", "step", "max_step"),
-    *("start", "case", "excitation"),
-)
-
-
 def study_options(case: Case, name: str | None) -> tuple[Sea | None, NamedValues]:
     """Sea and options of `stepper` that a study of a case has; its first in time by default.
 
@@ -149,7 +144,9 @@ def study_options(case: Case, name: str | None) -> tuple[Sea | None, NamedValues
     if not runs:
         return None, {}
     specified = runs[0].arguments()
-    options = {key: specified[key] for key in OF_STUDIES if specified.get(key) is not None}
+    options = {
+        key: specified[key] for key in options_of(SolverOptions) if specified.get(key) is not None
+    }
     return runs[0].sea, options
 
 

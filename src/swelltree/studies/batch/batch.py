@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 import numpy as np
 
 from swelltree.describe.environment.seas import Sea
 from swelltree.describe.errors import SwelltreeError, listed, suggest, warn_user
+from swelltree.describe.options import BatchOptions, check_positive, with_options
 from swelltree.describe.values import NamedValues
 from swelltree.jit import Tree, UnsupportedOperationError, gpu, leaves_of, trim_cache
 from swelltree.model.model import Model
@@ -47,7 +48,6 @@ from swelltree.studies.time.task import TWO_STEP, chosen_solver, required_step
 if TYPE_CHECKING:
     import xarray as xr
 
-TOLERANCE = 1e-3
 TURNED = 1.0  # rad from sample to sample: attitudes that change more are followed by their samples
 FILLING = 512  # cases from which a GPU is faster than some cores
 ROOM = {"cpu": 1.5e9, "gpu": 2e10, "jax": 1.5e9}  # bytes of one batch
@@ -74,23 +74,12 @@ class BatchPlan(NamedTuple):
 
 
 @study_of_model
+@with_options(BatchOptions)
 def simulate_batch(
     model: Model,
     seas: Sea | Iterable[object] | None = None,
     parameters: Mapping[str, Sequence[Tree]] | None = None,
-    *,
-    duration: float,
-    output_step: float | None = None,
-    step: float | None = None,
-    tolerance: float = TOLERANCE,
-    channels: Sequence[str] | None = None,
-    reduce: Sequence[str] = ("statistics",),
-    formulation: str | None = None,
-    start: str | None = None,
-    case: int | str = 0,
-    lanes: int | None = None,
-    device: str = "cpu",
-    precision: str = "float64",
+    **options: Unpack[BatchOptions],
 ) -> xr.Dataset:
     """Simulate many cases of a model in parallel and keep what is asked for of each.
 
@@ -102,41 +91,13 @@ def simulate_batch(
         model: from `compile`.
         seas: one for each case, or one for all.
         parameters: for each name or path, as `Model.with_values` takes them, a value per case.
-        duration: [s].
-        output_step: time between samples [s]; chosen for the first sea if not given.
-        step: of time stepping [s]; the longest whose error is small enough if not given.
-        tolerance: that error, of the standard deviation of a channel.
-        channels: names of results that are kept; motion, power take-offs and lines if not given.
-        reduce: names of what is kept of them: "statistics", "peaks", "fatigue", "series".
-        formulation: as in `simulate`.
-        start: "equilibrium" or "described", as in `simulate`.
-        case: number or name of the runs; with the seed of the sea it gives the random phases.
-        lanes: cases that run in parallel; as many as fit into memory by default, as many as keep
-            all cores busy, at least 32, on CPUs.
-        device: "cpu"; "gpu" for an NVIDIA GPU where there is one, or a warning;
-            "auto" for one that is there, if the cases are enough to fill it; "jax" for the device
-            that JAX prefers, whatever it is, by XLA.
-        precision: "float64", or "float32" on the GPU; what that costs is measured in
-            a few cases and reported in `precision_error`, of the standard deviation of a channel.
     """
-    rows = batch_cases(seas, parameters, case)
+    requested: NamedValues = {**options}
+    rows = batch_cases(seas, parameters, requested.pop("case"))
     for name in parameters or ():
         model.value(name)  # a name that no case can have is a mistake of the call
-    names = check_reductions(reduce, "simulate_batch")
-    planned = plan_batch(
-        model,
-        rows,
-        duration=duration,
-        output_step=output_step,
-        step=step,
-        tolerance=tolerance,
-        channels=channels,
-        formulation=formulation,
-        start=start,
-        lanes=lanes,
-        device=device,
-        precision=precision,
-    )
+    names = check_reductions(requested.pop("reduce"), "simulate_batch")
+    planned = plan_batch(model, rows, requested)
     import xarray as xr
 
     parts = [
@@ -150,45 +111,31 @@ def simulate_batch(
 
 
 def plan_batch(
-    model: Model,
-    cases: Sequence[BatchCase],
-    *,
-    duration: float,
-    output_step: float | None = None,
-    step: float | None = None,
-    tolerance: float = TOLERANCE,
-    channels: Sequence[str] | None = None,
-    formulation: str | None = None,
-    start: str | None = None,
-    lanes: int | None = None,
-    count: int | None = None,
-    device: str = "cpu",
-    precision: str = "float64",
+    model: Model, cases: Sequence[BatchCase], options: NamedValues, count: int | None = None
 ) -> BatchPlan:
     """Output times, channels, engine and step of all batches of some cases.
 
     Args:
         model: from `compile`.
         cases: of which the first gives the output step, and up to `lanes` are tried for the step.
+        options: those of `BatchOptions` that plan a batch.
         count: of cases in all, where these are only some of them.
-
-    Other arguments are those of `simulate_batch`.
     """
+    step, device, tolerance = options["step"], options["device"], options["tolerance"]
+    check_positive(BatchOptions, {"step": step})
     trim_cache()
     count = len(cases) if count is None else count
     requested = _one_of("device", device, ("cpu", "gpu", "auto", "jax"))
     if requested == "auto":
         device = "cpu" if count < FILLING or isinstance(gpu(), str) else "gpu"
-    solver, how = chosen_solver(model, None, formulation)
+    solver, how = chosen_solver(model, None, options["formulation"])
     solver = solver if solver in TWO_STEP else "rk4"
     first = cases[0]
     waves = None if first.sea is None else realised(model, first.sea, first.case)
-    times = output_times(model, waves, duration, output_step, None, required_step(model))
+    times = output_times(model, waves, options, required_step(model))
     check_times(first.sea, waves, 0.0, float(times[-1]))
     for sea in {id(case.sea): case.sea for case in cases}.values():
         check_times(sea, None, 0.0, float(times[-1]))
-    if step is not None and not step > 0:
-        raise SwelltreeError(f"step {step} s is not positive. Give more than zero.")
     longest = float(np.diff(times).max())
     # convolutions and solved flows have steps of their own
     ours = solver == "rk4" and required_step(model) is None and fixed_step(model) is None
@@ -199,21 +146,21 @@ def plan_batch(
         channels=(),
         formulation=how,
         solver=solver,
-        start=start,
+        start=options["start"],
         duration=float(times[-1]),
         device=device,
-        short=_one_of("precision", precision, ("float64", "float32")) == "float32",
+        short=_one_of("precision", options["precision"], ("float64", "float32")) == "float32",
     )
     if plan.short and requested != "gpu":
         raise SwelltreeError("precision 'float32' is for device='gpu'. Give it too, or leave both.")
     if solver in TWO_STEP and step is None:
         plan = replace(plan, step=shared_step(plan, cases))
     engine, plan, why = chosen_engine(
-        plan, first, lambda plan, engine: _channels(plan, engine, channels)
+        plan, first, lambda plan, engine: _channels(plan, engine, options["channels"])
     )
     if (device == "gpu" and not engine.is_gpu) or engine.one_at_a_time:
         plan = replace(plan, device="cpu", short=False)
-    plan = replace(plan, lanes=_lanes(plan, engine, count, lanes))
+    plan = replace(plan, lanes=_lanes(plan, engine, count, options["lanes"]))
     attrs: NamedValues = {"study": "simulate_batch", "engine": why, "solver": solver}
     attrs["device"] = plan.device
     attrs |= {"formulation": how.name, "duration": float(times[-1]), "output_step": longest}

@@ -81,7 +81,7 @@ class Plan:
             begin=0.0,
             formulation=self.formulation,
             solver=self.solver,
-            stepping=Stepping(step=self.step),
+            stepping=Stepping.of(step=self.step),
             start=self.start,
         )
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from swelltree.describe.errors import Finding, SwelltreeError, SwelltreeWarning
+from swelltree.describe.options import TracedOptions, complete
 from swelltree.describe.values import NamedValues
 from swelltree.integrate.solution import Code
 from swelltree.model.model import Model
@@ -21,7 +22,7 @@ from swelltree.studies.seas import realised
 from swelltree.studies.time.complementarity.start import to_rest
 from swelltree.studies.time.complementarity.stepper import TwoStepStepper, two_step_stepper
 from swelltree.studies.time.simulate import simulate
-from swelltree.studies.time.task import RunOptions, Sampling, Stepping, read_task
+from swelltree.studies.time.task import read_task
 from swelltree.studies.time.winch_findings import validate_winch_commands
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import AnySea
@@ -92,11 +93,11 @@ class TrialOnLines:
         self, model: Model, sea: AnySea | None, formulation: str | None, case: int | str
     ) -> TwoStepStepper:
         """The stepper of the trial, quickly compiled."""
-        ends = Sampling(times=np.array([0.0, self.length]))
-        requested = RunOptions(Stepping(), formulation=formulation, case=case)
+        ends = np.array([0.0, self.length])
+        options = complete(TracedOptions, times=ends, formulation=formulation, case=case)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SwelltreeWarning)  # reported by the response
-            task = read_task(model, sea, ends, requested)
+            task = read_task(model, sea, options)
             stepper = two_step_stepper(task, len(task.times))
         plan = replace(stepper.plan, form=replace(stepper.plan.form, optimised=False))
         return replace(stepper, plan=plan)

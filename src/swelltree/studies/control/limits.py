@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, listed, suggest
+from swelltree.describe.options import LimitLike
 from swelltree.describe.values import NamedValues
 from swelltree.integrate.programming.quadratic import smallest_excess
 from swelltree.integrate.programming.sequential import Point
@@ -30,7 +31,6 @@ QUANTITIES = {
     "power_min": POWER,
     "power_max": POWER,
 }
-LimitLike = float | Sequence[float] | Mapping[str, float | Sequence[float]] | None
 
 
 def read_limits(

@@ -7,16 +7,16 @@ quadratic programming on the periodic equations of motion.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Unpack
 
 from swelltree.describe.errors import SwelltreeError, listed, suggest
+from swelltree.describe.options import METHODS, OptimalControlOptions, with_options
 from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.radiation import check_source
 from swelltree.integrate.solution import one_thread
 from swelltree.jit import Tree
 from swelltree.model.model import Model
-from swelltree.multibody.formulations import Formulation
 from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.studies.control.actuators import find_ports, machine_limits, off_the_stops
 from swelltree.studies.control.control_study import ControlStudy
@@ -30,41 +30,25 @@ from swelltree.waves.sea import AnySea
 if TYPE_CHECKING:
     import xarray as xr
 
-    from swelltree.studies.control.limits import LimitLike
-
-METHODS = ("auto", "linear", "nonlinear")
+LIMITS = (
+    "force_max",
+    "stroke_max",
+    "velocity_max",
+    "force_rate_max",
+    "power_min",
+    "power_max",
+)
 HARMONICS = 15  # of a regular wave, when nothing is said
 HIGHER = 3  # times the highest component of a sea: limits give the force corners
 
 
 @study_of_model
+@with_options(OptimalControlOptions)
 def optimal_control(
     model: Model,
     sea: AnySea,
     pto: str | Sequence[str] | None = None,
-    *,
-    force_max: LimitLike = None,
-    stroke_max: LimitLike = None,
-    velocity_max: LimitLike = None,
-    force_rate_max: LimitLike = None,
-    power_min: LimitLike = None,
-    power_max: LimitLike = None,
-    efficiency: float = 1.0,
-    copper_loss: float | Mapping[str, float] = 0.0,
-    harmonics: int | None = None,
-    period: float | None = None,
-    method: str = "auto",
-    formulation: str | Formulation = "path_matrix",
-    radiation: str = "data",
-    limit_points: int | None = None,
-    starts: int = 1,
-    nodes: int | None = None,
-    compare: bool = True,
-    replay: bool = True,
-    tol: float = 1e-9,
-    max_iterations: int = 100,
-    case: int | str | Sequence[int | str] = 0,
-    provenance: NamedValues | None = None,
+    **options: Unpack[OptimalControlOptions],
 ) -> xr.Dataset:
     """Periodic PTO forces of maximum mean power in a periodic sea, within limits.
 
@@ -84,68 +68,40 @@ def optimal_control(
         sea: a sea that repeats: RegularWave, or a spectrum with spacing="equal".
         pto: name or names of the PTOs driven; all plain ones, or all others where there are no
             plain ones, if not given. u replaces the law of a PTO; spring and stops stay.
-        force_max: largest size of F [N, N m]; a number, a pair (low, high), or a dict by PTO.
-            Where it is not given, force_limit of the PTO holds.
-        stroke_max: largest stroke from its zero [m, rad], likewise. Where it is not given, the
-            stops of a PTO are not touched; np.inf lets them be.
-        velocity_max: largest rate of the stroke [m/s, rad/s], likewise.
-        force_rate_max: largest rate of F [N/s, N m/s], likewise.
-        power_min: min absorbed power at any time [W]; zero: the PTO never motors, but for
-            0.05 % of the typical power.
-        power_max: largest size of the absorbed power at any time [W], likewise. Where it is not
-            given, power_limit of the PTO holds.
-        efficiency: of the PTO, P_e = eta P when it generates and P / eta when it motors.
-        copper_loss: R of a loss R F^2 [W/N^2]; a number or a dict by PTO.
-        harmonics: N of the series; fifteen, or three times the highest component of the sea, if
-            not given. Limits give the force corners: more harmonics, more power.
-        period: of the motion [s]; that of the sea if not given.
-        method: "linear" (about the equilibrium), "nonlinear", or "auto", which looks at what the
-            model contains.
-        formulation: name or object.
-        radiation: "data", or "state_space" to compare with runs in time.
-        limit_points: hold the limits at so many equidistant times only; everywhere if not given.
-        starts: number of starting points of a search that may have several optima.
-        nodes: per period, of nonlinear models; as in `steady_state` if not given.
-        compare: look for the best damper within the same limits, too.
-        replay: run the model in time under the force that was found.
-        tol: of the KKT residual, in scaled units.
-        max_iterations: of the search.
-        case: number or name of the run; a list of them shares one problem.
-        provenance: attributes added to the result.
     """
+    chosen: NamedValues = {**options}
+    radiation, method, efficiency = chosen["radiation"], chosen["method"], chosen["efficiency"]
+    nodes, case = chosen["nodes"], chosen["case"]
     check_traced("optimal_control", model, sea)
     _check(method, efficiency, radiation)
     ports = find_ports(model, pto)
-    specified = {
-        "force_max": force_max,
-        "stroke_max": stroke_max,
-        "velocity_max": velocity_max,
-        "force_rate_max": force_rate_max,
-        "power_min": power_min,
-        "power_max": power_max,
-    }
+    specified = {name: chosen[name] for name in LIMITS}
     of_machines = machine_limits(model, ports.names, ports.place)
     required = SearchRequest(
         with_machine_limits(specified, of_machines),
         float(efficiency),
-        read_losses(ports, copper_loss),
-        tol,
-        max_iterations,
-        limit_points,
-        starts,
+        read_losses(ports, chosen["copper_loss"]),
+        chosen["tol"],
+        chosen["max_iterations"],
+        chosen["limit_points"],
+        chosen["starts"],
         nodes,
-        compare,
+        chosen["compare"],
     )
     off = off_the_stops(of_machines, read_limits(ports, required.limits, 1.0), ports.names)
-    study = ControlStudy.of(model, chosen_formulation(formulation), ports, off, radiation, method)
+    study = ControlStudy.of(
+        model, chosen_formulation(chosen["formulation"]), ports, off, radiation, method
+    )
 
     def of_case(one: int | str) -> xr.Dataset:
         waves = realised(model, sea, one)
-        length = period_of("optimal_control", waves, period)
-        count = harmonics_for("optimal_control", waves, length, harmonics, HARMONICS, HIGHER)
+        length = period_of("optimal_control", waves, chosen["period"])
+        count = harmonics_for(
+            "optimal_control", waves, length, chosen["harmonics"], HARMONICS, HIGHER
+        )
         requested = PeriodRequest(waves, length, count, nodes, radiation)
-        result = study.result(requested, required, replay).assign_attrs(case=str(one))
-        return result.assign_attrs(provenance or {})
+        result = study.result(requested, required, chosen["replay"]).assign_attrs(case=str(one))
+        return result.assign_attrs(chosen["provenance"] or {})
 
     with one_thread():
         if isinstance(case, int | str):

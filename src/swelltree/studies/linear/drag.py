@@ -23,7 +23,6 @@ from swelltree.hydro.morison.drag import DragPieces
 from swelltree.model.model import Model
 from swelltree.studies.linear.wave_forces import water_velocity
 
-DRAG = ("none", "harmonic", "stochastic")
 PHASES = 64  # samples of a cycle
 NODES = 24  # of the Gaussian quadrature in each direction
 ROUNDS = 200

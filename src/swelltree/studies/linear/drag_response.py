@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, listed, suggest
+from swelltree.describe.options import DRAG
 from swelltree.model.model import Model
-from swelltree.studies.linear.drag import DRAG, DragSolver, LinearDrag, Waves
+from swelltree.studies.linear.drag import DragSolver, LinearDrag, Waves
 from swelltree.studies.linear.excitation import waves_of
 from swelltree.studies.linear.line_response import CoupledDrag, LineSystem, Motion
 from swelltree.studies.linear.linear_model import LinearModel

@@ -7,18 +7,18 @@ data are those of each mode's own frequency (`frequency_modes`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Unpack, cast
 
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
+from swelltree.describe.options import ModesOptions, ModesTracedOptions, with_options
 from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.frame import columns_in_axes
 from swelltree.hydro.linear.hydro import linear_hydro
 from swelltree.jit import Array, is_traced, jnp
 from swelltree.model.model import Model
 from swelltree.mooring.dynamic.lines import with_static_lines
-from swelltree.multibody.formulations import Formulation, State
 from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.multibody.inertia import dense_inertia, world_inertia
 from swelltree.multibody.layout import DOFS
@@ -46,15 +46,8 @@ ADDED_MASS = {
 
 
 @study_of_model
-def modes(
-    model: Model,
-    *,
-    formulation: str | Formulation = "path_matrix",
-    at_equilibrium: bool = True,
-    start: State | str | None = None,
-    added_mass: str = "frequency",
-    provenance: NamedValues | None = None,
-) -> xr.Dataset:
+@with_options(ModesOptions)
+def modes(model: Model, **options: Unpack[ModesOptions]) -> xr.Dataset:
     """Natural periods, damping ratios and mode shapes about the equilibrium.
 
     Internal states of effects (oil, flywheels, lags, states of controllers) are part of the modes;
@@ -66,25 +59,14 @@ def modes(
 
     Args:
         model: from `compile`.
-        formulation: name or object.
-        at_equilibrium: find the equilibrium first; otherwise linearise at the start.
-        start: state to begin from.
-        added_mass: "frequency" (A and B of the hydro data at the frequency of each mode) or
-            "infinite" (A_inf, no radiation). Without hydro data both are the same.
-        provenance: attributes added to the result.
     """
-    start = specified_state(start, "modes")
+    chosen: NamedValues = {**options}
+    provenance = chosen.pop("provenance") or {}
+    chosen["start"] = start = specified_state(chosen["start"], "modes")
     if is_traced((model, start)):
-        traced = modes_traced(
-            model,
-            formulation=formulation,
-            at_equilibrium=at_equilibrium,
-            start=specified_state(start, "modes"),
-            added_mass=added_mass,
-        )
-        return cast("xr.Dataset", traced)
-    model, source = _prepared(model, added_mass)
-    how = chosen_formulation(formulation)
+        return cast("xr.Dataset", modes_traced(model, **chosen))
+    model, source = _prepared(model, chosen["added_mass"])
+    how, at_equilibrium = chosen_formulation(chosen["formulation"]), chosen["at_equilibrium"]
     linear = linear_model(
         model, how, source, start=start, at_equilibrium=at_equilibrium, study="modes"
     )
@@ -104,27 +86,25 @@ def modes(
             if linear_hydro(model) is not None
             else "of the model; no hydro data"
         )
-    attrs = {"added_mass": which} | (provenance or {})
+    attrs = {"added_mass": which} | provenance
     return _to_dataset(linear, lam, linear.to_displacements @ shapes[: linear.free], attrs)
 
 
-def modes_traced(
-    model: Model,
-    *,
-    formulation: str | Formulation = "path_matrix",
-    at_equilibrium: bool = True,
-    start: State | None = None,
-    added_mass: str = "frequency",
-) -> dict[str, Array]:
+@with_options(ModesTracedOptions)
+def modes_traced(model: Model, **options: Unpack[ModesTracedOptions]) -> dict[str, Array]:
     """Eigenvalues inside `jit`, `grad` or `vmap`.
 
     Returns `eigenvalue` (all of them, unsorted) and `state_matrix` (with the added mass of the
     model, without radiation), both with the internal states of effects; those that change at
-    events only have eigenvalues of zero. Arguments as in `modes`.
+    events only have eigenvalues of zero.
+
+    Args:
+        model: from `compile`.
     """
-    model, source = _prepared(model, added_mass)
-    how = chosen_formulation(formulation)
-    linear = traced_model(model, how, source, start, at_equilibrium)
+    chosen: NamedValues = {**options}
+    model, source = _prepared(model, chosen["added_mass"])
+    how = chosen_formulation(chosen["formulation"])
+    linear = traced_model(model, how, source, chosen["start"], chosen["at_equilibrium"])
     data = linear.radiation.data
     A = linear.internal.around(linear.state_matrix(), linear.total_mass)
     if data is not None:

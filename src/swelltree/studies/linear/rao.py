@@ -9,17 +9,16 @@ per metre of wave amplitude and exp(-iwt), with the matrices of the linear model
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
+from swelltree.describe.options import RaoOptions, with_options
 from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.radiation import check_source
-from swelltree.jit import Numbers
 from swelltree.model.checks.lines_alone import refuse_lines_alone
 from swelltree.model.model import Model
 from swelltree.mooring.dynamic.lines import with_static_lines
-from swelltree.multibody.formulations import Formulation, State
 from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.studies.linear.drag import Waves
 from swelltree.studies.linear.drag_response import check_drag, with_drag, with_drag_of_sea
@@ -40,7 +39,6 @@ from swelltree.studies.linear.wave_forces import excited
 from swelltree.studies.options import check_traced, study_of_model
 from swelltree.studies.statics.relax import check_no_drums
 from swelltree.waves.dispersion import dispersion, group_speed
-from swelltree.waves.sea import AnySea
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -54,19 +52,8 @@ def check_excited(model: Model, radiation: str) -> None:
 
 
 @study_of_model
-def rao(
-    model: Model,
-    *,
-    omega: Numbers | None = None,
-    wave_direction: Numbers | None = None,
-    formulation: str | Formulation = "path_matrix",
-    radiation: str = "data",
-    drag: str = "none",
-    amplitude: Numbers | None = None,
-    sea: AnySea | None = None,
-    start: State | str | None = None,
-    provenance: NamedValues | None = None,
-) -> xr.Dataset:
+@with_options(RaoOptions)
+def rao(model: Model, **options: Unpack[RaoOptions]) -> xr.Dataset:
     """Response amplitude operators of the jointed, moored system about its equilibrium.
 
     Returns a dataset: `rao` (omega, wave_direction, body, dof) complex, per metre of wave
@@ -79,26 +66,18 @@ def rao(
 
     Args:
         model: compiled with hydro data, or with members or bodies that feel waves without them.
-        omega: frequencies [rad/s]; those of the data if not given.
-        wave_direction: headings [rad]; those of the data if not given.
-        formulation: name or object.
-        radiation: "data" (A and B of the data) or "state_space" (the memory of the time domain).
-        drag: "none" (only the linear part that drag has about a mean current), "harmonic"
-            (equivalent drag in regular waves of the amplitude) or "stochastic" (in the sea).
-        amplitude: of the waves of "harmonic" [m]: one number, or one for each omega.
-        sea: of "stochastic".
-        start: state from which the equilibrium is sought; "described", the assembled one, if not
-            given.
-        provenance: attributes added to the result.
     """
+    chosen: NamedValues = {**options}
+    radiation, drag, sea = chosen["radiation"], chosen["drag"], chosen["sea"]
+    amplitude, start = chosen["amplitude"], chosen["start"]
     check_traced("rao", model, start)
     refuse_lines_alone(model, "rao")
     with_lines, model = model, with_static_lines(model, "rao")
     check_no_drums(model, "rao")
     check_excited(model, radiation)
-    how = chosen_formulation(formulation)
+    how = chosen_formulation(chosen["formulation"])
     check_drag(drag, amplitude, sea)
-    w, beta = requested(model, omega, wave_direction)
+    w, beta = requested(model, chosen["omega"], chosen["wave_direction"])
     linear = linear_model(model, how, radiation, start=start, drag_apart=drag != "none")
     a = 1.0 if amplitude is None else np.asarray(amplitude, float)
     pairs = np.repeat(w, len(beta)), np.tile(beta, len(w))
@@ -111,7 +90,7 @@ def rao(
         response = with_drag(linear, waves, force, drag, system)
     y = response.y.reshape(len(w), len(beta), -1)
     attrs = {"radiation": radiation, "drag": drag, "drag_rounds": response.rounds}
-    result = _to_dataset(linear, w, beta, y, attrs | (provenance or {}))
+    result = _to_dataset(linear, w, beta, y, attrs | (chosen["provenance"] or {}))
     found = tensions(linear, waves.omega, response.y, system, response.lines)
     if found is None:
         return result

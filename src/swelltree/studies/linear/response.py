@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
+from swelltree.describe.options import ResponseOptions, with_options
 from swelltree.describe.values import NamedValues
 from swelltree.model.checks.lines_alone import refuse_lines_alone
 from swelltree.model.model import Model
 from swelltree.mooring.dynamic.lines import with_static_lines
-from swelltree.multibody.formulations import Formulation, State
 from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.studies.linear.drag import Waves
 from swelltree.studies.linear.drag_response import check_drag, with_drag
@@ -40,16 +40,8 @@ if TYPE_CHECKING:
 
 
 @study_of_model
-def response(
-    model: Model,
-    sea: AnySea,
-    *,
-    formulation: str | Formulation = "path_matrix",
-    radiation: str = "data",
-    drag: str = "none",
-    case: int | str = 0,
-    start: State | str | None = None,
-) -> xr.Dataset:
+@with_options(ResponseOptions)
+def response(model: Model, sea: AnySea, **options: Unpack[ResponseOptions]) -> xr.Dataset:
     """Response of the linearised system to a sea: standard deviations and mean powers.
 
     Returns a dataset with `standard_deviation` (body, dof) of the displacement, in the axes of each
@@ -65,27 +57,22 @@ def response(
     Args:
         model: compiled with hydro data.
         sea: a described sea.
-        formulation: name or object.
-        radiation: "data" or "state_space".
-        drag: "none", "stochastic" (equivalent drag of a Gaussian sea) or "harmonic" (of a regular
-            wave).
-        case: number or name of the run.
-        start: state from which the equilibrium is sought; "described", the assembled one, if not
-            given.
     """
+    chosen: NamedValues = {**options}
+    radiation, drag = chosen["radiation"], chosen["drag"]
     check_traced("response", model, sea)
     refuse_lines_alone(model, "response")
     with_lines, model = model, with_static_lines(model, "response")
     check_no_drums(model, "response")
     check_excited(model, radiation)
-    how = chosen_formulation(formulation)
+    how = chosen_formulation(chosen["formulation"])
     check_drag(drag)
-    waves = waves_of(model, sea, case)
+    waves = waves_of(model, sea, chosen["case"])
     w, beta, a, _ = waves
     if drag == "harmonic" and len(w) > 1:
         raise SwelltreeError("drag='harmonic' is for regular waves. Use drag='stochastic'.")
     linear = linear_model(
-        model, how, radiation, start=start, drag_apart=drag != "none", study="response"
+        model, how, radiation, start=chosen["start"], drag_apart=drag != "none", study="response"
     )
     system = None if drag == "none" else line_system(linear, with_lines)
     moved = with_drag(linear, waves, linear.excitation(w, beta), drag, system)

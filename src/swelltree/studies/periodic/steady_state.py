@@ -10,11 +10,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
+from swelltree.describe.options import SteadyStateOptions, with_options
 from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.frame import mean_yaw, out_of_axes
 from swelltree.hydro.linear.hydro import linear_hydro
@@ -65,21 +66,12 @@ COARSE = 0.01  # of the largest coefficient: a truncation that is reported
 
 
 @study_of_model
+@with_options(SteadyStateOptions)
 def steady_state(
     model: Model,
     sea: AnySea | None = None,
     harmonics: int | None = None,
-    *,
-    formulation: str | Formulation = "path_matrix",
-    radiation: str = "data",
-    period: float | None = None,
-    nodes: int | None = None,
-    tol: float = 1e-11,
-    max_iterations: int = 30,
-    start: np.ndarray | str | None = None,
-    stability: bool = False,
-    case: int | str = 0,
-    provenance: NamedValues | None = None,
+    **options: Unpack[SteadyStateOptions],
 ) -> xr.Dataset:
     """Periodic steady state of a model in a periodic sea, as a dataset over one period.
 
@@ -91,29 +83,20 @@ def steady_state(
         sea: one that repeats: RegularWave, or a spectrum with spacing="equal".
         harmonics: N of the series; nine, or twice the number of the highest component of the
             sea, if not given. `truncation_error` is the size of what is left out.
-        formulation: "lagrange" solves the DAE form (all bodies, all joints as multipliers);
-            every other name an ODE form.
-        radiation: "data" (added mass and damping at every harmonic) or "state_space" (the
-            fitted memory, to compare with runs in time).
-        period: of the motion [s]; that of the sea if not given.
-        nodes: equidistant nodes per period; at least twice the coefficients if not given.
-        tol: estimated error of the motion at which Newton stops [m, rad].
-        max_iterations: of Newton.
-        start: coefficients to begin from; the equilibrium if not given.
-        stability: also give the Floquet multipliers (needs radiation="state_space").
-        case: number or name of the run.
-        provenance: attributes added to the result.
     """
+    chosen: NamedValues = {**options}
+    radiation, nodes, stability = chosen["radiation"], chosen["nodes"], chosen["stability"]
+    tol, max_iterations, start = chosen["tol"], chosen["max_iterations"], chosen["start"]
     check_traced("steady_state", model, sea)
     refuse_lines_alone(model, "steady_state")
-    how = chosen_formulation(formulation)
+    how = chosen_formulation(chosen["formulation"])
     if stability and linear_hydro(model) is not None and radiation != "state_space":
         raise SwelltreeError(
             "steady_state: stability needs the memory of the water as states. Give "
             "radiation='state_space' and compile the model so."
         )
-    waves = None if sea is None else realised(model, sea, case)
-    length = period_of("steady_state", waves, period)
+    waves = None if sea is None else realised(model, sea, chosen["case"])
+    length = period_of("steady_state", waves, chosen["period"])
     harmonics = harmonics_for("steady_state", waves, length, harmonics, HARMONICS, HIGHER)
     check_periodic(model, harmonics, nodes, radiation)
 
@@ -153,7 +136,7 @@ def steady_state(
         raise_faults(model)
         raise SwelltreeError(failure(solution, model, how))
     fine = _fine(periodic, lambda count: problem(model, count))
-    result = _to_dataset(model, how, periodic, solution, fine, radiation, provenance)
+    result = _to_dataset(model, how, periodic, solution, fine, radiation, chosen["provenance"])
     if stability:
         result = _with_stability(result, model, how, solution, waves)
     time = result["time"].assign_attrs(period=length)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Unpack, cast
 
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, listed, warn_user
+from swelltree.describe.options import EquilibriumOptions, EquilibriumTracedOptions, with_options
 from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.hydro import linear_hydro
 from swelltree.integrate.newton import (
@@ -232,13 +233,8 @@ def _set_up(model: Model, formulation: Formulation, state: State) -> tuple[Tree,
 
 
 @study_of_model
-def equilibrium(
-    model: Model,
-    *,
-    formulation: str | Formulation = "path_matrix",
-    start: State | str | None = None,
-    provenance: NamedValues | None = None,
-) -> xr.Dataset:
+@with_options(EquilibriumOptions)
+def equilibrium(model: Model, **options: Unpack[EquilibriumOptions]) -> xr.Dataset:
     """Find the equilibrium near the start (damped Newton; continuation when that fails).
 
     Directions that nothing holds, such as surge, sway and yaw of a body without mooring, keep the
@@ -255,11 +251,10 @@ def equilibrium(
 
     Args:
         model: from `compile`.
-        formulation: name or object.
-        start: state to begin from; "described", the assembled one, if not given.
-        provenance: attributes added to the result.
     """
-    how, start = chosen_formulation(formulation), specified_state(start, "equilibrium")
+    chosen: NamedValues = {**options}
+    formulation, provenance = chosen["formulation"], chosen["provenance"]
+    how, start = chosen_formulation(formulation), specified_state(chosen["start"], "equilibrium")
     if having(model, HasUnknowns):
         from swelltree.studies.statics.moored import moored_equilibrium
 
@@ -273,16 +268,18 @@ def equilibrium(
     return _to_dataset(model, how, phase, before, solution, provenance)
 
 
-def equilibrium_traced(
-    model: Model, *, formulation: str | Formulation = "path_matrix", start: State | None = None
-) -> NamedValues:
+@with_options(EquilibriumTracedOptions)
+def equilibrium_traced(model: Model, **options: Unpack[EquilibriumTracedOptions]) -> NamedValues:
     """Equilibrium inside `jit`, `grad` or `vmap`: arrays under the names of `equilibrium`.
 
     Besides the channels there are `code` (`solvers.solution.Code`) and `phase`, the state itself.
-    Arguments as in `equilibrium`.
+
+    Args:
+        model: from `compile`.
     """
-    how = chosen_formulation(formulation)
-    state, code = equilibrium_state(model, how, start)
+    chosen: NamedValues = {**options}
+    how = chosen_formulation(chosen["formulation"])
+    state, code = equilibrium_state(model, how, chosen["start"])
     begin = start_phase(model, how)
     phase = Phase(state, begin.work, settled_at(model, how, state))
     channels = observe(model, how, jnp.zeros(()), phase)

@@ -11,11 +11,13 @@ the comparison begins when the ramp is over and its transient has died out.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
+from swelltree.describe.options import ComparedOptions, with_options
+from swelltree.describe.values import NamedValues
 from swelltree.model.model import Model, Pose
 from swelltree.results.displacement import displacement
 from swelltree.studies.linear.frequency_modes import HEADING
@@ -32,17 +34,9 @@ if TYPE_CHECKING:
 
 
 @study_of_model
+@with_options(ComparedOptions)
 def linear_and_nonlinear(
-    model: Model,
-    sea: AnySea,
-    *,
-    duration: float,
-    output_step: float | None = None,
-    settled: float | None = None,
-    formulation: str = "path_matrix",
-    radiation: str = "state_space",
-    case: int | str = 0,
-    **options: Any,
+    model: Model, sea: AnySea, **options: Unpack[ComparedOptions]
 ) -> xr.Dataset:
     """The motion in a sea, and what the linearised system would do.
 
@@ -56,15 +50,11 @@ def linear_and_nonlinear(
     Args:
         model: compiled with hydro data.
         sea: a described sea.
-        duration: of the run [s].
-        output_step: [s], as in `simulate`.
-        settled: time after which the two are compared [s]; two thirds of the run if not given.
-        formulation: name or object.
-        radiation: "state_space": the linear answer uses the radiation of the run; "data": the
-            coefficients themselves.
-        case: number or name of the run.
-        options: of `simulate`.
     """
+    run_options: NamedValues = {**options}
+    settled, radiation = run_options.pop("settled"), run_options.pop("radiation")
+    duration, case = run_options["duration"], run_options["case"]
+    formulation = run_options["formulation"] = run_options["formulation"] or "path_matrix"
     import xarray as xr
 
     start = 2.0 * duration / 3.0 if settled is None else settled
@@ -75,15 +65,7 @@ def linear_and_nonlinear(
             f"settled {start:g} s must lie between the end of the ramp, {ramp:g} s, and the "
             f"duration, {duration:g} s."
         )
-    run = simulate(
-        model,
-        sea,
-        duration=duration,
-        output_step=output_step,
-        formulation=formulation,
-        case=case,
-        **options,
-    )
+    run = simulate(model, sea, **run_options)
     succeeded(run)
     rest = equilibrium(model, formulation=formulation)
     time = run["time"].values

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, shown, warn_user
+from swelltree.describe.values import NamedValues
 from swelltree.jit import is_traced, is_tracer
 from swelltree.model.capabilities import HasUnknowns, ReportsFields, having
 from swelltree.model.model import Model
@@ -34,9 +35,7 @@ MAX_DOFS = 120  # of more the modes would take longer than is worth while
 def output_times(
     model: Model,
     waves: RealisedSea | None,
-    duration: object,
-    output_step: object,
-    times: object,
+    requested: NamedValues,
     multiple_of: float | None = None,
 ) -> np.ndarray:
     """Output times [s].
@@ -44,21 +43,19 @@ def output_times(
     Args:
         model: compiled.
         waves: the realised sea, or None.
-        duration: [s].
-        output_step: [s]; from the waves and the motion if not given.
-        times: the times themselves, instead of the other two.
+        requested: options of `Sampling`, and maybe `times`.
         multiple_of: fixed step of the solver that a chosen output step must be a multiple of [s].
     """
-    if times is not None:
-        return _specified(times)
-    duration = _number("duration", duration)
+    if requested.get("times") is not None:
+        return _specified(requested["times"])
+    duration, between = _number("duration", requested["duration"]), requested["output_step"]
     if not 0 < duration <= LONGEST:
         why = "not positive" if not duration > 0 else f"longer than three years ({LONGEST:g} s)"
         raise SwelltreeError(f"duration {duration:g} s is {why}. Give the seconds to simulate.")
-    if output_step is None:
+    if between is None:
         step = default_output_step(model, waves, duration, multiple_of)
     else:
-        step = _number("output_step", output_step)
+        step = _number("output_step", between)
     if not step > 0 or step > duration:
         raise SwelltreeError(
             f"output_step {step:g} s must lie between zero and the duration {duration:g} s."

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, listed, suggest
+from swelltree.describe.options import SolverOptions, check_positive, complete
+from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.data import Window
 from swelltree.hydro.linear.hydro import without_table
 from swelltree.hydro.linear.in_sea import apply_sea
 from swelltree.hydro.linear.radiation import radiation_memory
 from swelltree.integrate.complementarity.state import usual_formulation
 from swelltree.integrate.runge_kutta.smooth import METHODS
-from swelltree.jit import Array, Tree, is_traced
+from swelltree.jit import Tree, is_traced
 from swelltree.model.capabilities import HasUnknowns, StartsFromEquilibrium, having
 from swelltree.model.model import Model, Pose
 from swelltree.model.solved import coupled_effect, prepared
@@ -31,48 +33,24 @@ TWO_STEP_FORMULATIONS = ("lagrange", "path_matrix")
 
 @dataclass(frozen=True)
 class Stepping:
-    """Numbers of the steps; see `simulate`."""
+    """Numbers of the steps; see `SolverOptions`."""
 
-    rtol: float = 1e-6
-    atol: float = 1e-9
-    step: float | None = None
-    max_step: float | None = None
+    rtol: float
+    atol: float
+    step: float | None
+    max_step: float | None
 
-    def __post_init__(self) -> None:
-        if not self.rtol > 0 or not self.atol > 0:
-            raise SwelltreeError(
-                f"rtol {self.rtol} and atol {self.atol} must be positive. Give e.g. 1e-6."
-            )
-        for word, value in (("step", self.step), ("max_step", self.max_step)):
-            if value is not None and not value > 0:
-                raise SwelltreeError(f"{word} {value} s is not positive. Give more than zero.")
+    @classmethod
+    def of(cls, **values: float | None) -> Stepping:
+        """Those given, and the usual ones."""
+        check_positive(SolverOptions, values)
+        options = complete(SolverOptions, **values)
+        return cls(**{field.name: options[field.name] for field in fields(cls)})
 
     @property
     def longest(self) -> float:
         """Longest step allowed [s]."""
         return np.inf if self.max_step is None else self.max_step
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """When samples are taken, and what is kept between them; see `simulate`."""
-
-    duration: float = 0.0
-    output_step: float | None = None
-    times: Array = None
-    extremes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """How a run is to go; see `simulate`."""
-
-    stepping: Stepping
-    solver: str | None = None
-    formulation: str | Formulation | None = None
-    start: Tree = None
-    case: int | str = 0
-    excitation: str = "components"
 
 
 @dataclass(frozen=True)
@@ -128,8 +106,7 @@ def starts_at_equilibrium(model: Model, start: object) -> bool:
 def read_task(
     model: Model,
     sea: AnySea | None,
-    sampling: Sampling,
-    requested: RunOptions,
+    options: NamedValues,
     until: float = 0.0,
     window: Window | None = None,
 ) -> Task:
@@ -137,13 +114,22 @@ def read_task(
 
     The sea is made ready for the output times and for those up to `until` [s]; its loads only in a
     window, if one is given.
+
+    Args:
+        model: compiled.
+        sea: described or realised.
+        options: all of `TracedOptions`, and maybe others.
+        until: end of what the sea is made for [s].
+        window: part of it that is made ready at once.
     """
-    stepping, start = requested.stepping, requested.start
-    solver, how = chosen_solver(model, requested.solver, requested.formulation)
-    waves = None if sea is None else realised(model, sea, requested.case)
+    stepping = Stepping.of(**{field.name: options[field.name] for field in fields(Stepping)})
+    start, specified, extremes = options["start"], options["times"], options["extremes"]
+    if isinstance(extremes, str):
+        raise SwelltreeError(f"extremes '{extremes}' is one name. Give a list: ['{extremes}'].")
+    solver, how = chosen_solver(model, options["solver"], options["formulation"])
+    waves = None if sea is None else realised(model, sea, options["case"])
     stored = stepping.step if stepping.step is not None else required_step(model)
-    specified = sampling.times
-    times = output_times(model, waves, sampling.duration, sampling.output_step, specified, stored)
+    times = output_times(model, waves, options, stored)
     begin = 0.0
     if is_run(start):
         begin = end_time(start)
@@ -152,7 +138,7 @@ def read_task(
     if waves is not None:
         end = max(float(times[-1]), until)
         check_times(sea, waves, begin, end)
-        in_sea = apply_sea(model, waves, end, requested.excitation, window=window)
+        in_sea = apply_sea(model, waves, end, options["excitation"], window=window)
     return Task(
         model=prepared(without_table(in_sea)),
         still=model,
@@ -163,7 +149,7 @@ def read_task(
         solver=solver,
         stepping=stepping,
         start=start,
-        extremes=sampling.extremes,
+        extremes=tuple(extremes),
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from swelltree.compiler.step_means import with_step_means
 from swelltree.describe.errors import SwelltreeError, listed, suggest, warn_user
+from swelltree.describe.options import STARTS
 from swelltree.integrate.complementarity.attached import end_positions
 from swelltree.integrate.complementarity.between_steps import without_turning
 from swelltree.integrate.complementarity.lines.winch_statics import present
@@ -44,7 +45,6 @@ from swelltree.waves.airy import Components
 from swelltree.waves.sea import RealisedSea
 from swelltree.waves.stream_function import StreamWave
 
-STARTS = ("equilibrium", "described", "cold")
 PER_PERIOD = 150  # steps in the peak period of a sea
 PER_OWN_PERIOD = 40  # steps in the shortest period of a body
 LONGEST, SHORTEST = 0.1, 1e-3  # s

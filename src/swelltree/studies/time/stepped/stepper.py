@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, shown
+from swelltree.describe.options import StepperOptions, TracedOptions, complete, with_options
+from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.data import Window
-from swelltree.jit import Tree, is_traced, trim_cache
+from swelltree.jit import is_traced, trim_cache
 from swelltree.model.model import Model
 from swelltree.model.solved import fixed_step
-from swelltree.multibody.formulations import Formulation
 from swelltree.studies.options import study_of_model
 from swelltree.studies.seas import realised
 from swelltree.studies.time.complementarity.start import default_step
@@ -23,9 +24,6 @@ from swelltree.studies.time.stepped.commands import no_commands, read_values
 from swelltree.studies.time.stepped.run import SteppedRun, StepperSetup, seconds
 from swelltree.studies.time.task import (
     TWO_STEP,
-    RunOptions,
-    Sampling,
-    Stepping,
     Task,
     read_task,
     required_step,
@@ -48,22 +46,9 @@ TENTHS = 0.1  # s: steps of the two-step scheme are whole parts of it
 
 
 @study_of_model
+@with_options(StepperOptions)
 def stepper(
-    model: Model,
-    sea: AnySea | None = None,
-    *,
-    forces: dict[str, float] | None = None,
-    duration: float | None = None,
-    formulation: str | Formulation | None = None,
-    solver: str | None = None,
-    rtol: float = 1e-6,
-    atol: float = 1e-9,
-    step: float | None = None,
-    max_step: float | None = None,
-    start: Tree = None,
-    case: int | str = 0,
-    excitation: str = "components",
-    keep: int | None = None,
+    model: Model, sea: AnySea | None = None, **options: Unpack[StepperOptions]
 ) -> SteppedRun:
     """A run that is stepped by hand.
 
@@ -74,23 +59,9 @@ def stepper(
     Args:
         model: from `compile`.
         sea: a described sea; still water if not given.
-        forces: held from the start, by name (see `SteppedRun.step`); where a run begins at rest
-            they are part of it.
-        duration: longest time that can be stepped [s]; months if not given, or as long as a sea on
-            a grid lasts.
-        formulation: as in `simulate`.
-        solver: as in `simulate`.
-        rtol: as in `simulate`.
-        atol: as in `simulate`.
-        step: of rk4 [s], which needs one; of the two-step scheme, whose steps by hand are whole
-            multiples of it: a tenth of a second, or a half, a fifth, a tenth ... of that, chosen
-            from the waves and the bodies' periods if not given.
-        max_step: as in `simulate`.
-        start: as in `simulate`.
-        case: as in `simulate`.
-        excitation: as in `simulate`.
-        keep: how many of the latest samples are kept for the result; all if not given.
     """
+    chosen: NamedValues = {**options}
+    keep, start = chosen.pop("keep"), chosen["start"]
     if is_traced(model):
         raise SwelltreeError(
             "stepper: the model is traced (jit, grad, vmap). Use simulate_traced there."
@@ -98,23 +69,22 @@ def stepper(
     if keep is not None and not (isinstance(keep, int) and keep >= 1):
         raise SwelltreeError(f"keep {shown(keep)} is not a number of samples. Give one or more.")
     begin = end_time(start) if is_run(start) else 0.0
-    until = _end(model, sea, case, begin, duration)
+    until = _end(model, sea, chosen["case"], begin, chosen.pop("duration"))
+    forces, requested = chosen.pop("forces"), complete(TracedOptions, **chosen) | {"times": [begin]}
 
-    def task_of(model: Model, sea: AnySea | None, t: float, requested: RunOptions) -> Task:
-        sampling, window = Sampling(times=[begin]), Window(max(t, begin), POINTS)
-        return replace(read_task(model, sea, sampling, requested, until, window), by_hand=True)
+    def task_of(model: Model, sea: AnySea | None, t: float, requested: NamedValues) -> Task:
+        window = Window(max(t, begin), POINTS)
+        return replace(read_task(model, sea, requested, until, window), by_hand=True)
 
-    stepping = Stepping(rtol, atol, step, max_step)
-    requested = RunOptions(stepping, solver, formulation, start, case, excitation)
     task = task_of(model, sea, begin, requested)
-    stepping = replace(stepping, step=_fixed_step(task, until))
-    requested = replace(requested, stepping=stepping)
+    step = _fixed_step(task, until)
+    requested = requested | {"step": step}
     findings = checked(model)
     validate_winch_commands(task.model, np.array([begin, min(until, begin + LOOKED_AT)]))
     warn_light_hook_loads(task.model)
     trim_cache()
     commands = no_commands(model)
-    only = stepping.step if task.solver in TWO_STEP else None
+    only = step if task.solver in TWO_STEP else None
     first = commands.now | read_values(model, forces, only)
     setup = StepperSetup(
         task_of=lambda model, sea, t: task_of(model, sea, t, requested),
