@@ -7,7 +7,7 @@ import swelltree as sw
 from swelltree.hydro.weak_scatterer.effect import WeakScatterers
 from swelltree.hydro.weak_scatterer.incident.interface import Still
 from swelltree.hydro.weak_scatterer.motion.scene import vertices_at
-from swelltree.jit.backend import jnp
+from swelltree.jit import jnp
 
 WATER = sw.Water(rho=1000.0, depth=6.0)
 OMEGA = 2.2
