@@ -79,7 +79,7 @@ def _system(damping: float = DAMPING) -> System:
 def _sea() -> IrregularSea:
     """A short-crested wind sea of 4 m that meets the first barge a little off its bow.
 
-    In shorter waves than those of 10.5 s forces change too quickly between the headings of the data.
+    In waves shorter than 10.5 s forces change too quickly between the headings of the data.
     """
     return IrregularSea(
         Jonswap(Hs=4.0, Tp=10.5),
