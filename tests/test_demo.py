@@ -2,6 +2,7 @@
 
 import json
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -16,7 +17,9 @@ from swelltree.waves.sea import elevation
 @pytest.fixture(scope="module")
 def short(tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo")
-    result, files = run_demo(folder, duration=4.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", sw.SwelltreeWarning)
+        result, files = run_demo(folder, duration=4.0)
     return folder, result, files
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from hydro.samples import write_wamit
+from hydro.samples import made_up, write_wamit
 from made_drift import MASS, OMEGA, RHO, drift_data, smooth_pairs, smooth_sums
 from swelltree.hydro.drift.loads import drift_loads
 from swelltree.waves.airy import Components
@@ -109,3 +109,76 @@ def test_moments_about_the_body_axes_are_taken_and_control_surfaces_come_first(
     notes = found.attrs["notes"]
     assert "about the body axes (modes -4, -5, -6) were taken" in notes
     assert ("'device.9' was left aside" in notes) == (".7" in endings)
+
+
+UNIT = RHO * G * LENGTH ** np.tile([1, 1, 1, 2, 2, 2], 2)
+
+
+def device_of_two(folder, drift_rows, endings):
+    """Two bodies away from the origin, waves of three headings, and files of their drift."""
+    data = made_up(depth=np.inf, n_omega=5)
+    path = write_wamit(data, folder, length=LENGTH)
+    for ending, rows in zip(endings, drift_rows, strict=True):
+        (folder / f"device{ending}").write_text("\n".join(rows))
+    found = sw.read_hydro(
+        path, rho=RHO, g=G, depth=np.inf, length=LENGTH, check=False, names=["float", "spar"]
+    )
+    omega = data["omega"].values
+    return found, omega[(omega > 0) & np.isfinite(omega)], data["wave_direction"].values
+
+
+def test_mean_drift_and_moments_of_two_bodies_are_those_of_their_rows(tmp_path):
+    rng = np.random.default_rng(3)
+    omega, headings = np.linspace(0.5, 2.0, 5), (0.0, 0.5, 1.2)
+    modes = [*range(1, 13), -4, -5, -6, -10, -11, -12]
+    values = rng.normal(size=(len(omega), len(headings), len(modes)))
+    rows = [
+        f"{2 * np.pi / w:.12e} {np.degrees(b):.9f} {np.degrees(b):.9f} {mode} {abs(x):.9e} 0.0 "
+        f"{x:.12e} 0.0"
+        for w, of_wave in zip(omega, values, strict=True)
+        for b, of_heading in zip(headings, of_wave, strict=True)
+        for mode, x in zip(modes, of_heading, strict=True)
+    ]
+    found, finite, directions = device_of_two(tmp_path, [rows], [".9"])
+    assert finite == pytest.approx(omega)
+    assert directions == pytest.approx(headings)
+    drift = found["mean_drift"].sel(omega=omega, method="nearest")
+    # forces along the global axes, moments about those of each body
+    own = values[..., [0, 1, 2, 12, 13, 14, 6, 7, 8, 15, 16, 17]]
+    np.testing.assert_allclose(drift, own * UNIT, rtol=1e-9)
+
+
+def test_slow_forces_of_two_bodies_follow_wamits_double_sums(tmp_path):
+    rng = np.random.default_rng(4)
+    omega, heading = np.linspace(0.5, 2.0, 5), 0.5
+    Q = rng.normal(size=(5, 5, 12)) + 1j * rng.normal(size=(5, 5, 12))
+    Q = Q + np.swapaxes(Q, 0, 1).conj()
+    rows = [
+        f"{2 * np.pi / omega[i]:.12e} {2 * np.pi / omega[j]:.12e} {np.degrees(b):.9f} "
+        f"{np.degrees(b):.9f} {k + 1} {abs(x):.9e} {np.degrees(np.angle(x)):.6f} {x.real:.12e} "
+        f"{x.imag:.12e}"
+        for b in (0.0, heading, 1.2)
+        for i in range(5)
+        for j in range(i, 5)
+        for k, x in enumerate(Q[i, j] * (1.0 if b == heading else 5.0))
+    ]
+    found, _, _ = device_of_two(tmp_path, [rows], [".12d"])
+    centers = found["rotation_center"].values
+    bodies = [
+        sw.Body(name, 5e5, (1e8,) * 3, position=tuple(map(float, center)))
+        for name, center in zip(("float", "spar"), centers, strict=True)
+    ]
+    joints = [sw.Free(f"free_{b.name}", sw.WORLD.at(*b.position), b) for b in bodies]
+    system = sw.System("s", bodies, joints, water=sw.Water(rho=RHO, g=G))
+    model = sw.compile(system, found, radiation="none", drift="qtf")
+    phase = np.array([0.3, 1.0, 2.0, 4.0, 5.0])
+    sea = Components(np.full(5, 0.5), omega, omega**2 / G, np.full(5, heading), phase)
+    loads = drift_loads(model.hydro.table, sea, 40.0)
+    t = loads.step * np.arange(len(loads.force))
+    A, exact = 0.5 * np.exp(-1j * phase), np.zeros((len(t), 12))
+    for i, w1 in enumerate(omega):
+        for j, w2 in enumerate(omega):
+            slow = A[i] * A[j].conj() * np.exp(1j * (w1 - w2) * t)
+            exact += np.real(slow[:, None] * (Q[i, j] * UNIT))
+    got = loads.force.reshape(len(t), 12)
+    assert np.abs(got - exact).max() < 1e-6 * np.abs(exact).max()

@@ -150,9 +150,10 @@ def test_command_prints_contents_and_findings(tmp_path):
 
 
 def test_data_without_what_a_report_needs_get_a_sentence():
-    data = sw.gallery.hinge_barge().hydro  # statics left out
-    with pytest.raises(sw.SwelltreeError, match=r"have no 'displaced_volume', so they cannot be"):
-        sw.hydro_report(data)
+    data = sw.gallery.hinge_barge().hydro
+    for name in ("rotation_center", "radiation_damping"):
+        with pytest.raises(sw.SwelltreeError, match=f"have no '{name}', so they cannot be"):
+            sw.hydro_report(data.drop_vars(name))
 
 
 def test_resonance_of_water_between_bodies_is_not_an_irregular_frequency():
@@ -188,13 +189,18 @@ def test_degrees_of_freedom_that_small_motions_do_not_have_are_not_judged():
     """Surge of a barge whose hinge is at its waterline, of second order in the angles."""
     device = sw.gallery.tank()
     data = sw.read_hydro(device.file, check=False)
-    assert "a_inf" in {x.code for x in hydro_report(data)}
+    data["radiation_damping"].loc[
+        {"influenced_dof": "barge2__Surge", "radiating_dof": "barge1__Heave"}
+    ] += 30.0
+    assert "symmetry" in {x.code for x in hydro_report(data)}
     model = sw.compile(device.system, data, radiation="none")
     assert [text for text in model.report if text.startswith("hydro data")] == []
 
 
 @pytest.mark.parametrize("name", ["barges", "oswec", "spar", "sphere", "tank"])
 def test_data_of_the_gallery_pass_our_own_checks(name):
+    every = hydro_report(getattr(sw.gallery, name)().hydro)
+    assert [str(one) for one in every if one.severity != "note"] == []
     model = getattr(sw.gallery, name)().model(radiation="none")
     assert [text for text in model.report if text.startswith("hydro data")] == []
 
@@ -220,3 +226,37 @@ def test_welded_body_is_said_to_be_held_not_to_lack_damping(radiation):
         x for x in sw.compile(held, device.hydro, radiation=radiation).report if "memory" in x
     ]
     assert reported == ["radiation: the joints hold all bodies of the data, so there is no memory."]
+
+
+def test_data_without_statics_are_judged():
+    """Those of the RM3 leave the displaced volume to the description."""
+    data = sw.gallery.rm3().hydro
+    assert "displaced_volume" not in data
+    assert {"band_edge", "no_stiffness"} <= {one.code for one in hydro_report(data)}
+
+
+def test_waves_that_are_not_long_for_a_deep_plate_are_not_judged_as_long():
+    """The heave force on the spar of the RM3 changes its sign at 0.18 rad/s."""
+    data = sw.read_hydro(sw.gallery.rm3().file, check=False)
+    assert "long_wave" not in codes(data)
+    round_one = sw.read_hydro(sw.gallery.spar().file, check=False)
+    assert "long_wave" not in codes(round_one)
+    round_one["hydrostatic_stiffness"] = 2.0 * round_one["hydrostatic_stiffness"]
+    assert "long_wave" in codes(round_one)
+
+
+def test_a_residual_that_is_small_in_the_band_is_a_note():
+    data = sw.gallery.sphere().hydro.copy(deep=True)
+    label, name = "sphere__Heave", "haskind_residual"
+    place = data["influenced_dof"].values.tolist().index(label)
+    assert data[name].dims == ("omega", "influenced_dof")
+    force = np.abs(data["excitation_force"].sel(influenced_dof=label).values[:, 0])
+    finite = np.flatnonzero(np.isfinite(data["omega"].values) & (force > 0))
+    strong, weak = finite[force[finite].argmax()], finite[force[finite].argmin()]
+    assert force[weak] < 0.2 * force[strong]
+    for row, severity in ((strong, "warning"), (weak, "note")):
+        spoilt = data.copy(deep=True)
+        spoilt[name].values[row, place] = 0.1
+        (one,) = [x for x in hydro_report(spoilt) if x.code == name]
+        assert one.severity == severity
+        assert "of sphere__Heave differ by up to 10%" in one.sentence

@@ -12,8 +12,7 @@ import numpy as np
 
 from swelltree.describe import System
 from swelltree.describe.environment.seas import Sea
-from swelltree.hydro.data.relations import RESIDUAL
-from swelltree.hydro.data.report import RESIDUALS
+from swelltree.hydro.data.report import RESIDUALS, contradictions
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -40,9 +39,9 @@ STORED_VARIABLES = (
 
 def sound(data: xr.Dataset) -> xr.Dataset:
     """The frequencies below the first at which the data contradict themselves too much."""
-    worst = np.maximum(*(data[name].max("influenced_dof").values for name in RESIDUALS))
+    worst = np.any([contradictions(data, name)[1].any(axis=1) for name in RESIDUALS], axis=0)
     omega = data["omega"].values
-    end = omega[worst > RESIDUAL].min(initial=np.inf)
+    end = omega[worst].min(initial=np.inf)
     return data.isel(omega=(omega < end) | np.isinf(omega))
 
 

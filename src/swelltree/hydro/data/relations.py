@@ -124,7 +124,11 @@ def table_of(data: xr.Dataset) -> Table:
         depth=depth,
         wavenumber=wavenumber(omega, depth, g),
         centers=dict(zip(names, data["rotation_center"].values, strict=True)),
-        volumes=dict(zip(names, data["displaced_volume"].values.tolist(), strict=True)),
+        volumes=(
+            dict(zip(names, data["displaced_volume"].values.tolist(), strict=True))
+            if "displaced_volume" in data
+            else dict.fromkeys(names, np.nan)
+        ),
     )
 
 
@@ -236,14 +240,20 @@ def infinite_from_ogilvie(table: Table) -> tuple[np.ndarray, np.ndarray]:
     inner = w < 0.999 * top
     log = np.zeros_like(w)
     log[inner] = np.log((top - w[inner]) / (top + w[inner])) / (2 * w[inner])
-    tail = B[-1][None] / (4 * top) * (1 + 2 / 3 * (w / top)[:, None] ** 2)
-    rebuilt = A - (2 / np.pi) * (smooth + log[:, None] * B + tail)
+    tail = infinite_tail(table)[None] * (1 + 2 / 3 * (w / top)[:, None] ** 2)
+    rebuilt = A - (2 / np.pi) * (smooth + log[:, None] * B) - tail
     middle = (w > 0.1 * top) & (w < 0.6 * top)
     if middle.sum() < 3:
         middle = inner
     chosen = rebuilt[middle]
     mean = np.median(chosen, axis=0)
     return mean, np.abs(chosen - mean).mean(axis=0)
+
+
+def infinite_tail(table: Table) -> np.ndarray:
+    """Part of A_inf from damping above the band that falls like omega^-3, (dof,)."""
+    B = np.diagonal(table.damping[-1])
+    return (2 / np.pi) * B / (4 * table.omega[-1])
 
 
 def outliers(values: np.ndarray, share: float) -> np.ndarray:

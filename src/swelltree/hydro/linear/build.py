@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,7 +16,6 @@ from swelltree.describe.environment.hydro import FRAMES, RADIATION
 from swelltree.describe.environment.water import Water
 from swelltree.describe.errors import (
     SwelltreeError,
-    SwelltreeWarning,
     listed,
     suggest,
     warn_user,
@@ -26,7 +24,7 @@ from swelltree.describe.values import NamedValues
 from swelltree.hydro.drift.data import check_double_counting, drift_table
 from swelltree.hydro.linear.data import Table
 from swelltree.hydro.linear.excitation import Convolution, interpolated
-from swelltree.hydro.linear.fits import SmallMotions
+from swelltree.hydro.linear.fits import MotionError, Said, SmallMotions
 from swelltree.hydro.linear.frame import shared_out, welded_motion
 from swelltree.hydro.linear.hydro import Hydro, linear_hydro
 from swelltree.hydro.linear.radiation import Memory
@@ -43,6 +41,7 @@ if TYPE_CHECKING:
     from swelltree.hydro.radiation.model import RadiationModel
 
 FIRST = 0.02  # error of K in the first fit, and of the motions where nothing else is asked for
+LOOSE = 0.05  # error of K in the first fit where motions may be farther off than that
 FURTHER = (0.02, 0.01, 0.005, 0.0025)  # errors of K that follow
 DOUBTFUL = 0.1  # of the motions: if corrections change more, the data may have been right
 IN_VAIN = 2  # fits that gain less than a fifth: no more are tried
@@ -397,9 +396,14 @@ class _Fit:
     """A fit of the memory and what it does to the bodies."""
 
     model: RadiationModel
+    said: Said  # warnings about the data
     above: np.ndarray  # (6N, 6N) added mass of resonances above the band
-    shared: np.ndarray  # W of `shared_out`
-    motion_error: float
+    motions: MotionError
+
+    @property
+    def motion_error(self) -> float:
+        """Size of the largest error of the motions."""
+        return self.motions.size
 
 
 def fit_memory(
@@ -413,8 +417,9 @@ def fit_memory(
 
     The first fit is that of K. Where the motions are farther from those of the data than asked
     for, smaller errors of K follow, the frequencies weighted by what they do to the motions, until
-    they are near enough; else the best of all fits is taken. All requests below `FIRST` go the
-    same way, so that a smaller one never gives a worse fit.
+    they are near enough; else the best of all fits is taken. All requests go the same way, those
+    up to `FIRST` without the step from `LOOSE`, so that a smaller one never gives a worse fit: a
+    looser fit of K may have more states and better motions than the next one.
 
     Also the added mass of resonances of the water above the band (6N, 6N), and a message.
 
@@ -444,15 +449,15 @@ def fit_memory(
     stored = ""
     if own > DOUBTFUL and "as_specified" not in specified:
         # what looks like a jump may be the resonance of a moonpool: then the data can be fitted
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SwelltreeWarning)
-            complete, _ = _best_fit(
-                table, apart, live, W, requested, specified | {"as_specified": True}, motions
-            )
+        complete, _ = _best_fit(
+            table, apart, live, W, requested, specified | {"as_specified": True}, motions
+        )
         if complete.motion_error < own:
             best, own = complete, 0.0
             stored = " Frequencies at which the data jump were kept: a passive model follows them."
     fit = best.model
+    for message, category in best.said:
+        warn_user(message, category)
     sentence = (
         f"radiation: memory of order {fit.order}, motions within {100 * best.motion_error:.2g} % "
         f"of those with the data; fitted with an error of {100 * fit.error:.2g} %; kernel "
@@ -469,7 +474,8 @@ def fit_memory(
     if best.motion_error > requested:
         missed = (
             f"radiation fit: with {fit.order} states the motions differ from those with the data "
-            f"by up to {100 * best.motion_error:.2g} %, asked for {100 * requested:.2g} %. Use "
+            f"by up to {100 * best.motion_error:.2g} % ({best.motions.dof} at "
+            f"{best.motions.omega:.4g} rad/s), asked for {100 * requested:.2g} %. Use "
             "radiation='convolution', allow a larger max_order or error, or give data at more "
             "frequencies."
         )
@@ -498,7 +504,7 @@ def _best_fit(
     judge: SmallMotions | None = None
     own = 0.0
     fits: list[_Fit] = []
-    for level in (max(requested, FIRST), *FURTHER):
+    for level in (LOOSE if requested > FIRST else FIRST, *FURTHER):
         more = {}
         if judge is not None:
             first = fits[0].model
@@ -506,13 +512,13 @@ def _best_fit(
             at = np.searchsorted(table.omega, judge.rows - 1e-9)
             weight[at] = judge.importance(first.scale, W.T)
             more = {"importance": weight, "max_order": 2 * _most_states(live.size)}
-        built = recent_fit(table.omega, A, B, A_inf, error=level, **{**more, **options})
+        built, said = recent_fit(table.omega, A, B, A_inf, error=level, **{**more, **options})
         if judge is None:
             judge, own = _judge(apart, table, built, live, W, motions)
         above = W @ (built.A_inf - 0.5 * (A_inf + A_inf.T)) @ W.T
         K = W @ built.transfer(judge.rows) @ W.T
         mass = apart.added_mass_inf + above + K.imag / judge.rows[:, None, None]
-        fits.append(_Fit(built, above, W, judge.error(mass, K.real)))
+        fits.append(_Fit(built, said, above, judge.error(mass, K.real)))
         if fits[-1].motion_error <= requested:
             return fits[-1], own
         # twice in vain: what is left is not the order's
@@ -551,7 +557,7 @@ def _judge(
         interpolated(omega, x, complete.omega)
         for x in (repaired.added_mass, repaired.radiation_damping)
     )
-    return judge, motions(complete).error(*bridged)
+    return judge, motions(complete).error(*bridged).size
 
 
 def _at_rows(table: Table, rows: np.ndarray) -> Table:

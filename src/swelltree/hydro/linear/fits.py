@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Complex, Float
 
-from swelltree.describe.errors import warn_user
 from swelltree.hydro.data.cache import content_key
 from swelltree.hydro.linear.data import Table
 from swelltree.hydro.linear.excitation import interpolated, travelled
@@ -33,6 +32,20 @@ REFINED = 3  # times that peaks of the motion are resolved better
 MOVES = 1e-3  # of the largest motion, each times the root of its inertia: less is not judged
 
 
+class MotionError(NamedTuple):
+    """The largest difference of a motion from that with the data, and where it is.
+
+    Args:
+        size: over the largest motion of the same degree of freedom.
+        dof: joint__Dof.
+        omega: [rad/s].
+    """
+
+    size: float
+    dof: str
+    omega: float
+
+
 class SmallMotions:
     """Linear motions of a model about its start, in numpy.
 
@@ -44,6 +57,7 @@ class SmallMotions:
 
     def __init__(self, model: Model, table: Table, free: np.ndarray) -> None:
         self.P, self.M, self.C, self.K = _matrices(model, free)
+        self.labels = [model.layout.dof_labels[k] for k in np.abs(free).argmax(axis=0)]
         self.table, self.water = table, model.water
         self.rows = table.omega
         self.A = _projected(self.P, table.added_mass)
@@ -82,13 +96,15 @@ class SmallMotions:
         Z = self._impedance(omega, dA, dB)
         return np.swapaxes(np.linalg.solve(Z, self._forces(omega)), 1, 2)
 
-    def error(self, added_mass: np.ndarray, damping: np.ndarray) -> float:
+    def error(self, added_mass: np.ndarray, damping: np.ndarray) -> MotionError:
         """Of a fit with that added mass and damping at `rows` (r, 6N, 6N)."""
         if not self.judged.any():
-            return 0.0
+            return MotionError(0.0, "", 0.0)
         dA, dB = _projected(self.P, added_mass) - self.A, _projected(self.P, damping) - self.B
-        gap = np.abs(self._amplitudes(self.omega, dA, dB) - self.y).max(axis=(0, 1))
-        return float((gap / self.size.clip(min=1e-300))[self.judged].max())
+        gap = np.abs(self._amplitudes(self.omega, dA, dB) - self.y).max(axis=1)
+        gap = np.where(self.judged, gap / self.size.clip(min=1e-300), 0.0)
+        row, dof = np.unravel_index(int(gap.argmax()), gap.shape)
+        return MotionError(float(gap[row, dof]), self.labels[dof], float(self.omega[row]))
 
     def importance(self, scale: np.ndarray, motion: np.ndarray) -> Float[np.ndarray, " r"]:
         """Motion error per misfit of scaled K at the frequencies of the data, over its rms (r,).
@@ -163,11 +179,14 @@ def _near_peaks(omega: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 MAX_FITS = 16
-_RECENT: dict[str, tuple[RadiationModel, list[tuple[Warning | str, type[Warning]]]]] = {}
+Said = list[tuple[Warning | str, type[Warning]]]
+_RECENT: dict[str, tuple[RadiationModel, Said]] = {}
 
 
-def recent_fit(omega: Array, A: Array, B: Array, A_inf: Array, **options: Any) -> RadiationModel:
-    """As `fit_radiation`; what a fit warns of is said whenever it is used.
+def recent_fit(
+    omega: Array, A: Array, B: Array, A_inf: Array, **options: Any
+) -> tuple[RadiationModel, Said]:
+    """As `fit_radiation`, and what it warns of: of several fits, that of the one used is said.
 
     A misfit of K is not: what is asked for is the error of the motion.
     """
@@ -178,15 +197,6 @@ def recent_fit(omega: Array, A: Array, B: Array, A_inf: Array, **options: Any) -
             built = fit_radiation(omega, A, B, A_inf, **options)
         while len(_RECENT) >= MAX_FITS:
             _RECENT.pop(next(iter(_RECENT)))
-        _RECENT[key] = (
-            built,
-            [
-                (one.message, one.category)
-                for one in heard
-                if not issubclass(one.category, MissedFitWarning)
-            ],
-        )
-    result, said = _RECENT[key]
-    for message, category in said:
-        warn_user(message, category)
-    return result
+        said = [(one.message, one.category) for one in heard]
+        _RECENT[key] = (built, [x for x in said if not issubclass(x[1], MissedFitWarning)])
+    return _RECENT[key]
