@@ -68,7 +68,7 @@ class LineType(Description):
         dynamic_EA: stiffness against fast changes, at no mean tension [N]; EA is then that of slow
             ones. Springs of fibre ropes in series: a fast one, and a slow one beside a damper.
             For dynamic lines; equilibrium and linear studies take EA.
-        dynamic_EA_slope: growth of the stiffness against fast changes per mean tension.
+        dynamic_EA_slope: growth of dynamic_EA per mean tension; none if not given.
         slow_BA: damping of the slow spring [N s].
         BA: axial damping [N s]; of the fast spring where there are two.
         damping_ratio: instead of BA, part of the critical damping of one segment.
@@ -88,7 +88,7 @@ class LineType(Description):
     EA: Number | None = None
     stretch: Stretch = None
     dynamic_EA: Number | None = None
-    dynamic_EA_slope: Number = 0.0
+    dynamic_EA_slope: Number | None = None
     slow_BA: Number | None = None
     BA: Number | None = None
     damping_ratio: Number | None = None

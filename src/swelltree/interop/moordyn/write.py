@@ -156,7 +156,7 @@ def _line_type(kind: LineType, path: Path, adjacent: list[Path]) -> list[str]:
         adjacent.append(curve)
         EA = curve.name
     elif kind.dynamic_EA is not None and kind.EA is not None:
-        EA = _bars((kind.EA, kind.dynamic_EA, kind.dynamic_EA_slope))
+        EA = _bars((kind.EA, kind.dynamic_EA, kind.dynamic_EA_slope or 0.0))
     elif kind.EA is not None:
         EA = _n(kind.EA)
     else:
