@@ -12,6 +12,7 @@ import numpy as np
 from swelltree.describe.environment.seas import Sea
 from swelltree.describe.errors import SwelltreeError, listed, suggest, warn_user
 from swelltree.describe.values import NamedValues
+from swelltree.forces.body_contacts import BodyContacts, too_long_step
 from swelltree.jit import Tree, UnsupportedOperationError, gpu, leaves_of, trim_cache
 from swelltree.model.model import Model
 from swelltree.model.solved import fixed_step
@@ -233,7 +234,25 @@ def plan_batch(
     attrs["lanes"] = plan.lanes
     if plan.step is not None:
         attrs["step"] = float(plan.step)
+        if not engine.one_at_a_time:  # single runs warn themselves
+            _warn_long_steps(model, cases, plan.step)
     return BatchPlan(plan, engine, max(ramp_of_case(case) for case in cases), attrs)
+
+
+def _warn_long_steps(model: Model, cases: Sequence[BatchCase], step: float) -> None:
+    """Warn once of a step that is too long for the friction of a case."""
+    if model.effect(BodyContacts) is None:
+        return
+    numbers = (".friction", ".slip_speed")
+    rows = [[x for x in case.values if x[0].endswith(numbers)] for case in cases]
+    for row in {str(row): dict(row) for row in rows}.values():
+        try:
+            text = too_long_step(model.with_values(row), step)
+        except SwelltreeError:  # the case itself says what is wrong with its numbers
+            continue
+        if text:
+            warn_user(text)
+            return
 
 
 def reduced_block(
