@@ -130,8 +130,7 @@ def set_values(model: Model, values: dict[str, Array]) -> Model:
         before = get_value(model, name)
         if value.shape != before.shape:
             raise SwelltreeError(
-                f"'{name}': the value has shape {value.shape}. "
-                f"Give {before.shape or 'one number'}."
+                f"'{name}': the value has shape {value.shape}. Give {before.shape or 'one number'}."
             )
         _check_value(model, name, value, before)
         derived = _derived(model, name)
