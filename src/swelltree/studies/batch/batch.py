@@ -32,7 +32,13 @@ from swelltree.results.statistics import (
     warn_gaps,
     without_mpm,
 )
-from swelltree.studies.batch.cases import BatchCase, batch_cases, ramp_of_case, with_findings
+from swelltree.studies.batch.cases import (
+    BatchCase,
+    batch_cases,
+    check_expected_seas,
+    ramp_of_case,
+    with_findings,
+)
 from swelltree.studies.batch.complementarity.starts import shared_step
 from swelltree.studies.batch.engine import Engine, Outcome, Plan, Summary
 from swelltree.studies.batch.engines import chosen_engine
@@ -281,6 +287,8 @@ def _by_engine(
 ) -> xr.Dataset:
     """The same by the engine of the plan."""
     plan = planned.plan
+    if not planned.engine.one_at_a_time:  # single runs warn themselves
+        check_expected_seas(plan.model, cases)
     requested = _requested(planned, names)
     summary = None if requested is None else planned.engine.summaries(plan, cases, requested)
     if summary is not None:
