@@ -1,5 +1,7 @@
 """Contact between bodies: impacts, friction, shapes, momentum, equilibrium, batches."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.optimize import brentq
@@ -205,6 +207,33 @@ def test_the_two_step_scheme_takes_contacts():
     right = sw.simulate(model, **how, **TIGHT)["position"]
     # steps of 1/70 of the time of contact
     assert float(abs(found - right).max()) < 1e-3
+
+
+def test_fixed_steps_that_are_too_long_for_friction_are_reported():
+    """0.04 m off without a message; from 2.8 times the limit on the method is unstable."""
+    model = sw.compile(box(0.3, 0.4)[0])
+    limit = 1e-3 / (0.4 * 9.81)
+    how = {"duration": 4e-3, "output_step": 2e-3}
+    message = r"contact 'feet': step 0\.0005 s is longer than the 0\.000255 s"
+    with pytest.warns(sw.SwelltreeWarning, match=message):
+        sw.simulate(model, solver="rk4", step=5e-4, **how)
+    with pytest.warns(sw.SwelltreeWarning, match=message):
+        sw.simulate(model, solver="two_step", step=5e-4, **how)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sw.simulate(model, solver="rk4", step=limit, **how)
+        sw.simulate(model, **how)
+
+
+@pytest.mark.slow
+def test_steps_too_long_for_the_friction_of_one_case_are_reported():
+    model = sw.compile(box(0.3, 0.0)[0])
+    how = {"duration": 4e-3, "output_step": 2e-3, "step": 5e-4}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sw.simulate_batch(model, parameters={"feet.friction": [0.0, 0.2]}, **how)
+    with pytest.warns(sw.SwelltreeWarning, match=r"longer than the 0\.000255 s"):
+        sw.simulate_batch(model, parameters={"feet.friction": [0.0, 0.4]}, **how)
 
 
 def test_bad_input_is_rejected():

@@ -27,6 +27,9 @@ def model():
         ("l.release_after", -0.5, "pto 'l': release_after -0.5"),
         ("cart.mass", -2.0, "'cart.mass': -2 is negative"),
         ("cart.inertia", np.full((3, 3), np.nan), "'cart.inertia': the value is not a number"),
+        ("cart.mass", np.inf, "'cart.mass': the value is not finite"),
+        ("cart.inertia", np.diag([1.0, np.inf, 1.0]), "'cart.inertia': the value is not finite"),
+        ("spring.stiffness", np.inf, "'spring.stiffness': the value is not finite"),
     ],
 )
 def test_bad_numbers_are_refused_by_name_too(model, name, value, sentence):

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from swelltree.describe.forces.body_contacts import SHAPES, BodyContact
-from swelltree.jit import Array, namespace, pytree
+from swelltree.jit import Array, known, namespace, pytree
 from swelltree.model.capabilities import HasParameters, Impulsive, Reports, StoresElastically
 from swelltree.model.effect import Coordinate, Instant, Loads
 from swelltree.model.model import Model
@@ -128,6 +128,31 @@ class BodyContacts(Impulsive, StoresElastically, HasParameters, Reports):
 
     def coordinates(self, layout: Layout) -> dict[str, Coordinate]:
         return {"body_contact": ("body_contact", self.names, "contact between bodies")}
+
+
+def too_long_step(model: Model, step: float) -> str:
+    r"""Why fixed steps are too long for friction under weight, in words; empty: they are not.
+
+    Where a body of mass m sticks, friction is a damper :math:`\mu m g / v_s`, whose time constant
+    :math:`v_s / (\mu g)` holds for any mass.
+
+    Args:
+        model: that is run.
+        step: [s].
+    """
+    effect = model.effect(BodyContacts)
+    if effect is None or not known(effect.friction, effect.slip_speed, model.gravity):
+        return ""
+    slope = np.asarray(effect.friction) * np.linalg.norm(model.gravity) / effect.slip_speed
+    worst = int(slope.argmax())
+    if step * slope[worst] <= 1.0 + 1e-9:
+        return ""
+    return (
+        f"contact '{effect.names[worst]}': step {step:.3g} s is longer than the "
+        f"{1.0 / slope[worst]:.3g} s in which friction stops a body under its weight, "
+        "slip_speed / (friction g). Sticking and sliding are not resolved: give such a step, a "
+        "larger slip_speed, or solver='tsit5'."
+    )
 
 
 def build_body_contacts(system: System, layout: Layout) -> BodyContacts | None:

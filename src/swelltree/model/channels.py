@@ -31,7 +31,8 @@ CHANNELS: dict[str, Channel] = {
         "position",
         ("body", "dof"),
         "m, rad",
-        "position of the reference point; roll, pitch, yaw (intrinsic z-y-x)",
+        "position of the reference point; roll, pitch, yaw (intrinsic z-y-x) of the attitude, "
+        "roll and yaw from -pi to pi, where they jump; joint coordinates count turns",
         _WORLD,
         _EACH,
         angles=True,
@@ -40,7 +41,8 @@ CHANNELS: dict[str, Channel] = {
         "displacement",
         ("body", "dof"),
         "m, rad",
-        "motion of the reference point from the datum; roll, pitch, yaw (intrinsic z-y-x)",
+        "motion of the reference point from the datum; roll, pitch, yaw (intrinsic z-y-x) of the "
+        "attitude, roll and yaw from -pi to pi, where they jump; joint coordinates count turns",
         HEADING,
         _EACH,
         angles=True,

@@ -7,6 +7,7 @@ import pytest
 
 import swelltree as sw
 from made_hydro import MASS, heaving_float
+from swelltree.campaigns import pool
 from swelltree.compiler.breakpoints import functions_of_time
 from swelltree.describe.errors import SwelltreeError, SwelltreeWarning
 from swelltree.waves.sea import realise
@@ -98,8 +99,16 @@ def test_laws_made_for_one_sea_say_so_in_another(bare):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sw.simulate(model, SEAS[0], **how)
-    with pytest.warns(SwelltreeWarning, match="tracking_law of pto 'pto' was made for another sea"):
+    message = "tracking_law of pto 'pto' was made for another sea"
+    with pytest.warns(SwelltreeWarning, match=message):
         sw.simulate(model, SEAS[1], **how)
+    # in lanes, loads of irregular seas are made on the way, without a model for each sea
+    lanes = {"duration": 1.0, "output_step": 0.5, "step": 0.1, "channels": ["absorbed_power"]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sw.simulate_batch(model, SEAS[:1], **lanes)
+    with pytest.warns(SwelltreeWarning, match=message):
+        assert sw.simulate_batch(model, SEAS, **lanes).attrs["engine"] == "lanes"
     wave = sw.RegularWave(amplitude=0.3, omega=1.1)
     best = sw.optimal_control(bare, wave, "pto", force_max=1e5, replay=False)
     driven = sw.replayed(bare, best, ramp=5.0)
@@ -117,27 +126,40 @@ def test_mpc_refuses_a_sea_that_it_cannot_look_ahead_in(controlled):
 
 
 @pytest.mark.slow
-def test_a_campaign_under_mpc_is_its_single_runs(controlled, tmp_path):
+def test_a_campaign_under_mpc_is_its_single_runs(controlled, tmp_path, monkeypatch):
     """All cases shared one controller and one preview: powers depended on what ran before."""
     model, _ = controlled
     campaign = sw.Campaign(
         model,
-        [sw.Seeds(3)],
+        [sw.Seeds(4)],
         sea=SEAS[0],
         duration=30.0,
         output_step=0.5,
         step=0.1,
         channels=["absorbed_power"],
+        lanes=2,
         name="mpc",
     )
-    found = campaign.run(tmp_path / "store", workers=0, progress=False)
-    assert (found["state"].values == "done").all()
+    blocks, true = [], pool.run_here
+
+    def once(planned, names, cases, first=0):
+        blocks.append(len(cases))
+        if len(blocks) == 2:
+            raise KeyboardInterrupt
+        return true(planned, names, cases, first)
+
+    monkeypatch.setattr(pool, "run_here", once)
+    folder = tmp_path / "store"
+    with pytest.raises(KeyboardInterrupt):
+        campaign.run(folder, workers=0, progress=False)
     # what the controller has solved meanwhile is no part of the model
-    again = campaign.run(tmp_path / "store", workers=0, progress=False, resume=True)
-    np.testing.assert_array_equal(again.absorbed_power.values, found.absorbed_power.values)
-    for k in range(3):
-        sea = SEAS[0].replace(seed=int(found["seed"].values[k]))
-        alone = sw.statistics(sw.simulate(model, sea, **RUN).absorbed_power)
+    found = campaign.run(folder, workers=0, progress=False, resume=True)
+    assert blocks == [2, 2, 2]
+    assert (found["state"].values == "done").all()
+    for k, seed in enumerate(found["seed"].values):
+        alone = sw.statistics(
+            sw.simulate(model, SEAS[0].replace(seed=int(seed)), **RUN).absorbed_power
+        )
         np.testing.assert_allclose(
             found.absorbed_power.isel(seed=k).values.ravel(), alone.values.ravel(), rtol=1e-9
         )

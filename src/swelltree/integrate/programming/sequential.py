@@ -66,6 +66,10 @@ class Program:
         """Add the rows that are violated between the present ones; how many were added."""
         return 0
 
+    def is_lost(self, z: np.ndarray) -> bool:
+        """Has the search gone so far that there is no optimum ahead of it?"""
+        return False
+
 
 @dataclass
 class Optimum:
@@ -173,6 +177,8 @@ def minimise(
         feasible = float(_excess(program, point.rows).max(initial=0.0)) < 1e-6
         best.z, best.point, best.multiplier, best.kkt = z, point, multiplier, kkt
         best.feasible = feasible
+        if program.is_lost(z):
+            return best
         near = kkt < (tol if not program.convex else np.inf) or (program.convex and part == 1.0)
         if near or kkt < 1e-3:
             added = program.refine(point)

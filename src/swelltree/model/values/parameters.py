@@ -127,12 +127,12 @@ def set_values(model: Model, values: dict[str, Array]) -> Model:
     for name, value in values.items():
         if not hasattr(value, "__array_namespace__"):
             value = np.asarray(value, dtype=float)
-        shape = get_value(model, name).shape
-        if value.shape != shape:
+        before = get_value(model, name)
+        if value.shape != before.shape:
             raise SwelltreeError(
-                f"'{name}': the value has shape {value.shape}. Give {shape or 'one number'}."
+                f"'{name}': the value has shape {value.shape}. Give {before.shape or 'one number'}."
             )
-        _check_value(model, name, value)
+        _check_value(model, name, value, before)
         derived = _derived(model, name)
         if derived is not None:
             effect, item, quantity = derived
@@ -150,12 +150,15 @@ def set_values(model: Model, values: dict[str, Array]) -> Model:
     return model
 
 
-def _check_value(model: Model, name: str, value: Array) -> None:
+def _check_value(model: Model, name: str, value: Array, before: Array) -> None:
     """Reject a value that is not a number, and one that its item rejects in a description."""
     if not known(value):
         return
     if np.isnan(value).any():
         raise SwelltreeError(f"'{name}': the value is not a number. Give one.")
+    # stops that are not there are infinite already
+    if (np.isinf(value) & (np.isfinite(before) if known(before) else True)).any():
+        raise SwelltreeError(f"'{name}': the value is not finite. Give a finite number.")
     item, _, quantity = name.rpartition(".")
     system = model.described.specified
     if system is None or value.ndim:

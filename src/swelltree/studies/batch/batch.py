@@ -13,6 +13,7 @@ from swelltree.describe.environment.seas import Sea
 from swelltree.describe.errors import SwelltreeError, listed, suggest, warn_user
 from swelltree.describe.options import BatchOptions, check_positive, with_options
 from swelltree.describe.values import NamedValues
+from swelltree.forces.body_contacts import BodyContacts, too_long_step
 from swelltree.jit import Tree, UnsupportedOperationError, gpu, leaves_of, trim_cache
 from swelltree.model.model import Model
 from swelltree.model.solved import fixed_step
@@ -32,7 +33,13 @@ from swelltree.results.statistics import (
     warn_gaps,
     without_mpm,
 )
-from swelltree.studies.batch.cases import BatchCase, batch_cases, ramp_of_case, with_findings
+from swelltree.studies.batch.cases import (
+    BatchCase,
+    batch_cases,
+    check_expected_seas,
+    ramp_of_case,
+    with_findings,
+)
 from swelltree.studies.batch.complementarity.starts import shared_step
 from swelltree.studies.batch.engine import Engine, Outcome, Plan, Summary
 from swelltree.studies.batch.engines import chosen_engine
@@ -180,7 +187,25 @@ def plan_batch(
     attrs["lanes"] = plan.lanes
     if plan.step is not None:
         attrs["step"] = float(plan.step)
+        if not engine.one_at_a_time:  # single runs warn themselves
+            _warn_long_steps(model, cases, plan.step)
     return BatchPlan(plan, engine, max(ramp_of_case(case) for case in cases), attrs)
+
+
+def _warn_long_steps(model: Model, cases: Sequence[BatchCase], step: float) -> None:
+    """Warn once of a step that is too long for the friction of a case."""
+    if model.effect(BodyContacts) is None:
+        return
+    numbers = (".friction", ".slip_speed")
+    rows = [[x for x in case.values if x[0].endswith(numbers)] for case in cases]
+    for row in {str(row): dict(row) for row in rows}.values():
+        try:
+            text = too_long_step(model.with_values(row), step)
+        except SwelltreeError:  # the case itself says what is wrong with its numbers
+            continue
+        if text:
+            warn_user(text)
+            return
 
 
 def reduced_block(
@@ -209,6 +234,8 @@ def _by_engine(
 ) -> xr.Dataset:
     """The same by the engine of the plan."""
     plan = planned.plan
+    if not planned.engine.one_at_a_time:  # single runs warn themselves
+        check_expected_seas(plan.model, cases)
     requested = _requested(planned, names)
     summary = None if requested is None else planned.engine.summaries(plan, cases, requested)
     if summary is not None:

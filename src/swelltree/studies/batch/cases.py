@@ -26,6 +26,7 @@ from swelltree.hydro.linear.hydro import (
 from swelltree.hydro.linear.in_sea import apply_sea
 from swelltree.jit import Tree
 from swelltree.model.model import Model, Pose
+from swelltree.pto.controllers.controllers import control_of
 from swelltree.studies.checks.sea import outside_linear_range
 from swelltree.studies.seas import realised
 
@@ -195,6 +196,19 @@ def filled_up(model: Model, duration: float) -> Model:
 def ramp_of_case(case: BatchCase) -> float:
     """Ramp of the sea of a case [s]."""
     return 0.0 if case.sea is None else float(case.sea.ramp)
+
+
+def check_expected_seas(model: Model, cases: Sequence[BatchCase]) -> None:
+    """Warn where a law that was made for one sea runs in another, once for all cases."""
+    for expected in control_of(model).expected:
+        for case in cases:
+            try:
+                waves = None if case.sea is None else realised(model, case.sea, case.case)
+            except SwelltreeError:  # the case itself says what is wrong with its sea
+                continue
+            if waves is not None and not expected.is_same(waves):
+                expected.check(waves)
+                break
 
 
 # --- After a batch: did the motion of all cases stay where linear data hold?

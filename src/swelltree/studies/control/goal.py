@@ -92,6 +92,7 @@ class ControlProgram(Program):
         self.rounded = ROUNDED
         self.give = GIVE
         self.fixed = points is not None
+        self.farthest = np.inf  # largest unknown with which a search goes on
         self.last: ControlPoint | None = None
         self.products: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
         self.requested = goal.limits  # each once, however many rows it has by now
@@ -149,6 +150,9 @@ class ControlProgram(Program):
             last = None if response is None else ControlPoint(self, response, z)
             self.last = last
         return last
+
+    def is_lost(self, z: np.ndarray) -> bool:
+        return bool(np.abs(z).max() > self.farthest)
 
     def refine(self, point: Point) -> int:
         """Add times at which a limit is broken."""

@@ -30,6 +30,7 @@ from swelltree.studies.control.linear import (
 )
 from swelltree.studies.control.nodes import DrivenNodes, Solved
 from swelltree.studies.control.search import (
+    FAR,
     ControlSolution,
     SearchRequest,
     best_of_starts,
@@ -155,6 +156,8 @@ def nonlinear_control(
                 "optimal_control: no periodic motion was found without control. Look at "
                 "steady_state of this model first."
             )
+    if not goal.limits:
+        program.farthest = FAR * max(1.0, float(np.abs(z).max()))
     optimum = best_of_starts(program, z, asked, multiplier)
     for harder in periods[1:]:
         before, reduced = reduced.last, Reduced(DrivenNodes(how, harder, ports, port.mean))

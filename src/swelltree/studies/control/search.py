@@ -18,6 +18,7 @@ from swelltree.studies.control.limits import why_not
 from swelltree.studies.control.linear import Port
 from swelltree.studies.control.series import Response
 
+FAR = 100.0  # of the typical force: a search without limits that goes farther has no optimum
 SHARPER = (0.3, 0.1, 0.03, 0.01, 0.003)  # of the typical power
 
 
@@ -133,10 +134,22 @@ def check_found(
         )
         rest = AtRest(port.rest_stroke, port.compliance, port.rest_force, force_rows)
         raise SwelltreeError(why_not(program, port.ports, optimum.point, rest))
+    force = float(np.abs(program.force_scale * optimum.z).max())
+    if program.is_lost(optimum.z):
+        raise SwelltreeError(
+            f"optimal_control: after {len(optimum.history)} steps the search takes ever more power "
+            f"by ever larger forces, {force:.2g} N or N m by now, more than {FAR:g} times those of "
+            "the linear model. Limit force_max, stroke_max or velocity_max."
+        )
     if len(optimum.history) >= requested.max_iterations:
         advice = f"Raise max_iterations above {requested.max_iterations}"
     elif stops:
         advice = "Give a stroke_max inside the end stops, more nodes, or softer stops"
+    elif not program.requested:
+        advice = (
+            f"Nothing limits the forces, which have grown to {force:.2g} N or N m: "
+            "limit force_max, stroke_max or velocity_max"
+        )
     else:
         advice = "Nothing near gets better: give starts=4, fewer harmonics, or more nodes"
     raise SwelltreeError(

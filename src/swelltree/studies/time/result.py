@@ -8,6 +8,7 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, warn_user
 from swelltree.describe.values import NamedValues
+from swelltree.forces.body_contacts import too_long_step
 from swelltree.hydro.linear.hydro import excitation_of, linear_hydro
 from swelltree.hydro.weak_scatterer.effect import WeakScatterers
 from swelltree.integrate.solution import Code
@@ -62,6 +63,7 @@ def left_linear_range(model: Model, result: xr.Dataset, waves: RealisedSea | Non
         *_through_the_ground(model, result),
         *_above_the_water(model, result),
         *_half_a_turn(result),
+        *_long_steps(model, result),
     ]
     hydro = linear_hydro(model)
     if hydro is None:
@@ -104,6 +106,13 @@ def _above_the_water(model: Model, result: xr.Dataset) -> Iterator[Finding]:
     """Quasi-static lines keep their weight in water."""
     for text in lines_above_water(model, result):
         yield Finding("warning", "dry line", text)
+
+
+def _long_steps(model: Model, result: xr.Dataset) -> Iterator[Finding]:
+    """Were the fixed steps of a run too long for friction between bodies?"""
+    text = too_long_step(model, float(result.attrs.get("step", 0.0)))
+    if text:
+        yield Finding("warning", "contact step", text)
 
 
 def _half_a_turn(result: xr.Dataset) -> Iterator[Finding]:
