@@ -12,7 +12,7 @@ from swelltree import command
 from swelltree.campaigns import pool, security, store
 from swelltree.describe.files import atomic, paths
 from swelltree.integrate import chunks
-from swelltree.jit import backend, cache, cores
+from swelltree.jit import backend, cache, native
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def windows(monkeypatch, tmp_path):
 
 @pytest.mark.usefixtures("windows")
 def test_without_affinity_all_cores_of_the_machine_count():
-    assert cores.cores() == os.cpu_count()
+    assert native.cores() == os.cpu_count()
 
 
 @pytest.mark.usefixtures("windows")

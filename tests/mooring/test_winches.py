@@ -34,7 +34,7 @@ def winches(stages=(), more=(), **fields):
             sw.Operation(f"op{k}", own) for k, own in enumerate((stages, *more)) if len(own)
         ],
     )
-    return sw.compile(system).lines.winches
+    return required_lines(sw.compile(system)).winches
 
 
 def one(x):

@@ -6,9 +6,9 @@ import xarray as xr
 
 import swelltree as sw
 from made_buoy import buoy_model, buoy_run
+from swelltree.model.channels import CHANNELS, attributes
 from swelltree.multibody.layout import DOFS
 from swelltree.results.displacement import unwrapped
-from swelltree.results.labels import LABELS, attributes
 from swelltree.results.statistics import NAMES, of_samples, time_weights
 from swelltree.spatial.rotations import about_axis, euler_to_matrix, matrix_to_euler
 
@@ -175,10 +175,10 @@ def test_rotation_vectors_do_not_go_on_past_half_a_turn():
         np.array([[[0.0, 0.0, 0.0, 0.0, 0.0, yaw]] for yaw in (3.0, 3.1, -3.1, -3.0)]),
         {"time": np.arange(4.0), "dof": ["Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw"]},
         ("time", "bushing", "dof"),
-        attrs=attributes(LABELS["bushing_deformation"]),
+        attrs=attributes(CHANNELS["bushing_deformation"]),
     )
     np.testing.assert_array_equal(unwrapped(data).values, data.values)
-    turned = data.isel(bushing=0).assign_attrs(attributes(LABELS["position"]))
+    turned = data.isel(bushing=0).assign_attrs(attributes(CHANNELS["position"]))
     assert unwrapped(turned).values[2, 5] == pytest.approx(2.0 * np.pi - 3.1)
 
 

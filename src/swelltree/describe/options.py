@@ -563,7 +563,7 @@ def complete(group: type, **values: object) -> NamedValues:
 
 
 def check_positive(
-    group: type, values: Mapping[str, Any], fail: Callable[[str], SwelltreeError] = SwelltreeError
+    group: type, values: NamedValues, fail: Callable[[str], SwelltreeError] = SwelltreeError
 ) -> None:
     """Reject options that must be more than zero and are not.
 
@@ -581,7 +581,7 @@ def check_positive(
 
 # --- What is made from a group: arguments of functions, fields of descriptions
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 C = TypeVar("C", bound=type)
 
 

@@ -103,8 +103,13 @@ class HasFirstStates(HasStates):
     """Its states at the start of a run follow from the motion there, or from a first sample."""
 
     @abstractmethod
-    def first_states(self, model: Model, now: Instant) -> Array:
-        """States at the start of a run, where events may happen at once."""
+    def first_states(self, model: Model, now: Callable[[], Instant]) -> Array | None:
+        """States at the start of a run, where events may happen at once; None: as described.
+
+        Args:
+            model: with this effect.
+            now: gives the start; the motion is computed only for effects that ask.
+        """
 
 
 class CommandsStrokes(HasEvents, HasFirstStates):

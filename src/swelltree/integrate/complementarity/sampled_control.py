@@ -36,7 +36,9 @@ def sampled(
             continue
         now = now_of(state)
         if before is None:
-            states = effect.first_states(model, now)
+            states = effect.first_states(model, lambda now=now: now)
+            if states is None:
+                continue
         elif isinstance(effect, CommandsStrokes) and effect.event_count:
             # a sample is due at this step or, by rounding, a little behind it
             hit = effect.event_values(model, now_of(state, 1e-6 * h)) <= 0.0

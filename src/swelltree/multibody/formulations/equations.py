@@ -9,6 +9,7 @@ instant.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -239,14 +240,15 @@ def resolved(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phas
 def begun(model: Model, formulation: Formulation, t: Array, y: Phase) -> Phase:
     """Phase at the start of a run: sampled controllers have taken their first sample."""
     elements = dict(y.internal.elements)
-    starting = [group for group in having(model, HasFirstStates) if group.kind in elements]
-    if not starting:
-        return y
-    now = Instant(
-        t, formulation.kinematics(present(model, y.internal), t, y.state).motion, y.internal
-    )
-    for group in starting:
-        elements[group.kind] = group.first_states(model, now)
+
+    @cache
+    def now() -> Instant:
+        kin = formulation.kinematics(present(model, y.internal), t, y.state)
+        return Instant(t, kin.motion, y.internal)
+
+    for group in having(model, HasFirstStates):
+        if group.kind in elements and (states := group.first_states(model, now)) is not None:
+            elements[group.kind] = states
     return Phase(y.state, y.work, InternalState(y.internal.radiation, elements))
 
 

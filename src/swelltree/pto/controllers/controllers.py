@@ -300,10 +300,10 @@ class Controllers(
             out.append(x)
         return namespace(*out).concatenate(out)
 
-    def first_states(self, model: Model, now: Instant) -> Array:
+    def first_states(self, model: Model, now: Callable[[], Instant]) -> Array | None:
         if not any(controller.event_count for controller in self.controllers):
-            return now.states(self)
-        return self.switched(model, now, np.ones(self.event_count, bool))
+            return None
+        return self.switched(model, now(), np.ones(self.event_count, bool))
 
     def check_step(self, step: float) -> None:
         for controller in self.controllers:

@@ -149,7 +149,10 @@ def _dense_evaluate(nodes: Nodes) -> Evaluate:
         if not (np.isfinite(r).all() and np.isfinite(J).all()):
             return np.inf, np.zeros_like(Y)
         scale = np.abs(J).max(axis=1)
-        change = -np.linalg.solve(J / scale[:, None], r / scale).reshape(Y.shape)
+        try:
+            change = -np.linalg.solve(J / scale[:, None], r / scale).reshape(Y.shape)
+        except np.linalg.LinAlgError:  # a trial step where something has no slope
+            return np.inf, np.zeros_like(Y)
         return nodes.size(change), change
 
     return evaluate
