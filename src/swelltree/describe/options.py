@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import (
     TYPE_CHECKING,
     Annotated,
-    Any,
     NamedTuple,
     TypedDict,
     TypeVar,
