@@ -1,25 +1,24 @@
-r"""Sums of many spectral lines on a uniform time grid by one fast Fourier transform.
+r"""Sums of many spectral lines on a uniform time grid.
 
 .. math:: f(t_n) = \sum_l c_l\, e^{-i\mu_l t_n}, \qquad t_n = n h
 
-The lines need not be evenly spaced. Each is spread by a Gaussian over 24 points of a grid twice
-as fine, one transform adds all of them, and a known factor takes the Gaussian away again
+The lines need not be evenly spaced. `real_sum` adds them at the Chebyshev nodes of groups of times
+and interpolates. `summed` spreads each line by a Gaussian over 24 points of a grid twice as fine,
+one fast Fourier transform adds all of them, and a known factor takes the Gaussian away again
 (Greengard and Lee 2004): L lines at T times cost O(L + T log T) in place of O(L T).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
 
 import numpy as np
+from numpy.polynomial import chebyshev
 
-BLOCK = 4096  # times that are summed by one transform
 ROWS = 512  # times that are summed together directly
 SPREAD = 12  # points on either side of a line: about twelve digits
-PRODUCT_LIMIT = (
-    1000  # lines up to which a product of matrices is quicker than a transform: measured
-)
-BLOCK_ROWS = 16  # of the matrix that a block is seen as: measured
+GROUP = 256  # times on one polynomial: measured
+GROUPS = 16  # that are summed together: little more memory than for the sums themselves
 
 
 def gridded(x: np.ndarray, c: np.ndarray, count: int) -> np.ndarray:
@@ -60,51 +59,68 @@ def summed(mu: np.ndarray, c: np.ndarray, step: float, count: int) -> np.ndarray
 
 
 def real_sum(mu: np.ndarray, c: np.ndarray, step: float, count: int) -> np.ndarray:
-    """Real part of the sum of all lines at the times 0, h, 2h ... (count, m).
+    """Real part of the sum of all lines at the times 0, h, 2h ... (count, m)."""
+    return _sums(mu, c, step, count, kinds=1)[0]
 
-    In blocks of one length, so that little more memory is needed than for the sum itself: what a
-    time gets does not depend on how many come after it, to the last digit.
+
+def sum_and_rate(
+    mu: np.ndarray, c: np.ndarray, step: float, count: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """`real_sum` and its derivative with respect to time, (count, m) each."""
+    force, rate = _sums(mu, c, step, count, kinds=2)
+    return force, rate
+
+
+def _sums(mu: np.ndarray, c: np.ndarray, step: float, count: int, kinds: int) -> np.ndarray:
+    r"""Values and, if there are two kinds, rates at the times 0, h, 2h ... (kind, count, m).
+
+    The times form groups of one length: what a time gets does not depend on how many come after
+    it. With :math:`t = t_k + \tau` in group k,
+
+    .. math:: \mathrm{Re} \sum_l e^{-i\mu_l \tau} (c_l e^{-i\mu_l t_k})
+
+    is a product of matrices. Lines that oscillate slowly beside the steps are summed at the few
+    Chebyshev nodes of each group; the polynomial through these has all other values, and the rates.
     """
-    result = np.zeros((count + -count % BLOCK, c.shape[1]))
-    columns = [m for m in range(c.shape[1]) if np.any(c[:, m])]
-    of_block = (
-        _few(mu, c[:, columns], step)
-        if len(mu) <= PRODUCT_LIMIT
-        else _many(mu, c[:, columns], step)
-    )
-    for first in range(0, count, BLOCK) if columns else ():
-        result[first : first + BLOCK, columns] = of_block(first)
-    return result[:count]
+    groups = -(-count // GROUP)
+    result = np.zeros((kinds, groups, GROUP, c.shape[1]))
+    columns = np.any(c, axis=0)
+    half = 0.5 * (GROUP - 1) * step
+    nodes = _node_count(half * np.abs(mu).max(initial=0.0))
+    if nodes < GROUP:
+        x, *matrices = _polynomial(nodes)
+        within = np.exp(-1j * np.outer(half * (1.0 + x), mu))
+        matrices[1] = matrices[1] / half
+    else:
+        value = np.exp(-1j * np.outer(step * np.arange(GROUP), mu))
+        within, matrices = np.concatenate([value, -1j * mu * value][:kinds]), []
+    of_lines = np.hstack([np.real(within), -np.imag(within)])
+    for first in range(0, groups, GROUPS) if columns.any() else ():
+        part = slice(first, min(first + GROUPS, groups))
+        begin = np.exp(-1j * np.outer(step * GROUP * np.arange(part.start, part.stop), mu))
+        lines = begin[:, :, None] * c[:, columns]
+        sums = of_lines @ np.concatenate([np.real(lines), np.imag(lines)], axis=1)
+        for kind in range(kinds):
+            rows = matrices[kind] @ sums if matrices else sums[:, kind * GROUP :][:, :GROUP]
+            result[kind, part, :, columns] = np.moveaxis(rows, -1, 0)
+    return result.reshape(kinds, -1, c.shape[1])[:, :count]
 
 
-def _few(mu: np.ndarray, c: np.ndarray, step: float) -> Callable[[int], np.ndarray]:
-    r"""One product of matrices per block: with :math:`t = t_k + \tau`, rows and columns of a block,
-
-    .. math:: \mathrm{Re} \sum_l (c_l e^{-i\mu_l t_k})\, e^{-i\mu_l \tau}
-    """
-    columns = BLOCK // BLOCK_ROWS
-    within = np.exp(-1j * np.outer(mu, step * np.arange(columns)))
-    right = np.concatenate([np.real(within), -np.imag(within)])
-
-    def of_block(first: int) -> np.ndarray:
-        begin = np.exp(-1j * np.outer(step * (first + columns * np.arange(BLOCK_ROWS)), mu))
-        left = begin[:, None, :] * c.T  # (row, m, line)
-        rows = np.concatenate([np.real(left), np.imag(left)], axis=-1).reshape(-1, len(right))
-        part = (rows @ right).reshape(BLOCK_ROWS, c.shape[1], columns)
-        return part.transpose(0, 2, 1).reshape(BLOCK, -1)
-
-    return of_block
+def _node_count(phase: float) -> int:
+    """Nodes that resolve exp(i phase x) for -1 <= x <= 1 to about twelve digits."""
+    return int(np.ceil(phase + 7.0 * np.cbrt(phase) + 12.0))
 
 
-def _many(mu: np.ndarray, c: np.ndarray, step: float) -> Callable[[int], np.ndarray]:
-    """One transform per block and column."""
-
-    def of_block(first: int) -> np.ndarray:
-        phase = np.exp(-1j * mu * step * first)
-        parts = [summed(mu, (x * phase)[:, None], step, BLOCK)[:, 0] for x in c.T]
-        return np.real(np.stack(parts, axis=1))
-
-    return of_block
+@functools.lru_cache(maxsize=64)
+def _polynomial(nodes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Chebyshev nodes, and the matrices from values there to values and slopes at the times."""
+    angle = np.pi * (np.arange(nodes) + 0.5) / nodes
+    coefficients = np.cos(np.outer(np.arange(nodes), angle)) * (2.0 / nodes)
+    coefficients[0] *= 0.5
+    at = np.linspace(-1.0, 1.0, GROUP)
+    value = chebyshev.chebvander(at, nodes - 1) @ coefficients
+    slope = chebyshev.chebvander(at, nodes - 2) @ chebyshev.chebder(coefficients)
+    return np.cos(angle), value, slope
 
 
 def centred(

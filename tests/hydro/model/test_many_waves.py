@@ -12,7 +12,7 @@ from swelltree.hydro.linear.excitation import Record, convolved_loads, excitatio
 from swelltree.hydro.linear.hydro import wave_loads
 from swelltree.waves.components import components
 from swelltree.waves.measured import from_record
-from swelltree.waves.spectral_lines import real_sum
+from swelltree.waves.spectral_lines import real_sum, sum_and_rate
 
 
 def table():
@@ -57,6 +57,21 @@ def test_sums_of_any_number_of_times_are_exact(count):
     F[:, 1] = 0.0
     exact = direct(0.17 * np.arange(count), omega, F)
     assert real_sum(omega, F, 0.17, count) == pytest.approx(exact, abs=1e-10 * np.abs(F).sum())
+
+
+@pytest.mark.parametrize("highest", [0.15, 0.9, 3.0])
+def test_rates_are_exact_and_a_time_does_not_depend_on_later_ones(highest):
+    """For lines that are slow beside the steps (few nodes), fast ones, and some in between."""
+    rng = np.random.default_rng(8)
+    omega = rng.uniform(-highest, highest, 70)
+    F = rng.normal(size=(70, 4)) + 1j * rng.normal(size=(70, 4))
+    F[:, 2] = 0.0
+    force, rate = sum_and_rate(omega, F, 1.0, 9001)
+    t = np.arange(9001.0)
+    assert force == pytest.approx(direct(t, omega, F), abs=1e-11 * np.abs(F).sum())
+    slopes = -1j * omega[:, None] * F
+    assert rate == pytest.approx(direct(t, omega, slopes), abs=1e-11 * np.abs(slopes).sum())
+    assert np.array_equal(real_sum(omega, F, 1.0, 500), force[:500])
 
 
 def test_convolution_of_the_record_agrees_with_the_components():

@@ -43,7 +43,7 @@ from swelltree.model.effect import Instant, LinearForm, Loads
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Pose
 from swelltree.spatial.rotations import apply
-from swelltree.waves.spectral_lines import real_sum
+from swelltree.waves.spectral_lines import sum_and_rate
 
 if TYPE_CHECKING:
     from swelltree.waves.airy import Components
@@ -224,8 +224,7 @@ def wave_loads(
         beta = np.asarray(waves.beta)[inside]
         k = np.asarray(waves.wavenumber)[inside]
         F = excitation_at(table, omega, beta, k, amplitude) * amplitude[:, None]
-        both = real_sum(omega, np.hstack([F, -1j * omega[:, None] * F]), step, count)
-        force, rate = np.hsplit(both, 2)
+        force, rate = sum_and_rate(omega, F, step, count)
     t_ramp = float(waves.ramp)
     if t_ramp > 0:
         t = begin + step * np.arange(count)
