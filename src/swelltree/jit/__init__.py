@@ -82,9 +82,12 @@ if TYPE_CHECKING:
     from swelltree.jit.points import point_program as point_program
     from swelltree.jit.program import MAX_EXPRESSIONS as MAX_EXPRESSIONS
     from swelltree.jit.program import XLA_REQUESTED as XLA_REQUESTED
+    from swelltree.jit.program import Bound as Bound
     from swelltree.jit.program import Program as Program
     from swelltree.jit.program import let_go_of_large as let_go_of_large
+    from swelltree.jit.program import packed as packed
     from swelltree.jit.program import switched_off as switched_off
+    from swelltree.jit.program import taken as taken
     from swelltree.jit.rows.loops import Axes as Axes
     from swelltree.jit.shapes import shapes_of as shapes_of
     from swelltree.jit.traced_types import Shaped as Shaped
@@ -114,7 +117,8 @@ _NAMES = {
     "loops": "derivatives_along each each_sum",
     "native": "Native cores lane_width object_code threads",
     "points": "Points point_program",
-    "program": "MAX_EXPRESSIONS Program XLA_REQUESTED let_go_of_large switched_off",
+    "program": "Bound MAX_EXPRESSIONS Program XLA_REQUESTED let_go_of_large packed "
+    "switched_off taken",
     "rows.loops": "Axes",
     "shapes": "shapes_of",
     "traced_types": "Shaped",

@@ -139,7 +139,7 @@ def value_of(run: SteppedRun, name: str) -> float:
 
 
 def _prescribed_force(run: SteppedRun, name: str) -> float:
-    read_values(run.model, {name: 0.0}, None)  # which says what there is
+    read_values(run.model, {name: 0.0}, None, tuple(run.forces))  # which says what there is
     return run.forces[name]
 
 

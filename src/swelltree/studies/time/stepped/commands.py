@@ -15,7 +15,7 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, listed, shown, suggest
 from swelltree.integrate.complementarity.lines.winch_statics import CARRY
-from swelltree.jit import Array, Tree
+from swelltree.jit import Array, Tree, is_tracer
 from swelltree.model.capabilities import HasWinches, all_winches, having
 from swelltree.model.model import Model
 from swelltree.model.signals import ZeroOrderHold
@@ -28,9 +28,9 @@ from swelltree.results.sea import labels_of
 class Commands:
     """What is held since a time, and what was before."""
 
-    now: dict[str, float]
-    before: dict[str, float]
-    since: float = 0.0
+    now: dict[str, Array]  # floats, or traced
+    before: dict[str, Array]
+    since: Array = 0.0
 
     def then(self, values: dict[str, float], t: float) -> Commands:
         """The same with other values from a time on; itself where none is another."""
@@ -65,7 +65,9 @@ def with_commands(model: Model, values: Commands) -> Model:
     def hold(name: str, signal: Tree) -> ZeroOrderHold:
         signal_before = signal.signal if isinstance(signal, ZeroOrderHold) else signal
         numbers = values.before[name], values.now[name], values.since, 0.0
-        return ZeroOrderHold(signal_before, *(np.array(x, float) for x in numbers))
+        return ZeroOrderHold(
+            signal_before, *(x if is_tracer(x) else np.array(x, float) for x in numbers)
+        )
 
     forces, chosen = stroke_forces(model), elements(model)
     numbered = enumerate(zip(forces.names, forces.signals, strict=True))
@@ -80,13 +82,16 @@ def with_commands(model: Model, values: Commands) -> Model:
     return model
 
 
-def read_values(model: Model, specified: object, step: float | None) -> dict[str, float]:
+def read_values(
+    model: Model, specified: object, step: float | None, known: tuple[str, ...]
+) -> dict[str, float]:
     """Numbers by name, as given by the user.
 
     Args:
         model: that is stepped.
         specified: {name: force [N, N m] or speed [m/s]}, or None.
         step: of the two-step scheme [s]; None: no other step.
+        known: names of all that can be held.
     """
     if specified is None:
         return {}
@@ -94,7 +99,6 @@ def read_values(model: Model, specified: object, step: float | None) -> dict[str
         raise SwelltreeError(
             f"forces {shown(specified)} is not a table of names. Give e.g. {{'pto': 1e5}}."
         )
-    known = (*elements(model), *winches(model))
     result = {}
     for name, value in specified.items():
         if name not in known:

@@ -34,6 +34,7 @@ from swelltree.studies.time.stepped.commands import (
     vocabulary,
     with_commands,
 )
+from swelltree.studies.time.stepped.native_steps import NativeSteps, Row, native_steps
 from swelltree.studies.time.stepped.samples import CHANGES, Samples, observing
 from swelltree.studies.time.task import TWO_STEP, Task, starts_at_equilibrium
 
@@ -92,11 +93,24 @@ def check_same_layout(before: Model, after: Model, names: Iterable[str]) -> None
 
 
 WIDTH = 2  # samples of one call: where a step begins and where it ends
+LONG_LOOP = 32  # steps after which a native program for the loop is compiled
 
 
 @dataclass(frozen=True)
 class Saved:
-    """All of a run at one of its samples; from `save`, for `restore`."""
+    """All of a run at one of its samples; from `save`, for `restore`.
+
+    Args:
+        owner: who saved it.
+        model: without commands, in still water.
+        sea: as described.
+        task: its model has the commands of `held`.
+        stepper: of the task.
+        state: of the stepper, a tree or a `Row`.
+        commands: of now.
+        held: those of the task.
+        samples: up to now.
+    """
 
     owner: object
     model: Model
@@ -105,7 +119,13 @@ class Saved:
     stepper: Stepper
     state: Tree
     commands: Commands
+    held: Commands
     samples: Samples
+
+    @property
+    def tree(self) -> Tree:
+        """The state as a tree."""
+        return self.state.carry if isinstance(self.state, Row) else self.state
 
     def __repr__(self) -> str:
         return f"Saved(t = {self.samples.last.time:g} s)"
@@ -140,6 +160,8 @@ class SteppedRun:
         self._first: tuple[Model, AnySea | None, Saved] | None = (
             None  # model and sea of the first state, and that state
         )
+        self._native: NativeSteps | None = None
+        self._native_model: Model | None = None  # for which they were asked for
         self._begin(model, sea)
 
     # --- stepping --------------------------------------------------------------------------
@@ -169,13 +191,34 @@ class SteppedRun:
                 f"step: {end:.6g} s is beyond {self._setup.until:.6g} s, for which the sea was "
                 "made ready. Give stepper(..., duration=...), or reset()."
             )
-        commands = now.commands.then(
-            read_values(now.model, forces, self.step_multiple), now.samples.last.time
-        )
+        t = now.samples.last.time
+        values = read_values(now.model, forces, self.step_multiple, tuple(now.commands.now))
+        commands = now.commands.then(values, t)
+        steps = self._native_steps(now, end)
+        row = None
+        if steps is not None:
+            row = steps.advanced(now.state, (t, end), commands, commands is now.commands)
+        if row is not None:
+            samples = now.samples.then(end, row, now.task, now.stepper)
+            self._now = replace(now, state=row, commands=commands, samples=samples)
+            return
         task = now.task
-        if commands is not now.commands:
+        if commands is not now.held:
             task = replace(task, model=with_commands(task.model, commands))
-        self._now = self._advanced(replace(now, task=task, commands=commands), end)
+        now = replace(now, task=task, commands=commands, held=commands)
+        self._now = self._advanced(now, end)
+
+    def _native_steps(self, now: Saved, end: float) -> NativeSteps | None:
+        """What steps a long loop natively; None where it cannot, or the loads end before a time."""
+        if now.samples.count < LONG_LOOP:
+            return None
+        steps = self._native
+        if self._native_model is not now.model or (steps and steps.task is not now.task):
+            with doing("compiling the steps of a long loop"):
+                datum, held = now.samples.model.datum, now.commands
+                steps = native_steps(now.task, now.stepper, now.state, datum, held)
+            self._native, self._native_model = steps, now.model
+        return steps if steps is not None and end <= steps.horizon else None
 
     def _advanced(self, now: Saved, end: float) -> Saved:
         """The run at the end of a step, in as many parts as the loads of the sea are ready for."""
@@ -184,7 +227,7 @@ class SteppedRun:
             if self._furthest(now.task, t) < end:
                 now = replace(now, task=self._task(now, now.model, now.sea, t))
             times = np.array([t, min(self._furthest(now.task, t), end)])
-            stepper, state = now.stepper.continue_from(now.task, now.state, times)
+            stepper, state = now.stepper.continue_from(now.task, now.tree, times)
             state, sample = _sampled(stepper, state, times)
             now, t = replace(now, stepper=stepper, state=state), float(times[1])
         return replace(now, samples=now.samples.then(end, sample, now.task, now.stepper))
@@ -255,7 +298,7 @@ class SteppedRun:
             near = _near(model, task)
             none = Samples(task.model.replace(datum=datum[0]), setup.keep, near)
             samples = none.then(float(task.times[-1]), sample, task, stepper)
-            first = Saved(self, model, sea, task, stepper, state, commands, samples)
+            first = Saved(self, model, sea, task, stepper, state, commands, commands, samples)
             self._first = model, sea, first
         self._now: Saved = self._first[2]
 
@@ -277,16 +320,19 @@ class SteppedRun:
         check_same_layout(now.task.model, task.model, (*numbers, *of_sea))
         stepper, state = now.stepper.continue_from(task, *self._here())
         samples = now.samples.changed(stepper, (*numbers, *of_sea))
-        self._now = Saved(self, model, sea, task, stepper, state, now.commands, samples)
+        held = now.commands
+        self._now = Saved(self, model, sea, task, stepper, state, held, held, samples)
 
     def _here(self) -> tuple[Tree, np.ndarray]:
         """State and time now, to go on from."""
-        return self._now.state, np.array([self.time])
+        return self._now.tree, np.array([self.time])
 
     # --- looking ---------------------------------------------------------------------------
     def __getitem__(self, name: object) -> Array:
         """A channel now, by its name in results: "absorbed_power.pto", "float.Heave", "work"."""
-        return self._words.value(self._now.samples.named(), name)
+        values = self._now.samples.last.values
+        found = values.value(name, self._words.value) if isinstance(values, Row) else None
+        return self._words.value(self._now.samples.named(), name) if found is None else found
 
     def __contains__(self, name: object) -> bool:
         try:

@@ -17,6 +17,7 @@ from swelltree.jit import Tree
 from swelltree.model.model import Model
 from swelltree.results.displacement import following
 from swelltree.results.sea import finished
+from swelltree.studies.time.stepped.native_steps import Row
 from swelltree.studies.time.task import Task
 from swelltree.waves.sea import elevation
 
@@ -43,12 +44,14 @@ class Sample:
     def channels(self) -> dict[str, np.ndarray]:
         """Raw channels, one row each."""
         if not self.observed:
-            self.observed = self.observed_by(self.stepper)
+            by_row = isinstance(self.values, Row)
+            self.observed = self.values.channels() if by_row else self.observed_by(self.stepper)
         return self.observed
 
     def observed_by(self, stepper: Stepper) -> dict[str, np.ndarray]:
         """Channels as a stepper of the same layout observes them."""
-        raw = stepper.observe(np.array([self.time]), self.values)
+        values = self.values.sample if isinstance(self.values, Row) else self.values
+        raw = stepper.observe(np.array([self.time]), values)
         return {name: np.asarray(x) for name, x in raw.items()}
 
     def surface(self) -> np.ndarray:
@@ -107,7 +110,7 @@ class Samples:
         """Of all that are kept [s]."""
         return np.array([sample.time for sample in self.stored])
 
-    def then(self, time: float, values: Phase, task: Task, stepper: Stepper) -> Samples:
+    def then(self, time: float, values: Phase | Row, task: Task, stepper: Stepper) -> Samples:
         """With one more."""
         new = Sample(time, values, stepper, task, self.changes)
         taken = self.taken
@@ -142,8 +145,11 @@ class Samples:
         if last.named:
             return last.named
         self._follow()
-        values = finished(self.model, last.channels())
-        named = {name: np.asarray(x)[0] for name, x in values.items()}
+        if isinstance(last.values, Row):
+            named = last.values.named()
+        else:
+            values = finished(self.model, last.channels())
+            named = {name: np.asarray(x)[0] for name, x in values.items()}
         if last.joints is not None:
             named["joint_coordinate"] = last.joints
         if self.first is not None and "work" in last.channels():

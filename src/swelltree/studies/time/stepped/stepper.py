@@ -85,7 +85,7 @@ def stepper(
     trim_cache()
     commands = no_commands(model)
     only = step if task.solver in TWO_STEP else None
-    first = commands.now | read_values(model, forces, only)
+    first = commands.now | read_values(model, forces, only, tuple(commands.now))
     setup = StepperSetup(
         task_of=lambda model, sea, t: task_of(model, sea, t, requested),
         stepper_of=stepper_of,
