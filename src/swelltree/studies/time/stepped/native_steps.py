@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from swelltree.compiler.breakpoints import functions_of_time
-from swelltree.describe.errors import SwelltreeError
 from swelltree.hydro.linear.in_sea import ready_until
 from swelltree.integrate.problem import Carry, Options, Problem
 from swelltree.integrate.runge_kutta.smooth import integrate
