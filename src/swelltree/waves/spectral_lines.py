@@ -89,21 +89,29 @@ def _sums(mu: np.ndarray, c: np.ndarray, step: float, count: int, kinds: int) ->
     nodes = _node_count(half * np.abs(mu).max(initial=0.0))
     if nodes < GROUP:
         x, *matrices = _polynomial(nodes)
-        within = np.exp(-1j * np.outer(half * (1.0 + x), mu))
         matrices[1] = matrices[1] / half
+        parts = [_of_lines(np.exp(-1j * np.outer(half * (1.0 + x), mu)))]
     else:
         value = np.exp(-1j * np.outer(step * np.arange(GROUP), mu))
-        within, matrices = np.concatenate([value, -1j * mu * value][:kinds]), []
-    of_lines = np.hstack([np.real(within), -np.imag(within)])
+        parts, matrices = [_of_lines(value)], []
+        if kinds == 2:
+            parts.append(_of_lines(-1j * mu * value))
     for first in range(0, groups, GROUPS) if columns.any() else ():
         part = slice(first, min(first + GROUPS, groups))
         begin = np.exp(-1j * np.outer(step * GROUP * np.arange(part.start, part.stop), mu))
         lines = begin[:, :, None] * c[:, columns]
-        sums = of_lines @ np.concatenate([np.real(lines), np.imag(lines)], axis=1)
+        lines = np.concatenate([np.real(lines), np.imag(lines)], axis=1)
+        # products of one shape: their rounding does not depend on the number of groups or kinds
+        sums = [of_lines @ lines for of_lines in parts]
         for kind in range(kinds):
-            rows = matrices[kind] @ sums if matrices else sums[:, kind * GROUP :][:, :GROUP]
+            rows = matrices[kind] @ sums[0] if matrices else sums[kind]
             result[kind, part, :, columns] = np.moveaxis(rows, -1, 0)
     return result.reshape(kinds, -1, c.shape[1])[:, :count]
+
+
+def _of_lines(phasors: np.ndarray) -> np.ndarray:
+    """Matrix from real and imaginary parts of lines to the real part of their sum."""
+    return np.hstack([np.real(phasors), -np.imag(phasors)])
 
 
 def _node_count(phase: float) -> int:
