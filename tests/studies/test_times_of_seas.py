@@ -68,9 +68,7 @@ def test_a_run_by_hand_goes_on_to_the_end_of_its_record(model):
     whole = sw.simulate(model, record(), duration=2.0, output_step=1.0, rtol=1e-9)
     heave = whole.displacement.sel(time=2.0, dof="Heave").item()
     assert run["float.Heave"] == pytest.approx(heave, rel=1e-5)
-    with pytest.raises(
-        sw.SwelltreeError, match=r"102 s is beyond 99.5 s, .* record ends"
-    ):
+    with pytest.raises(sw.SwelltreeError, match=r"102 s is beyond 99.5 s, .* record ends"):
         run.step(100.0)
     message = r"holds 1000 to 1099.5 s, but the run goes from 0 to .* s"
     with pytest.raises(sw.SwelltreeError, match=message):
