@@ -5,9 +5,7 @@ from __future__ import annotations
 from swelltree.describe.errors import Finding, sorted_findings
 from swelltree.model.checks.afloat import mass_against_displacement
 from swelltree.model.model import Model
-from swelltree.studies.checks.sea import damping_decayed
-
-CUT_OFF = 0.5  # of the largest damping: so much at the end of the data is reported before a run
+from swelltree.studies.checks.sea import CUT_OFF, damping_decayed
 
 
 def brief_check(model: Model) -> list[Finding]:
