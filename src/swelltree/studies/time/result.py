@@ -23,6 +23,7 @@ from swelltree.pto.controllers.controllers import raise_faults
 from swelltree.results.dataset import Labelled, to_dataset
 from swelltree.results.sea import finished
 from swelltree.studies.checks.sea import (
+    CUT_OFF,
     YAW,
     damping_decayed,
     mesh_of_the_tank,
@@ -41,9 +42,6 @@ if TYPE_CHECKING:
 
     from swelltree.describe.errors import Finding
     from swelltree.waves.sea import AnySea
-
-
-CUT_OFF = 0.5  # of the largest damping: so much at the end of the data is reported before a run
 
 
 def brief_check(model: Model) -> list[Finding]:
