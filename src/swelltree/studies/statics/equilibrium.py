@@ -274,7 +274,8 @@ def equilibrium(model: Model, **options: Unpack[EquilibriumOptions]) -> xr.Datas
     A body with hydrodynamic data that starts where no equilibrium is near, as one dropped from the
     air, comes to that near its described pose.
 
-    Systems with dynamic lines reach equilibrium by the steps of their own time stepping.
+    Systems with dynamic lines, contacts or brakes that stick reach equilibrium by the steps of the
+    two-step scheme.
 
     Returns a dataset of the equilibrium, with what was out of balance before. Inside `jit`,
     `grad` or `vmap` it gives what `equilibrium_traced` gives. Prescribed motions are held as at
@@ -286,7 +287,9 @@ def equilibrium(model: Model, **options: Unpack[EquilibriumOptions]) -> xr.Datas
     chosen: NamedValues = {**options}
     formulation, provenance = chosen["formulation"], chosen["provenance"]
     how, start = chosen_formulation(formulation), specified_state(chosen["start"], "equilibrium")
-    if having(model, HasUnknowns):
+    # what sticks by friction is found by the same steps
+    sticks = stroke_forces(model).sticks and start is None and not is_traced(model)
+    if having(model, HasUnknowns) or sticks:
         return moored_equilibrium(model, how.name, provenance)
     if is_traced((model, start)):
         return cast("xr.Dataset", equilibrium_traced(model, formulation=how, start=start))
