@@ -2,14 +2,15 @@
 
 A step of the classical Runge-Kutta method asks for a load at its ends and in its middle, and takes
 Simpson's rule for the mean. Where samples within the step give another one, the step is divided at
-these samples and where the function jumps.
+these samples and where the function jumps. Pulses between the samples are looked for as smooth
+solvers do.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from swelltree.compiler.breakpoints import functions_of_time, jumps, sampled
+from swelltree.compiler.breakpoints import functions_of_time, jumps, pulses, sampled
 from swelltree.model.model import Model
 
 WITHIN = 16  # parts of a step
@@ -45,6 +46,7 @@ def aliased_times(model: Model, times: np.ndarray, step: float) -> tuple[np.ndar
             if off.any():
                 one = lambda t, k=k, f=function: sampled(f, t)[:, k]  # noqa: E731
                 result += [at[off, 1:-1].ravel(), jumps(one, at[off].ravel(), rows[off].ravel())]
+        result.append(pulses(function, at.ravel(), values))
     return np.unique(np.concatenate(result)), int(divided.sum())
 
 
