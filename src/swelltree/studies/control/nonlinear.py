@@ -191,7 +191,7 @@ def nonlinear_control(
 def _pinned(how: Formulation, period: Period) -> Period:
     """The problem with pins in the directions that nothing holds in the mean."""
     jacobians, _ = at_rest(how, period)
-    directions, equations, _ = all_pins(how, period, jacobians[:, : len(jacobians)])
+    directions, equations = all_pins(how, period, jacobians[:, : len(jacobians)])
     return replace(period, pinned=directions, unbalanced=equations)
 
 
