@@ -8,7 +8,7 @@ from typing import TypeVar, overload
 import numpy as np
 
 from swelltree.interop.wecsim.findings import Findings
-from swelltree.interop.wecsim.script.values import Object, Objects, Unknown, Value
+from swelltree.interop.wecsim.values import Object, Objects, Unknown, Value
 from swelltree.interop.wecsim.words import OLD, SILENT
 
 MOST_FIELDS = 2_000

@@ -18,10 +18,10 @@ from swelltree.describe.values import NamedValues
 from swelltree.interop.wecsim.diagram import read_diagram
 from swelltree.interop.wecsim.findings import Findings, Left
 from swelltree.interop.wecsim.hydro_data import plain_name
-from swelltree.interop.wecsim.script.run import Script
-from swelltree.interop.wecsim.script.values import Value
+from swelltree.interop.wecsim.script import Script
 from swelltree.interop.wecsim.seas import variants_of
 from swelltree.interop.wecsim.translation import Translation, Translator
+from swelltree.interop.wecsim.values import Value
 
 # --- A case file with comments: the tables as TOML, and above each item what was chosen for it
 

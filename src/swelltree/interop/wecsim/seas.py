@@ -17,7 +17,7 @@ from swelltree.interop.wecsim.bodies import relative
 from swelltree.interop.wecsim.findings import Findings
 from swelltree.interop.wecsim.hydro_data import HydroData
 from swelltree.interop.wecsim.matfile import columns_of, read_mat
-from swelltree.interop.wecsim.script.run import Script
+from swelltree.interop.wecsim.script import Script
 
 TYPES = {
     "irregularImport": "spectrumImport",

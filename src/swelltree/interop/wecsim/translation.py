@@ -30,9 +30,9 @@ from swelltree.interop.wecsim.network import (
     network_of,
     start_of,
 )
-from swelltree.interop.wecsim.script.run import Script
-from swelltree.interop.wecsim.script.values import Object
+from swelltree.interop.wecsim.script import Script
 from swelltree.interop.wecsim.seas import Condition, Settings, Where, conditions_of, current_of
+from swelltree.interop.wecsim.values import Object
 from swelltree.interop.wecsim.words import NAMES
 
 # --- What a case holds beside what was translated, reported by object and by block
