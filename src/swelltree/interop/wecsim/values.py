@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from swelltree.interop.wecsim.matlab import CannotRead
-
 MAX_ENTRIES = 1_000_000  # of a matrix
 MAX_WORK = 10_000_000  # entries computed by a script
 MAX_TEXT = 100_000  # characters
+
+
+class CannotRead(Exception):
+    """Why a statement cannot be read or carried out."""
 
 
 @dataclass
@@ -140,7 +142,7 @@ def picked(value: Value, indices: tuple[Value, ...], work: Work) -> np.ndarray:
 
 def placed(old: Value | None, indices: tuple[Value, ...], value: Value, work: Work) -> np.ndarray:
     """A matrix with some entries set; it grows where they lie beyond its end."""
-    result = np.zeros((0, 0)) if old is None or isinstance(old, Unknown) else matrix(old)
+    result = np.zeros((0, 0)) if old is None else matrix(old)
     new = matrix(value)
     if len(indices) == 1 and min(result.shape) > 1:
         chosen = np.unravel_index(_numbers_of(indices[0], result.size), result.shape, order="F")
