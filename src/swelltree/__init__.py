@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     )
     from swelltree.interop.moordyn.read import read_moordyn as read_moordyn
     from swelltree.interop.moordyn.write import write_moordyn as write_moordyn
-    from swelltree.interop.moorpy.read import read_moorpy as read_moorpy
+    from swelltree.interop.moorpy import read_moorpy as read_moorpy
     from swelltree.interop.wecsim.reader import read_wecsim as read_wecsim
     from swelltree.model.capabilities import ExcitedByWaves as ExcitedByWaves
     from swelltree.model.capabilities import FeelsEnvironment as FeelsEnvironment
@@ -155,7 +155,7 @@ _NAMES = {
     "swelltree.hydro.bem.run": "run_bem",
     "swelltree.interop.moordyn.read": "read_moordyn",
     "swelltree.interop.moordyn.write": "write_moordyn",
-    "swelltree.interop.moorpy.read": "read_moorpy",
+    "swelltree.interop.moorpy": "read_moorpy",
     "swelltree.interop.wecsim.reader": "read_wecsim",
     "swelltree.compiler.compile": "compile",
     "swelltree.compiler.case": "compile_case",
