@@ -103,7 +103,7 @@ def test_yaml_file(tmp_path, nested):
         ("location: [-58, 0, -14]", "location: [-58, 0]", "is not x, y, z."),
         ("lines:", "ropes:", "'lines' is not a list of items."),
         ("name: low", "name: &low x", "sys.yaml, line 12: '&low x' is YAML that is not read here."),
-        ("points:", "bodies:\n  - name: a\npoints:", "bodies in YAML have no set form."),
+        ("points:", "bodies:\n  - name: a\npoints:", "bodies in YAML are not read."),
     ],
 )
 def test_mistakes_are_told_in_a_sentence(tmp_path, old, new, sentence):
@@ -124,7 +124,7 @@ def test_own_yaml_agrees_with_the_library():
 
 
 def test_yaml_that_is_not_aligned_is_refused():
-    with pytest.raises(sw.SwelltreeError, match="line 3: the indent fits nothing above"):
+    with pytest.raises(sw.SwelltreeError, match="line 3: the indentation matches no line above"):
         read_yaml("a:\n  b: 1\n c: 2\n", "x")
     with pytest.raises(sw.SwelltreeError, match=r"line 1: .* is not 'key: value'"):
         read_yaml("just words\n", "x")

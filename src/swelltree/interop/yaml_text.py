@@ -51,9 +51,9 @@ def read_yaml(text: str, source: str) -> object:
     try:
         value = _block(lines, lines.rows[0][1])
     except RecursionError:
-        raise lines.fail("lists and maps lie too deep within one another. Fix it.") from None
+        raise lines.fail("lists and maps are nested too deeply. Fix it.") from None
     if lines.place < len(lines.rows):
-        raise lines.fail("the indent fits nothing above. Align it.")
+        raise lines.fail("the indentation matches no line above. Align it.")
     return value
 
 

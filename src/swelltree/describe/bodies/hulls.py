@@ -253,7 +253,7 @@ class Axisymmetric(Hull):
                 f"profile has the radius {min(radii)} m. Give radii of zero or more, not all zero."
             )
         if any(b < a for a, b in itertools.pairwise(heights)):
-            raise self.fail("profile goes down again. Give its rows from the lowest z upwards.")
+            raise self.fail("profile decreases in z. Give its rows from the lowest z upwards.")
         if not heights[-1] > heights[0]:
             raise self.fail("profile has no height. Give rows of different z.")
         if self.bore < 0 or (self.bore > 0 and self.bore >= min(radii)):

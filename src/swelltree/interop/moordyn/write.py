@@ -147,9 +147,9 @@ def _word(attachment: str) -> str:
 
 def _line_type(kind: LineType, path: Path, adjacent: list[Path]) -> list[str]:
     if kind.lift:
-        raise kind.fail(f"lift {kind.lift} has no place in a MoorDyn file. Give 0 for writing.")
+        raise kind.fail(f"lift {kind.lift} cannot be written to a MoorDyn file. Give 0.")
     if len(kind.name.split()) != 1:
-        raise kind.fail("a name with spaces cannot stand in a MoorDyn file. Use '_'.")
+        raise kind.fail("a name with spaces cannot be written to a MoorDyn file. Use '_'.")
     if kind.stretch is not None:
         curve = path.parent / f"{path.stem}_{kind.name}.dat"
         write_curve(curve, kind.name, kind.stretch)
@@ -184,7 +184,8 @@ def _options(
         rows.append([_n(depth), "WtrDpth", "water depth (m)"])
     if any(bed.slope):
         raise SwelltreeError(
-            "seabed: a slope has no place in a MoorDyn file. Describe it by grid=DepthGrid(...)."
+            "seabed: a slope cannot be written to a MoorDyn file. Describe it by "
+            "grid=DepthGrid(...)."
         )
     if bed.grid is not None:
         grid = path.parent / f"{path.stem}_seafloor.txt"

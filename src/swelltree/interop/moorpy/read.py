@@ -94,7 +94,7 @@ class _Yaml:
         """All of it."""
         if self.data.get("bodies"):
             raise SwelltreeError(
-                f"{self.path.name}: bodies in YAML have no set form. Put fairleads on points of "
+                f"{self.path.name}: bodies in YAML are not read. Put fairleads on points of "
                 "type 'vessel' and give fairleads_on=body."
             )
         points = tuple(self._point(k + 1, row) for k, row in enumerate(self.rows("points")))
