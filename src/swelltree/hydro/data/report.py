@@ -56,7 +56,8 @@ def hydro_report(data: xr.Dataset, dofs: Sequence[str] | None = None) -> list[Fi
     absent = [name for name in NEEDED if name not in data]
     if absent:
         raise SwelltreeError(
-            f"hydro_report: the data have no {listed(absent)}, so they cannot be judged. Give data "
+            f"hydro_report: the data have no {listed(absent)}, so they cannot be checked. Give "
+            "data "
             "as read_hydro and run_bem return them."
         )
     findings = _missing(data)

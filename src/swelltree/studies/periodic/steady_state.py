@@ -92,7 +92,7 @@ def steady_state(
     how = chosen_formulation(chosen["formulation"])
     if stability and linear_hydro(model) is not None and radiation != "state_space":
         raise SwelltreeError(
-            "steady_state: stability needs the memory of the water as states. Give "
+            "steady_state: stability needs the radiation memory as states. Give "
             "radiation='state_space' and compile the model so."
         )
     waves = None if sea is None else realised(model, sea, chosen["case"])

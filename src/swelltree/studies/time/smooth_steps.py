@@ -150,7 +150,7 @@ def _convolution_step(task: Task) -> float:
     assert stored is not None
     if event_count(task.model):
         raise SwelltreeError(
-            "radiation='convolution' keeps its step, and this model switches at events "
+            "radiation='convolution' has a fixed step, and this model switches at events "
             "(latching, declutching) between steps. Compile with radiation='state_space'."
         )
     if task.solver != "rk4":

@@ -161,7 +161,8 @@ def to_rest(
         rest = stepped(stepped(at_rest(still, form), True).state, False)
     if not bool(rest.sample.solved) or not np.isfinite(rest.moved):
         raise SwelltreeError(
-            f"equilibrium: bodies and lines did not come to rest. {_cause(still, form, rest, hold)}"
+            "equilibrium: bodies and lines did not reach equilibrium. "
+            f"{_cause(still, form, rest, hold)}"
             "Check weights, buoyancy and the lengths of lines."
         )
     if not _came(rest):
