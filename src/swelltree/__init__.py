@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     )
     from swelltree.interop.moordyn.read import read_moordyn as read_moordyn
     from swelltree.interop.moordyn.write import write_moordyn as write_moordyn
-    from swelltree.interop.moorpy.read import read_moorpy as read_moorpy
+    from swelltree.interop.moorpy import read_moorpy as read_moorpy
     from swelltree.interop.wecsim.reader import read_wecsim as read_wecsim
     from swelltree.model.capabilities import ExcitedByWaves as ExcitedByWaves
     from swelltree.model.capabilities import FeelsEnvironment as FeelsEnvironment
@@ -128,7 +128,7 @@ _NAMES = {
         System Topology
         Weld Hinge Slider Cylindrical Screw Universal Ball Planar Free SubsetJoint CableElement
         Distance RevoluteSpherical
-        Table Harmonic Polynomial resolve
+        Table Harmonic Polynomial
         LinearPto CoulombPto EndStops HydraulicPto ConstantPressurePto DirectDrivePto
         MechanicalRectifierPto LatchingPto DeclutchingPto LinearMooring LinearDamping
         Line LineType Section Junction OnLine Rod Seabed DepthGrid SeabedContact
@@ -159,7 +159,7 @@ _NAMES = {
     "swelltree.hydro.bem.run": "run_bem",
     "swelltree.interop.moordyn.read": "read_moordyn",
     "swelltree.interop.moordyn.write": "write_moordyn",
-    "swelltree.interop.moorpy.read": "read_moorpy",
+    "swelltree.interop.moorpy": "read_moorpy",
     "swelltree.interop.wecsim.reader": "read_wecsim",
     "swelltree.compiler.compile": "compile",
     "swelltree.compiler.case": "compile_case",
@@ -241,4 +241,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULE_OF, *_ROOMS})
+    return [*__all__, "__all__", "__doc__", "__file__", "__name__", "__path__", "__version__"]

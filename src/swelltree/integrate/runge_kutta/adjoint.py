@@ -25,8 +25,7 @@ import numpy as np
 
 from swelltree.integrate.problem import Carry, Options, Problem
 from swelltree.integrate.runge_kutta.attempt import Attempts
-from swelltree.integrate.runge_kutta.exact_block import SAME
-from swelltree.integrate.runge_kutta.explicit import TABLEAUS, Tableau
+from swelltree.integrate.runge_kutta.explicit import SAME, TABLEAUS, Tableau
 from swelltree.integrate.runge_kutta.extension import cubic, inner_terms
 from swelltree.integrate.solution import Code
 from swelltree.jit import Array, Tree, jax, jnp, ravel_pytree
