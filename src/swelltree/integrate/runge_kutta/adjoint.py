@@ -258,10 +258,11 @@ def _step_back(
         lam = lam + end
 
     forcing = block.forcing(step.y, step.stages, A)
-    start, k_bar, f_bar = block.pulled_end(lam, start, k_bar, b, forcing)
+    end, start, f_bar = block.pulled_end(lam, start, len(tableau.b), forcing)
+    by_stage = A.T  # of each stage, its weights in the values of those behind it
 
     def stage(j: Array, state: tuple[Array, ...]) -> tuple[Array, ...]:
-        start, k_bar, f_bar, slope = state
+        start, y_bar, f_bar, slope = state
         i = last - 1 - j
         y = block.value(A[i], i, step.y, step.stages, forcing)
         t = jnp.minimum(step.t + c[i] * h, step.latest)
@@ -269,15 +270,16 @@ def _step_back(
         def rate(y: Array, theta: Array) -> Array:
             return ravel_pytree(problem.rate(varied(args, theta), t, unravel(y)))[0]
 
-        k_i, more = block.pulled_forcing(i, k_bar[i], f_bar)
-        y_bar, by_theta = jax.vjp(rate, y, theta)[1](k_i)
-        start, k_bar, f_bar = block.pulled_value(i, y_bar + more, start, k_bar, f_bar, A[i])
-        return start, k_bar, f_bar, slope + by_theta
+        k_i = k_bar[i] + h * (b[i] * end + (by_stage[i][:, None] * y_bar).sum(0))
+        k_i, more = block.pulled_forcing(i, k_i, f_bar)
+        of_value, by_theta = jax.vjp(rate, y, theta)[1](k_i)
+        of_value, start, f_bar = block.pulled_value(i, of_value + more, start, f_bar)
+        return start, y_bar.at[i].set(of_value), f_bar, slope + by_theta
 
     last = jnp.where(step.sampled, n_all, n) if n_all > n else n
-    state = (start, k_bar, f_bar, slope)
-    start, _, _, slope = jax.lax.fori_loop(0, last, stage, state)
-    return start, slope
+    state = (start, jnp.zeros_like(step.stages), f_bar, slope)
+    start, y_bar, _, slope = jax.lax.fori_loop(0, last, stage, state)
+    return start + end + y_bar.sum(0), slope
 
 
 class _Plain:
@@ -295,21 +297,20 @@ class _Plain:
         return y + self.h * (a[:, None] * k).sum(0)
 
     def pulled_end(
-        self, end: Array, start: Array, k_bar: Array, b: Array, forcing: Array
+        self, end: Array, start: Array, count: int, forcing: Array
     ) -> tuple[Array, Array, Array]:
-        """Adjoints of the start, the rates and the forcing from that of the end."""
-        k_bar = k_bar + (self.h * b)[:, None] * end
-        return start + end, k_bar, jnp.zeros_like(forcing)
+        """Adjoints of the end that the tableau passes on, of the start, and of the forcing."""
+        return end, start, jnp.zeros_like(forcing)
 
     def pulled_forcing(self, i: Array, k: Array, f_bar: Array) -> tuple[Array, Array]:
         """Adjoints of the rate and, beside what follows from it, of the value of a stage."""
         return k, jnp.zeros_like(k)
 
     def pulled_value(
-        self, i: Array, value: Array, start: Array, k_bar: Array, f_bar: Array, a: Array
+        self, i: Array, value: Array, start: Array, f_bar: Array
     ) -> tuple[Array, Array, Array]:
-        """Those of the start, the rates and the forcing with that of the value of a stage."""
-        return start + value, k_bar + (self.h * a)[:, None] * value, f_bar
+        """Those that the tableau passes on, of the start and of the forcing, from a stage's."""
+        return value, start, f_bar
 
 
 class _Exact(_Plain):
@@ -359,10 +360,9 @@ class _Exact(_Plain):
         return value.at[self.z].set(z)
 
     def pulled_end(
-        self, end: Array, start: Array, k_bar: Array, b: Array, forcing: Array
+        self, end: Array, start: Array, count: int, forcing: Array
     ) -> tuple[Array, Array, Array]:
-        start, k_bar, f_bar = super().pulled_end(self.plain * end, start, k_bar, b, forcing)
-        return self._pulled(len(b), end, start, k_bar, f_bar)
+        return self._pulled(count, end, start, jnp.zeros_like(forcing))
 
     def pulled_forcing(self, i: Array, k: Array, f_bar: Array) -> tuple[Array, Array]:
         f = f_bar[i]
@@ -371,14 +371,13 @@ class _Exact(_Plain):
         return k.at[self.z].add(f), jnp.zeros_like(k).at[self.z].set(-back)
 
     def pulled_value(
-        self, i: Array, value: Array, start: Array, k_bar: Array, f_bar: Array, a: Array
+        self, i: Array, value: Array, start: Array, f_bar: Array
     ) -> tuple[Array, Array, Array]:
-        start, k_bar, f_bar = super().pulled_value(i, self.plain * value, start, k_bar, f_bar, a)
-        return self._pulled(i, value, start, k_bar, f_bar)
+        return self._pulled(i, value, start, f_bar)
 
     def _pulled(
-        self, i: Array, value: Array, start: Array, k_bar: Array, f_bar: Array
+        self, i: Array, value: Array, start: Array, f_bar: Array
     ) -> tuple[Array, Array, Array]:
         pull = jax.vjp(lambda z, f: self._linear(i, z, f), start[self.z], f_bar)[1]
         z, f = pull(self._own(value))
-        return start.at[self.z].add(z), k_bar, f_bar + f
+        return self.plain * value, start.at[self.z].add(z), f_bar + f
