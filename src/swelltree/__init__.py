@@ -89,6 +89,10 @@ if TYPE_CHECKING:
     from swelltree.studies.control.optimal_control import optimal_control as optimal_control
     from swelltree.studies.control.predictive import with_mpc as with_mpc
     from swelltree.studies.control.report import control_report as control_report
+    from swelltree.studies.design.gradient import gradient as gradient
+    from swelltree.studies.design.objectives import mean_of as mean_of
+    from swelltree.studies.design.objectives import rms_of as rms_of
+    from swelltree.studies.design.objectives import smooth_max_of as smooth_max_of
     from swelltree.studies.linear.line_modes import line_modes as line_modes
     from swelltree.studies.linear.modes import modes as modes
     from swelltree.studies.linear.modes import modes_traced as modes_traced
@@ -176,6 +180,8 @@ _NAMES = {
     "swelltree.studies.time.complementarity.traced": "moored_start",
     "swelltree.studies.batch.batch": "simulate_batch",
     "swelltree.studies.statics.equilibrium": "equilibrium equilibrium_traced",
+    "swelltree.studies.design.gradient": "gradient",
+    "swelltree.studies.design.objectives": "mean_of rms_of smooth_max_of",
     "swelltree.studies.linear.line_modes": "line_modes",
     "swelltree.studies.linear.modes": "modes modes_traced",
     "swelltree.studies.linear.rao": "rao",

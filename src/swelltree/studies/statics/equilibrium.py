@@ -246,7 +246,7 @@ def _force_scale(model: Model) -> Array:
 def equilibrium_state(model: Model, formulation: Formulation, start: State | None = None) -> Tree:
     """Equilibrium and result code, all in one graph: for `jit`, `vmap` and `grad`."""
     state = formulation.start(model) if start is None else start
-    residual, args, x0 = _set_up(model, formulation, state)
+    residual, args, x0 = set_up(model, formulation, state)
     x, code = newton_traced(
         residual, args, x0, tol=TOLERANCE, scale=args.force_scale, max_step=LARGEST_STEP
     )
@@ -254,7 +254,8 @@ def equilibrium_state(model: Model, formulation: Formulation, start: State | Non
     return formulation.retract(model, still, x[: state.s.shape[0]]), code
 
 
-def _set_up(model: Model, formulation: Formulation, state: State) -> tuple[Tree, Statics, Array]:
+def set_up(model: Model, formulation: Formulation, state: State) -> tuple[Tree, Statics, Array]:
+    """The residual of statics about a state, its arguments, and unknowns to begin from."""
     residual = _balance(formulation)
     rows = len(formulation.rows(model)) if formulation.keeps_rows else 0
     n = state.s.shape[0]
@@ -333,7 +334,7 @@ def specified_state(start: State | str | None, study: str) -> State | None:
 
 
 @functools.lru_cache(maxsize=32)
-def _settled(how: Formulation) -> Tree:
+def settled_by(how: Formulation) -> Tree:
     """Program for the state reached by a step, its joints closed."""
 
     def settled(model: Model, state: State, x: Array) -> State:
@@ -358,7 +359,7 @@ def find_rest(
         state = relaxed(model, how, state)
 
     def search(state: State) -> tuple[Tree, Statics, np.ndarray, NewtonResult]:
-        residual, args, x0 = _set_up(model, how, state)
+        residual, args, x0 = set_up(model, how, state)
         before = np.asarray(residual_and_jacobian(residual)(args, x0)[0])
 
         def path(fraction: float) -> Statics:
@@ -379,7 +380,7 @@ def find_rest(
     first, hydro = state, linear_hydro(model)
     residual, args, before, solution = search(state)
     if solution.code is not Code.SUCCESS and start is None and hydro is not None:
-        state = as_described(model, how, first, hydro.mean, _settled(how))
+        state = as_described(model, how, first, hydro.mean, settled_by(how))
         residual, args, before, solution = search(state)
     if solution.code is not Code.SUCCESS:
         state = relaxed(model, how, first)
@@ -399,7 +400,7 @@ def find_rest(
 
     x, neutral = with_neutral_fixed(model, how, state, solution.x, balance)
     solution = replace(solution, x=x, residual=scale * balance(x)[0], neutral=neutral)
-    return _settled(how)(model, state, x[:n]), scale * x[n:], before[:n], solution
+    return settled_by(how)(model, state, x[:n]), scale * x[n:], before[:n], solution
 
 
 def _imbalance(model: Model, how: Formulation, tau: np.ndarray) -> str:
