@@ -10,6 +10,7 @@ import swelltree as sw
 from made_device import COMPILER, CDevice, compile_c, needs_compiler
 from swelltree.interop.fmi.c_code import write_c
 from swelltree.interop.fmi.device import device_of
+from swelltree.interop.fmi.fmu import sources_of
 
 STEP, BETWEEN = 0.05, 0.1
 OUTPUTS = ("float.Heave", "velocity", "elevation", "absorbed_power")
@@ -187,19 +188,117 @@ int main(void)
 """
 
 
-@needs_compiler
-def test_no_argument_makes_it_read_or_write_elsewhere(exported, tmp_path):
-    write_c(exported, tmp_path)
-    (tmp_path / "probe.c").write_text("int main(void) { return 0; }\n")
-    flags = "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"
-    probe = [COMPILER, *flags, "probe.c", "-o", "probe"]
-    built = subprocess.run(probe, cwd=tmp_path, capture_output=True)
-    if built.returncode or subprocess.run([tmp_path / "probe"]).returncode:
+HOST = r"""
+#if VERSION == 2
+#include "fmi2.c"
+#define F(name) fmi2##name
+#define START fmi2Instantiate("one", 1, IDENTITY, "", &host, 0, 0)
+#define BEGIN(c, x) fmi2SetupExperiment(c, 0, 0, x, 0, 0), fmi2EnterInitializationMode(c)
+#define STEP(c, t, h) fmi2DoStep(c, t, h, 1)
+#define GET(c, r, n, v) fmi2GetReal(c, r, n, v)
+#define SET(c, r, n, v) fmi2SetReal(c, r, n, v)
+static void log_it(void *e, fmi2String i, int s, fmi2String k, fmi2String m, ...)
+{
+    (void)e, (void)i, (void)s, (void)k;
+    if (strlen(m) > 1000) abort();
+}
+static fmi2Callbacks host = {log_it, NULL, NULL, NULL, NULL};
+#else
+#include "fmi3.c"
+#define F(name) fmi3##name
+#define START \
+    fmi3InstantiateCoSimulation("one", IDENTITY, "", 0, 0, 0, 0, NULL, 0, NULL, log_it, NULL)
+#define BEGIN(c, x) fmi3EnterInitializationMode(c, 0, 0, x, 0, 0)
+#define STEP(c, t, h) fmi3DoStep(c, t, h, 1, NULL, NULL, NULL, NULL)
+#define GET(c, r, n, v) fmi3GetFloat64(c, r, n, v, n)
+#define SET(c, r, n, v) fmi3SetFloat64(c, r, n, v, n)
+#define GetFMUstate GetFMUState
+#define SetFMUstate SetFMUState
+#define FreeFMUstate FreeFMUState
+#define SerializeFMUstate SerializeFMUState
+#define DeSerializeFMUstate DeserializeFMUState
+static void log_it(void *e, int s, fmi3String k, fmi3String m)
+{
+    (void)e, (void)s, (void)k;
+    if (strlen(m) > 1000) abort();
+}
+#endif
+#define CALL(name) F(name) /* with the names of version 3 */
+
+int main(void)
+{
+    double numbers[] = {0.0, -0.1, NAN, INFINITY, -INFINITY, 1e308, 0.1, 0.05, 0.3, 2.0}, v[3];
+    uint32_t refs[] = {0, 1, 2, 3, 4, 100, 4294967295u};
+    size_t n = serialized_bytes(), k;
+    unsigned char *raw = calloc(1, n + 8);
+    void *bytes = raw;
+    void *c = START, *state = NULL;
+    int round;
+    if (!c || STEP(NULL, 0.0, 0.1) != ERROR || GET(NULL, refs, 1, v) != ERROR) return 1;
+    srand(7);
+    for (round = 0; round < 3000; round++) {
+        uint32_t r[3] = {refs[rand() % 7], refs[rand() % 7], refs[rand() % 7]};
+        for (k = 0; k < 3; k++) v[k] = numbers[rand() % 10];
+        switch (rand() % 12) {
+        case 0: BEGIN(c, numbers[rand() % 10]); break;
+        case 1: CALL(ExitInitializationMode)(c); break;
+        case 2: if (rand() % 20 == 0) CALL(Terminate)(c); break;
+        case 3: if (rand() % 4 == 0) CALL(Reset)(c); break;
+        case 4: SET(c, rand() % 9 ? r : NULL, rand() % 3 + 1, rand() % 9 ? v : NULL); break;
+        case 5: GET(c, rand() % 9 ? r : NULL, rand() % 3 + 1, rand() % 9 ? v : NULL); break;
+        case 6: CALL(GetFMUstate)(c, rand() % 9 ? &state : NULL); break;
+        case 7: CALL(SetFMUstate)(c, rand() % 9 ? state : NULL); break;
+        case 8: CALL(FreeFMUstate)(c, rand() % 9 ? &state : NULL); break;
+        case 9: CALL(SerializeFMUstate)(c, state, rand() % 9 ? bytes : NULL, n - rand() % 2); break;
+        case 10:
+            if (rand() % 2) raw[rand() % n] ^= 1;
+            CALL(DeSerializeFMUstate)(c, rand() % 9 ? bytes : NULL, n + rand() % 2, &state);
+            break;
+        default: STEP(c, rand() % 3 ? time_of(c) : v[0], v[1]);
+        }
+    }
+    CALL(FreeFMUstate)(c, &state);
+    CALL(FreeInstance)(c);
+    CALL(FreeInstance)(NULL);
+    free(raw);
+    return 0;
+}
+"""
+SANITIZED = "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"
+
+
+@pytest.fixture(scope="module")
+def sanitized(tmp_path_factory):
+    """Compiles and runs with sanitizers, in a folder with the sources."""
+    folder = tmp_path_factory.mktemp("probe")
+    (folder / "probe.c").write_text("int main(void) { return 0; }\n")
+    command = [COMPILER, *SANITIZED, "probe.c", "-o", "probe"]
+    built = subprocess.run(command, cwd=folder, capture_output=True)
+    if built.returncode or subprocess.run([folder / "probe"]).returncode:
         pytest.skip("skipped: this C compiler has no sanitizers")
+
+    def run(folder, sources, *flags):
+        program = compile_c(folder, sources, "hostile", *SANITIZED, *flags)
+        done = subprocess.run([program], capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+
+    return run
+
+
+@needs_compiler
+def test_no_argument_makes_it_read_or_write_elsewhere(exported, tmp_path, sanitized):
+    write_c(exported, tmp_path)
     (tmp_path / "hostile.c").write_text(HOSTILE)
-    program = compile_c(tmp_path, ["hostile.c", "rm3.c", "rm3_model.o"], "hostile", *flags)
-    done = subprocess.run([program], capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
+    sanitized(tmp_path, ["hostile.c", "rm3.c", "rm3_model.o"])
+
+
+@needs_compiler
+@pytest.mark.parametrize("version", ["2.0", "3.0"])
+def test_no_call_of_an_fmu_does_so_either(exported, version, tmp_path, sanitized):
+    for name, content in sources_of(exported, version, "{identity}").items():
+        (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    (tmp_path / "host.c").write_text(HOST)
+    sanitized(tmp_path, ["host.c", "rm3.c", "rm3_model.o"], f"-DVERSION={version[0]}")
 
 
 @needs_compiler

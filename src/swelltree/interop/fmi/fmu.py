@@ -125,17 +125,22 @@ def _identity(device: Device, version: str) -> str:
     return f"{{{h[:8]}-{h[8:12]}-{h[12:16]}-{h[16:20]}-{h[20:32]}}}"
 
 
+def sources_of(device: Device, version: str, identity: str) -> dict[str, str | bytes]:
+    """What the binary of an FMU is compiled from, by the names of the files."""
+    layer = f"fmi{version[0]}.c"
+    return files_of(device) | {
+        layer: renamed(source(layer), device.prefix),
+        "fmu.h": renamed(source("fmu.h"), device.prefix),
+        "fmu_identity.h": f'#define IDENTITY "{identity}"\n',
+    }
+
+
 def _binary(device: Device, version: str, identity: str, compiler: list[str], ending: str) -> bytes:
     """The shared library."""
     layer = f"fmi{version[0]}.c"
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        files = files_of(device) | {
-            layer: renamed(source(layer), device.prefix),
-            "fmu.h": renamed(source("fmu.h"), device.prefix),
-            "fmu_identity.h": f'#define IDENTITY "{identity}"\n',
-        }
-        for name, content in files.items():
+        for name, content in sources_of(device, version, identity).items():
             data = content.encode() if isinstance(content, str) else content
             (place / name).write_bytes(data)
         library = f"{device.prefix}{ending}"

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "device_data.h"
+#if defined(NEEDS_AVX2) && defined(__GNUC__) && defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 /* rows of 8 bytes per number: whole numbers and flags stand in them as 64-bit integers */
 void device_run(const double *model, const double *in, double *out, double *work);
@@ -195,15 +198,25 @@ const char *device_message(const device_t *d) { return d->message; }
 
 /* --- Beginning, saving */
 
+/* Does this processor have what the programs were made for, and does the system keep its registers? */
+static int runs_here(void)
+{
+#if defined(NEEDS_AVX2) && defined(__GNUC__) && defined(__x86_64__)
+    unsigned a, b, c, d;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_FMA) || !(c & bit_OSXSAVE)) return 0;
+    __asm__("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
+    return (a & 6) == 6 && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_AVX2);
+#else
+    return 1;
+#endif
+}
+
 size_t device_size(void) { return sizeof(device_t); }
 
 device_t *device_init(void *memory)
 {
     device_t *d = memory;
-#if defined(NEEDS_AVX2) && defined(__GNUC__) && defined(__x86_64__)
-    __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return NULL;
-#endif
+    if (!runs_here()) return NULL;
     memset(d, 0, sizeof *d);
     memcpy(d->in, device_start, sizeof d->in);
     d->time = BEGIN_TIME;
