@@ -40,7 +40,7 @@ def check_times(sea: AnySea | None, waves: RealisedSea | None, begin: float, end
     period, omega = float(waves.repeat_period), np.asarray(waves.omega)
     if omega.size > 1 and np.ptp(omega) > 0.0 and period < (end - begin) * (1.0 - 1e-6):
         warn_user(
-            f"the sea repeats itself after {period:.4g} s, {(end - begin) / period:.3g} times in a "
+            f"the sea repeats after {period:.4g} s, {(end - begin) / period:.3g} times in a "
             f"run of {end - begin:.4g} s: its frequencies are multiples of "
             f"{2.0 * np.pi / period:.4g} rad/s. Give spacing='equal_energy', jitter=True or at "
             f"least {int(np.ceil(omega.size * (end - begin) / period))} components."

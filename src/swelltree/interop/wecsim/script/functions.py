@@ -87,7 +87,7 @@ def call(name: str, specified: tuple[Value, ...], work: Work) -> Value:
             return _over(name, specified, work)
         if name in OTHERS:
             return OTHERS[name](specified, work)
-    raise CannotRead(f"'{name}' is not known here, and functions of one's own are not carried out")
+    raise CannotRead(f"'{name}' is not known here, and user functions are not supported")
 
 
 def is_function(name: str) -> bool:
@@ -126,7 +126,7 @@ def _over(name: str, specified: tuple[Value, ...], work: Work) -> np.ndarray:
     if len(specified) == 2 and name in ("max", "min"):
         return _pair(getattr(np, f"{name}imum"), matrix(specified[0]), matrix(specified[1]), work)
     if len(specified) != 1:
-        raise CannotRead(f"'{name}' of {len(specified)} arguments is not carried out")
+        raise CannotRead(f"'{name}' of {len(specified)} arguments is not supported")
     x = matrix(specified[0])
     work.take(x.size)
     if not x.size:

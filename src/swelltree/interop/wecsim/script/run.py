@@ -186,7 +186,7 @@ class Script:
             return
         if name in self.variables:
             return  # shows a variable
-        raise CannotRead(f"'{name}' is not carried out")
+        raise CannotRead(f"'{name}' is not supported")
 
     def _method(self, place: Place, name: str, specified: tuple[Node, ...]) -> None:
         """body(1).setInitDisp(...): kept as a field of its arguments."""
@@ -227,7 +227,7 @@ class Script:
                 x = matrix(values[0])
                 return {"+": x, "-": -x}[sign] if sign in "+-" else np.asarray(x == 0, dtype=float)
             if sign not in TWO:
-                raise CannotRead(f"'{sign}' is not carried out")
+                raise CannotRead(f"'{sign}' is not supported")
             return TWO[sign](values[0], values[1], self._work)
 
     def _read(self, place: Place) -> Value:
@@ -356,7 +356,7 @@ class Script:
 
     def _with_object(self, old: Value | None, number: int, value: Value) -> Objects:
         if not isinstance(value, Objects):
-            raise CannotRead("only an object can stand beside objects")
+            raise CannotRead("only objects can be combined with objects")
         items = dict(old.items) if isinstance(old, Objects) else {}
         return Objects(items | {number: self._only(value)})
 

@@ -293,7 +293,7 @@ class _Parser:
     def compound(self, first: Word) -> Statement:
         """for and if; the others are not carried out."""
         if first.text not in ("for", "if"):
-            raise CannotRead(f"'{first.text}' is not carried out; write the values themselves")
+            raise CannotRead(f"'{first.text}' is not supported; write the values")
         self.deeper()
         self.take()
         built = self.loop(first.line) if first.text == "for" else self.choice(first.line)
@@ -426,7 +426,7 @@ class _Parser:
         if word.kind in ("line", "end"):
             return "the line ends where a value is expected"
         if word.text == "@":
-            return "functions of one's own are not carried out"
+            return "user functions are not supported"
         if word.kind == "bad" and word.text[0] in "'\"":
             return "a text has no closing quote"
         return f"'{word.text.strip()[:30]}' stands where a value is expected"

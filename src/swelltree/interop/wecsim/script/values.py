@@ -178,7 +178,7 @@ def placed(
     try:
         grown[np.ix_(rows, columns)] = new if new.size > 1 else new[0, 0]
     except (ValueError, IndexError):
-        raise CannotRead("the values do not fit the places they are put in") from None
+        raise CannotRead("the values do not match the indices they are assigned to") from None
     return grown
 
 
@@ -264,7 +264,7 @@ def equal(a: Value, b: Value, work: Work) -> np.ndarray:
 def divided(a: Value, b: Value, work: Work) -> np.ndarray:
     """a / b for a number b."""
     if matrix(b).size != 1:
-        raise CannotRead("division by a matrix is not carried out")
+        raise CannotRead("division by a matrix is not supported")
     return elementwise(a, b, np.divide, work)
 
 
