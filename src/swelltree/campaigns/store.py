@@ -295,7 +295,7 @@ class Store:
             except OSError:
                 is_stored = False
             if not is_stored:
-                found.append(f"'{RESULTS}/{name}', labels of the results, is damaged")
+                found.append(f"'{RESULTS}/{name}', labels of the results, are damaged")
         if found:
             return 0, found
         blocks = range(-(-int(about["cases"]) // int(about["lanes"])))

@@ -94,7 +94,7 @@ class Place(NamedTuple):
 
 
 class _SpentError(Exception):
-    """The script does more than input scripts do; nothing more is carried out."""
+    """The script does more than input scripts do; nothing more is run."""
 
 
 def words_of(text: str, first: int = 1) -> list[Word]:
@@ -209,7 +209,7 @@ class Script:
             if isinstance(value, Unknown):
                 return old or value
             if second is not None or not isinstance(value, Objects):
-                raise CannotRead("only an object can stand beside objects")
+                raise CannotRead("only objects can be combined with objects")
             return Objects((old.items if old else {}) | {position: _only(value)})
         if second is not None:
             raise CannotRead("a matrix has no fields")
@@ -384,7 +384,7 @@ class _Reading:
         elif first.text in (*QUIET, "clear", "clearvars"):
             self.command(first.text)
         elif self.following.kind in ("name", "number") and self.following.blank:
-            raise CannotRead(f"'{first.text}' is not carried out")
+            raise CannotRead(f"'{first.text}' is not supported")
         else:
             self.assignment(first)
         self.finish()
@@ -436,7 +436,7 @@ class _Reading:
                 whole = targets[0].steps if targets[0] else ()
                 self.script.put(Place(name, whole[: len(steps) + 1], ZERO), list(indices))
             case [Place(name)] if self.is_at_end and name not in self.script.variables:
-                raise CannotRead(f"'{name}' is not carried out")
+                raise CannotRead(f"'{name}' is not supported")
             case _:
                 for self.is_idle in (True, False):  # what is no expression is reported first
                     self.at = start
@@ -459,9 +459,9 @@ class _Reading:
                 continue  # its place is not readable either; the line is reported
 
     def compound(self, kind: str) -> None:
-        """for and if; the others are not carried out."""
+        """for and if; the others are not supported."""
         if kind not in ("for", "if"):
-            raise CannotRead(f"'{kind}' is not carried out; write the values themselves")
+            raise CannotRead(f"'{kind}' is not supported; write the values")
         self.deeper()
         self.take()
         (self.loop if kind == "for" else self.choice)()
@@ -519,7 +519,7 @@ class _Reading:
         raise CannotRead(f"an expression has more than {MAX_OPERATORS} operators in a row")
 
     def decided(self, left: Value, sign: str, level: int) -> Value:
-        """&& and ||, whose right side is not carried out where the left one decides."""
+        """&& and ||, whose right side is not evaluated where the left one decides."""
         idle = self.is_idle
         decides = not idle and is_true(left) == (sign == "||")
         self.is_idle = idle or decides
@@ -532,7 +532,7 @@ class _Reading:
             return ZERO
         if len(values) == 2 or sign == ":":
             if sign not in OPERATIONS:
-                raise CannotRead(f"'{sign}' is not carried out")
+                raise CannotRead(f"'{sign}' is not supported")
             return OPERATIONS[sign](self.script.work, *values)
         if sign in ("'", ".'"):
             return values[0] if isinstance(values[0], str) else matrix(values[0]).T
@@ -580,7 +580,7 @@ class _Reading:
         elif kind in ("line", "end"):
             raise CannotRead("the line ends where a value is expected")
         elif text == "@":
-            raise CannotRead("functions of one's own are not carried out")
+            raise CannotRead("user functions are not supported")
         elif kind == "bad" and text[0] in TEXTS:
             raise CannotRead("a text has no closing quote")
         else:

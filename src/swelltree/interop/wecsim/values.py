@@ -17,7 +17,7 @@ MAX_TEXT = 100_000  # characters
 
 
 class CannotRead(Exception):
-    """Why a statement cannot be read or carried out."""
+    """Why a statement cannot be read or run."""
 
 
 @dataclass
