@@ -16,10 +16,8 @@ import numpy as np
 
 from swelltree.describe.topology import WORLD_NAME, Groups
 from swelltree.describe.values import NamedValues
-from swelltree.interop.wecsim.assignments import Assignments, Findings
-from swelltree.interop.wecsim.bodies import plain
+from swelltree.interop.wecsim.assignments import Assignments, Findings, plain, plain_name
 from swelltree.interop.wecsim.diagram import Block, Diagram
-from swelltree.interop.wecsim.hydro_data import plain_name
 from swelltree.interop.wecsim.values import Value
 
 # joints of WEC-Sim's libraries, and the joint that leaves the same DOFs
@@ -242,7 +240,7 @@ def start_of(body: Assignments, center: np.ndarray | None) -> Start:
     c = np.zeros(3) if center is None else center
     d = body.vector("initial.displacement")
     axis = body.vector("initial.axis", (0.0, 1.0, 0.0))
-    R = _turn_about(axis, body.number("initial.angle", 0.0))
+    R = _turn_about(axis, body.number("initial.angle"))
     called = body.raw("setInitDisp")
     if isinstance(called, list):
         R, d = _called(body, called, c) or (R, d)
@@ -412,10 +410,10 @@ def pto_table(
     tie: Tie, specified: Assignments, name: str, joint: str, start: dict[str, float]
 ) -> NamedValues:
     """The spring, damper and stops of a power take-off on its joint."""
-    stiffness = specified.first("stiffness")
+    stiffness = (specified.numbers("stiffness") or [0.0])[0]
     unit = 1.0 if tie.joint == "slider" else math.pi / 180.0
-    rest = specified.number("equilibriumPosition", 0.0) * unit
-    pull = specified.number("pretension", 0.0)
+    rest = specified.number("equilibriumPosition") * unit
+    pull = specified.number("pretension")
     if pull and not stiffness and not rest:
         specified.leave("pretension", "without stiffness it does nothing in WEC-Sim either.")
     elif pull and not rest:
@@ -426,7 +424,7 @@ def pto_table(
     if len(dofs) > 1:
         table["dof"] = dof
         specified.leave("damping", f"of a joint with {len(dofs)} DOFs acts on {dof} only.")
-    table["damping"] = specified.first("damping")
+    table["damping"] = (specified.numbers("damping") or [0.0])[0]
     if stiffness:
         table["stiffness"] = stiffness
     stops = stops_of(tie, specified)

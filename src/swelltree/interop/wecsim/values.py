@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 MAX_ENTRIES = 1_000_000  # of a matrix
 MAX_WORK = 10_000_000  # entries computed by a script
 MAX_TEXT = 100_000  # characters
+MAX_ITEMS = 10_000  # objects, cells and fields
 
 
 class CannotRead(Exception):
@@ -183,6 +185,95 @@ def joined(rows: list[list[Value]], work: Work) -> np.ndarray | str:
     return np.concatenate(built, axis=0) if built else np.zeros((0, 0))
 
 
+# --- Names and places
+
+
+class Step(NamedTuple):
+    """What follows a name: a bracket with indices, or a dot with the name of a field."""
+
+    sign: str
+    indices: tuple[Value, ...] = ()
+    field: str = ""
+
+
+class Variables:
+    """Values by name, with objects, fields and cells that are made as they are set."""
+
+    def __init__(self) -> None:
+        self.variables: dict[str, Value] = {}
+        self.work = Work()
+        self.line = 0  # of the statement that sets them
+
+    def put(self, name: str, steps: tuple[Step, ...], value: Value) -> None:
+        """Put a value where a name and its steps lead, and make objects on the way."""
+        if name == "end":
+            raise CannotRead("'end' is not a name")
+        if len(self.variables) > MAX_ITEMS:
+            raise CannotRead("the script has too many names")
+        self.variables[name] = self._with(self.variables.get(name), steps, value)
+
+    def _with(self, old: Value | None, steps: tuple[Step, ...], value: Value) -> Value:
+        """The old value with a new one at the end of the steps."""
+        if not steps:
+            return value
+        old = None if isinstance(old, Unknown) else old
+        first, second = steps[0], steps[1] if len(steps) > 1 else None
+        if first.sign == ".":
+            return self._with_field(old, 1, first.field, steps[1:], value)
+        if first.sign == "{":
+            return self._with_cell(old, position_of(first), steps[1:], value)
+        to_field = second is not None and second.sign == "."
+        if isinstance(old, Objects) or (old is None and (to_field or isinstance(value, Objects))):
+            position = position_of(first)
+            if second is not None and to_field:
+                return self._with_field(old, position, second.field, steps[2:], value)
+            if isinstance(value, Unknown):
+                return old or value
+            if second is not None or not isinstance(value, Objects):
+                raise CannotRead("only an object can stand beside objects")
+            return Objects((old.items if old else {}) | {position: only(value)})
+        if second is not None:
+            raise CannotRead("a matrix has no fields")
+        return value if isinstance(value, Unknown) else placed(old, first.indices, value, self.work)
+
+    def _with_field(
+        self, old: Value | None, position: int, name: str, rest: tuple[Step, ...], value: Value
+    ) -> Objects:
+        if old is not None and not isinstance(old, Objects):
+            raise CannotRead("fields belong to objects")
+        items = dict(old.items) if isinstance(old, Objects) else {}
+        item = items.setdefault(position, Object(line=self.line))
+        if len(item.fields) > MAX_ITEMS:
+            raise CannotRead("an object has too many fields")
+        item.fields[name] = self._with(item.fields.get(name), rest, value)
+        item.lines[name] = self.line
+        return Objects(items)
+
+    def _with_cell(
+        self, old: Value | None, position: int, rest: tuple[Step, ...], value: Value
+    ) -> list[Value]:
+        cells = list(old) if isinstance(old, list) else []
+        self.work.take(position)
+        cells += [np.zeros((0, 0))] * (position - len(cells))
+        cells[position - 1] = self._with(cells[position - 1], rest, value)
+        return cells
+
+
+def only(value: Value) -> Object:
+    """The one object of a name without a number."""
+    if not isinstance(value, Objects) or 1 not in value.items:
+        raise CannotRead("fields belong to objects")
+    return value.items[1]
+
+
+def position_of(step: Step) -> int:
+    """The number of an object or a cell."""
+    result = as_integer(step.indices[-1]) if step.indices else 1
+    if not 1 <= result <= MAX_ITEMS:
+        raise CannotRead(f"an object or a cell cannot have the number {result}")
+    return result
+
+
 # --- Operations and functions; nothing else can be called
 
 
@@ -226,43 +317,28 @@ def _product(work: Work, a: Value, b: Value) -> np.ndarray:
     return a @ b
 
 
-def _equal(work: Work, a: Value, b: Value) -> np.ndarray:
-    if isinstance(a, str) or isinstance(b, str):
-        raise CannotRead("texts are compared with strcmp")
-    return _entrywise(np.equal)(work, a, b)
-
-
-def _divided(work: Work, a: Value, b: Value) -> np.ndarray:
-    return _entrywise(np.divide)(work, a, number(scalar(b)))
-
-
-def _raised(work: Work, a: Value, b: Value) -> np.ndarray:
-    return _entrywise(np.power)(work, number(scalar(a)), number(scalar(b)))
-
-
-def _negated(work: Work, a: Value, b: Value) -> np.ndarray:
-    return 1.0 - _equal(work, a, b)
-
-
+_equal, _divide, _power = (_entrywise(act) for act in (np.equal, np.divide, np.power))
 OPERATIONS: dict[str, Act] = {
     "+": _entrywise(np.add),
     "-": _entrywise(np.subtract),
     ".*": _entrywise(np.multiply),
-    "./": _entrywise(np.divide),
-    ".^": _entrywise(np.power),
+    "./": _divide,
+    ".^": _power,
+    "*": _product,
     "<": _entrywise(np.less),
     ">": _entrywise(np.greater),
     "<=": _entrywise(np.less_equal),
     ">=": _entrywise(np.greater_equal),
     "&": _entrywise(np.logical_and),
     "|": _entrywise(np.logical_or),
-    "*": _product,
-    "/": _divided,
-    "^": _raised,
+    "&&": lambda work, a, b: number(is_true(a) and is_true(b)),
+    "||": lambda work, a, b: number(is_true(a) or is_true(b)),
     "==": _equal,
-    "~=": _negated,
-    "!=": _negated,
     ":": _spaced,
+    "~=": lambda work, a, b: 1.0 - _equal(work, a, b),
+    "!=": lambda work, a, b: 1.0 - _equal(work, a, b),
+    "/": lambda work, a, b: _divide(work, a, number(scalar(b))),
+    "^": lambda work, a, b: _power(work, number(scalar(a)), number(scalar(b))),
 }
 
 
