@@ -124,7 +124,7 @@ _NAMES = {
         System Topology
         Weld Hinge Slider Cylindrical Screw Universal Ball Planar Free SubsetJoint CableElement
         Distance RevoluteSpherical
-        Table Harmonic Polynomial resolve
+        Table Harmonic Polynomial
         LinearPto CoulombPto EndStops HydraulicPto ConstantPressurePto DirectDrivePto
         MechanicalRectifierPto LatchingPto DeclutchingPto LinearMooring LinearDamping
         Line LineType Section Junction OnLine Rod Seabed DepthGrid SeabedContact
@@ -235,4 +235,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULE_OF, *_ROOMS})
+    return [*__all__, "__all__", "__doc__", "__file__", "__name__", "__path__", "__version__"]

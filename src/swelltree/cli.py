@@ -6,6 +6,7 @@ well under a second. Mistakes in the input end with an error message and exit co
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -631,6 +632,48 @@ def demo(
     console.print(
         f"Open {files[-1].resolve()} in a browser to see it move.", soft_wrap=True, highlight=False
     )
+
+
+@app.command()
+def examples(
+    copy: Annotated[bool, typer.Option("--copy", help="Copy them into a new folder.")] = False,
+    out: Annotated[Path, typer.Option(help="That folder.")] = Path("examples"),
+) -> None:
+    """List the examples that come with the package, or copy them."""
+    import shutil
+
+    files = _example_files()
+    if not copy:
+        for file in files:
+            typer.echo(f"{file.name:32} {_first_line(file)}")
+        typer.echo("`swelltree examples --copy` copies them into a folder.")
+        return
+    if out.exists():
+        raise SwelltreeError(f"folder '{out}' exists. Give another one with --out.")
+    out.mkdir(parents=True)
+    data = "../src/swelltree/gallery/data/"  # of case files in the repository
+    for file in files:
+        text = file.read_text("utf-8")
+        for name in re.findall(rf'"{data}(\w+\.nc)"', text):
+            shutil.copyfile(Path(__file__).parent / "gallery" / "data" / name, out / name)
+        (out / file.name).write_text(text.replace(data, ""), "utf-8")
+    typer.echo(f"{len(files)} examples are in {out}: try `python {out / 'moored_float.py'}`.")
+
+
+def _example_files() -> list[Path]:
+    """Examples of the wheel, or those of the repository."""
+    package = Path(__file__).resolve().parent
+    for folder in (package / "examples", package.parents[1] / "examples"):
+        files = sorted([*folder.glob("*.py"), *folder.glob("*.toml")])
+        if files:
+            return files
+    raise SwelltreeError("no examples are installed. Install swelltree from a wheel.")
+
+
+def _first_line(file: Path) -> str:
+    """What an example does: the first line of its docstring or its comment."""
+    lines = file.read_text("utf-8").splitlines()
+    return next((text for line in lines if (text := line.strip('#" '))), "")
 
 
 @app.command()

@@ -91,7 +91,7 @@ def test_labels_that_were_cut_off_are_told_and_made_again(full, tmp_path):
     shutil.copytree(full, folder)
     for file in (folder / "results.zarr" / "statistic" / "c").rglob("*"):
         file.write_bytes(file.read_bytes()[:3])
-    with pytest.raises(sw.SwelltreeError, match="--resume, which makes it again"):
+    with pytest.raises(sw.SwelltreeError, match="--resume, which computes it again"):
         sw.open_campaign(folder)
     (folder / "results.zarr.new").write_text("left behind")
     result = small_campaign().run(folder, resume=True, workers=0)
@@ -230,5 +230,5 @@ def test_labels_with_a_flipped_bit_are_told_by_verify(full, tmp_path):
     assert Store(folder).verify()[1] == [
         "'results.zarr/statistic/zarr.json', labels of the results, is damaged"
     ]
-    with pytest.raises(sw.SwelltreeError, match="--resume, which makes it again"):
+    with pytest.raises(sw.SwelltreeError, match="--resume, which computes it again"):
         sw.open_campaign(folder)

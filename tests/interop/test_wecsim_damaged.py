@@ -220,7 +220,7 @@ def test_command_writes_the_case_and_never_over_another(tmp_path):
     out.write_text("my own")
     came = CliRunner().invoke(app, arguments)
     assert came.exit_code == 2
-    assert "is there already" in came.output
+    assert "exists already" in came.output
     assert out.read_text() == "my own"
     assert CliRunner().invoke(app, [*arguments, "--overwrite"]).exit_code == 0
     assert sw.load(out).system.name == "mine"
@@ -243,7 +243,7 @@ def test_nothing_stays_where_a_file_cannot_be_written(tmp_path):
         sw.read_wecsim(folder, out=tmp_path / "nowhere").write()
     found = sw.read_wecsim(folder, out=tmp_path, name="m")
     (tmp_path / "m.toml").mkdir()
-    with pytest.raises(sw.SwelltreeError, match="is there already"):
+    with pytest.raises(sw.SwelltreeError, match="exists already"):
         found.write()
 
 

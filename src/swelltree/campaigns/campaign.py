@@ -259,7 +259,7 @@ class Campaign:
                 raise SwelltreeError(
                     f"'{store.folder}' holds another campaign ('{about['name']}', "
                     f"{about['cases']} cases): {differs} was changed since. Name another folder, "
-                    "or take the change back."
+                    "or undo the change."
                 )
             attrs = about["attrs"]
             check_version(store.folder, about)

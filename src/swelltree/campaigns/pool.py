@@ -273,7 +273,8 @@ class Cluster(Pool):
 
     def _gone(self) -> SwelltreeError:
         return SwelltreeError(
-            "the Dask scheduler is gone, and with it the jobs under way. Start it again and "
+            "the Dask scheduler is not reachable any more, and its running jobs are lost. Start "
+            "it again and "
             "continue with --resume; all finished blocks are kept."
         )
 

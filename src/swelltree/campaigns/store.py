@@ -189,7 +189,7 @@ class Store:
             except Exception as error:
                 raise SwelltreeError(
                     f"'{self.folder / RESULTS}' cannot be read ({error}). Continue the campaign "
-                    "with --resume, which makes it again."
+                    "with --resume, which computes it again."
                 ) from None
             self._opened = {
                 name: x
@@ -222,7 +222,7 @@ class Store:
     def _unwritable(self, path: Path, error: OSError) -> SwelltreeError:
         if is_full(error):
             return SwelltreeError(
-                f"the disk of '{path}' is full. Free some room and continue with --resume; all "
+                f"the disk of '{path}' is full. Free some space and continue with --resume; all "
                 "finished blocks are kept."
             )
         return unwritable(path, error)

@@ -302,8 +302,8 @@ class StepperOptions(SolverOptions, total=False):
     """held from the start, by name (see `SteppedRun.step`); where a run begins at rest they are
     part of it."""
     duration: Annotated[Number | None, Option(None, "s", positive=True)]
-    """longest time that can be stepped [s]; months if not given, or as long as a sea on a grid
-    lasts."""
+    """longest time that can be stepped [s]; months if not given, or as long as a record or a sea
+    on a grid lasts."""
     step: Annotated[Number | None, Option(None, "s", positive=True)]
     """of rk4 [s], which needs one; of the two-step scheme, whose steps by hand are whole multiples
     of it: a tenth of a second, or a half, a fifth, a tenth ... of that, chosen from the waves and

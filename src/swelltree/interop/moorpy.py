@@ -125,7 +125,7 @@ class _Yaml:
     def file(self, specified: dict[str, float | None]) -> MooringFile:
         if self.data.get("bodies"):
             raise SwelltreeError(
-                f"{self.path.name}: bodies in YAML have no set form. Put fairleads on points of "
+                f"{self.path.name}: bodies in YAML are not read. Put fairleads on points of "
                 "type 'vessel' and give fairleads_on=body."
             )
         rows = self.rows("points")

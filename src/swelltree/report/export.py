@@ -65,4 +65,4 @@ def usual_plot(dataset: xr.Dataset):
         return plot.rao(dataset)
     if "shape_real" in dataset:
         return plot.mode(dataset)
-    raise SwelltreeError("this result has no usual plot. Use swelltree.plot in Python.")
+    raise SwelltreeError("this result has no default plot. Use swelltree.plot in Python.")

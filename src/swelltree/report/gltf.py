@@ -70,7 +70,7 @@ def write_gltf(dataset: xr.Dataset, path: str | Path) -> Path:
         path: of the file, ending in .glb.
     """
     if "time" not in dataset.dims or "quaternion" not in dataset:
-        raise SwelltreeError("glTF needs a run in time. Give the result of simulate.")
+        raise SwelltreeError("glTF needs a time-domain run. Give the result of simulate.")
     drawing = drawing_of(dataset)
     every = stride(dataset.sizes["time"], dataset.sizes["body"], KEYS)
     some = dataset[["position", "quaternion"]].isel(time=slice(None, None, every))

@@ -222,7 +222,7 @@ def test_dry_body_that_touches_the_water_carries_what_it_displaces():
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"mode": "linear"}, "leaves bodies in their mean places"),
+        ({"mode": "linear"}, "keeps bodies at their mean positions"),
         ({"bodies": ["box"]}, "crossing names 'ball', which is none of its bodies"),
     ],
 )

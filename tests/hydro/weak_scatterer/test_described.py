@@ -188,7 +188,7 @@ def test_what_does_not_fit_is_refused_when_compiled(changes, sentence):
 def test_currents_are_refused():
     system = ball_on_a_rail()
     flowing = system.replace(current=sw.PowerLawCurrent(1.0, depth=20.0))
-    with pytest.raises(sw.SwelltreeError, match="does not know the current"):
+    with pytest.raises(sw.SwelltreeError, match="does not include the current"):
         sw.compile(flowing)
 
 

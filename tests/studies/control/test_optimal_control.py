@@ -247,7 +247,7 @@ def test_realisations_share_one_problem(model):
         ({"harmonics": 0}, "harmonics 0 is too few"),
         ({"method": "lineer"}, "method 'lineer' is not known"),
         ({"efficiency": 1.2}, "efficiency 1.2 is not in"),
-        ({"power_min": 5.0}, "power_min 5.0 is positive, but a PTO that goes back and forth"),
+        ({"power_min": 5.0}, "power_min 5.0 is positive, but an oscillating PTO"),
     ],
 )
 def test_what_cannot_be_done_is_said(model, limits, sentence):

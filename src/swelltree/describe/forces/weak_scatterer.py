@@ -144,12 +144,12 @@ class WeakScatterer(Force):
             raise self.fail("levels 0 leaves the tank without a wall. Give one or more.")
         if self.crossing and self.mode == "linear":
             raise self.fail(
-                "mode 'linear' leaves bodies in their mean places, so that none crosses the "
+                "mode 'linear' keeps bodies at their mean positions, so none crosses the "
                 "surface. Leave crossing out, or use mode='weak_scatterer'."
             )
         if self.crossing and self.solve == "gmres":
             raise self.fail(
-                "solve 'gmres' goes on with the factors of one mesh, and bodies in crossing change "
+                "solve 'gmres' uses the factors of one mesh, and bodies in crossing change "
                 "it. Use solve='direct'."
             )
         if self.preconditioner != "float64" and self.solve == "direct":

@@ -51,7 +51,7 @@ def build_weak_scatterers(
         water = _finer(water, finer)
     if system.current is not None:
         raise water.fail(
-            "its flow does not know the current of the system. Leave the current out, or give "
+            "its flow does not include the current of the system. Leave the current out, or give "
             "these bodies hydro data."
         )
     names = described_bodies(system)

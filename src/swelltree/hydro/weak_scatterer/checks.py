@@ -40,13 +40,13 @@ def described_bodies(system: System) -> tuple[str, ...]:
             raise water.fail(f"body '{name}' has no hull. Give it one, or leave it out of bodies.")
         if body.added_mass:
             raise water.fail(
-                f"body '{name}' has added_mass, which the water finds by itself. Leave it out."
+                f"body '{name}' has added_mass, which the flow solution computes. Leave it out."
             )
         for force in system.forces:
             if force.carries == name:
                 raise water.fail(
-                    f"body '{name}' has the immersion '{force.name}' too, which would carry it "
-                    "twice. Leave one of them out."
+                    f"body '{name}' has the immersion '{force.name}' too, which would count its "
+                    "buoyancy twice. Leave one of them out."
                 )
     return tuple(names)
 

@@ -502,7 +502,8 @@ class WeakScatterers(
     def linear_form(self, model: Model, now: Instant) -> LinearForm:
         """Not supported: there is no linear model of it."""
         raise SwelltreeError(
-            f"force '{self.names[0]}': weak scatterers are computed in time and have no linear "
+            f"force '{self.names[0]}': weak scatterers are computed in the time domain and have "
+            "no linear "
             "model. Use simulate(...), or hydro data (run_bem) without the weak scatterer."
         )
 

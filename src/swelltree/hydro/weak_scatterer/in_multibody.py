@@ -54,8 +54,8 @@ def monolithic(
     """From one system with the rates of the potential; arguments as `schur`."""
     if model.surplus:
         raise SwelltreeError(
-            f"force '{effect.names[0]}': coupling 'monolithic' does not know joints that are "
-            "redundant. Use coupling='schur'."
+            f"force '{effect.names[0]}': coupling 'monolithic' does not support redundant joints. "
+            "Use coupling='schur'."
         )
     found = effect.solution
     matrices, second = found.prepared.matrices, found.water.second

@@ -177,9 +177,9 @@ def _word(attachment: str) -> str:
 
 def _line_type(kind: LineType, path: Path, adjacent: list[Path]) -> list[str]:
     if kind.lift:
-        raise kind.fail(f"lift {kind.lift} has no place in a MoorDyn file. Give 0 for writing.")
+        raise kind.fail(f"lift {kind.lift} cannot be written to a MoorDyn file. Give 0.")
     if len(kind.name.split()) != 1:
-        raise kind.fail("a name with spaces cannot stand in a MoorDyn file. Use '_'.")
+        raise kind.fail("a name with spaces cannot be written to a MoorDyn file. Use '_'.")
     if kind.stretch is not None:
         curve = path.parent / f"{path.stem}_{kind.name}.dat"
         write_curve(curve, kind.name, kind.stretch)
@@ -214,7 +214,8 @@ def _options(
         rows.append([_n(depth), "WtrDpth", "water depth (m)"])
     if any(bed.slope):
         raise SwelltreeError(
-            "seabed: a slope has no place in a MoorDyn file. Describe it by grid=DepthGrid(...)."
+            "seabed: a slope cannot be written to a MoorDyn file. Describe it by "
+            "grid=DepthGrid(...)."
         )
     if bed.grid is not None:
         grid = path.parent / f"{path.stem}_seafloor.txt"
@@ -338,7 +339,9 @@ class _Tables:
             if np.abs(matrix - np.diag(np.diag(matrix))).max() > 1e-9 * np.abs(matrix).max():
                 raise body.fail(f"{word} has values off its diagonal, which MoorDyn does not have.")
         if A[3:, 3:].any() or (A.any() and not volume):
-            raise body.fail("added_mass of turning or without a volume has no place in MoorDyn.")
+            raise body.fail(
+                "added_mass of rotations or without a volume cannot be written to a MoorDyn file."
+            )
         com = np.array(body.center_of_mass)
         return replace(
             row,
@@ -376,7 +379,7 @@ class _Tables:
                 force = force + np.array(one.force)
         for word, matrix in (("quadratic drag", quadratic), ("linear damping", linear)):
             if np.abs(matrix - np.diag([*np.diag(matrix)[:3], 0, 0, 0])).max() > 0:
-                raise body.fail(f"{word} of turning has no place in a MoorDyn file.")
+                raise body.fail(f"{word} of rotations cannot be written to a MoorDyn file.")
         if force.any() or quadratic.any() or linear.any():
             rows = (three(force), three(np.diag(linear)[:3]), three(np.diag(quadratic)[:3]))
             number = str(len(self.loads) + 1)
@@ -386,8 +389,7 @@ class _Tables:
         for field in ("Cdt", "Cat"):
             if getattr(rod, field):
                 raise rod.fail(
-                    f"{field} {getattr(rod, field)} has no place in a MoorDyn file. Give 0 for "
-                    "writing."
+                    f"{field} {getattr(rod, field)} cannot be written to a MoorDyn file. Give 0."
                 )
         kind = RodType(
             f"rod{len(self.rod_types) + 1}",
@@ -510,6 +512,8 @@ class _Tables:
 def _angles(R: np.ndarray) -> tuple[float, float, float]:
     """Roll, pitch and yaw of R = Rz Ry Rx [degrees]."""
     if abs(R[2, 0]) > 1.0 - 1e-12:
-        raise SwelltreeError("a body stands on end, where MoorDyn's angles fail. Turn its frame.")
+        raise SwelltreeError(
+            "a body has a pitch of 90 degrees, where MoorDyn's angles are singular. Rotate it."
+        )
     roll, yaw = np.arctan2(R[2, 1], R[2, 2]), np.arctan2(R[1, 0], R[0, 0])
     return three(np.rad2deg([roll, -np.arcsin(R[2, 0]), yaw]) + 0.0)

@@ -82,7 +82,8 @@ class WecsimCase:
         for path in every:
             if path.exists() and not overwrite:
                 raise SwelltreeError(
-                    f"'{path}' is there already. Choose another name, or ask to overwrite it."
+                    f"'{path}' exists already. Choose another name, or use the option to "
+                    "overwrite it."
                 )
         written: list[Path] = []
         try:

@@ -46,7 +46,7 @@ def described_value(model: Model, path: str) -> Array:
 def _system(model: Model) -> System:
     if model.described.again is None or model.described.specified is None:
         raise SwelltreeError(
-            "this model does not know the description that it was compiled from (it came from "
+            "this model has no description (it came from "
             "another process). Compile the changed system."
         )
     return model.described.specified
@@ -93,8 +93,8 @@ def _merged(model: Model, base: Model, new: Model, paths: Iterable[str]) -> Mode
     _check_same(paths, old, before, changed, after)
     if form != before:
         raise SwelltreeError(
-            "the model was given more after it was compiled (waves, locked DOFs), and cannot "
-            "take numbers of its description now. Use with_values first."
+            "the model was changed after compilation (waves, locked DOFs), so parameters of its "
+            "description cannot be set. Use with_values first."
         )
     rows = [_taken(a, b, c) for a, b, c in zip(ours, old, changed, strict=True)]
     return after.unflatten(rows)
@@ -121,7 +121,7 @@ def _check_same(
     if not same:
         raise SwelltreeError(
             f"{', '.join(repr(path) for path in paths)}: this changes the layout of the model (its "
-            "tree, its constraints, sizes of its arrays), not numbers alone. Compile the changed "
+            "tree, its constraints, sizes of its arrays), not only numbers. Compile the changed "
             "system."
         )
 

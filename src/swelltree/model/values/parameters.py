@@ -166,7 +166,7 @@ def _check_value(model: Model, name: str, value: Array, before: Array) -> None:
     for described in (*system.forces, *system.ptos):
         if described.name == item and isinstance(getattr(described, quantity, ""), float | None):
             described.replace(**{quantity: float(value)})
-    if quantity in ("mass", "volume") and value < 0.0:
+    if quantity in ("mass", "volume", "damping") and value < 0.0:
         raise SwelltreeError(f"'{name}': {float(value):g} is negative. Give zero or more.")
 
 

@@ -94,12 +94,13 @@ def _check_slow(system: System, network: Network) -> None:
         kinds = [part.type for part in piece.parts if part.type.dynamic_EA is not None]
         if kinds and piece.line.name in on_drums:
             raise piece.line.fail(
-                f"type '{kinds[0].name}' has a dynamic_EA, whose slow spring no winch passes on. "
-                "Give the line that the winch holds a type with EA alone."
+                f"type '{kinds[0].name}' has a dynamic_EA, whose slow spring winches do not "
+                "support. Give the line of the winch a type with EA alone."
             )
         if kinds and any(part.type.EI > 0.0 or part.type.stretch for part in piece.parts):
             raise piece.line.fail(
-                f"type '{kinds[0].name}' has a dynamic_EA, which does not go with EI or stretch. "
+                f"type '{kinds[0].name}' has a dynamic_EA, which cannot be combined with EI or "
+                "stretch. "
                 "Leave these out."
             )
 

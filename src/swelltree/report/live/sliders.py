@@ -150,7 +150,7 @@ def _value_at(run: SteppedRun, path: str) -> object:
     for key in path.split(".")[1:]:
         value = getattr(value, key, None)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise SwelltreeError(f"slider '{path}': the sea has no such number.")
+        raise SwelltreeError(f"slider '{path}': the sea has no such parameter.")
     return value
 
 

@@ -230,5 +230,5 @@ def _check_occurrence(often: object, power: xr.DataArray) -> None:
     if float(often.min()) < 0.0 or not float(often.sum()) > 0.0:
         raise SwelltreeError(
             "annual_energy: occurrence must not be negative, and not zero everywhere. Give hours, "
-            "counts or parts."
+            "counts or fractions."
         )

@@ -108,7 +108,7 @@ def control_report(system: StateSpace) -> ControlReport:
     if system.dt:
         raise SwelltreeError(
             "control_report: the system is sampled. Give the continuous one, state_space(...) "
-            "without step; sampling adds nothing to what can be moved or seen."
+            "without step; sampling does not change controllability and observability."
         )
     A, B, C = (np.asarray(x, dtype=float) for x in (system.A, system.B, system.C))
     return examined(A, B, C, tuple(system.state_labels))

@@ -347,7 +347,7 @@ def smooth_traced(task: Task, max_steps: int) -> dict[str, Array]:
     """The whole run in one graph, differentiable in both modes: channels of `observe`."""
     if task.goes_on:
         raise SwelltreeError(
-            "start: inside jit, grad or vmap a run cannot go on from a result. Give a phase."
+            "start: inside jit, grad or vmap a run cannot continue from a result. Give a phase."
         )
     stepper, model, how = smooth_stepper(task), task.model, task.formulation
     if task.solver == "rk4":

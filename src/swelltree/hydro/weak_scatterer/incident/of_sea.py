@@ -174,8 +174,8 @@ def incident_of(
     item = f"force '{name}'"
     if is_traced(waves):
         raise SwelltreeError(
-            f"{item}: the sea has numbers that are traced (jit, grad, vmap), which weak scatterers "
-            "do not know. Use differences of whole runs."
+            f"{item}: the sea has traced parameters (jit, grad, vmap), which weak scatterers do "
+            "not support. Use differences of whole runs."
         )
     if not isinstance(waves, Components) and not scene.wavy:
         what = "a sea on a grid" if isinstance(waves, GridWaves) else "a stream function wave"

@@ -46,7 +46,7 @@ class Tank:
             )
         if self.symmetric and self.center[1] != 0.0:
             raise SwelltreeError(
-                f"tank: its middle lies at y = {self.center[1]} m, off the plane of symmetry. "
+                f"tank: its centre is at y = {self.center[1]} m, off the plane of symmetry. "
                 "Give y = 0 or symmetric=False."
             )
 

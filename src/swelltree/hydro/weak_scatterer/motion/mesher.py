@@ -186,7 +186,7 @@ class Mesher:
                 factor *= COARSER
             else:
                 raise SwelltreeError(
-                    "weak scatterers: a mesh found no room. Give a larger spacing."
+                    "weak scatterers: a mesh could not be placed. Give a larger spacing."
                 )
             old = [key for key in self.known.values if isinstance(key, bytes)]
             for key in old[: max(0, len(old) - CACHE_SIZE + 1)]:

@@ -215,8 +215,8 @@ def _check_bounded(scene: Scene, state: State) -> None:
     highest = float(jnp.abs(state.water.eta).max()) if len(state.water.eta) else 0.0
     if scene.shells and not math.isfinite(highest):
         raise SwelltreeError(
-            f"weak scatterers: the run ended before t = {float(state.t):.4g} s: the hull that "
-            "pierces the surface left the water or went under it, or the run diverged. Lower the "
+            f"weak scatterers: the run ended before t = {float(state.t):.4g} s: a "
+            "surface-piercing hull left the water or submerged, or the run diverged. Lower the "
             "waves, give the hull more freeboard, or a smaller step."
         )
     if not highest < scene.depth:
