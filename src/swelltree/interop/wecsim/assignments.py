@@ -151,7 +151,6 @@ class Assignments:
         return f"{self.file}:{line}" if line else self.file
 
     def has(self, name: str) -> bool:
-        """Whether the script sets a field."""
         return name in self._fields
 
     def raw(self, name: str) -> Value | None:
@@ -175,11 +174,9 @@ class Assignments:
         return []
 
     def number(self, name: str, default: float = 0.0) -> float:
-        """One number."""
         return (self.numbers(name, 1) or [default])[0]
 
     def vector(self, name: str, default: tuple[float, ...] = (0.0, 0.0, 0.0)) -> np.ndarray:
-        """As many numbers as the default has."""
         return np.array(self.numbers(name, len(default)) or default)
 
     def matrix(self, name: str) -> np.ndarray | None:
@@ -195,7 +192,6 @@ class Assignments:
         return None
 
     def text(self, name: str, default: str = "") -> str:
-        """A text."""
         value = self.raw(name)
         return value.strip() if isinstance(value, str) else default
 
@@ -212,7 +208,6 @@ class Assignments:
         return result.strip() if isinstance(result, str) else ""
 
     def refuse(self, name: str, what: str) -> None:
-        """A field whose value cannot be used."""
         shown = self._fields[name][2] if name in self._fields else name
         self.findings.leave(self.place(name), f"{self.label}.{shown} {what}; it is left out.")
 

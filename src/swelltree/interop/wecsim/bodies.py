@@ -224,7 +224,6 @@ class Moorings:
     findings: Findings
 
     def translate(self, moorings: dict[int, Assignments]) -> NamedValues:
-        """All moorings of a model as lists of a system."""
         built: NamedValues = {"moorings": []}
         moordyn: dict[int, str] = {}
         for block in self.diagram.blocks.values():

@@ -88,7 +88,6 @@ def find_hydro(
 
 
 def _data_path(body: Assignments, folder: Path, instead: Path | None) -> Path | None:
-    """The file that a body names; None for a dry one."""
     if body.number("nonHydro"):
         return None
     first = body.item.arguments[0] if body.item.arguments else ""
@@ -244,7 +243,6 @@ def _together(pieces: list[xr.Dataset]) -> xr.Dataset:
 
 
 def _zeros(part: xr.DataArray, other: xr.Dataset) -> xr.DataArray:
-    """Zeros between the DOFs of one dataset and the motions of another."""
     columns = other["radiating_dof"].values
     zero = part.isel(radiating_dof=[0] * len(columns)) * 0.0
     return zero.assign_coords(radiating_dof=columns)

@@ -100,7 +100,6 @@ class Network:
     merged: list[tuple[str, int]] = field(default_factory=list)
 
     def carrier(self, frame: str) -> str | None:
-        """What a frame of the diagram is on."""
         return self.carriers.get(self.frames.top(frame))
 
 
@@ -205,7 +204,6 @@ class Start(NamedTuple):
 
     @property
     def is_rest(self) -> bool:
-        """Whether the body begins where it is described."""
         return bool(np.abs(self.R - np.eye(3)).max() < 1e-12 and np.abs(self.t).max() < 1e-12)
 
     def motion(self, point: np.ndarray) -> np.ndarray:
@@ -320,7 +318,6 @@ def end(carrier: str, point: np.ndarray) -> str | NamedValues:
 
 
 def _axes_of(specified: Assignments) -> np.ndarray:
-    """Axes of a joint as columns, from its z and y."""
     z = specified.vector("orientation.z", (0.0, 0.0, 1.0))
     y = specified.vector("orientation.y", (0.0, 1.0, 0.0))
     specified.use("orientation.x", "orientation.rotationMatrix")

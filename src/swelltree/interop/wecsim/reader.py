@@ -55,7 +55,6 @@ class WecsimCase:
 
     @property
     def text(self) -> str:
-        """The first case file."""
         return next(iter(self.texts.values()))
 
     @property
@@ -170,7 +169,6 @@ def _text(tables: NamedValues, head: list[str], findings: Findings) -> str:
 
 
 def _commented(rows: list[str]) -> str:
-    """Rows as comments of TOML, wrapped."""
     lines = []
     for row in rows:
         safe = "".join(c if c.isprintable() else " " for c in row)

@@ -82,7 +82,6 @@ class Script(Variables):
         _Reading(self, words_of(text)).run()
 
     def objects(self, name: str) -> dict[int, Object]:
-        """The objects of a name by number."""
         result = self.variables.get(name)
         return dict(sorted(result.items.items())) if isinstance(result, Objects) else {}
 
@@ -121,7 +120,6 @@ class _Reading:
 
     @property
     def is_at_end(self) -> bool:
-        """Whether a statement may end here."""
         return self.word.kind in ("line", "end") or self.is_sign(";", ",")
 
     def is_sign(self, *signs: str) -> bool:
@@ -252,7 +250,6 @@ class _Reading:
                 self.script.variables.pop(word, None)
 
     def assignment(self, first: Word) -> None:
-        """An assignment, a call of a method or an expression."""
         start = self.at
         several = self.skip("[")
         targets: list[Place | None] = []
@@ -394,7 +391,6 @@ class _Reading:
         return left
 
     def operand(self) -> Value:
-        """A number, text, name, bracket, with quotes behind it."""
         kind, text, *_ = self.word
         self.deeper()
         if kind == "number":
@@ -471,7 +467,6 @@ class _Reading:
             return Unknown(MISFIT)
 
     def called(self, name: str, values: tuple[Value, ...]) -> Value:
-        """A constant, a new object, or what a function gives."""
         if name == "end" and self.ends:
             return self.size()
         if name in CONSTANTS and not values:
@@ -496,7 +491,6 @@ class _Reading:
         return number(value.shape[min(axis, 1)])
 
     def stepped(self, value: Value, step: Step) -> Value:
-        """What a field or an index of a value is."""
         if isinstance(value, Unknown):
             raise CannotRead(value.why)
         if step.sign == ".":

@@ -192,7 +192,6 @@ class Seas:
         return result
 
     def _from_file(self, specified: Assignments, kind: str) -> NamedValues | None:
-        """A sea from a file of its spectrum or its elevation."""
         field = "spectrumFile" if kind == "spectrumImport" else "elevationFile"
         path = path_of(self.folder, specified.text(field))
         if path is None:

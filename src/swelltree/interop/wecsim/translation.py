@@ -96,7 +96,6 @@ class Translator:
         }
 
     def _empty(self, kind: str, number: int) -> Assignments:
-        """An object of which the script says nothing."""
         return Assignments(kind, number, Object(), self.path.name, self.findings)
 
     def _positive(self, name: str, default: float) -> float:

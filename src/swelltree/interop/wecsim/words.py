@@ -76,7 +76,6 @@ def _cut(line: str, k: int, result: list[Word], stack: list[str], blank: bool) -
 
 
 def _transposes(result: list[Word], stack: list[str], blank: bool) -> bool:
-    """Whether a quote here belongs to what stands before it."""
     if not result or (blank and stack and stack[-1] in "[{"):
         return False
     kind, text, *_ = result[-1]
