@@ -93,7 +93,7 @@ class Script(Variables):
         """A copy in which fields have other values."""
         other = copy.deepcopy(self)
         for word, value in values:
-            _Reading(other, words_of(f"{word} = {value!r}", self.line)).run()
+            _Reading(other, words_of(f"{word} = {float(value)!r}", self.line)).run()
         return other
 
 
@@ -202,7 +202,7 @@ class _Reading:
         while self.word.kind != "end":
             kind, text, *_ = self.word
             if kind == "sign":
-                brackets += (text in CLOSES) - (text in ")]}")
+                brackets += (text in CLOSES) - (text in (")", "]", "}"))
             elif kind == "line":
                 brackets = 0
             elif kind == "name" and brackets <= 0:
@@ -241,7 +241,7 @@ class _Reading:
         start, brackets = self.at + 1, 0
         while self.word.kind not in ("line", "end") and (brackets or not self.is_at_end):
             kind, text, *_ = self.take()
-            brackets += (kind == "sign") * ((text in CLOSES) - (text in ")]}"))
+            brackets += (kind == "sign") * ((text in CLOSES) - (text in (")", "]", "}")))
         if name not in QUIET:
             words = [w.text for w in self.words[start : self.at] if w.kind in ("name", "text")]
             for word in words or ["all"]:
@@ -480,12 +480,14 @@ class _Reading:
     def size(self) -> np.ndarray:
         """What `end` stands for: the size of an axis, or all entries for the only index."""
         value, axis = self.ends[-1]
-        depth = 0
-        for kind, text, *_ in self.words[self.at :] if axis == 0 else ():
-            if kind == "sign" and depth == 0 and text in ",)}":
-                axis = -1 if text != "," else 0
+        depth, at = 0, self.at
+        while axis == 0 and at < len(self.words):
+            kind, text, *_ = self.words[at]
+            if kind == "sign" and depth == 0 and text in (",", ")", "}"):
+                axis = 0 if text == "," else -1
                 break
-            depth += (kind == "sign") * ((text in CLOSES) - (text in ")]}"))
+            depth += (kind == "sign") * ((text in CLOSES) - (text in (")", "]", "}")))
+            at += 1
         if axis < 0 or not isinstance(value, np.ndarray):
             return number(length_of(value))
         return number(value.shape[min(axis, 1)])

@@ -115,30 +115,31 @@ def length_of(value: Value | None) -> int:
     return len(value) if isinstance(value, str | list) else getattr(value, "size", 0)
 
 
-def _numbers_of(value: Value, size: int) -> list[int]:
+def _positions(value: Value, size: int) -> np.ndarray:
     """Indices, counted from zero; a colon stands for all of an axis of this size."""
     if isinstance(value, str) and value == ":":
-        return list(range(size))
+        return np.arange(size)
     result = matrix(value).reshape(-1, order="F")
-    if not all(1 <= x <= 1e9 and x == int(x) for x in result):
+    if not ((result >= 1) & (result <= 1e9) & (result == np.floor(result))).all():
         raise CannotRead("an index is not a whole number from 1 on")
-    return [int(x) - 1 for x in result]
+    return result.astype(int) - 1
 
 
 def picked(value: Value, indices: tuple[Value, ...], work: Work) -> np.ndarray:
     """Entries of a matrix."""
     result = matrix(value)
     if len(indices) == 1:
-        chosen = _numbers_of(indices[0], result.size)
-        if any(k >= result.size for k in chosen):
+        chosen = _positions(indices[0], result.size)
+        work.take(chosen.size)
+        if chosen.max(initial=-1) >= result.size:
             raise CannotRead(f"an index is beyond the {result.size} values")
         row = result.reshape(-1, order="F")[chosen]
         column = result.shape[1] == 1 or (isinstance(indices[0], str) and result.shape[0] != 1)
         return row[:, None] if column else row[None, :]
-    rows, columns = (_numbers_of(i, n) for i, n in zip(indices, result.shape, strict=True))
-    if any(k >= result.shape[0] for k in rows) or any(k >= result.shape[1] for k in columns):
+    rows, columns = (_positions(i, n) for i, n in zip(indices, result.shape, strict=True))
+    work.take(rows.size * columns.size)
+    if any(k.max(initial=-1) >= n for k, n in zip((rows, columns), result.shape, strict=True)):
         raise CannotRead(f"an index is beyond the {result.shape[0]} x {result.shape[1]} values")
-    work.take(len(rows) * len(columns))
     return result[np.ix_(rows, columns)]
 
 
@@ -147,7 +148,7 @@ def placed(old: Value | None, indices: tuple[Value, ...], value: Value, work: Wo
     result = np.zeros((0, 0)) if old is None else matrix(old)
     new = matrix(value)
     if len(indices) == 1 and min(result.shape) > 1:
-        chosen = np.unravel_index(_numbers_of(indices[0], result.size), result.shape, order="F")
+        chosen = np.unravel_index(_positions(indices[0], result.size), result.shape, order="F")
         grown = result.copy()
         grown[chosen] = new.reshape(-1, order="F") if new.size > 1 else new[0, 0]
         return grown
@@ -155,12 +156,13 @@ def placed(old: Value | None, indices: tuple[Value, ...], value: Value, work: Wo
         is_column = result.shape[1] == 1 and result.shape[0] > 1
         indices = (indices[0], number(1)) if is_column else (number(1), indices[0])
         result = result if result.size else np.zeros((1, 0))
-    rows, columns = (_numbers_of(i, n) for i, n in zip(indices, result.shape, strict=True))
-    shape = [max([n, *(k + 1 for k in ks)]) for n, ks in zip(result.shape, (rows, columns))]  # noqa: B905
+    rows, columns = (_positions(i, n) for i, n in zip(indices, result.shape, strict=True))
+    ends = rows.max(initial=-1) + 1, columns.max(initial=-1) + 1
+    shape = np.maximum(result.shape, ends).tolist()
     work.take(shape[0] * shape[1])
     grown = np.zeros(shape)
     grown[: result.shape[0], : result.shape[1]] = result
-    block = new.reshape(len(rows), len(columns), order="F") if new.size > 1 else new[0, 0]
+    block = new.reshape(rows.size, columns.size, order="F") if new.size > 1 else new[0, 0]
     grown[np.ix_(rows, columns)] = block
     return grown
 
