@@ -450,7 +450,7 @@ class _Reading:
             if name not in variables and not steps and step.sign == "(":
                 value = self.tried(self.called, name, step.indices)
             else:
-                value = self.tried(self.stepped, value, step)
+                value = self.tried(self.stepped, name, value, step)
             steps.append(step)
         if name not in variables and not steps:
             value = self.tried(self.called, name, ())
@@ -492,13 +492,13 @@ class _Reading:
             return number(length_of(value))
         return number(value.shape[min(axis, 1)])
 
-    def stepped(self, value: Value, step: Step) -> Value:
+    def stepped(self, name: str, value: Value, step: Step) -> Value:
         if isinstance(value, Unknown):
             raise CannotRead(value.why)
         if step.sign == ".":
             fields = only(value).fields
             if step.field not in fields:
-                raise CannotRead(f"there is no '{step.field}' yet in this script")
+                raise CannotRead(f"'{name}' has no '{step.field}' yet in this script")
             return fields[step.field]
         if not isinstance(value, Objects | list):
             return picked(value, step.indices, self.script.work) if step.indices else value
