@@ -579,7 +579,7 @@ def export(
     ] = None,
     changes: Set = None,
 ) -> None:
-    """Write a result as a table, animation or plot, or a case as FMU or C code for other simulators."""
+    """Write a result as a table, animation or plot, or a case as FMU or C code."""
     from rich.console import Console
 
     if source.suffix.lower() == ".toml":
