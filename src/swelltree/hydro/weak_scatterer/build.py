@@ -8,9 +8,12 @@ import numpy as np
 
 from swelltree.describe import Body, System
 from swelltree.describe.errors import SwelltreeError
-from swelltree.describe.forces.weak_scatterer import WeakScatterer
+from swelltree.describe.forces.weak_scatterer import (
+    WeakScatterer,
+    described_bodies,
+    described_scatterer,
+)
 from swelltree.hydro.weak_scatterer.beach import FIRST, longest_wave, required_beach
-from swelltree.hydro.weak_scatterer.checks import described_bodies, described_scatterer
 from swelltree.hydro.weak_scatterer.effect import (
     BEACH,
     MESHES,
