@@ -84,3 +84,12 @@ def test_a_run_by_hand_of_unknown_length_says_only_after_what_time_its_sea_repea
         sw.stepper(model, sea)
     with pytest.warns(sw.SwelltreeWarning, match=r"103.5 s, 1.45 times in a run of 150 s"):
         sw.stepper(model, sea, duration=150.0)
+
+
+def test_a_trial_run_is_no_longer_than_the_record(model):
+    short = sw.MeasuredWave(
+        tuple(TIMES[:31]), tuple(0.1 * np.sin(0.9 * TIMES[:31])), omega_min=0.3, omega_max=3.0
+    )
+    found = {one.code: one for one in sw.check_physics(model, short)}
+    assert "trial run" not in found
+    assert found["time"].sentence.count("a run of 15 s") == 1
