@@ -89,10 +89,10 @@ def added_mass_on_the_way_in() -> list[Check]:
 @case("weak_scatterer", "studies_that_reject_it", source="none: they need a linear model")
 def studies_that_reject_it() -> list[Check]:
     """Modes, RAO and steady state reject weak scatterers, instead of results without water."""
-    system = dropped_ball(0.35)
-    tank = system.forces[0].replace(crossing=(), mode="linear")
-    rail = system.joints[0].replace(position=0.0)
-    model = compile_system(system.replace(forces=(tank,), joints=(rail,)))
+    ball = Body("ball", hull=Sphere(RADIUS))
+    tank = WeakScatterer("tank", 5.0, 0.6, far_spacing=1.0, levels=2, symmetric=True, mode="linear")
+    rail = Slider("heave", WORLD, ball, axis="z")
+    model = compile_system(System("afloat", [ball], [rail], [tank]))
     wave = RegularWave(amplitude=0.02, omega=3.0)
     asked = {
         "modes": lambda: modes(model),
