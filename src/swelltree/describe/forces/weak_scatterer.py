@@ -84,7 +84,8 @@ class WeakScatterer(Force):
         preconditioner: precision of these factors, "float64" or "float32"; solutions are float64.
         symmetric: only the half y >= 0 is computed; waves along x, bodies that move in the plane.
         crossing: bodies that may cross the surface: dry above it, cut by it, or under it. The water
-            is remeshed when they do, and where a mesh around a waterline is worn.
+            is remeshed when they do, and where a mesh around a waterline is worn. One that hits the
+            water has slamming and added mass by depth, and no flow, until it is slow or well under.
         step: time step [s]; a thirtieth of the period of the waves if not given. A shorter step of
             `simulate`, such as stiff cables need, is taken within this one: the matrices stay.
     """
