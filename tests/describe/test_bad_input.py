@@ -215,7 +215,7 @@ JOINTS = {
         lambda: sw.Distance("d", FLOAT, SPAR, length=0),
         "length 0.0 m is not positive. Give metres, or use a ball joint.",
     ),
-    "joint of no kind": (lambda: sw.Joint("j", FLOAT, SPAR), "is of no kind. Use Hinge"),
+    "joint of no kind": (lambda: sw.Joint("j", FLOAT, SPAR), "is not a joint type. Use Hinge"),
 }
 
 SIGNALS = {
@@ -401,10 +401,6 @@ CONTROLLERS = {
     "measures an unknown quantity": (
         controlled(measures=["ram.lenght"]),
         "'ram' has no 'lenght'. Did you mean 'length'?",
-    ),
-    "measures an angle of a body": (
-        controlled(measures=["float.Pitch"]),
-        "a body's rotation is measured as a rate. Use 'float.Pitch.rate'.",
     ),
     "measures in another form": (
         controlled(measures=["hinge"]),

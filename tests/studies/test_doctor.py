@@ -104,6 +104,17 @@ def test_damping_cut_off_by_the_data():
         sw.simulate(own.with_effect(cut), duration=0.1)
 
 
+def test_damping_whose_decay_is_known_is_no_warning():
+    """The data of the barges end with a third of the damping in yaw, and A_inf agrees with it."""
+    device = sw.gallery.barges()
+    found = codes(device.model(radiation="convolution"))["kernel"]
+    assert (found.severity, found.numbers["left"]) == ("note", pytest.approx(0.33, abs=0.01))
+    other = device.hydro.copy(deep=True)
+    other["added_mass"].values[~np.isfinite(other["omega"].values)] *= 1.2
+    model = sw.compile(device.system, other, radiation="convolution")
+    assert codes(model)["kernel"].severity == "warning"
+
+
 def test_trial_run_measures_the_time():
     found = codes(model(moorings=held()), duration=100.0, trial=True)
     assert found["time"].numbers["real_time_factor"] > 1.0

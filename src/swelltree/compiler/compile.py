@@ -21,10 +21,16 @@ from swelltree.compiler.checks import (
     table_notes,
     unfelt_notes,
 )
-from swelltree.compiler.elements import build_effects, build_sensors
+from swelltree.compiler.elements import (
+    build_effects,
+    build_sensors,
+    described_pose,
+    reference_pose,
+)
 from swelltree.compiler.initial_conditions import initial_conditions, joined, requested_attitudes
 from swelltree.describe import WORLD, Body, System
 from swelltree.describe.errors import SwelltreeError, shown
+from swelltree.describe.forces.weak_scatterer import described_bodies, refuse_carried_twice
 from swelltree.describe.joints.joint import Joint
 from swelltree.describe.joints.kinds import SubsetJoint
 from swelltree.describe.mooring.line import Junction, LineEnd, OnJunction
@@ -51,7 +57,6 @@ from swelltree.hydro.linear.build import (
 from swelltree.hydro.linear.data_place import placed
 from swelltree.hydro.linear.frame import FollowingFrame
 from swelltree.hydro.morison.build import viscous_notes, with_added_mass
-from swelltree.hydro.weak_scatterer.checks import described_bodies, refuse_carried_twice
 from swelltree.jit import users_code
 from swelltree.model.checks.afloat import floating_sets, mass_against_displacement
 from swelltree.model.checks.lines_alone import with_a_body
@@ -71,9 +76,7 @@ from swelltree.multibody.build_layout import (
     build_couplings,
     build_joints,
     build_layout,
-    pose_of,
 )
-from swelltree.multibody.kinematics import Pose
 from swelltree.multibody.layout import DOFS, Layout
 from swelltree.multibody.rows import Drives
 from swelltree.waves.dispersion import compile_water
@@ -303,7 +306,7 @@ def _skeleton(
         sensors=build_sensors(system, layout),
         start=Start(np.zeros(0), np.zeros(0), np.zeros(0)),
         reference=reference,
-        datum=_described_pose(system, layout),
+        datum=described_pose(system, layout),
         layout=layout,
         cut_rows=layout.cut_rows,
         all_rows=layout.rows,
@@ -319,7 +322,7 @@ def _with_hydro(
     model: Model, system: System, hydro: xr.Dataset, how: HydroOptions
 ) -> tuple[Model, list[str]]:
     """The model with linear hydrodynamics from data, and notes on these."""
-    mean = _described_pose(system, model.layout)
+    mean = described_pose(system, model.layout)
     loads, added, covered_by_data = build_hydro(system, model, mean, hydro, how)
     # data are those of small motions: what the joints hold in these is not judged
     moves = moving_at(model, mean)
@@ -342,8 +345,8 @@ def _started(
     layout = model.layout
     poses = [
         (
-            _reference_pose(system, joint.base.body),
-            _reference_pose(system, joint.follower.body),
+            reference_pose(system, joint.base.body),
+            reference_pose(system, joint.follower.body),
         )
         for joint in joints
     ]
@@ -379,21 +382,6 @@ def _started(
     )
     notes = [*table_notes(system), *notes, *unfelt_notes(system, model)]
     return model.noted(*before, *notes, *floating), free
-
-
-def _described_pose(system: System, layout: Layout) -> Pose:
-    """Of all bodies, depth first."""
-    poses = [_reference_pose(system, name) for name in layout.bodies]
-    p, R = (np.array([pose[k] for pose in poses]) for k in (0, 1))
-    return Pose(p.reshape(-1, 3), R.reshape(-1, 3, 3))
-
-
-def _reference_pose(system: System, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Described position of a body's reference point and its rotation."""
-    p, R = pose_of(system, name)
-    if name == "world":
-        return p, R
-    return p + R @ np.array(system.body(name).reference), R
 
 
 def _cuts(system: System) -> list[str]:

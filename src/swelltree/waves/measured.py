@@ -37,8 +37,9 @@ LOUD = 0.05  # residual above which a warning is given
 def read_record(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
     """Time [s] and elevation [m] from a text file with two columns.
 
-    Columns are parted by blanks, tabs, commas, colons or semicolons; lines that begin with #, % or
-    a letter are left out. The file may be packed by gzip.
+    Args:
+        path: of the file, which may be compressed by gzip. Columns are separated by blanks, tabs,
+            commas, colons or semicolons; lines that begin with #, % or a letter are skipped.
     """
     try:
         content = plain_bytes(user_path(path, "record"), MOST_BYTES)
@@ -105,6 +106,11 @@ def recorded(sea: MeasuredWave) -> tuple[np.ndarray, np.ndarray]:
     if sea.file is not None:
         return read_record(sea.file)
     return np.array(sea.time), np.array(sea.elevation)
+
+
+def last_time(sea: MeasuredWave) -> float:
+    """When a run in it must end [s]."""
+    return np.inf if sea.outside == "repeat" else float(recorded(sea)[0][-1])
 
 
 def check_inside(sea: MeasuredWave, begin: float, end: float) -> None:

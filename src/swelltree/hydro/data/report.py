@@ -25,6 +25,7 @@ from swelltree.hydro.data.dataset import (
 )
 from swelltree.hydro.data.mirrored import UNEQUAL, asymmetry
 from swelltree.hydro.data.relations import (
+    A_INF,
     RESIDUAL,
     Table,
     axisymmetric,
@@ -32,6 +33,7 @@ from swelltree.hydro.data.relations import (
     haskind_damping,
     infinite_from_ogilvie,
     infinite_tail,
+    is_tail_known,
     outliers,
     shared_jumps,
     table_of,
@@ -54,7 +56,8 @@ def hydro_report(data: xr.Dataset, dofs: Sequence[str] | None = None) -> list[Fi
     absent = [name for name in NEEDED if name not in data]
     if absent:
         raise SwelltreeError(
-            f"hydro_report: the data have no {listed(absent)}, so they cannot be judged. Give data "
+            f"hydro_report: the data have no {listed(absent)}, so they cannot be checked. Give "
+            "data "
             "as read_hydro and run_bem return them."
         )
     findings = _missing(data)
@@ -92,7 +95,6 @@ def hydro_report(data: xr.Dataset, dofs: Sequence[str] | None = None) -> list[Fi
 
 SLOPE = 0.3  # of the stiffness: waves whose force has fallen further are not long
 OF_BAND = 0.03  # of the largest value of the band: a smaller error is a note
-A_INF = 0.03  # of the added mass: how far A_inf may be from that of added mass and damping
 NEEDED = ("added_mass", "radiation_damping", "rotation_center", "rho", "g")
 
 
@@ -140,7 +142,7 @@ def water_findings(data: xr.Dataset, water: Water) -> list[Finding]:
                 "error",
                 "water",
                 f"the data were computed with {name} = {there:g}, the system has {here:g}: forces "
-                f"would be off in that proportion. Set Water({name}={there:g}) or recompute.",
+                f"would be wrong in this proportion. Set Water({name}={there:g}) or recompute.",
                 {"data": there, "system": here},
             )
         )
@@ -187,9 +189,7 @@ def _missing(data: xr.Dataset) -> list[Finding]:
         )
     if "excitation_force" not in data:
         findings.append(
-            Finding(
-                "warning", "no_excitation", "no excitation forces: waves will not move anything."
-            )
+            Finding("warning", "no_excitation", "no excitation forces: waves exert no forces.")
         )
     if "hydrostatic_stiffness" not in data:
         findings.append(
@@ -216,8 +216,9 @@ def _symmetry(table: Table) -> list[Finding]:
                     "warning",
                     "symmetry",
                     f"{name} of {table.dofs[i]} and {table.dofs[j]} differs from its mirror entry "
-                    f"by {worst:.1%} of the diagonal at {table.omega[w]:.3g} rad/s: an unsymmetric "
-                    "part makes or eats energy. The symmetric part is used; refine the mesh if "
+                    f"by {worst:.1%} of the diagonal at {table.omega[w]:.3g} rad/s: an "
+                    "unsymmetric part creates or dissipates energy. The symmetric part is used; "
+                    "refine the mesh if "
                     "this pair matters.",
                     {"asymmetry": worst, "omega": float(table.omega[w])},
                 )
@@ -229,11 +230,13 @@ def _passivity(table: Table) -> list[Finding]:
     """B has no negative eigenvalue: moving bodies cannot take energy from calm water."""
     scale = table.scale(table.damping)
     B = 0.5 * (table.damping + np.swapaxes(table.damping, 1, 2)) / (scale[:, None] * scale[None])
-    lowest = np.linalg.eigvalsh(B)[:, 0]
-    worst = float(-lowest.min() / max(float(np.abs(B).max()), 1e-300))
+    values = np.linalg.eigvalsh(B)
+    # small errors of many entries add up, and so does what many bodies radiate together
+    lowest, largest = values[:, 0], max(float(values[:, -1].max()), 1e-300)
+    worst = float(-lowest.min() / largest)
     if worst < 1e-3:
         return []
-    bad = table.omega[lowest < -1e-3 * np.abs(B).max()]
+    bad = table.omega[lowest < -1e-3 * largest]
     peak = float(table.omega[int(lowest.argmin())])
     diagonal = np.diagonal(B, axis1=1, axis2=2)[int(lowest.argmin())]
     dof = table.dofs[int(diagonal.argmin())]
@@ -242,9 +245,10 @@ def _passivity(table: Table) -> list[Finding]:
         Finding(
             "error" if worst > 0.2 else "warning" if worst > 1e-2 else "note",
             "passivity",
-            f"damping has a negative eigenvalue of {worst:.2%} of the largest entry at "
+            f"damping has a negative eigenvalue of {worst:.2%} of the largest one at "
             f"{peak:.3g} rad/s{where}, and negative ones at {bad.size} frequencies from "
-            f"{bad.min():.3g} to {bad.max():.3g} rad/s: water would push a moving body on. Leave "
+            f"{bad.min():.3g} to {bad.max():.3g} rad/s: the water would accelerate a moving body. "
+            "Leave "
             "these frequencies out, refine the mesh or add a lid, or use a passive fit.",
             {"negative": worst, "omega": peak, "from": float(bad.min()), "to": float(bad.max())},
         )
@@ -289,7 +293,7 @@ def _long_waves(table: Table) -> list[Finding]:
                     "error",
                     "phase_sense",
                     f"surge of {body} in the longest wave ({omega:.3g} rad/s) leads the crest: the "
-                    "phases are those of exp(+iwt), and every phase would be mirrored. Conjugate "
+                    "phases are those of exp(+iwt), and every phase would be reversed. Conjugate "
                     "the forces.",
                 )
             )
@@ -332,7 +336,7 @@ def _lifted(table: Table, body: str, heave: int, stiffness: float) -> list[Findi
                     "long_wave",
                     f"heave {name} of {body} in the longest wave ({table.omega[0]:.3g} rad/s) is "
                     f"{ratio:.3g} times the stiffness rho g Awp, and should equal it: stiffness "
-                    "and forces belong to different meshes, rho or g. Recompute the stiffness "
+                    "and forces are of different meshes, rho or g. Recompute the stiffness "
                     "from the wetted mesh.",
                     {"ratio": ratio},
                 )
@@ -352,7 +356,8 @@ def _haskind(table: Table, every: Table) -> list[Finding]:
                 "note",
                 "haskind",
                 f"{table.headings.size} headings do not cover the circle, so damping could not be "
-                "checked against excitation (Haskind). Compute headings all round in steps of 30 "
+                "checked against excitation (Haskind). Compute headings over 360 degrees in "
+                "steps of 30 "
                 "degrees or less.",
             )
         ]
@@ -385,8 +390,8 @@ def _haskind(table: Table, every: Table) -> list[Finding]:
             "warning",
             "haskind",
             f"damping of {label}{more} and the excitation force differ by up to {error:.1%} "
-            "(median over the strong part of the band) in Haskind's relation: one of them is off "
-            "by that much, and so is the absorbed power. Refine the mesh.",
+            "(median over the strong part of the band) in Haskind's relation: one of them has "
+            "this error, and so does the absorbed power. Refine the mesh.",
             {"difference": error, "freedoms": len(worst)},
         )
     ]
@@ -491,7 +496,7 @@ def residual_findings(data: xr.Dataset) -> list[Finding]:
 
 def _causality(table: Table, infinite: np.ndarray | None) -> list[Finding]:
     """Kramers-Kronig: added mass follows from damping, but for A_inf (Ogilvie)."""
-    mean, scatter = infinite_from_ogilvie(table)
+    mean, scatter = infinite_from_ogilvie(table.omega, table.added_mass, table.damping)
     top = np.abs(np.diagonal(table.added_mass, axis1=1, axis2=2)).max(axis=0)
     damping = np.abs(np.diagonal(table.damping, axis1=1, axis2=2)).max(axis=0)
     matters = (damping > 1e-3 * table.scale(table.damping) ** 2) & (top > 0)
@@ -512,8 +517,8 @@ def _causality(table: Table, infinite: np.ndarray | None) -> list[Finding]:
     if infinite is not None:
         diagonal = np.diagonal(infinite)
         # a damping that stays at its last value takes three times this tail from the mean
-        over = mean - diagonal
-        over = np.where(over > 0, np.maximum(over - 3.0 * infinite_tail(table), 0.0), -over)
+        over, tail = mean - diagonal, infinite_tail(table.omega, table.damping)
+        over = np.where(over > 0, np.maximum(over - 3.0 * tail, 0.0), -over)
         gap = np.where(matters, over / np.where(top > 0, top, 1.0), 0.0)
         worst = int(gap.argmax())
         if gap[worst] > A_INF:
@@ -522,7 +527,7 @@ def _causality(table: Table, infinite: np.ndarray | None) -> list[Finding]:
                     "warning",
                     "a_inf",
                     f"A_inf of {table.dofs[worst]} is {diagonal[worst]:.4g}, but added mass and "
-                    f"damping ask for {mean[worst]:.4g}: motions at high frequency would be off. "
+                    f"damping give {mean[worst]:.4g}: motions at high frequency would be off. "
                     "Extend the band, or check omega = inf.",
                     {"given": float(diagonal[worst]), "ogilvie": float(mean[worst])},
                 )
@@ -582,9 +587,7 @@ def _band_edge(table: Table, infinite: np.ndarray | None) -> list[Finding]:
         return []
     known = np.zeros(top.size, dtype=bool)
     if infinite is not None:
-        size = np.abs(np.diagonal(table.added_mass, axis1=1, axis2=2)).max(axis=0)
-        off = np.abs(infinite_from_ogilvie(table)[0] - np.diagonal(infinite))
-        known = off < A_INF * size
+        known = is_tail_known(table.omega, table.added_mass, table.damping, infinite)
     lost = np.where(known, 0.0, share)
     if lost.max() > 0.2:
         worst = int(lost.argmax())
@@ -593,8 +596,8 @@ def _band_edge(table: Table, infinite: np.ndarray | None) -> list[Finding]:
             "warning" if lost[worst] > 0.2 else "note",
             "band_edge",
             f"damping of {table.dofs[worst]} is still {share[worst]:.0%} of its maximum at the "
-            f"highest frequency, {table.omega[-1]:.3g} rad/s: retardation functions lose their "
-            "quick part. Compute higher frequencies, or rely on the extension of the band.",
+            f"highest frequency, {table.omega[-1]:.3g} rad/s: the retardation function is wrong "
+            "at short times. Compute higher frequencies, or rely on the extension of the band.",
             {"share": float(share[worst])},
         )
     ]

@@ -14,7 +14,7 @@ from swelltree.integrate.complementarity.immersed import apart, splash_state
 from swelltree.integrate.complementarity.lines.forces import (
     NodeWater,
     freeze,
-    node_reach,
+    node_parts,
     sink,
 )
 from swelltree.integrate.complementarity.lines.stretch import slow_spring
@@ -207,11 +207,12 @@ def instant(
         surface, velocity, acceleration = surface_and_water_at(model, state.t, points)
         depth = surface - points[:, 2]
         count = nodes.shape[0]
+        rise, reach = node_parts(lines.arrays, q)
         at_nodes = NodeWater(
             velocity=velocity[:count].reshape(q.shape),
             acceleration=acceleration[:count].reshape(q.shape),
-            depth=depth[:count].reshape(q.shape[:2]),
-            reach=node_reach(lines.arrays.diameter, q),
+            depth=depth[:count].reshape(q.shape[:2]) - rise,
+            reach=reach,
         )
         g = -model.gravity[2]
         winch = next_state(lines, setup, state)

@@ -327,6 +327,7 @@ def explicit(
     last = n if sampled is None else jnp.where(sampled, n_all, n)
     last = jnp.where(starting, 1, last).astype(jnp.int32)
     k, forcing = _stage_loop(bounded, n_all, first, last, stage, (k, block.start()))
+    stages = k
     k, inner = jax.tree.map(lambda x: x[:n], k), jax.tree.map(lambda x: x[n:], k)
     fsal = tableau.first_same_as_last
     weights = jnp.where(starting, 0.0, jnp.asarray(tableau.b))
@@ -346,6 +347,7 @@ def explicit(
         n_rate=last - first,
         converged=jnp.ones((), bool),
         extension=None if sampled is None else within_step(carry, h, y, k, inner),
+        stages=stages,
     )
 
 

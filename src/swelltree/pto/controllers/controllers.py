@@ -21,7 +21,8 @@ from swelltree.model.capabilities import (
 )
 from swelltree.model.effect import Coordinate, Instant, LinearForm, Loads
 from swelltree.model.internal_state import InternalState
-from swelltree.model.model import Model
+from swelltree.model.model import Model, Pose
+from swelltree.multibody.kinematics import Motion, displacement, heading_axes
 from swelltree.pto.actuators.actuators import stroke
 from swelltree.pto.actuators.forces import stroke_forces
 from swelltree.pto.controllers.law_checks import LawQuery, plain_values, where_of
@@ -71,7 +72,8 @@ class CompiledController:
     """A control law with what it measures and what it drives.
 
     measures: (quantity, index, is_rate); the quantities are coordinate (of a joint), body (index
-    6 i + k), and length, stroke and force of the elements on strokes, by their number.
+    6 i + k; its displacement from `zero`), and length, stroke and force of the elements on strokes,
+    by their number.
     drives: numbers of elements on strokes.
     """
 
@@ -88,6 +90,7 @@ class CompiledController:
     ramps: bool = False  # u goes on linearly between samples: the law gives u, its slope, states
     preview: Callable[[RealisedSea | None], np.ndarray] | None = None  # numbers of its sea
     data: Array | None = None  # those of the sea of the run
+    zero: Pose | None = None  # of all bodies as described, where one is measured
 
     @property
     def held(self) -> int:
@@ -407,8 +410,7 @@ def measured(model: Model, now: Instant, controller: CompiledController) -> Arra
         if quantity == "coordinate":
             values.append((motion.rate if is_rate else motion.coordinate)[index])
         elif quantity == "body":
-            row = motion.v if is_rate else motion.pose.p
-            values.append(row[index // 6, index % 6])
+            values.append(_of_body(controller, motion, index // 6, is_rate)[index % 6])
         elif quantity == "force":
             values.append(_forces(model, now, controller)[index])
         else:
@@ -417,6 +419,17 @@ def measured(model: Model, now: Instant, controller: CompiledController) -> Arra
             values.append(strokes[1 if is_rate else 0][index] + zero)
     values += list(controller.gains)
     return xp.stack(values) if values else xp.zeros(0)
+
+
+def _of_body(controller: CompiledController, motion: Motion, i: int, is_rate: bool) -> Array:
+    """Displacement of a body from where it is described, or its velocity, in heading axes (6,)."""
+    assert controller.zero is not None
+    one = slice(i, i + 1)
+    zero = Pose(controller.zero.p[one], controller.zero.R[one])
+    if not is_rate:
+        return displacement(zero, motion.pose.p[one], motion.pose.R[one])[0]
+    v = motion.v[i].reshape(2, 3)
+    return (v @ heading_axes(zero.R)[0]).reshape(6)
 
 
 def _forces(model: Model, now: Instant, controller: CompiledController) -> Array:

@@ -125,6 +125,6 @@ def make_own_law(group: list[OwnLaw]) -> Law:
         found = np.shape(getattr(law, method)(now))
         if found != shape:
             raise pto.fail(
-                f"'{method}' of law '{cls.__name__}' answers with shape {found}. Give {shape}."
+                f"'{method}' of law '{cls.__name__}' returns the shape {found}. Give {shape}."
             )
     return law

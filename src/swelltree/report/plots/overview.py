@@ -140,7 +140,11 @@ MOST_LINES = 12
 
 
 def motion(dataset: xr.Dataset) -> Figure:
-    """Displacement of every body from its first sample, and all joint coordinates."""
+    """Displacement of every body and all joint coordinates.
+
+    Args:
+        dataset: from `simulate`.
+    """
     time = dataset["time"].values
     moved = motions(dataset)
     turning = dataset["coordinate_unit"].values == "rad"
@@ -204,7 +208,11 @@ def without_free(labels: Iterable[object]) -> list[int]:
 
 
 def energy(dataset: xr.Dataset) -> Figure:
-    """Energies since the start by kind, the work of each element, and the residual."""
+    """Energies since the start by kind, the work of each element, and the residual.
+
+    Args:
+        dataset: from `simulate`.
+    """
     time = dataset["time"].values
     unit, factor = prefixed("J", energy_scale(dataset))
     fig, axes = figure(3, 1, 9.6, 7.4, height_ratios=(3, 2, 1.2))
@@ -242,7 +250,11 @@ def energy(dataset: xr.Dataset) -> Figure:
 
 
 def sea(dataset: xr.Dataset) -> Figure:
-    """Free surface, joint angles and absorbed power of a run in waves."""
+    """Free surface, joint angles and absorbed power of a run in waves.
+
+    Args:
+        dataset: from `simulate`.
+    """
     time = dataset["time"].values
     angles = [
         k

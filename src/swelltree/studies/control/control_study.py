@@ -44,6 +44,7 @@ from swelltree.studies.control.search import (
     spread_scale,
 )
 from swelltree.studies.control.series import Response, values_at
+from swelltree.studies.linear.frequency_modes import HEADING
 from swelltree.studies.linear.linear_model import (
     LinearModel,
     find_nonlinearity,
@@ -140,7 +141,7 @@ def control_dataset(
             ("body_harmonic", "body", "dof"),
             bodies,
             about
-            | {"units": "m, rad", "long_name": "displacement from rest", "frame": "world axes"},
+            | {"units": "m, rad", "long_name": "displacement from equilibrium", "frame": HEADING},
         ),
         "passive_damping": (
             "pto",
@@ -491,7 +492,7 @@ class ControlStudy:
         why = self.nonlinearity or ("" if straight else CURVED)
         notes = [*solution.notes, why and f"The model is not linear: {why}."]
         if asked.compare and np.isnan(solution.passive.power):
-            notes.append("No plain damper keeps the limits: passive_power is not a number.")
+            notes.append("No linear damper satisfies the limits: passive_power is not a number.")
         if replay:
             with noted(apart=True):  # a run of its own, by the engine that its law asks for
                 numbers, said = replayed_powers(

@@ -221,7 +221,7 @@ def excitation_observer(
 def _check(names: tuple[str, ...], T: np.ndarray, step: float, oscillators: int) -> None:
     if np.linalg.matrix_rank(T) < len(names):
         raise SwelltreeError(
-            f"excitation_observer: the forces {listed(names)} push only "
+            f"excitation_observer: the forces {listed(names)} act in only "
             f"{np.linalg.matrix_rank(T)} independent directions and cannot be distinguished. "
             "Choose fewer, or leave excitations out for one on every joint coordinate."
         )
@@ -249,7 +249,7 @@ def _force_spectrum(
     variance = 0.5 * np.abs(F @ share.T) ** 2
     if not (variance.sum(axis=0) > 0).all():
         raise SwelltreeError(
-            "excitation_observer: the sea does not push one of the excitations. Leave it out."
+            "excitation_observer: the sea does not excite one of the excitations. Leave it out."
         )
     return omega[order], variance[order]
 

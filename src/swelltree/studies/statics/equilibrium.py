@@ -246,7 +246,7 @@ def _force_scale(model: Model) -> Array:
 def equilibrium_state(model: Model, formulation: Formulation, start: State | None = None) -> Tree:
     """Equilibrium and result code, all in one graph: for `jit`, `vmap` and `grad`."""
     state = formulation.start(model) if start is None else start
-    residual, args, x0 = _set_up(model, formulation, state)
+    residual, args, x0 = set_up(model, formulation, state)
     x, code = newton_traced(
         residual, args, x0, tol=TOLERANCE, scale=args.force_scale, max_step=LARGEST_STEP
     )
@@ -254,7 +254,8 @@ def equilibrium_state(model: Model, formulation: Formulation, start: State | Non
     return formulation.retract(model, still, x[: state.s.shape[0]]), code
 
 
-def _set_up(model: Model, formulation: Formulation, state: State) -> tuple[Tree, Statics, Array]:
+def set_up(model: Model, formulation: Formulation, state: State) -> tuple[Tree, Statics, Array]:
+    """The residual of statics about a state, its arguments, and unknowns to begin from."""
     residual = _balance(formulation)
     rows = len(formulation.rows(model)) if formulation.keeps_rows else 0
     n = state.s.shape[0]
@@ -274,7 +275,8 @@ def equilibrium(model: Model, **options: Unpack[EquilibriumOptions]) -> xr.Datas
     A body with hydrodynamic data that starts where no equilibrium is near, as one dropped from the
     air, comes to that near its described pose.
 
-    Systems with dynamic lines reach equilibrium by the steps of their own time stepping.
+    Systems with dynamic lines, contacts or brakes that stick reach equilibrium by the steps of the
+    two-step scheme.
 
     Returns a dataset of the equilibrium, with what was out of balance before. Inside `jit`,
     `grad` or `vmap` it gives what `equilibrium_traced` gives. Prescribed motions are held as at
@@ -286,7 +288,9 @@ def equilibrium(model: Model, **options: Unpack[EquilibriumOptions]) -> xr.Datas
     chosen: NamedValues = {**options}
     formulation, provenance = chosen["formulation"], chosen["provenance"]
     how, start = chosen_formulation(formulation), specified_state(chosen["start"], "equilibrium")
-    if having(model, HasUnknowns):
+    # what sticks by friction is found by the same steps
+    sticks = stroke_forces(model).sticks and start is None and not is_traced(model)
+    if having(model, HasUnknowns) or sticks:
         return moored_equilibrium(model, how.name, provenance)
     if is_traced((model, start)):
         return cast("xr.Dataset", equilibrium_traced(model, formulation=how, start=start))
@@ -330,7 +334,7 @@ def specified_state(start: State | str | None, study: str) -> State | None:
 
 
 @functools.lru_cache(maxsize=32)
-def _settled(how: Formulation) -> Tree:
+def settled_by(how: Formulation) -> Tree:
     """Program for the state reached by a step, its joints closed."""
 
     def settled(model: Model, state: State, x: Array) -> State:
@@ -355,7 +359,7 @@ def find_rest(
         state = relaxed(model, how, state)
 
     def search(state: State) -> tuple[Tree, Statics, np.ndarray, NewtonResult]:
-        residual, args, x0 = _set_up(model, how, state)
+        residual, args, x0 = set_up(model, how, state)
         before = np.asarray(residual_and_jacobian(residual)(args, x0)[0])
 
         def path(fraction: float) -> Statics:
@@ -376,7 +380,7 @@ def find_rest(
     first, hydro = state, linear_hydro(model)
     residual, args, before, solution = search(state)
     if solution.code is not Code.SUCCESS and start is None and hydro is not None:
-        state = as_described(model, how, first, hydro.mean, _settled(how))
+        state = as_described(model, how, first, hydro.mean, settled_by(how))
         residual, args, before, solution = search(state)
     if solution.code is not Code.SUCCESS:
         state = relaxed(model, how, first)
@@ -396,7 +400,7 @@ def find_rest(
 
     x, neutral = with_neutral_fixed(model, how, state, solution.x, balance)
     solution = replace(solution, x=x, residual=scale * balance(x)[0], neutral=neutral)
-    return _settled(how)(model, state, x[:n]), scale * x[n:], before[:n], solution
+    return settled_by(how)(model, state, x[:n]), scale * x[n:], before[:n], solution
 
 
 def _imbalance(model: Model, how: Formulation, tau: np.ndarray) -> str:

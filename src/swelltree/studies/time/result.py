@@ -23,6 +23,7 @@ from swelltree.pto.controllers.controllers import raise_faults
 from swelltree.results.dataset import Labelled, to_dataset
 from swelltree.results.sea import finished
 from swelltree.studies.checks.sea import (
+    CUT_OFF,
     YAW,
     damping_decayed,
     mesh_of_the_tank,
@@ -41,9 +42,6 @@ if TYPE_CHECKING:
 
     from swelltree.describe.errors import Finding
     from swelltree.waves.sea import AnySea
-
-
-CUT_OFF = 0.5  # of the largest damping: so much at the end of the data is reported before a run
 
 
 def brief_check(model: Model) -> list[Finding]:
@@ -134,8 +132,8 @@ def _half_a_turn(result: xr.Dataset) -> Iterator[Finding]:
                 "warning",
                 "bushing",
                 f"bushing '{name}' is turned by {np.degrees(np.nanmax(turn)):.0f} degrees, from "
-                f"t = {when:.4g} s on near half a turn: beyond it its moment jumps to the other "
-                "side. Use a joint with a JointForce, which counts turns, or stiffen it.",
+                f"t = {when:.4g} s on near half a turn: beyond it its moment changes sign. Use a "
+                "joint with a JointForce, which counts turns, or stiffen it.",
                 {"turn": float(np.nanmax(turn))},
             )
 
@@ -154,8 +152,8 @@ def _wandered(
         yield Finding(
             "warning",
             "linear range",
-            f"body '{name}' went {gone:.3g} m from its mean place, {gone / length:.2g} of the "
-            "wave's length, but its excitation was that of the mean place. Use "
+            f"body '{name}' went {gone:.3g} m from its mean position, {gone / length:.2g} of the "
+            "wave's length, but its excitation was that of the mean position. Use "
             "simulate(..., excitation='moving').",
             {"distance": gone},
         )

@@ -12,6 +12,7 @@ from swelltree.compiler.breakpoints import (
     detected_breakpoints,
     functions_of_time,
     jumps,
+    pulses,
     sampled,
 )
 from swelltree.describe.errors import SwelltreeError, warn_user
@@ -34,7 +35,8 @@ from swelltree.studies.time.verify import why_stopped
 #
 # A step of the classical Runge-Kutta method asks for a load at its ends and in its middle, and
 # takes Simpson's rule for the mean. Where samples within the step give another one, the step is
-# divided at these samples and where the function jumps.
+# divided at these samples and where the function jumps. Pulses between the samples are looked for
+# as with adaptive steps.
 
 WITHIN = 16  # parts of a step
 MISSED = 0.02  # of the range of a function: what a step may leave out of its mean
@@ -69,6 +71,7 @@ def aliased_times(model: Model, times: np.ndarray, step: float) -> tuple[np.ndar
             if off.any():
                 one = lambda t, k=k, f=function: sampled(f, t)[:, k]  # noqa: E731
                 result += [at[off, 1:-1].ravel(), jumps(one, at[off].ravel(), rows[off].ravel())]
+        result.append(pulses(function, at.ravel(), values))
     return np.unique(np.concatenate(result)), int(divided.sum())
 
 
@@ -147,7 +150,7 @@ def _convolution_step(task: Task) -> float:
     assert stored is not None
     if event_count(task.model):
         raise SwelltreeError(
-            "radiation='convolution' keeps its step, and this model switches at events "
+            "radiation='convolution' has a fixed step, and this model switches at events "
             "(latching, declutching) between steps. Compile with radiation='state_space'."
         )
     if task.solver != "rk4":
@@ -186,7 +189,8 @@ def _corners(task: Task, options: Options) -> Tree:
     if divided and not aliased.size:
         warn_user(
             f"step {step:g} s is too long for a function of time in this model: in {divided} steps "
-            "it does what its values at their ends and middles do not show. Give a shorter step."
+            "its values at the ends and midpoints of the steps do not resolve it. Give a shorter "
+            "step."
         )
     return padded_corners(np.concatenate([known, aliased]))
 

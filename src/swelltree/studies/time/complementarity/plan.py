@@ -157,14 +157,14 @@ def check_supported_discontinuities(model: Model) -> None:
     memory = radiation_memory(model)
     if memory is not None and memory.fitted is None:
         raise SwelltreeError(
-            "radiation='convolution' does not run with the two-step scheme of dynamic lines and "
+            "radiation='convolution' is not supported by the two-step scheme of dynamic lines and "
             "contacts. Compile with radiation='state_space'."
         )
     for effect in having(model, HasEvents):
         if what := effect.exact_events():
             raise SwelltreeError(
-                f"{what} switches at events, which the two-step scheme of dynamic "
-                "lines and contacts does not look for. Use lines with model='quasi_static' and "
+                f"{what} switches at events, which the two-step scheme of dynamic lines and "
+                "contacts does not support. Use lines with model='quasi_static' and "
                 "solver='tsit5', or another PTO."
             )
     for controller in controllers_of(model):
@@ -218,7 +218,7 @@ def grid(
             return shortest / count, steps.astype(np.int64)
     raise SwelltreeError(
         f"times: no step between {shortest / (FINER * least):.3g} and {shortest / least:.3g} s "
-        "leads to all of them, and the two-step scheme keeps its step. Give times on a grid, "
+        "leads to all of them, and the two-step scheme has a fixed step. Give times on a grid, "
         "such as np.round(times, 2), or duration and output_step."
     )
 

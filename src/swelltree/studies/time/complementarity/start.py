@@ -161,14 +161,15 @@ def to_rest(
         rest = stepped(stepped(at_rest(still, form), True).state, False)
     if not bool(rest.sample.solved) or not np.isfinite(rest.moved):
         raise SwelltreeError(
-            f"equilibrium: bodies and lines did not come to rest. {_cause(still, form, rest, hold)}"
+            "equilibrium: bodies and lines did not reach equilibrium. "
+            f"{_cause(still, form, rest, hold)}"
             "Check weights, buoyancy and the lengths of lines."
         )
     if not _came(rest):
         warn_user(
             f"equilibrium: after {rest.steps} steps {_mover(still, rest)} still moves by "
-            f"{rest.moved:.2g} m or rad from one to the next; what was reached is taken. Hold it "
-            "against the force that moves it, or describe it nearer to its equilibrium."
+            f"{rest.moved:.2g} m or rad from one to the next; the last state is used. Restrain "
+            "it, or describe it nearer to its equilibrium."
         )
     return rest
 

@@ -64,8 +64,8 @@ def two_step_traced(task: Task) -> dict[str, Array]:
     switching = next((name for e in having(model, CommandsStrokes) if (name := e.switching())), "")
     if switching:
         raise SwelltreeError(
-            f"{switching} has samples or surfaces, which the two-step scheme does not know inside "
-            "jit, grad or vmap. Use lines with model='quasi_static'."
+            f"{switching} has samples or surfaces, which the two-step scheme does not support "
+            "inside jit, grad or vmap. Use lines with model='quasi_static'."
         )
     form = with_events(model, form_of(model, task.formulation.name))
     form = replace(form, differentiable=True)

@@ -87,8 +87,7 @@ def check_same_layout(before: Model, after: Model, names: Iterable[str]) -> None
     if form != other or any(np.shape(a) != np.shape(b) for a, b in zip(old, new, strict=True)):
         what = ", ".join(f"'{name}'" for name in names)
         raise SwelltreeError(
-            f"change: {what} changes sizes, not numbers alone. Make a new stepper of the changed "
-            "model or sea."
+            f"change: {what} changes array sizes. Make a new stepper of the changed model or sea."
         )
 
 
@@ -188,8 +187,8 @@ class SteppedRun:
         end = now.samples.last.time + duration
         if end > self._setup.until * (1.0 + 1e-12):
             raise SwelltreeError(
-                f"step: {end:.6g} s is beyond {self._setup.until:.6g} s, for which the sea was "
-                "made ready. Give stepper(..., duration=...), or reset()."
+                f"step: {end:.6g} s is beyond {self._setup.until:.6g} s, where the duration of the "
+                "stepper, the grid of the sea or the record ends. Give a longer one, or reset()."
             )
         t = now.samples.last.time
         values = read_values(now.model, forces, self.step_multiple, tuple(now.commands.now))

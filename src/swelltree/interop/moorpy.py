@@ -7,26 +7,31 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from swelltree.describe import LineType, Seabed, Water
 from swelltree.describe.errors import SwelltreeError, error_in_file, listed, suggest
 from swelltree.describe.files.numbers import to_integer, to_number
 from swelltree.describe.values import NamedValues
-from swelltree.interop.file_water import with_water
 from swelltree.interop.moordyn.read import file_text, read_moordyn
-from swelltree.interop.moordyn.tables import LineRow, PointRow, Row, attachment
-from swelltree.interop.mooring_file import MooringFile
-from swelltree.interop.sections import MOST_SEGMENTS
-from swelltree.interop.yaml_text import read_yaml
+from swelltree.interop.mooring_file import MooringFile, with_water
+from swelltree.interop.mooring_rows import MAX_SEGMENTS, LineRow, PointRow, Row, attachment
 
 GRAVITY = 9.81
+MAX_DEPTH = 20  # of lists and maps in YAML
 # keys of a line type in YAML, and fields of LineType
 COEFFICIENTS = {
+    "breaking_load": "breaking_load",
     "transverse_drag": "Cdn",
     "tangential_drag": "Cdt",
     "transverse_added_mass": "Can",
     "tangential_added_mass": "Cat",
+}
+WATER = {
+    "water_depth": "depth",
+    "depth": "depth",
+    "g": "g",
+    "gravity": "g",
+    **dict.fromkeys(("rho", "rho_water", "water_density"), "rho"),
 }
 
 
@@ -56,15 +61,43 @@ def read_moorpy(
     data = read_yaml(file_text(path), path.name)
     if isinstance(data, dict) and isinstance(data.get("mooring"), dict):
         data = data["mooring"]
+    if not isinstance(data, dict):
+        raise SwelltreeError(f"{path.name}: is not a table of line_types, points and lines.")
     return _Yaml(path, data).file({"depth": depth, "rho": rho, "g": g})
 
 
+def read_yaml(text: str, source: str) -> object:
+    """Plain YAML: maps, lists, numbers and texts; anchors, which may expand without end, are not.
+
+    Args:
+        text: of the file.
+        source: what messages call it.
+    """
+    import yaml
+
+    def fail(mark: yaml.Mark | None, why: str) -> SwelltreeError:
+        line = 1 if mark is None else mark.line + 1
+        return error_in_file(f"{source}, line {line}: {why}. Write it as plain YAML.")
+
+    depth = 0
+    try:
+        for event in yaml.parse(text, yaml.SafeLoader):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > MAX_DEPTH:
+                raise fail(event.start_mark, f"lists and maps are more than {MAX_DEPTH} deep")
+            if getattr(event, "anchor", None) or getattr(event, "tag", None):
+                raise fail(event.start_mark, "anchors and tags are not read")
+        return yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        raise fail(error.problem_mark, str(error.problem)) from None
+    except (yaml.YAMLError, ValueError, OverflowError) as error:
+        raise fail(None, " ".join(str(error).split())[:80]) from None
+
+
 class _Yaml:
-    def __init__(self, path: Path, data: Any) -> None:
-        self.path = path
-        if not isinstance(data, dict):
-            raise SwelltreeError(f"{path.name}: is not a table of line_types, points and lines.")
-        self.data = data
+    def __init__(self, path: Path, data: NamedValues) -> None:
+        self.path, self.data = path, data
 
     def fail(self, section: str, name: object, text: str) -> SwelltreeError:
         return error_in_file(f"{self.path.name}, section '{section}', '{name}': {text}")
@@ -83,34 +116,30 @@ class _Yaml:
             raise self.fail(section, row.get("name", "?"), f"'{key}' is missing. Give it.")
         return row[key]
 
-    def number(self, section: str, row: NamedValues, key: str) -> float:
-        return self.checked(section, row, key, self.get(section, row, key))
-
-    def checked(self, section: str, row: NamedValues, key: str, value: object) -> float:
+    def number(self, section: str, row: NamedValues, key: str, value: object = None) -> float:
+        """A value of a row, or another for which a key stands, as a number."""
+        value = self.get(section, row, key) if value is None else value
         name = row.get("name", "?")
         return to_number(value, key, lambda text: self.fail(section, name, text))
 
     def file(self, specified: dict[str, float | None]) -> MooringFile:
-        """All of it."""
         if self.data.get("bodies"):
             raise SwelltreeError(
-                f"{self.path.name}: bodies in YAML have no set form. Put fairleads on points of "
+                f"{self.path.name}: bodies in YAML are not read. Put fairleads on points of "
                 "type 'vessel' and give fairleads_on=body."
             )
-        points = tuple(self._point(k + 1, row) for k, row in enumerate(self.rows("points")))
-        numbers: dict[str, str] = {}
-        for k, row in enumerate(self.rows("points")):
-            if str(row["name"]) in numbers:
-                raise self.fail("points", row["name"], "this name comes twice. Give another.")
-            numbers[str(row["name"])] = str(k + 1)
-        lines = tuple(self._line(k + 1, row, numbers) for k, row in enumerate(self.rows("lines")))
-        keys = {"depth": ("water_depth", "depth"), "rho": ("rho", "rho_water", "water_density")}
-        keys["g"] = ("g", "gravity")
+        rows = self.rows("points")
+        points = tuple(self._point(k, row) for k, row in enumerate(rows, 1))
+        names = [str(row["name"]) for row in rows]
+        for name in names:
+            if names.count(name) > 1:
+                raise self.fail("points", name, "this name comes twice. Give another.")
+        numbers = {name: str(k) for k, name in enumerate(names, 1)}
+        lines = tuple(self._line(k, row, numbers) for k, row in enumerate(self.rows("lines"), 1))
         stated = {
-            word: self.checked("water", {"name": key}, key, self.data[key])
-            for word, names in keys.items()
-            for key in names
-            if key in self.data
+            word: self.number("water", {"name": key}, key, self.data[key])
+            for key, word in WATER.items()
+            if self.data.get(key) is not None
         }
         built = MooringFile(
             line_types=tuple(self._line_type(row) for row in self.rows("line_types")),
@@ -122,7 +151,6 @@ class _Yaml:
             path=self.path,
             model="quasi_static",
         )
-        names = [row["name"] for row in self.rows("points")]
 
         def fail(section: str, row: Row, text: str) -> SwelltreeError:
             return self.fail(section, names[int(row.id) - 1], text)
@@ -131,21 +159,11 @@ class _Yaml:
 
     def _line_type(self, row: NamedValues) -> LineType:
         name = str(self.get("line_types", row, "name"))
-        numbers = {
-            ours: self.number("line_types", row, theirs)
-            for theirs, ours in COEFFICIENTS.items()
-            if row.get(theirs) is not None
-        }
-        if row.get("breaking_load"):
-            numbers["breaking_load"] = self.number("line_types", row, "breaking_load")
+        required = {"diameter": "diameter", "mass_density": "mass_per_length", "stiffness": "EA"}
+        keys = required | {key: ours for key, ours in COEFFICIENTS.items() if row.get(key)}
+        numbers = {ours: self.number("line_types", row, key) for key, ours in keys.items()}
         try:
-            return LineType(
-                name,
-                diameter=self.number("line_types", row, "diameter"),
-                mass_per_length=self.number("line_types", row, "mass_density"),
-                EA=self.number("line_types", row, "stiffness"),
-                **numbers,
-            )
+            return LineType(name, **numbers)
         except SwelltreeError as error:
             raise self.fail("line_types", name, str(error)) from None
 
@@ -159,33 +177,23 @@ class _Yaml:
         place = self.get("points", row, "location")
         if not isinstance(place, list) or len(place) != 3:
             raise self.fail("points", name, f"location {place} is not x, y, z. Give [x, y, z].")
-        x, y, z = (self.checked("points", row, "location", v) for v in place)
+        x, y, z = (self.number("points", row, "location", v) for v in place)
         mass, volume, drag, added = (
-            self.checked("points", row, key, row.get(key) or 0.0)
+            self.number("points", row, key, row.get(key) or 0.0)
             for key in ("mass", "volume", "CdA", "Ca")
         )
         return PointRow(str(number), attached, (x, y, z), mass, volume, drag, added)
 
-    def _segments(self, name: object, value: object) -> int:
-        return to_integer(
-            value, "segments", lambda text: self.fail("lines", name, text), 1, MOST_SEGMENTS
-        )
-
     def _line(self, number: int, row: NamedValues, points: dict[str, str]) -> LineRow:
         name = row.get("name", number)
-        ends = []
-        for key in ("endA", "endB"):
-            end = str(self.get("lines", row, key))
+        ends = [str(self.get("lines", row, key)) for key in ("endA", "endB")]
+        for key, end in zip(("endA", "endB"), ends, strict=True):
             if end not in points:
-                hint = suggest(str(end), [str(p) for p in points])
+                hint = suggest(end, list(points))
                 raise self.fail("lines", name, f"{key} '{end}' is not among the points.{hint}")
-            ends.append(points[end])
-        segments = row.get("segments", row.get("num_segments"))
-        return LineRow(
-            str(number),
-            str(self.get("lines", row, "type")),
-            ends[0],
-            ends[1],
-            self.number("lines", row, "length"),
-            None if segments is None else self._segments(name, segments),
-        )
+        count = row.get("segments", row.get("num_segments"))
+        if count is not None:
+            fail = lambda text: self.fail("lines", name, text)  # noqa: E731
+            count = to_integer(count, "segments", fail, 1, MAX_SEGMENTS)
+        kind, length = str(self.get("lines", row, "type")), self.number("lines", row, "length")
+        return LineRow(str(number), kind, points[ends[0]], points[ends[1]], length, count)
