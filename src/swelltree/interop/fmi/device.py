@@ -495,7 +495,7 @@ def _compiled(
     t0 = float(carry.t)
     place = how.kinematics(task.model, np.asarray(t0), carry.y.state).motion.pose
     datum, _ = task.datum_at(t0, mapped(np.asarray, place))
-    model = stepper._stepped.replace(datum=datum)  # as steps see it
+    model = stepper.stepped.replace(datum=datum)  # as steps see it
     loads, whole = None, model
     hydro = linear_hydro(model)
     if sums is not None and hydro is not None:
