@@ -74,6 +74,7 @@ BLOCK, BLOCKS = 8, 8  # rows of wave loads that are summed together, and blocks 
 TURNS = ("Roll", "Pitch", "Yaw")
 APPLIED = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 ELEVATION = "elevation"
+UNLIMITED = 1e20  # m/s: the speed of winches that have no limit is more
 
 
 class Variable(NamedTuple):
@@ -290,7 +291,7 @@ def _inputs(model: Model, names: Sequence[str] | None) -> Inputs:
     """What is commanded from outside."""
     strokes = no_commands(model).now
     speeds = {
-        name: float(x)
+        name: float(x) if x < UNLIMITED else np.inf
         for part in all_winches(model)
         for name, x in zip(part.names, part.max_speed, strict=True)
     }
