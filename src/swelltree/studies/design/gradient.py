@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from swelltree.jit import Array, Tree, jax, jnp, shapes_of, structure_of
 from swelltree.model.capabilities import HasEvents, having
 from swelltree.model.model import Model, Pose
 from swelltree.model.solved import coupled_effect
+from swelltree.multibody.formulations import Formulation
 from swelltree.multibody.formulations.equations import event_count, observe
 from swelltree.results.sea import finished, labels_of
 from swelltree.results.statistics import settled_time
@@ -218,10 +220,7 @@ class Goal:
         self.about = self.args, fixed, times, window_weights(times, first)
         self.record, self.chain = record, chain
 
-        def everything(model: Model, t: Array, y: Tree) -> dict[str, Array]:
-            return observe(model, how, t, y)
-
-        shapes = shapes_of(everything, model, np.zeros(()), record.like)
+        shapes = shapes_of(_channels_of(how), model, np.zeros(()), record.like)
         known = {name: (len(times), *x.shape) for name, x in shapes.items()}
         key = objective, chain.varied, datum is _FIRST, from_model, structure_of(self.args)
         key = *key, tuple(known.items()), len(chain.theta)
@@ -268,6 +267,12 @@ class Goal:
             slope = np.asarray(slope)
             slopes.append(np.asarray(found)[: len(self.record.times[block])])
         return float(value), np.concatenate(slopes), slope
+
+
+@functools.lru_cache(maxsize=16)
+def _channels_of(how: Formulation) -> Callable[[Model, Array, Tree], dict[str, Array]]:
+    """All channels of an instant; one function for each formulation, so that shapes are known."""
+    return lambda model, t, y: observe(model, how, t, y)
 
 
 _FIRST = Pose(np.zeros((0, 3)), np.zeros((0, 3, 3)))  # stands for the pose at the first sample
