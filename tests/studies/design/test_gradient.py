@@ -226,7 +226,7 @@ def test_lines_by_differences_from_their_equilibrium():
         ("oswec", ["ptos.pto.damping", "bodies.flap.mass", "ptos.pto.stiffness"]),
         (
             "barges",
-            ["ptos.pto1.damping", "moorings.mooring.stiffness.Surge", "sea.height"],
+            ["ptos.pto1.damping", "moorings.mooring.stiffness.Surge", "sea.spectrum.Hs"],
         ),
         ("hinge_barge", ["sea.height"]),
     ],
