@@ -97,6 +97,7 @@ TOPICS = {
         "export",
     ),
     "interchange": ("Files of other codes", "read_moordyn write_moordyn read_moorpy read_wecsim"),
+    "simulators": ("Devices in other simulators", "export_fmu export_c"),
 }
 RETURNED = {  # what public names give back, and what a dataset is asked
     "studies": [

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from swelltree.hydro.weak_scatterer.coefficients import (
         weak_scatterer_coefficients as weak_scatterer_coefficients,
     )
+    from swelltree.interop.fmi.c_code import export_c as export_c
+    from swelltree.interop.fmi.fmu import export_fmu as export_fmu
     from swelltree.interop.moordyn.read import read_moordyn as read_moordyn
     from swelltree.interop.moordyn.write import write_moordyn as write_moordyn
     from swelltree.interop.moorpy import read_moorpy as read_moorpy
@@ -158,6 +160,8 @@ _NAMES = {
         from_wavespectra to_wavespectra
     """,
     "swelltree.hydro.bem.run": "run_bem",
+    "swelltree.interop.fmi.c_code": "export_c",
+    "swelltree.interop.fmi.fmu": "export_fmu",
     "swelltree.interop.moordyn.read": "read_moordyn",
     "swelltree.interop.moordyn.write": "write_moordyn",
     "swelltree.interop.moorpy": "read_moorpy",

@@ -252,7 +252,7 @@ def test_a_lock_is_renewed_however_long_a_block_takes(tmp_path, monkeypatch):
 def test_failing_cases_are_recorded_and_do_not_stop_the_rest(tmp_path):
     vary = [sw.Values("Tp", [7.0, 0.9, 8.0]), sw.Seeds(2)]
     sea = SEA.replace(omega_max=30.0)
-    with pytest.warns(sw.SwelltreeWarning, match=r"2 of 6 cases failed. The first says: hydro"):
+    with pytest.warns(sw.SwelltreeWarning, match=r"2 of 6 cases failed. The first error is: hydro"):
         result = small_campaign(vary=vary, sea=sea).run(tmp_path / "store", workers=0)
     assert result["state"].values.tolist() == [["done"] * 2, ["failed"] * 2, ["done"] * 2]
     assert np.isnan(result["position"].sel(Tp=0.9).values).all()

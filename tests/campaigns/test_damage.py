@@ -228,7 +228,7 @@ def test_labels_with_a_flipped_bit_are_told_by_verify(full, tmp_path):
     shutil.copytree(full, folder)
     flipped(folder / "results.zarr" / "statistic" / "zarr.json", np.random.default_rng(5))
     assert Store(folder).verify()[1] == [
-        "'results.zarr/statistic/zarr.json', labels of the results, is damaged"
+        "'results.zarr/statistic/zarr.json', labels of the results, are damaged"
     ]
     with pytest.raises(sw.SwelltreeError, match="--resume, which computes it again"):
         sw.open_campaign(folder)

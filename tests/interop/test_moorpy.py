@@ -106,7 +106,7 @@ def test_yaml_file(tmp_path, nested):
         ("location: [-58, 0, -14]", "location: [-58, 0]", "is not x, y, z."),
         ("lines:", "ropes:", "'lines' is not a list of items."),
         ("name: low", "name: &low x", "sys.yaml, line 12: anchors and tags are not read."),
-        ("points:", "bodies:\n  - name: a\npoints:", "bodies in YAML have no set form."),
+        ("points:", "bodies:\n  - name: a\npoints:", "bodies in YAML are not read."),
     ],
 )
 def test_mistakes_are_told_in_a_sentence(tmp_path, old, new, sentence):

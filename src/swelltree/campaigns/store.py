@@ -71,11 +71,9 @@ class Store:
 
     @property
     def exists(self) -> bool:
-        """Whether there is a campaign."""
         return (self.folder / ABOUT).exists()
 
     def about(self) -> NamedValues:
-        """What `create` was given."""
         path = self.folder / ABOUT
         try:
             about = json.loads(plain_text(path))
@@ -295,7 +293,7 @@ class Store:
             except OSError:
                 is_stored = False
             if not is_stored:
-                found.append(f"'{RESULTS}/{name}', labels of the results, is damaged")
+                found.append(f"'{RESULTS}/{name}', labels of the results, are damaged")
         if found:
             return 0, found
         blocks = range(-(-int(about["cases"]) // int(about["lanes"])))

@@ -30,6 +30,7 @@ from swelltree.compiler.elements import (
 from swelltree.compiler.initial_conditions import initial_conditions, joined, requested_attitudes
 from swelltree.describe import WORLD, Body, System
 from swelltree.describe.errors import SwelltreeError, shown
+from swelltree.describe.forces.weak_scatterer import described_bodies, refuse_carried_twice
 from swelltree.describe.joints.joint import Joint
 from swelltree.describe.joints.kinds import SubsetJoint
 from swelltree.describe.mooring.line import Junction, LineEnd, OnJunction
@@ -56,7 +57,6 @@ from swelltree.hydro.linear.build import (
 from swelltree.hydro.linear.data_place import placed
 from swelltree.hydro.linear.frame import FollowingFrame
 from swelltree.hydro.morison.build import viscous_notes, with_added_mass
-from swelltree.hydro.weak_scatterer.checks import described_bodies, refuse_carried_twice
 from swelltree.jit import users_code
 from swelltree.model.checks.afloat import floating_sets, mass_against_displacement
 from swelltree.model.checks.lines_alone import with_a_body

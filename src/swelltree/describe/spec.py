@@ -147,6 +147,18 @@ def parts_of(cls: type, example: str) -> BeforeValidator:
     return BeforeValidator(read)
 
 
+def short_repr(self: object) -> str:
+    """The call that makes this item, without values that are the defaults."""
+    parts: list[str] = []
+    for field in dataclasses.fields(self):  # pyright: ignore
+        value, default = getattr(self, field.name), field.default
+        if field.default_factory is not dataclasses.MISSING:
+            default = field.default_factory()
+        if differs(value, default):
+            parts.append(repr(value) if field.name == "name" else f"{field.name}={value!r}")
+    return f"{type(self).__name__}({', '.join(parts)})"
+
+
 class Readable:
     """The plain signature of a class, made when it is asked for."""
 
@@ -175,7 +187,9 @@ class InheritedHelp:
 @dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
 def description(cls: type[T]) -> type[T]:
     """Make a class a frozen, checked description."""
-    built = pydantic_dataclass(frozen=True, config=CONFIG)(cls)
+    built = pydantic_dataclass(frozen=True, config=CONFIG, repr=False)(cls)
+    if built.__repr__ is object.__repr__:
+        built.__repr__ = short_repr
     checked: Callable[..., None] = built.__init__
 
     @functools.wraps(checked)

@@ -64,7 +64,6 @@ class Frame:
     rotation: np.ndarray
 
     def world(self, place: Triple) -> np.ndarray:
-        """The world's coordinates of a point of this body."""
         return self.position + self.rotation @ np.array(place)
 
     def at(self, world: np.ndarray) -> Point:
@@ -137,7 +136,6 @@ class Parts:
         }
 
     def fields(self) -> NamedValues:
-        """Fields of `System` that are not empty."""
         file, built = self.file, self.built
         for row in file.bodies:
             if row.attachment in MOVING:
@@ -202,7 +200,6 @@ class Parts:
         )
 
     def _end(self, row: LineRow, text: str, far: bool) -> tuple[LineEnd, Array | None]:
-        """A line end, and the direction of a clamp there."""
         rod = rod_end(text)
         if rod is not None:
             end, clamp = self._at_rod(row, *rod, far)

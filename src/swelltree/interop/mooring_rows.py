@@ -153,27 +153,22 @@ class Place:
     section: str
 
     def fail(self, row: TextRow | Row | int, text: str) -> SwelltreeError:
-        """The error to raise about a row."""
         number = getattr(row, "line", getattr(row, "number", row))
         return error_in_file(f"{self.path.name}, section '{self.section}', line {number}: {text}")
 
     def number(self, row: TextRow, index: int, what: str) -> float:
-        """A word as a number."""
         return to_number(self.word(row, index, what), what, lambda text: self.fail(row, text))
 
     def numbers(self, row: TextRow, first: int, count: int, what: str) -> tuple[float, ...]:
-        """Several words as numbers."""
         return tuple(self.number(row, first + k, what) for k in range(count))
 
     def count(self, row: TextRow, index: int, what: str) -> int:
-        """A word as a whole number."""
         value = self.number(row, index, what)
         if value != int(value) or value < 0:
             raise self.fail(row, f"{what} {value} is not a whole number. Give 0, 1, 2 ...")
         return to_integer(value, what, lambda text: self.fail(row, text), 0, MAX_SEGMENTS)
 
     def word(self, row: TextRow, index: int, what: str) -> str:
-        """A word, which must be there."""
         if index >= len(row.words):
             raise self.fail(
                 row, f"{what} is missing: there are {len(row.words)} columns. Fill every column."

@@ -26,7 +26,7 @@ def compiled(forces, body=BODY, **flow):
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         model = sw.compile(system)
-    return model, [str(one.message) for one in heard if "no element feels it" in str(one.message)]
+    return model, [str(one.message) for one in heard if "it acts on no element" in str(one.message)]
 
 
 def wrench(model):

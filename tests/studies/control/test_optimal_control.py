@@ -121,7 +121,7 @@ def test_limits_that_no_damper_keeps_are_reported(model):
     limits = {"stroke_max": 0.5 * abs(F) / abs(OMEGA * Z), "force_max": 0.7 * abs(F)}
     found = search(model, WAVE, "pto", **limits)
     assert np.isnan(found.attrs["passive_power"])
-    assert "No plain damper keeps the limits" in found.attrs["report"]
+    assert "No linear damper satisfies the limits" in found.attrs["report"]
 
 
 def test_an_optimum_whose_run_fails_has_no_mean_power():

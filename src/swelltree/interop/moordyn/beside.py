@@ -54,7 +54,6 @@ class DataLines:
         return self._fail(f"file '{self.name}' line {self.lines[index][0]}: {text}")
 
     def numbers(self, index: int, least: int, what: str) -> list[float]:
-        """All words of a line as numbers."""
         words = self.lines[index][1].split() if index < len(self) else []
         if len(words) < least:
             raise self.fail(index, f"expected {what}.")
@@ -69,7 +68,6 @@ class DataLines:
         raise self.fail(len(self), f"expected '<value> {name}'.")
 
     def described(self, kind: Callable[..., T], **values: object) -> T:
-        """A description of what the file holds, or the error about it."""
         try:
             return kind(**{key: _plain(value) for key, value in values.items()})
         except SwelltreeError as error:

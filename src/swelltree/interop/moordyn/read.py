@@ -146,7 +146,6 @@ def read_sections(text: str) -> list[tuple[str, list[TextRow]]]:
 
 
 def _uncommented(row: TextRow) -> TextRow:
-    """The words before a comment."""
     words: list[str] = []
     for word in row.words:
         head = re.split(r"[!#%]", word, maxsplit=1)[0]

@@ -117,13 +117,11 @@ def _rule(heading: str) -> str:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows with columns under one another."""
     width = [max(len(row[k]) for row in rows if k < len(row)) for k in range(max(map(len, rows)))]
     return ["  ".join(f"{w:<{width[k]}}" for k, w in enumerate(row)).rstrip() for row in rows]
 
 
 def _n(value: float) -> str:
-    """A number with all its digits."""
     return f"{float(value)!r}"
 
 
@@ -171,7 +169,6 @@ def _rows(file: MooringFile, path: Path, adjacent: list[Path]) -> dict[str, list
 
 
 def _word(attachment: str) -> str:
-    """An attachment with capitals."""
     return attachment.capitalize().replace("pinned", "Pinned")
 
 
@@ -330,7 +327,6 @@ class _Tables:
         return self.bodies[name].id
 
     def _with_mass(self, row: BodyRow, body: Body) -> BodyRow:
-        """The row with what the body is made of."""
         inertia, rho = body.inertia_matrix, self.system.water.rho
         volume, A = body.displaced_volume or 0.0, dense(body.added_mass)
         drag = [f for f in self._drags(body) if f.relative_to != "ground"]
@@ -427,7 +423,6 @@ class _Tables:
         return number
 
     def _end(self, line: Line, field: str) -> str:
-        """ID of the point or rod end where a line ends."""
         end = getattr(line, field)
         clamp = getattr(line, f"clamp_{field}")
         if isinstance(end, OnLine):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar, overload
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from swelltree.interop.wecsim.values import Object, Objects, Unknown, Value
 
 MAX_FIELDS = 2_000
-T = TypeVar("T")
 
 # names before version 5 and those of today
 OLD = {
@@ -150,7 +151,6 @@ class Assignments:
         return f"{self.file}:{line}" if line else self.file
 
     def has(self, name: str) -> bool:
-        """Whether the script sets a field."""
         return name in self._fields
 
     def raw(self, name: str) -> Value | None:
@@ -159,17 +159,11 @@ class Assignments:
         value = self._fields[name][0] if name in self._fields else None
         return None if isinstance(value, Unknown) else value  # its line is reported as not read
 
-    @overload
-    def numbers(self, name: str, *sizes: int) -> list[float] | None: ...
-
-    @overload
-    def numbers(self, name: str, *sizes: int, default: T) -> list[float] | T: ...
-
-    def numbers(self, name: str, *sizes: int, default: object = None) -> object:
+    def numbers(self, name: str, *sizes: int) -> list[float]:
         """Finite numbers in one row, whose count is one of the sizes (any if none are given)."""
         value = self.raw(name)
         if value is None:
-            return default
+            return []
         if not (isinstance(value, np.ndarray) and np.isfinite(value).all() and value.size):
             self.refuse(name, "is not made of finite numbers")
         elif sizes and value.size not in sizes:
@@ -177,26 +171,13 @@ class Assignments:
             self.refuse(name, f"has {value.size} numbers, expected {requested}")
         else:
             return [float(x) for x in value.reshape(-1, order="F")]
-        return default
+        return []
 
-    @overload
-    def number(self, name: str) -> float | None: ...
-
-    @overload
-    def number(self, name: str, default: T) -> float | T: ...
-
-    def number(self, name: str, default: object = None) -> object:
-        """One number."""
-        result = self.numbers(name, 1)
-        return default if result is None else result[0]
+    def number(self, name: str, default: float = 0.0) -> float:
+        return (self.numbers(name, 1) or [default])[0]
 
     def vector(self, name: str, default: tuple[float, ...] = (0.0, 0.0, 0.0)) -> np.ndarray:
-        """As many numbers as the default has."""
-        return np.array(self.numbers(name, len(default), default=default))
-
-    def first(self, name: str) -> float:
-        """The first of one or more numbers, zero if there are none."""
-        return self.numbers(name, default=[0.0])[0]
+        return np.array(self.numbers(name, len(default)) or default)
 
     def matrix(self, name: str) -> np.ndarray | None:
         """A 6 x 6 matrix; six numbers are its diagonal. None where it is not given or zero."""
@@ -211,7 +192,6 @@ class Assignments:
         return None
 
     def text(self, name: str, default: str = "") -> str:
-        """A text."""
         value = self.raw(name)
         return value.strip() if isinstance(value, str) else default
 
@@ -228,7 +208,6 @@ class Assignments:
         return result.strip() if isinstance(result, str) else ""
 
     def refuse(self, name: str, what: str) -> None:
-        """A field whose value cannot be used."""
         shown = self._fields[name][2] if name in self._fields else name
         self.findings.leave(self.place(name), f"{self.label}.{shown} {what}; it is left out.")
 
@@ -276,3 +255,32 @@ def _leaves(item: Object) -> Iterator[tuple[str, Value, int]]:
                 many = len(value.items) > 1
                 for number, part in value.items.items():
                     waiting.append((part, f"{head}{name}{f'({number})' if many else ''}."))
+
+
+# --- Names, numbers and paths for a case file
+
+
+def plain(values: object) -> list[float]:
+    """Numbers as TOML writes them."""
+    return [float(x) + 0.0 for x in np.asarray(values, dtype=float).reshape(-1)]
+
+
+def path_of(folder: Path, name: str) -> Path | None:
+    """A file that a script names, None where it names none."""
+    return None if not name or "\0" in name else folder / name.replace("\\", "/")
+
+
+def plain_name(name: str) -> str:
+    """A name without the signs that have a meaning in labels."""
+    letters = "".join(c if c.isprintable() and c not in ".:" else "_" for c in name.strip())[:60]
+    while "__" in letters:
+        letters = letters.replace("__", "_")
+    return letters.strip()
+
+
+def relative(path: Path, folder: Path) -> str:
+    """A path as seen from a folder, with forward slashes."""
+    try:
+        return Path(os.path.relpath(path.resolve(), folder.resolve())).as_posix()
+    except ValueError:  # another drive
+        return path.resolve().as_posix()

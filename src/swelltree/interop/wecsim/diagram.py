@@ -95,7 +95,6 @@ def _check_kind(path: Path) -> None:
 
 
 def _checked_entries(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
-    """The entries that are read, after a look at all of them."""
     entries = archive.infolist()
     if len(entries) > MAX_PARTS:
         raise _fail(path, f"it has {len(entries)} parts, more than {MAX_PARTS}")
@@ -230,12 +229,10 @@ class Diagram:
         return [self.frames.get(f"{block.sid}#{port}") for port in ("lconn:1", "rconn:1")]
 
     def frames_of(self, block: Block) -> list[str]:
-        """Frames that the ports of a block are on."""
         head = f"{block.sid}#"
         return [frame for port, frame in self.frames.items() if port.startswith(head)]
 
     def place(self, block: Block) -> str:
-        """Where a block stands: file, line of its XML, names from the top down."""
         name = "/".join((*block.above, block.name))
         return f"{self.path.name}, {block.line}, block '{name}'"
 

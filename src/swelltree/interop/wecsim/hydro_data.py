@@ -17,7 +17,7 @@ import xarray as xr
 
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.values import NamedValues
-from swelltree.interop.wecsim.assignments import Assignments, Findings
+from swelltree.interop.wecsim.assignments import Assignments, Findings, path_of, plain_name
 
 SCALED = (
     *("added_mass", "radiation_damping", "hydrostatic_stiffness"),
@@ -49,19 +49,6 @@ class HydroData:
             return None
         value = np.asarray(self.data[variable].sel(body=self.names[number]).values, dtype=float)
         return value if np.isfinite(value).all() else None
-
-
-def path_of(folder: Path, name: str) -> Path | None:
-    """A file that a script names, None where it names none."""
-    return None if not name or "\0" in name else folder / name.replace("\\", "/")
-
-
-def plain_name(name: str) -> str:
-    """A name without the signs that have a meaning in labels."""
-    letters = "".join(c if c.isprintable() and c not in ".:" else "_" for c in name.strip())[:60]
-    while "__" in letters:
-        letters = letters.replace("__", "_")
-    return letters.strip()
 
 
 def find_hydro(
@@ -101,8 +88,7 @@ def find_hydro(
 
 
 def _data_path(body: Assignments, folder: Path, instead: Path | None) -> Path | None:
-    """The file that a body names; None for a dry one."""
-    if body.number("nonHydro", 0.0):
+    if body.number("nonHydro"):
         return None
     first = body.item.arguments[0] if body.item.arguments else ""
     if isinstance(first, list) and first:  # several files, one for each state of the body
@@ -257,7 +243,6 @@ def _together(pieces: list[xr.Dataset]) -> xr.Dataset:
 
 
 def _zeros(part: xr.DataArray, other: xr.Dataset) -> xr.DataArray:
-    """Zeros between the DOFs of one dataset and the motions of another."""
     columns = other["radiating_dof"].values
     zero = part.isel(radiating_dof=[0] * len(columns)) * 0.0
     return zero.assign_coords(radiating_dof=columns)

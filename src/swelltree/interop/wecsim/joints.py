@@ -16,10 +16,8 @@ import numpy as np
 
 from swelltree.describe.topology import WORLD_NAME, Groups
 from swelltree.describe.values import NamedValues
-from swelltree.interop.wecsim.assignments import Assignments, Findings
-from swelltree.interop.wecsim.bodies import plain
+from swelltree.interop.wecsim.assignments import Assignments, Findings, plain, plain_name
 from swelltree.interop.wecsim.diagram import Block, Diagram
-from swelltree.interop.wecsim.hydro_data import plain_name
 from swelltree.interop.wecsim.values import Value
 
 # joints of WEC-Sim's libraries, and the joint that leaves the same DOFs
@@ -102,7 +100,6 @@ class Network:
     merged: list[tuple[str, int]] = field(default_factory=list)
 
     def carrier(self, frame: str) -> str | None:
-        """What a frame of the diagram is on."""
         return self.carriers.get(self.frames.top(frame))
 
 
@@ -207,7 +204,6 @@ class Start(NamedTuple):
 
     @property
     def is_rest(self) -> bool:
-        """Whether the body begins where it is described."""
         return bool(np.abs(self.R - np.eye(3)).max() < 1e-12 and np.abs(self.t).max() < 1e-12)
 
     def motion(self, point: np.ndarray) -> np.ndarray:
@@ -242,7 +238,7 @@ def start_of(body: Assignments, center: np.ndarray | None) -> Start:
     c = np.zeros(3) if center is None else center
     d = body.vector("initial.displacement")
     axis = body.vector("initial.axis", (0.0, 1.0, 0.0))
-    R = _turn_about(axis, body.number("initial.angle", 0.0))
+    R = _turn_about(axis, body.number("initial.angle"))
     called = body.raw("setInitDisp")
     if isinstance(called, list):
         R, d = _called(body, called, c) or (R, d)
@@ -322,7 +318,6 @@ def end(carrier: str, point: np.ndarray) -> str | NamedValues:
 
 
 def _axes_of(specified: Assignments) -> np.ndarray:
-    """Axes of a joint as columns, from its z and y."""
     z = specified.vector("orientation.z", (0.0, 0.0, 1.0))
     y = specified.vector("orientation.y", (0.0, 1.0, 0.0))
     specified.use("orientation.x", "orientation.rotationMatrix")
@@ -412,10 +407,10 @@ def pto_table(
     tie: Tie, specified: Assignments, name: str, joint: str, start: dict[str, float]
 ) -> NamedValues:
     """The spring, damper and stops of a power take-off on its joint."""
-    stiffness = specified.first("stiffness")
+    stiffness = (specified.numbers("stiffness") or [0.0])[0]
     unit = 1.0 if tie.joint == "slider" else math.pi / 180.0
-    rest = specified.number("equilibriumPosition", 0.0) * unit
-    pull = specified.number("pretension", 0.0)
+    rest = specified.number("equilibriumPosition") * unit
+    pull = specified.number("pretension")
     if pull and not stiffness and not rest:
         specified.leave("pretension", "without stiffness it does nothing in WEC-Sim either.")
     elif pull and not rest:
@@ -426,7 +421,7 @@ def pto_table(
     if len(dofs) > 1:
         table["dof"] = dof
         specified.leave("damping", f"of a joint with {len(dofs)} DOFs acts on {dof} only.")
-    table["damping"] = specified.first("damping")
+    table["damping"] = (specified.numbers("damping") or [0.0])[0]
     if stiffness:
         table["stiffness"] = stiffness
     stops = stops_of(tie, specified)

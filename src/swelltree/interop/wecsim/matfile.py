@@ -94,7 +94,6 @@ class _Reader:
         return kind, content[start : start + size], following
 
     def numbers(self, content: bytes, at: int) -> tuple[np.ndarray, int]:
-        """A row of numbers."""
         kind, data, at = self.element(content, at)
         if kind not in TYPES:
             raise ValueError(f"it holds numbers of the unknown kind {kind}")
@@ -102,7 +101,6 @@ class _Reader:
         return np.frombuffer(data, form, len(data) // form.itemsize), at
 
     def matrix(self, content: bytes, depth: int) -> tuple[str, object]:
-        """Name and value of a variable."""
         self.items -= 1
         if depth > MAX_DEPTH or self.items < 0:
             raise ValueError("its cells are too deep or too many")

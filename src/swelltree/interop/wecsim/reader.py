@@ -15,9 +15,9 @@ from swelltree.describe.errors import SwelltreeError, suggest
 from swelltree.describe.files.atomic import write_atomic
 from swelltree.describe.files.paths import plain_bytes, user_path
 from swelltree.describe.values import NamedValues
-from swelltree.interop.wecsim.assignments import Findings, Left
+from swelltree.interop.wecsim.assignments import Findings, Left, plain_name
 from swelltree.interop.wecsim.diagram import read_diagram
-from swelltree.interop.wecsim.hydro_data import HydroData, plain_name
+from swelltree.interop.wecsim.hydro_data import HydroData
 from swelltree.interop.wecsim.script import Script
 from swelltree.interop.wecsim.seas import variants_of
 from swelltree.interop.wecsim.translation import Translator
@@ -55,7 +55,6 @@ class WecsimCase:
 
     @property
     def text(self) -> str:
-        """The first case file."""
         return next(iter(self.texts.values()))
 
     @property
@@ -170,7 +169,6 @@ def _text(tables: NamedValues, head: list[str], findings: Findings) -> str:
 
 
 def _commented(rows: list[str]) -> str:
-    """Rows as comments of TOML, wrapped."""
     lines = []
     for row in rows:
         safe = "".join(c if c.isprintable() else " " for c in row)

@@ -2,9 +2,7 @@
 
 Nothing of the script is executed by Python or MATLAB: its words are read from left to right, only
 known functions are called, and matrices count towards a work limit. What cannot be read is reported
-with its line, and reading goes on with the next one. Two signs need their neighbours: a quote
-closes a matrix (transposed) or opens a text, and a blank inside brackets may part two entries; so
-every word knows whether a blank stands before it.
+with its line, and reading goes on with the next one.
 """
 
 from __future__ import annotations
@@ -23,25 +21,25 @@ from swelltree.interop.wecsim.values import (
     CannotRead,
     Object,
     Objects,
+    Step,
     Unknown,
     Value,
-    Work,
-    as_integer,
+    Variables,
     is_true,
     joined,
     length_of,
     matrix,
     meshgrid,
     number,
+    only,
     picked,
-    placed,
+    position_of,
 )
+from swelltree.interop.wecsim.words import CLOSES, TEXTS, Word, words_of
 
 MAX_DEPTH = 30  # brackets and blocks within one another
 MAX_OPERATORS = 60  # in a row
-MAX_WORDS = 200_000
 MAX_STATEMENTS = 5_000
-MAX_ITEMS = 10_000  # objects, cells and fields
 BLOCKS = ("for", "parfor", "while", "if", "switch", "try", "function", "classdef")
 BREAKS = ("end", "else", "elseif", "case", "otherwise", "catch")
 # they show, print and tidy up
@@ -51,38 +49,12 @@ LEVELS: tuple[tuple[str, ...], ...] = (
     *(("||",), ("&&",), ("|",), ("&",), ("==", "~=", "!=", "<", ">", "<=", ">="), (":",)),
     *(("+", "-"), ("*", "/", "\\", ".*", "./", ".\\")),
 )
-# the point of 2.*x belongs to the product
-WORD = re.compile(
-    r"""(?P<number>(?:\d+(?:\.(?![*/\\^'])\d*)?|\.\d+)(?:[eEdD][+-]?\d+)?)
-    |(?P<name>[A-Za-z]\w*)
-    |(?P<sign>\.\^'|[=~!<>]=|&&|\|\||\.[*/\\^']|[-+*/\\^<>=&|~!@?()\[\]{},;:.'])""",
-    re.ASCII | re.VERBOSE,
-)
-TEXTS = {quote: re.compile(f"{quote}((?:[^{quote}]|{quote}{quote})*+){quote}") for quote in "'\""}
 FIELD = re.compile(r"[A-Za-z]\w*(\(\d{1,6}\))?(\.[A-Za-z]\w*)+", re.ASCII)
-CLOSES = {"(": ")", "[": "]", "{": "}"}
 MISFIT = "the values do not fit what is done with them"
 # of a value of a kind or size that a statement does not expect
 ERRORS = (ValueError, IndexError, TypeError, OverflowError, RecursionError)
 ZERO = number(0.0)  # for what is not needed
 T = TypeVar("T")
-
-
-class Word(NamedTuple):
-    """One word: number, name, text, sign, line (its end), end (of the script) or bad."""
-
-    kind: str
-    text: str
-    line: int
-    blank: bool  # before it
-
-
-class Step(NamedTuple):
-    """What follows a name: a bracket with indices, or a dot with the name of a field."""
-
-    sign: str
-    indices: tuple[Value, ...] = ()
-    field: str = ""
 
 
 class Place(NamedTuple):
@@ -94,64 +66,10 @@ class Place(NamedTuple):
 
 
 class _SpentError(Exception):
-    """The script does more than input scripts do; nothing more is carried out."""
+    """The script does more than input scripts do; nothing more is run."""
 
 
-def words_of(text: str, first: int = 1) -> list[Word]:
-    """All words of a script; anything else comes as one of the kind bad."""
-    result: list[Word] = []
-    stack: list[str] = []  # open brackets
-    hidden = 0  # depth of block comments
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    joined = False  # by ... with the line before
-    for k, line in enumerate(lines, first):
-        if line.strip() == "%{":
-            hidden += 1
-        elif line.strip() == "%}" and hidden:
-            hidden -= 1
-        elif not hidden:
-            joined = _cut(line, k, result, stack, joined)
-        if not joined:
-            result.append(Word("line", "\n", k, True))
-    return [*result[:MAX_WORDS], Word("end", "", len(lines), True)]
-
-
-def _cut(line: str, k: int, result: list[Word], stack: list[str], blank: bool) -> bool:
-    """Add the words of one line; true where it goes on in the next."""
-    at = 0
-    while at < len(line):
-        char = line[at]
-        if char in " \t\f\v\xa0":
-            blank, at = True, at + 1
-            continue
-        if char == "%" or line.startswith("...", at):
-            return char != "%"
-        if char == '"' or (char == "'" and not _transposes(result, stack, blank)):
-            match = TEXTS[char].match(line, at)
-            kind, text = ("text", match[1].replace(2 * char, char)) if match else ("bad", line[at:])
-        else:
-            match = WORD.match(line, at)
-            kind, text = (str(match.lastgroup), match[0]) if match else ("bad", char)
-        result.append(Word(kind, text, k, blank))
-        if kind == "sign" and text in CLOSES:
-            stack.append(text)
-        elif kind == "sign" and text in ")]}" and stack:
-            stack.pop()
-        at, blank = match.end() if match else at + len(text), False
-    return False
-
-
-def _transposes(result: list[Word], stack: list[str], blank: bool) -> bool:
-    """Whether a quote here belongs to what stands before it."""
-    if not result or (blank and stack and stack[-1] in "[{"):
-        return False
-    kind, text, *_ = result[-1]
-    if kind == "sign":
-        return text in (")", "]", "}", "'", ".'")
-    return kind in ("number", "name", "text")
-
-
-class Script:
+class Script(Variables):
     """The variables of a script after its last line, and what was not read.
 
     Args:
@@ -159,14 +77,11 @@ class Script:
     """
 
     def __init__(self, text: str) -> None:
-        self.variables: dict[str, Value] = {}
+        super().__init__()
         self.unread: dict[int, str] = {}  # by line
-        self.work = Work()
-        self.line = 0  # of the statement
         _Reading(self, words_of(text)).run()
 
     def objects(self, name: str) -> dict[int, Object]:
-        """The objects of a name by number."""
         result = self.variables.get(name)
         return dict(sorted(result.items.items())) if isinstance(result, Objects) else {}
 
@@ -178,79 +93,8 @@ class Script:
         """A copy in which fields have other values."""
         other = copy.deepcopy(self)
         for word, value in values:
-            _Reading(other, words_of(f"{word} = {value!r}", self.line)).run()
+            _Reading(other, words_of(f"{word} = {float(value)!r}", self.line)).run()
         return other
-
-    # --- Places
-
-    def put(self, place: Place, value: Value) -> None:
-        """Put a value where a name and its steps lead, and make objects on the way."""
-        if place.name == "end":
-            raise CannotRead("'end' is not a name")
-        if len(self.variables) > MAX_ITEMS:
-            raise CannotRead("the script has too many names")
-        self.variables[place.name] = self._with(self.variables.get(place.name), place.steps, value)
-
-    def _with(self, old: Value | None, steps: tuple[Step, ...], value: Value) -> Value:
-        """The old value with a new one at the end of the steps."""
-        if not steps:
-            return value
-        old = None if isinstance(old, Unknown) else old
-        first, second = steps[0], steps[1] if len(steps) > 1 else None
-        if first.sign == ".":
-            return self._with_field(old, 1, first.field, steps[1:], value)
-        if first.sign == "{":
-            return self._with_cell(old, _position(first), steps[1:], value)
-        to_field = second is not None and second.sign == "."
-        if isinstance(old, Objects) or (old is None and (to_field or isinstance(value, Objects))):
-            position = _position(first)
-            if second is not None and to_field:
-                return self._with_field(old, position, second.field, steps[2:], value)
-            if isinstance(value, Unknown):
-                return old or value
-            if second is not None or not isinstance(value, Objects):
-                raise CannotRead("only an object can stand beside objects")
-            return Objects((old.items if old else {}) | {position: _only(value)})
-        if second is not None:
-            raise CannotRead("a matrix has no fields")
-        return value if isinstance(value, Unknown) else placed(old, first.indices, value, self.work)
-
-    def _with_field(
-        self, old: Value | None, position: int, name: str, rest: tuple[Step, ...], value: Value
-    ) -> Objects:
-        if old is not None and not isinstance(old, Objects):
-            raise CannotRead("fields belong to objects")
-        items = dict(old.items) if isinstance(old, Objects) else {}
-        item = items.setdefault(position, Object(line=self.line))
-        if len(item.fields) > MAX_ITEMS:
-            raise CannotRead("an object has too many fields")
-        item.fields[name] = self._with(item.fields.get(name), rest, value)
-        item.lines[name] = self.line
-        return Objects(items)
-
-    def _with_cell(
-        self, old: Value | None, position: int, rest: tuple[Step, ...], value: Value
-    ) -> list[Value]:
-        cells = list(old) if isinstance(old, list) else []
-        self.work.take(position)
-        cells += [np.zeros((0, 0))] * (position - len(cells))
-        cells[position - 1] = self._with(cells[position - 1], rest, value)
-        return cells
-
-
-def _only(value: Value) -> Object:
-    """The one object of a name without a number."""
-    if not isinstance(value, Objects) or 1 not in value.items:
-        raise CannotRead("fields belong to objects")
-    return value.items[1]
-
-
-def _position(step: Step) -> int:
-    """The number of an object or a cell."""
-    result = as_integer(step.indices[-1]) if step.indices else 1
-    if not 1 <= result <= MAX_ITEMS:
-        raise CannotRead(f"an object or a cell cannot have the number {result}")
-    return result
 
 
 class _Reading:
@@ -261,7 +105,6 @@ class _Reading:
         self.at = 0
         self.depth = 0
         self.left = MAX_STATEMENTS
-        self.is_idle = False  # over what is not needed
         self.rows = False  # blanks part entries
         self.ends: list[tuple[Value | None, int]] = []  # what is indexed, and in which axis
 
@@ -277,7 +120,6 @@ class _Reading:
 
     @property
     def is_at_end(self) -> bool:
-        """Whether a statement may end here."""
         return self.word.kind in ("line", "end") or self.is_sign(";", ",")
 
     def is_sign(self, *signs: str) -> bool:
@@ -322,6 +164,7 @@ class _Reading:
         """Statements up to a word that ends a block, which is not taken."""
         depth = self.depth
         while True:
+            self.depth = depth
             while self.word.kind == "line" or self.is_sign(";", ","):
                 self.take()
             first, start = self.word, self.at
@@ -343,7 +186,7 @@ class _Reading:
                 why = MISFIT
             self.script.unread.setdefault(first.line, why)
             # go on with the next line, or past the whole of a block
-            self.at, self.depth, self.rows, self.is_idle = start, depth, False, False
+            self.at, self.rows = start, False
             self.ends.clear()
             is_block = first.kind == "name" and first.text in BLOCKS
             (self.skip_block if is_block else self.skip_line)()
@@ -359,7 +202,7 @@ class _Reading:
         while self.word.kind != "end":
             kind, text, *_ = self.word
             if kind == "sign":
-                brackets += (text in CLOSES) - (text in ")]}")
+                brackets += (text in CLOSES) - (text in (")", "]", "}"))
             elif kind == "line":
                 brackets = 0
             elif kind == "name" and brackets <= 0:
@@ -384,7 +227,7 @@ class _Reading:
         elif first.text in (*QUIET, "clear", "clearvars"):
             self.command(first.text)
         elif self.following.kind in ("name", "number") and self.following.blank:
-            raise CannotRead(f"'{first.text}' is not carried out")
+            raise CannotRead(f"'{first.text}' is not supported")
         else:
             self.assignment(first)
         self.finish()
@@ -398,7 +241,7 @@ class _Reading:
         start, brackets = self.at + 1, 0
         while self.word.kind not in ("line", "end") and (brackets or not self.is_at_end):
             kind, text, *_ = self.take()
-            brackets += (kind == "sign") * ((text in CLOSES) - (text in ")]}"))
+            brackets += (kind == "sign") * ((text in CLOSES) - (text in (")", "]", "}")))
         if name not in QUIET:
             words = [w.text for w in self.words[start : self.at] if w.kind in ("name", "text")]
             for word in words or ["all"]:
@@ -407,7 +250,6 @@ class _Reading:
                 self.script.variables.pop(word, None)
 
     def assignment(self, first: Word) -> None:
-        """An assignment, a call of a method or an expression."""
         start = self.at
         several = self.skip("[")
         targets: list[Place | None] = []
@@ -425,23 +267,24 @@ class _Reading:
                 self.finish()
                 for place, value in zip(targets, values, strict=True):
                     if place is not None:
-                        self.script.put(place, value)
+                        self.script.put(place.name, place.steps, value)
             except (CannotRead, *ERRORS):
                 self.forget(targets)
                 raise
             return
-        match targets:
-            case [Place(name, (*steps, Step("."), Step("(", indices)))] if self.is_at_end:
-                # body(1).setInitDisp(...): kept as a field of its arguments
-                whole = targets[0].steps if targets[0] else ()
-                self.script.put(Place(name, whole[: len(steps) + 1], ZERO), list(indices))
-            case [Place(name)] if self.is_at_end and name not in self.script.variables:
-                raise CannotRead(f"'{name}' is not carried out")
-            case _:
-                for self.is_idle in (True, False):  # what is no expression is reported first
-                    self.at = start
-                    self.expression()
-                    self.finish()
+        place = targets[0] if len(targets) == 1 and first.kind == "name" else None
+        if place is None or not (self.is_at_end or isinstance(place.value, Unknown)):
+            self.at = start
+            self.expression()
+            return
+        self.finish()
+        if [step.sign for step in place.steps[-2:]] == [".", "("]:
+            # body(1).setInitDisp(...): kept as a field of its arguments
+            self.script.put(place.name, place.steps[:-1], list(place.steps[-1].indices))
+        elif place.name not in self.script.variables:
+            raise CannotRead(f"'{place.name}' is not supported")
+        elif isinstance(place.value, Unknown):
+            raise CannotRead(place.value.why)
 
     def several(self) -> list[np.ndarray]:
         if self.take().text != "meshgrid" or not self.is_sign("("):
@@ -454,14 +297,14 @@ class _Reading:
             try:
                 if place is not None:
                     why = f"'{place.name}' was not read in line {self.script.line}"
-                    self.script.put(place, Unknown(why))
+                    self.script.put(place.name, place.steps, Unknown(why))
             except (CannotRead, *ERRORS):
                 continue  # its place is not readable either; the line is reported
 
     def compound(self, kind: str) -> None:
-        """for and if; the others are not carried out."""
+        """for and if; the others are not run."""
         if kind not in ("for", "if"):
-            raise CannotRead(f"'{kind}' is not carried out; write the values themselves")
+            raise CannotRead(f"'{kind}' is not supported; write the values")
         self.deeper()
         self.take()
         (self.loop if kind == "for" else self.choice)()
@@ -480,7 +323,7 @@ class _Reading:
         self.skip_body()
         for column in columns:
             self.at = start
-            self.script.put(place, column[:, None])
+            self.script.put(place.name, place.steps, column[:, None])
             self.block()
         if self.take().text != "end":
             raise CannotRead("'end' of the block is missing")
@@ -509,30 +352,16 @@ class _Reading:
             if found < level or (parts_entries and self.is_sign("+", "-")):
                 return left
             sign = self.take().text
-            if sign in ("&&", "||"):
-                left = self.decided(left, sign, found)
-                continue
             parts = [left, self.expression(found + 1)]
             if sign == ":" and self.skip(":"):
                 parts.append(self.expression(found + 1))
             left = self.operation(sign, *parts)
         raise CannotRead(f"an expression has more than {MAX_OPERATORS} operators in a row")
 
-    def decided(self, left: Value, sign: str, level: int) -> Value:
-        """&& and ||, whose right side is not carried out where the left one decides."""
-        idle = self.is_idle
-        decides = not idle and is_true(left) == (sign == "||")
-        self.is_idle = idle or decides
-        right = self.expression(level + 1)
-        self.is_idle = idle
-        return ZERO if idle else number(is_true(left if decides else right))
-
     def operation(self, sign: str, *values: Value) -> Value:
-        if self.is_idle:
-            return ZERO
         if len(values) == 2 or sign == ":":
             if sign not in OPERATIONS:
-                raise CannotRead(f"'{sign}' is not carried out")
+                raise CannotRead(f"'{sign}' is not supported")
             return OPERATIONS[sign](self.script.work, *values)
         if sign in ("'", ".'"):
             return values[0] if isinstance(values[0], str) else matrix(values[0]).T
@@ -562,7 +391,6 @@ class _Reading:
         return left
 
     def operand(self) -> Value:
-        """A number, text, name, bracket, with quotes behind it."""
         kind, text, *_ = self.word
         self.deeper()
         if kind == "number":
@@ -571,7 +399,7 @@ class _Reading:
             value = self.take().text
         elif kind == "name":
             value = self.place().value
-            if isinstance(value, Unknown) and not self.is_idle:
+            if isinstance(value, Unknown):
                 raise CannotRead(value.why)
         elif self.is_sign("("):
             value = self.inside(self.expression)
@@ -580,7 +408,7 @@ class _Reading:
         elif kind in ("line", "end"):
             raise CannotRead("the line ends where a value is expected")
         elif text == "@":
-            raise CannotRead("functions of one's own are not carried out")
+            raise CannotRead("user functions are not supported")
         elif kind == "bad" and text[0] in TEXTS:
             raise CannotRead("a text has no closing quote")
         else:
@@ -622,7 +450,7 @@ class _Reading:
             if name not in variables and not steps and step.sign == "(":
                 value = self.tried(self.called, name, step.indices)
             else:
-                value = self.tried(self.stepped, value, step)
+                value = self.tried(self.stepped, name, value, step)
             steps.append(step)
         if name not in variables and not steps:
             value = self.tried(self.called, name, ())
@@ -632,14 +460,13 @@ class _Reading:
     def tried(self, act: Callable[..., Value], *values: object) -> Value:
         """A value, or why there is none: a place may be there to be set."""
         try:
-            return ZERO if self.is_idle else act(*values)
+            return act(*values)
         except CannotRead as error:
             return Unknown(str(error))
         except ERRORS:
             return Unknown(MISFIT)
 
     def called(self, name: str, values: tuple[Value, ...]) -> Value:
-        """A constant, a new object, or what a function gives."""
         if name == "end" and self.ends:
             return self.size()
         if name in CONSTANTS and not values:
@@ -653,28 +480,29 @@ class _Reading:
     def size(self) -> np.ndarray:
         """What `end` stands for: the size of an axis, or all entries for the only index."""
         value, axis = self.ends[-1]
-        depth = 0
-        for kind, text, *_ in self.words[self.at :] if axis == 0 else ():
-            if kind == "sign" and depth == 0 and text in ",)}":
-                axis = -1 if text != "," else 0
+        depth, at = 0, self.at
+        while axis == 0 and at < len(self.words):
+            kind, text, *_ = self.words[at]
+            if kind == "sign" and depth == 0 and text in (",", ")", "}"):
+                axis = 0 if text == "," else -1
                 break
-            depth += (kind == "sign") * ((text in CLOSES) - (text in ")]}"))
+            depth += (kind == "sign") * ((text in CLOSES) - (text in (")", "]", "}")))
+            at += 1
         if axis < 0 or not isinstance(value, np.ndarray):
             return number(length_of(value))
         return number(value.shape[min(axis, 1)])
 
-    def stepped(self, value: Value, step: Step) -> Value:
-        """What a field or an index of a value is."""
+    def stepped(self, name: str, value: Value, step: Step) -> Value:
         if isinstance(value, Unknown):
             raise CannotRead(value.why)
         if step.sign == ".":
-            fields = _only(value).fields
+            fields = only(value).fields
             if step.field not in fields:
-                raise CannotRead(f"there is no '{step.field}' yet in this script")
+                raise CannotRead(f"'{name}' has no '{step.field}' yet in this script")
             return fields[step.field]
         if not isinstance(value, Objects | list):
             return picked(value, step.indices, self.script.work) if step.indices else value
-        position = _position(step)
+        position = position_of(step)
         if isinstance(value, Objects) and position in value.items:
             return Objects({1: value.items[position]})
         if isinstance(value, Objects) or position > len(value):
@@ -707,8 +535,6 @@ class _Reading:
             elif not self.skip(","):
                 rows[-1].append(self.expression())
         self.rows = outer
-        if self.is_idle:
-            return ZERO
         if left == "[":
             return joined([row for row in rows if row], self.script.work)
         self.script.work.take(sum(map(len, rows)))

@@ -13,9 +13,8 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.values import NamedValues
-from swelltree.interop.wecsim.assignments import Assignments, Findings
-from swelltree.interop.wecsim.bodies import relative
-from swelltree.interop.wecsim.hydro_data import HydroData, path_of
+from swelltree.interop.wecsim.assignments import Assignments, Findings, path_of, relative
+from swelltree.interop.wecsim.hydro_data import HydroData
 from swelltree.interop.wecsim.matfile import columns_of, read_mat
 from swelltree.interop.wecsim.script import Script
 
@@ -115,8 +114,8 @@ class Seas:
             )
         if kind in ("noWave", "noWaveCIC"):
             return [], omega
-        headings = specified.numbers("direction", default=[0.0])
-        fractions = specified.numbers("spread", default=[1.0])
+        headings = specified.numbers("direction") or [0.0]
+        fractions = specified.numbers("spread") or [1.0]
         if len(fractions) != len(headings):
             specified.refuse(
                 "spread", f"has {len(fractions)} shares for {len(headings)} directions"
@@ -150,7 +149,7 @@ class Seas:
         spectrum: NamedValues = {"type": "bretschneider", "Hs": height, "Tp": period}
         if word in ("JS", "JONSWAP"):
             gamma = specified.number("gamma")
-            if gamma is None:
+            if not gamma:
                 gamma = _gamma(full_height, period)
                 text = "gamma is not given; WEC-Sim's rule of Hs and Tp."
                 self.findings.comment("studies", "", text)
@@ -162,7 +161,7 @@ class Seas:
             self.findings.comment("studies", "", text)
         even = specified.text("bem.option", "EqualEnergy").lower() == "traditional"
         count = int(specified.number("bem.count", 1000 if even else 500))
-        seed = specified.number("phaseSeed", 0.0)
+        seed = specified.number("phaseSeed")
         sea: NamedValues = {"type": "irregular", "spectrum": spectrum, "components": max(count, 1)}
         sea |= {"spacing": "equal"} if even else {}
         sea["seed"] = int(abs(seed)) if abs(seed) < 2**53 else 0
@@ -182,7 +181,7 @@ class Seas:
         """Ends of the band: those of the script, or of data that reach less far than the sea."""
         specified.use("bem.frequency")
         band = specified.numbers("bem.range", 2)
-        if band is not None and 0 <= band[0] < band[1]:
+        if band and 0 <= band[0] < band[1]:
             return {"omega_min": max(band[0], 1e-3), "omega_max": band[1]}
         low, high = self._data_band()
         # fractions of Bretschneider's energy: 0.05 % below 0.63 and 0.2 % above 5 times the peak
@@ -193,7 +192,6 @@ class Seas:
         return result
 
     def _from_file(self, specified: Assignments, kind: str) -> NamedValues | None:
-        """A sea from a file of its spectrum or its elevation."""
         field = "spectrumFile" if kind == "spectrumImport" else "elevationFile"
         path = path_of(self.folder, specified.text(field))
         if path is None:
@@ -266,9 +264,9 @@ def current_of(waves: list[Assignments]) -> NamedValues | None:
     """The current, by its model: 0 even, 1 by the seventh root of the depth, 2 linear."""
     for specified in waves:
         option = specified.number("current.option", 3.0)
-        speed = specified.number("current.speed", 0.0)
-        beta = math.radians(specified.number("current.direction", 0.0))
-        depth = specified.number("current.depth", 0.0)
+        speed = specified.number("current.speed")
+        beta = math.radians(specified.number("current.direction"))
+        depth = specified.number("current.depth")
         if option == 0 and speed:
             return {"type": "uniform", "speed": speed, "beta": beta}
         if option in (1, 2) and speed and depth > 0:
@@ -306,8 +304,7 @@ def variants_of(script: Script, folder: Path, file: str, findings: Findings) -> 
         for name in ("damping", "stiffness"):
             values = specified.raw(name)
             if isinstance(values, np.ndarray) and values.size > 1:
-                result = specified.numbers(name) or []
-                axes.append([(f"pto({n}).{name}", value) for value in result])
+                axes.append([(f"pto({n}).{name}", value) for value in specified.numbers(name)])
     chosen = list(itertools.islice(itertools.product(*axes), MAX_VARIANTS + 1))
     if len(chosen) > MAX_VARIANTS:
         findings.leave(file, f"PTOs have more than {MAX_VARIANTS} settings; the first are taken.")

@@ -10,17 +10,17 @@ import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.values import NamedValues
-from swelltree.interop.wecsim.assignments import NAMES, Assignments, Findings
+from swelltree.interop.wecsim.assignments import NAMES, Assignments, Findings, path_of, relative
 from swelltree.interop.wecsim.bodies import (
+    Moorings,
     body_forces,
     body_table,
     center_of,
     hull_table,
     names_of,
-    relative,
 )
 from swelltree.interop.wecsim.diagram import MECHANICS, RIM, Block, Diagram
-from swelltree.interop.wecsim.hydro_data import find_hydro, path_of
+from swelltree.interop.wecsim.hydro_data import find_hydro
 from swelltree.interop.wecsim.joints import (
     DOFS,
     REST,
@@ -36,7 +36,6 @@ from swelltree.interop.wecsim.joints import (
     pto_table,
     start_of,
 )
-from swelltree.interop.wecsim.moorings import Moorings
 from swelltree.interop.wecsim.script import Script
 from swelltree.interop.wecsim.seas import Condition, Seas, Settings, current_of
 from swelltree.interop.wecsim.values import Object
@@ -97,7 +96,6 @@ class Translator:
         }
 
     def _empty(self, kind: str, number: int) -> Assignments:
-        """An object of which the script says nothing."""
         return Assignments(kind, number, Object(), self.path.name, self.findings)
 
     def _positive(self, name: str, default: float) -> float:
@@ -161,7 +159,7 @@ class Translator:
         lists: dict[str, list[NamedValues]] = {"bodies": [], "forces": [], "moorings": []}
         for name, (n, body) in bodies.items():
             table = body_table(n, body, name, self.hydro, self.rho)
-            if body.number("nonlinearHydro", 0.0):
+            if body.number("nonlinearHydro"):
                 hull = hull_table(body, self.folder, self.out, centers[name])
                 table |= {"hull": hull} if hull else {}
             lists["bodies"].append(table)
@@ -187,15 +185,15 @@ class Translator:
 
     def _water(self) -> dict[str, float]:
         water = {"rho": self.rho, "g": self.g}
-        depths = [wave.number("waterDepth") for wave in self.objects["waves"].values()]
-        requested = next((depth for depth in depths if depth is not None), None)
-        depth = requested if requested is not None and requested > 0 else math.inf
+        depths = [wave.numbers("waterDepth", 1) for wave in self.objects["waves"].values()]
+        requested = next((depth[0] for depth in depths if depth), math.inf)
+        depth = requested if requested > 0 else math.inf
         if self.hydro.data is not None:
             depth = float(self.hydro.data["water_depth"])
             water["g"] = float(self.hydro.data["g"])
             if abs(water["g"] / self.g - 1.0) > 1e-3:
                 self.findings.comment("water", "", f"g of the hydrodynamic data, not {self.g:g}.")
-            if requested is not None and requested != depth:
+            if math.isfinite(requested) and requested != depth:
                 text = f"depth of the hydrodynamic data; waves.waterDepth is {requested:g} m."
                 self.findings.comment("water", "", text)
         return water | ({"depth": depth} if math.isfinite(depth) else {})
@@ -297,20 +295,20 @@ class Translator:
             table["gaps"] = self.hydro.gaps
         if omega is not None:
             table |= {"radiation": "constant", "radiation_omega": omega}
-        elif not self.simu.number("stateSpace", 0.0):
+        elif not self.simu.number("stateSpace"):
             length = self.simu.number("cicEndTime", 60.0)
             text = f"WEC-Sim convolves over {length:g} s; here the memory is a fitted state space."
             self.findings.comment("hydro", "", text)
-        table["coupling"] = bool(self.simu.number("b2b", 0.0))
+        table["coupling"] = bool(self.simu.number("b2b"))
         meshes = {n: path_of(self.folder, b.text("geometryFile")) for n, b in self.bodies.items()}
         curved = [
             self.names[n]
             for n, body in self.bodies.items()
-            if body.number("nonlinearHydro", 0.0) and (path := meshes[n]) and os.path.isfile(path)
+            if body.number("nonlinearHydro") and (path := meshes[n]) and os.path.isfile(path)
         ]
         if curved:
             table["nonlinear"] = curved
-        yawing = [body.number("yaw.option", 0.0) for body in self.bodies.values()]
+        yawing = [body.number("yaw.option") for body in self.bodies.values()]
         if any(yawing):
             table["frame"] = "yaw"
             text = (
@@ -323,9 +321,9 @@ class Translator:
         return table
 
     def _study(self, condition: Condition) -> NamedValues:
-        if self.simu.number("startTime", 0.0):
+        if self.simu.number("startTime"):
             self.simu.leave("startTime", "runs begin at zero.")
-        step = max(self.simu.number("dtOut", 0.0), self.simu.number("dt", 0.1))
+        step = max(self.simu.number("dtOut"), self.simu.number("dt", 0.1))
         duration = max(self.simu.number("endTime", 500.0), 1e-3)
         study: NamedValues = {"type": "simulate", "name": condition.name, "duration": duration}
         study |= {"output_step": step} if 0 < step < duration else {}

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 MAX_ENTRIES = 1_000_000  # of a matrix
 MAX_WORK = 10_000_000  # entries computed by a script
 MAX_TEXT = 100_000  # characters
+MAX_ITEMS = 10_000  # objects, cells and fields
 
 
 class CannotRead(Exception):
-    """Why a statement cannot be read or carried out."""
+    """Why a statement cannot be read or run."""
 
 
 @dataclass
@@ -113,30 +115,31 @@ def length_of(value: Value | None) -> int:
     return len(value) if isinstance(value, str | list) else getattr(value, "size", 0)
 
 
-def _numbers_of(value: Value, size: int) -> list[int]:
+def _positions(value: Value, size: int) -> np.ndarray:
     """Indices, counted from zero; a colon stands for all of an axis of this size."""
     if isinstance(value, str) and value == ":":
-        return list(range(size))
+        return np.arange(size)
     result = matrix(value).reshape(-1, order="F")
-    if not all(1 <= x <= 1e9 and x == int(x) for x in result):
+    if not ((result >= 1) & (result <= 1e9) & (result == np.floor(result))).all():
         raise CannotRead("an index is not a whole number from 1 on")
-    return [int(x) - 1 for x in result]
+    return result.astype(int) - 1
 
 
 def picked(value: Value, indices: tuple[Value, ...], work: Work) -> np.ndarray:
     """Entries of a matrix."""
     result = matrix(value)
     if len(indices) == 1:
-        chosen = _numbers_of(indices[0], result.size)
-        if any(k >= result.size for k in chosen):
+        chosen = _positions(indices[0], result.size)
+        work.take(chosen.size)
+        if chosen.max(initial=-1) >= result.size:
             raise CannotRead(f"an index is beyond the {result.size} values")
         row = result.reshape(-1, order="F")[chosen]
         column = result.shape[1] == 1 or (isinstance(indices[0], str) and result.shape[0] != 1)
         return row[:, None] if column else row[None, :]
-    rows, columns = (_numbers_of(i, n) for i, n in zip(indices, result.shape, strict=True))
-    if any(k >= result.shape[0] for k in rows) or any(k >= result.shape[1] for k in columns):
+    rows, columns = (_positions(i, n) for i, n in zip(indices, result.shape, strict=True))
+    work.take(rows.size * columns.size)
+    if any(k.max(initial=-1) >= n for k, n in zip((rows, columns), result.shape, strict=True)):
         raise CannotRead(f"an index is beyond the {result.shape[0]} x {result.shape[1]} values")
-    work.take(len(rows) * len(columns))
     return result[np.ix_(rows, columns)]
 
 
@@ -145,7 +148,7 @@ def placed(old: Value | None, indices: tuple[Value, ...], value: Value, work: Wo
     result = np.zeros((0, 0)) if old is None else matrix(old)
     new = matrix(value)
     if len(indices) == 1 and min(result.shape) > 1:
-        chosen = np.unravel_index(_numbers_of(indices[0], result.size), result.shape, order="F")
+        chosen = np.unravel_index(_positions(indices[0], result.size), result.shape, order="F")
         grown = result.copy()
         grown[chosen] = new.reshape(-1, order="F") if new.size > 1 else new[0, 0]
         return grown
@@ -153,12 +156,13 @@ def placed(old: Value | None, indices: tuple[Value, ...], value: Value, work: Wo
         is_column = result.shape[1] == 1 and result.shape[0] > 1
         indices = (indices[0], number(1)) if is_column else (number(1), indices[0])
         result = result if result.size else np.zeros((1, 0))
-    rows, columns = (_numbers_of(i, n) for i, n in zip(indices, result.shape, strict=True))
-    shape = [max([n, *(k + 1 for k in ks)]) for n, ks in zip(result.shape, (rows, columns))]  # noqa: B905
+    rows, columns = (_positions(i, n) for i, n in zip(indices, result.shape, strict=True))
+    ends = rows.max(initial=-1) + 1, columns.max(initial=-1) + 1
+    shape = np.maximum(result.shape, ends).tolist()
     work.take(shape[0] * shape[1])
     grown = np.zeros(shape)
     grown[: result.shape[0], : result.shape[1]] = result
-    block = new.reshape(len(rows), len(columns), order="F") if new.size > 1 else new[0, 0]
+    block = new.reshape(rows.size, columns.size, order="F") if new.size > 1 else new[0, 0]
     grown[np.ix_(rows, columns)] = block
     return grown
 
@@ -181,6 +185,95 @@ def joined(rows: list[list[Value]], work: Work) -> np.ndarray | str:
         raise CannotRead("rows of a matrix differ in length")
     work.take(sum(part.size for part in built))
     return np.concatenate(built, axis=0) if built else np.zeros((0, 0))
+
+
+# --- Names and places
+
+
+class Step(NamedTuple):
+    """What follows a name: a bracket with indices, or a dot with the name of a field."""
+
+    sign: str
+    indices: tuple[Value, ...] = ()
+    field: str = ""
+
+
+class Variables:
+    """Values by name, with objects, fields and cells that are made as they are set."""
+
+    def __init__(self) -> None:
+        self.variables: dict[str, Value] = {}
+        self.work = Work()
+        self.line = 0  # of the statement that sets them
+
+    def put(self, name: str, steps: tuple[Step, ...], value: Value) -> None:
+        """Put a value where a name and its steps lead, and make objects on the way."""
+        if name == "end":
+            raise CannotRead("'end' is not a name")
+        if len(self.variables) > MAX_ITEMS:
+            raise CannotRead("the script has too many names")
+        self.variables[name] = self._with(self.variables.get(name), steps, value)
+
+    def _with(self, old: Value | None, steps: tuple[Step, ...], value: Value) -> Value:
+        """The old value with a new one at the end of the steps."""
+        if not steps:
+            return value
+        old = None if isinstance(old, Unknown) else old
+        first, second = steps[0], steps[1] if len(steps) > 1 else None
+        if first.sign == ".":
+            return self._with_field(old, 1, first.field, steps[1:], value)
+        if first.sign == "{":
+            return self._with_cell(old, position_of(first), steps[1:], value)
+        to_field = second is not None and second.sign == "."
+        if isinstance(old, Objects) or (old is None and (to_field or isinstance(value, Objects))):
+            position = position_of(first)
+            if second is not None and to_field:
+                return self._with_field(old, position, second.field, steps[2:], value)
+            if isinstance(value, Unknown):
+                return old or value
+            if second is not None or not isinstance(value, Objects):
+                raise CannotRead("only objects can be combined with objects")
+            return Objects((old.items if old else {}) | {position: only(value)})
+        if second is not None:
+            raise CannotRead("a matrix has no fields")
+        return value if isinstance(value, Unknown) else placed(old, first.indices, value, self.work)
+
+    def _with_field(
+        self, old: Value | None, position: int, name: str, rest: tuple[Step, ...], value: Value
+    ) -> Objects:
+        if old is not None and not isinstance(old, Objects):
+            raise CannotRead("fields belong to objects")
+        items = dict(old.items) if isinstance(old, Objects) else {}
+        item = items.setdefault(position, Object(line=self.line))
+        if len(item.fields) > MAX_ITEMS:
+            raise CannotRead("an object has too many fields")
+        item.fields[name] = self._with(item.fields.get(name), rest, value)
+        item.lines[name] = self.line
+        return Objects(items)
+
+    def _with_cell(
+        self, old: Value | None, position: int, rest: tuple[Step, ...], value: Value
+    ) -> list[Value]:
+        cells = list(old) if isinstance(old, list) else []
+        self.work.take(position)
+        cells += [np.zeros((0, 0))] * (position - len(cells))
+        cells[position - 1] = self._with(cells[position - 1], rest, value)
+        return cells
+
+
+def only(value: Value) -> Object:
+    """The one object of a name without a number."""
+    if not isinstance(value, Objects) or 1 not in value.items:
+        raise CannotRead("fields belong to objects")
+    return value.items[1]
+
+
+def position_of(step: Step) -> int:
+    """The number of an object or a cell."""
+    result = as_integer(step.indices[-1]) if step.indices else 1
+    if not 1 <= result <= MAX_ITEMS:
+        raise CannotRead(f"an object or a cell cannot have the number {result}")
+    return result
 
 
 # --- Operations and functions; nothing else can be called
@@ -226,43 +319,28 @@ def _product(work: Work, a: Value, b: Value) -> np.ndarray:
     return a @ b
 
 
-def _equal(work: Work, a: Value, b: Value) -> np.ndarray:
-    if isinstance(a, str) or isinstance(b, str):
-        raise CannotRead("texts are compared with strcmp")
-    return _entrywise(np.equal)(work, a, b)
-
-
-def _divided(work: Work, a: Value, b: Value) -> np.ndarray:
-    return _entrywise(np.divide)(work, a, number(scalar(b)))
-
-
-def _raised(work: Work, a: Value, b: Value) -> np.ndarray:
-    return _entrywise(np.power)(work, number(scalar(a)), number(scalar(b)))
-
-
-def _negated(work: Work, a: Value, b: Value) -> np.ndarray:
-    return 1.0 - _equal(work, a, b)
-
-
+_equal, _divide, _power = (_entrywise(act) for act in (np.equal, np.divide, np.power))
 OPERATIONS: dict[str, Act] = {
     "+": _entrywise(np.add),
     "-": _entrywise(np.subtract),
     ".*": _entrywise(np.multiply),
-    "./": _entrywise(np.divide),
-    ".^": _entrywise(np.power),
+    "./": _divide,
+    ".^": _power,
+    "*": _product,
     "<": _entrywise(np.less),
     ">": _entrywise(np.greater),
     "<=": _entrywise(np.less_equal),
     ">=": _entrywise(np.greater_equal),
     "&": _entrywise(np.logical_and),
     "|": _entrywise(np.logical_or),
-    "*": _product,
-    "/": _divided,
-    "^": _raised,
+    "&&": lambda work, a, b: number(is_true(a) and is_true(b)),
+    "||": lambda work, a, b: number(is_true(a) or is_true(b)),
     "==": _equal,
-    "~=": _negated,
-    "!=": _negated,
     ":": _spaced,
+    "~=": lambda work, a, b: 1.0 - _equal(work, a, b),
+    "!=": lambda work, a, b: 1.0 - _equal(work, a, b),
+    "/": lambda work, a, b: _divide(work, a, number(scalar(b))),
+    "^": lambda work, a, b: _power(work, number(scalar(a)), number(scalar(b))),
 }
 
 

@@ -318,7 +318,11 @@ class Controllers(
         values = []
         for controller, x in zip(self.controllers, self.parts(now.internal), strict=True):
             if controller.sample_time is not None:
-                values.append((controller.sample_time * x[-1] - now.t)[None])
+                due = controller.sample_time * x[-1]
+                xp = namespace(due, now.t)
+                # a product that is fused with the difference is not rounded: it may lie behind due
+                left = xp.where(now.t >= due, xp.minimum(due - now.t, 0.0), due - now.t)
+                values.append(left[None])
             elif controller.surfaces is not None:
                 requested = requested_from(model, now, controller, x)
                 xp = namespace(requested)

@@ -48,7 +48,6 @@ class Slider:
     full: bool = False
 
     def as_text(self) -> NamedValues:
-        """For the page."""
         return asdict(self)
 
     def checked(self, value: object) -> float:
@@ -155,7 +154,6 @@ def _value_at(run: SteppedRun, path: str) -> object:
 
 
 def _split(name: str) -> tuple[str, tuple[int, ...]]:
-    """Path and place of a name."""
     found = PLACE.fullmatch(name)
     if found is None:
         return name, ()

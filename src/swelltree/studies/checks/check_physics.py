@@ -165,7 +165,7 @@ def _stability(linear: LinearModel) -> Iterator[Finding]:
             yield Finding(
                 "error",
                 "unstable",
-                f"the equilibrium is unstable in {where}: it will capsize or run away, doubling "
+                f"the equilibrium is unstable in {where}: it will capsize or diverge, doubling "
                 f"about every {np.log(2) / np.sqrt(-value):.2g} s. {_cure(where)}",
                 {"growth": float(np.sqrt(-value))},
             )

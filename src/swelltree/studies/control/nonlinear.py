@@ -180,7 +180,7 @@ def nonlinear_control(
     notes = [reduced.nodes.slower()]
     if stops:
         notes.append(
-            f"End stops have soft tips of {100 * TIPS[-1]:g} % of their distance in the search."
+            f"End stops are smoothed over {100 * TIPS[-1]:g} % of their distance in the search."
         )
     solution = ControlSolution(
         response, optimum, program, goal, passive, bodies, spent, tuple(notes)

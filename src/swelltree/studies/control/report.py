@@ -65,7 +65,7 @@ class ControlReport:
             small = int((self.hankel < 1e-3 * self.hankel[0]).sum())
             sentences.append(
                 f"Hankel singular values from {self.hankel[0]:.3g} to {self.hankel[-1]:.3g}; "
-                f"{small} are below a thousandth of the largest."
+                f"{small} are below a thousandth of the maximum."
             )
         return tuple(sentences)
 

@@ -132,8 +132,8 @@ def _half_a_turn(result: xr.Dataset) -> Iterator[Finding]:
                 "warning",
                 "bushing",
                 f"bushing '{name}' is turned by {np.degrees(np.nanmax(turn)):.0f} degrees, from "
-                f"t = {when:.4g} s on near half a turn: beyond it its moment jumps to the other "
-                "side. Use a joint with a JointForce, which counts turns, or stiffen it.",
+                f"t = {when:.4g} s on near half a turn: beyond it its moment changes sign. Use a "
+                "joint with a JointForce, which counts turns, or stiffen it.",
                 {"turn": float(np.nanmax(turn))},
             )
 
@@ -152,8 +152,8 @@ def _wandered(
         yield Finding(
             "warning",
             "linear range",
-            f"body '{name}' went {gone:.3g} m from its mean place, {gone / length:.2g} of the "
-            "wave's length, but its excitation was that of the mean place. Use "
+            f"body '{name}' went {gone:.3g} m from its mean position, {gone / length:.2g} of the "
+            "wave's length, but its excitation was that of the mean position. Use "
             "simulate(..., excitation='moving').",
             {"distance": gone},
         )

@@ -189,7 +189,8 @@ def _corners(task: Task, options: Options) -> Tree:
     if divided and not aliased.size:
         warn_user(
             f"step {step:g} s is too long for a function of time in this model: in {divided} steps "
-            "it does what its values at their ends and middles do not show. Give a shorter step."
+            "its values at the ends and midpoints of the steps do not resolve it. Give a shorter "
+            "step."
         )
     return padded_corners(np.concatenate([known, aliased]))
 

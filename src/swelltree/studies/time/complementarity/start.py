@@ -168,8 +168,8 @@ def to_rest(
     if not _came(rest):
         warn_user(
             f"equilibrium: after {rest.steps} steps {_mover(still, rest)} still moves by "
-            f"{rest.moved:.2g} m or rad from one to the next; what was reached is taken. Hold it "
-            "against the force that moves it, or describe it nearer to its equilibrium."
+            f"{rest.moved:.2g} m or rad from one to the next; the last state is used. Restrain "
+            "it, or describe it nearer to its equilibrium."
         )
     return rest
 
