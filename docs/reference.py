@@ -79,7 +79,7 @@ TOPICS = {
         "equilibrium_traced modes modes_traced line_modes rao response steady_state state_space "
         "operability mooring_stiffness offset_curve linear_and_nonlinear check_physics",
     ),
-    "design": ("Design", "gradient mean_of rms_of smooth_max_of"),
+    "design": ("Design", "gradient optimise mean_of rms_of smooth_max_of"),
     "control": (
         "Control",
         "optimal_control control_report with_mpc excitation_observer controlled replayed "

@@ -35,6 +35,7 @@ _MODULES = (
     "multibody.combinations",
     "pto.control_models",
     "pto.many_cases",
+    "pto.gradients",
     "hydro.hinge_barge",
     "mooring.lines",
     "mooring.moored",

@@ -93,6 +93,7 @@ if TYPE_CHECKING:
     from swelltree.studies.design.objectives import mean_of as mean_of
     from swelltree.studies.design.objectives import rms_of as rms_of
     from swelltree.studies.design.objectives import smooth_max_of as smooth_max_of
+    from swelltree.studies.design.optimise import optimise as optimise
     from swelltree.studies.linear.line_modes import line_modes as line_modes
     from swelltree.studies.linear.modes import modes as modes
     from swelltree.studies.linear.modes import modes_traced as modes_traced
@@ -181,6 +182,7 @@ _NAMES = {
     "swelltree.studies.batch.batch": "simulate_batch",
     "swelltree.studies.statics.equilibrium": "equilibrium equilibrium_traced",
     "swelltree.studies.design.gradient": "gradient",
+    "swelltree.studies.design.optimise": "optimise",
     "swelltree.studies.design.objectives": "mean_of rms_of smooth_max_of",
     "swelltree.studies.linear.line_modes": "line_modes",
     "swelltree.studies.linear.modes": "modes modes_traced",

@@ -63,6 +63,7 @@ def engines(monkeypatch, request):
         pytest.param("slow_drift", marks=[needs_bem, slow]),
         pytest.param("moored_chain", marks=slow),
         pytest.param("optimal_control", marks=slow),
+        pytest.param("optimise_pto", marks=slow),
         pytest.param("learning_controller", marks=slow),
         pytest.param("control_oriented_barges", marks=slow),
         pytest.param("periodic_barge", marks=slow),

@@ -297,6 +297,26 @@ class GradientOptions(Sampling, SolverOptions, Provenance, total=False):
     again on the way back."""
 
 
+class OptimiseOptions(GradientOptions, total=False):
+    """Options of `optimise`."""
+
+    maximise: Annotated[Flag, Option(False)]
+    """search the largest value of the objective, not the least."""
+    weights: Annotated["Sequence[float] | None", Option(file=PYTHON_ONLY)]
+    """of the seas in the objective, e.g. hours of the year; all the same if not given."""
+    method: Annotated[str, Option("SLSQP", file=PYTHON_ONLY)]
+    """of scipy: "SLSQP", "L-BFGS-B" (bounds only) or "trust-constr"."""
+    tol: Annotated[Number, Option(1e-6, positive=True)]
+    """relative change of the objective at which the search ends; of trust-constr the size of the
+    scaled gradient."""
+    max_iterations: Annotated[Count, Option(50)]
+    """of the search."""
+    checkpoint: Annotated["str | Path | None", Option(file=PYTHON_ONLY)]
+    """file that keeps every evaluation."""
+    resume: Annotated[bool, Option(False, file=PYTHON_ONLY)]
+    """go on with the evaluations of that file."""
+
+
 class ComparedOptions(SimulateOptions, total=False):
     """Options of `linear_and_nonlinear`."""
 

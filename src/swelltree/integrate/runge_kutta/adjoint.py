@@ -159,8 +159,11 @@ def sources_within(which: np.ndarray, x: np.ndarray, slopes: np.ndarray, count: 
         count: steps.
     """
     result = np.zeros((count, TERMS, slopes.shape[1]))
-    for k, weight in enumerate(_weights(x[:, None])):
-        np.add.at(result[:, k], which, weight * slopes)
+    if len(which):
+        # samples of a step follow one another
+        steps, first = np.unique(which, return_index=True)
+        parts = np.stack([weight * slopes for weight in _weights(x[:, None])], axis=1)
+        result[steps] = np.add.reduceat(parts, first, axis=0)
     return result
 
 

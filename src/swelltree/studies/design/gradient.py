@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 import numpy as np
 
@@ -19,10 +21,11 @@ from swelltree.describe.options import (
 from swelltree.describe.values import NamedValues
 from swelltree.hydro.linear.radiation import radiation_memory
 from swelltree.integrate.runge_kutta.explicit import TABLEAUS
-from swelltree.jit import Array, Tree, jax, jnp, shapes_of
+from swelltree.jit import Array, Tree, jax, jnp, shapes_of, structure_of
 from swelltree.model.capabilities import HasEvents, having
 from swelltree.model.model import Model, Pose
 from swelltree.model.solved import coupled_effect
+from swelltree.multibody.formulations import Formulation
 from swelltree.multibody.formulations.equations import event_count, observe
 from swelltree.results.sea import finished, labels_of
 from swelltree.results.statistics import settled_time
@@ -35,7 +38,7 @@ from swelltree.studies.design.adjoint import (
     observer,
     recorded,
 )
-from swelltree.studies.design.chain import Chain, RunOf, chain_of
+from swelltree.studies.design.chain import Chain, Changes, RunOf, Varied, chain_of
 from swelltree.studies.design.objectives import ChannelObjective, Objective, window_weights
 from swelltree.studies.design.parameters import Design, unit_of
 from swelltree.studies.options import study_of_model
@@ -47,20 +50,23 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
+MAX_GOALS = 16  # compiled objectives
+
+
 @dataclass(frozen=True)
-class Slope:
-    """An objective and its derivatives, as numbers.
+class Slopes:
+    """Objectives of a run and their derivatives, as numbers.
 
     Args:
-        value: of the objective.
+        values: of the objectives (g,).
         chain: of the parameters.
-        derivative: by each of them (p,).
+        derivatives: by each of them (g, p).
         record: of the run.
     """
 
-    value: float
+    values: np.ndarray
     chain: Chain
-    derivative: np.ndarray
+    derivatives: np.ndarray
     record: Recorded
 
 
@@ -92,22 +98,23 @@ def gradient(
             model ("pto.damping"), numbers of the sea ("sea.spectrum.Hs").
     """
     requested: NamedValues = {**options}
-    found = slope_of(Design(model, sea), objective, parameters, requested)
-    return _to_dataset(Design(model, sea), objective, found, requested)
+    design = Design(model, sea)
+    names = (parameters,) if isinstance(parameters, str) else tuple(parameters)
+    found = slopes_of(design, (objective,), names, requested)
+    return _to_dataset(design, objective, found, requested)
 
 
-def slope_of(
-    design: Design, objective: Objective, parameters: Sequence[str] | str, options: NamedValues
-) -> Slope:
-    """The objective of a design and its derivatives.
+def slopes_of(
+    design: Design, objectives: Sequence[Objective], names: Sequence[str], options: NamedValues
+) -> Slopes:
+    """Objectives of a design and their derivatives, all by one run.
 
     Args:
         design: model and sea.
-        objective: as of `gradient`.
-        parameters: names.
+        objectives: as of `gradient`.
+        names: of parameters.
         options: all of `GradientOptions`.
     """
-    names = (parameters,) if isinstance(parameters, str) else tuple(parameters)
     if not names:
         raise SwelltreeError("gradient: no parameters are given. Give e.g. ['pto.damping'].")
     for name in names:
@@ -117,13 +124,17 @@ def slope_of(
     check_differentiable(run.task)
     chain = chain_of(run, names, run_options)
     record = recorded(run, options["memory"])
-    value, slopes, slope = Goal(record, chain, objective, options["settled"]).slopes()
-    lam, more = followed_back(record, chain.varied, chain.changes, chain.theta, slopes)
-    return Slope(value, chain, chain.of(slope + more, lam), record)
+    values, derivatives = [], []
+    for objective in objectives:
+        value, slopes, slope = Goal(record, chain, objective, options["settled"]).slopes()
+        lam, more = followed_back(record, chain.varied, chain.changes, chain.theta, slopes)
+        values.append(value)
+        derivatives.append(chain.of(slope + more, lam))
+    return Slopes(np.array(values), chain, np.array(derivatives), record)
 
 
 def value_of(design: Design, objective: Objective, options: NamedValues) -> float:
-    """The objective of a design alone, as `slope_of`."""
+    """The objective of a design alone, as `slopes_of`."""
     run = RunOf.prepared(design, _of_run(options))
     check_differentiable(run.task)
     record = recorded(run, 0.0)
@@ -167,6 +178,23 @@ def event_words(model: Model) -> str:
     return listed([f"'{name}'" for effect in watching for name in effect.names])
 
 
+class _Compiled(NamedTuple):
+    """An objective as a function of raw channels, compiled.
+
+    Args:
+        names: of the raw channels that it needs.
+        value: ``value(some, theta, args, datum, times, weight)``.
+        slopes: the same with derivatives in the first two.
+    """
+
+    names: tuple[str, ...]
+    value: Callable[..., Array]
+    slopes: Callable[..., tuple[Array, tuple[dict[str, Array], Array]]]
+
+
+_compiled: OrderedDict[Hashable, _Compiled] = OrderedDict()
+
+
 class Goal:
     """An objective of the samples of a recorded run.
 
@@ -183,43 +211,38 @@ class Goal:
         run, times = record.run, record.times
         task, model = run.task, run.model
         problem, how = problem_of(task.model, task.formulation), task.formulation
-
-        def everything(model: Model, t: Array, y: Tree) -> dict[str, Array]:
-            return observe(model, how, t, y)
-
-        shapes = shapes_of(everything, model, np.zeros(()), record.like)
         ramp = 0.0 if task.waves is None else float(task.waves.ramp)
         first = settled_time(times, ramp) if settled is None else float(settled)
-        weight = window_weights(times, first)
-        function = (
-            objective.of_model(model, labels_of(model, shapes))
-            if isinstance(objective, ChannelObjective)
-            else objective
-        )
+        datum, _ = task.datum_at(float(times[0]), _FIRST)
+        from_model = datum is task.model.datum
+        self.args = (model, chain.changes)
+        fixed = None if from_model or datum is _FIRST else datum
+        self.about = self.args, fixed, times, window_weights(times, first)
+        self.record, self.chain = record, chain
+
+        shapes = shapes_of(_channels_of(how), model, np.zeros(()), record.like)
         known = {name: (len(times), *x.shape) for name, x in shapes.items()}
-        args = (model, chain.changes)
-
-        def goal(some: dict[str, Array], theta: Array) -> Array:
-            raw = {name: some.get(name, jnp.zeros(shape)) for name, shape in known.items()}
-            here = chain.varied(args, theta)
-            pose = Pose(raw["position"][0], raw["rotation"][0])
-            datum, _ = task.datum_at(float(times[0]), pose)
-            channels = finished(here.replace(datum=datum), raw)
-            result = jnp.asarray(function(channels | {"time": times, "weight": weight}))
-            if result.shape != ():
-                raise SwelltreeError(
-                    f"objective: it gives an array of shape {result.shape}. Give one number, e.g. "
-                    "a mean, a sum or one entry."
-                )
-            return result
-
-        self.record, self.chain, self.goal, self.args = record, chain, goal, args
-        names = _needed(goal, known, chain.theta)
+        key = objective, chain.varied, datum is _FIRST, from_model, structure_of(self.args)
+        key = *key, tuple(known.items()), len(chain.theta)
+        if key not in _compiled:
+            function = (
+                objective.of_model(model, labels_of(model, shapes))
+                if isinstance(objective, ChannelObjective)
+                else objective
+            )
+            goal = _goal_of(function, chain.varied, known, datum is _FIRST)
+            names = _needed(goal, known, (chain.theta, *self.about))
+            both = jax.jit(jax.value_and_grad(goal, argnums=(0, 1)))
+            while len(_compiled) >= MAX_GOALS:
+                _compiled.popitem(last=False)
+            _compiled[key] = _Compiled(names, jax.jit(goal), both)
+        self.compiled = _compiled[key]
+        names = self.compiled.names
         self.seen = Seen(problem, how, names, run.stepper.free, chain.varied)
         self.blocks = [slice(k, k + SAMPLES) for k in range(0, len(times), SAMPLES)]
         raw: dict[str, list[np.ndarray]] = {name: [] for name in names}
         for block in self.blocks:
-            found = observer(self.seen)(args, record.like, chain.theta, *self._rows(block))
+            found = observer(self.seen)(self.args, record.like, chain.theta, *self._rows(block))
             for name in names:
                 raw[name].append(np.asarray(found[name])[: len(times[block])])
         self.channels = {name: np.concatenate(parts) for name, parts in raw.items()}
@@ -230,12 +253,12 @@ class Goal:
 
     def value(self) -> float:
         """The objective."""
-        return float(jax.jit(self.goal)(self.channels, self.chain.theta))
+        return float(self.compiled.value(self.channels, self.chain.theta, *self.about))
 
     def slopes(self) -> tuple[float, np.ndarray, np.ndarray]:
         """The objective, its derivatives in the values at the samples, and in theta beside them."""
-        both = jax.jit(jax.value_and_grad(self.goal, argnums=(0, 1)))
-        value, (of_channels, slope) = both(self.channels, self.chain.theta)
+        found = self.compiled.slopes(self.channels, self.chain.theta, *self.about)
+        value, (of_channels, slope) = found
         slope, slopes = np.array(slope), []
         for block in self.blocks:
             here = {name: _padded(np.asarray(x)[block], 0.0) for name, x in of_channels.items()}
@@ -244,6 +267,49 @@ class Goal:
             slope = np.asarray(slope)
             slopes.append(np.asarray(found)[: len(self.record.times[block])])
         return float(value), np.concatenate(slopes), slope
+
+
+@functools.lru_cache(maxsize=16)
+def _channels_of(how: Formulation) -> Callable[[Model, Array, Tree], dict[str, Array]]:
+    """All channels of an instant; one function for each formulation, so that shapes are known."""
+    return lambda model, t, y: observe(model, how, t, y)
+
+
+_FIRST = Pose(np.zeros((0, 3)), np.zeros((0, 3, 3)))  # stands for the pose at the first sample
+
+
+def _goal_of(
+    function: Callable[[dict[str, Array]], Array],
+    varied: Varied,
+    known: dict[str, tuple[int, ...]],
+    from_first: bool,
+) -> Callable[..., Array]:
+    """An objective as a function of raw channels and of theta."""
+
+    def goal(
+        some: dict[str, Array],
+        theta: Array,
+        args: tuple[Model, Changes],
+        datum: Pose | None,
+        times: Array,
+        weight: Array,
+    ) -> Array:
+        raw = {name: some.get(name, jnp.zeros(shape)) for name, shape in known.items()}
+        model = varied(args, theta)
+        if from_first:
+            datum = Pose(raw["position"][0], raw["rotation"][0])
+        if datum is not None:
+            model = model.replace(datum=datum)
+        channels = finished(model, raw)
+        result = jnp.asarray(function(channels | {"time": times, "weight": weight}))
+        if result.shape != ():
+            raise SwelltreeError(
+                f"objective: it gives an array of shape {result.shape}. Give one number, e.g. a "
+                "mean, a sum or one entry."
+            )
+        return result
+
+    return goal
 
 
 def _padded(rows: np.ndarray, fill: float | None = None) -> np.ndarray:
@@ -256,11 +322,11 @@ def _padded(rows: np.ndarray, fill: float | None = None) -> np.ndarray:
 
 
 def _needed(
-    goal: Callable[..., Array], known: dict[str, tuple[int, ...]], theta: np.ndarray
+    goal: Callable[..., Array], known: dict[str, tuple[int, ...]], others: tuple[Tree, ...]
 ) -> tuple[str, ...]:
     """Names of the raw channels that an objective depends on."""
     like = {name: jax.ShapeDtypeStruct(shape, float) for name, shape in known.items()}
-    traced = jax.make_jaxpr(goal)(like, theta).jaxpr
+    traced = jax.make_jaxpr(goal)(like, *others).jaxpr
     used = {var for var in traced.outvars if not hasattr(var, "val")}
     for eqn in reversed(traced.eqns):
         if used & set(eqn.outvars):
@@ -269,7 +335,7 @@ def _needed(
 
 
 def _to_dataset(
-    design: Design, objective: Objective, found: Slope, options: NamedValues
+    design: Design, objective: Objective, found: Slopes, options: NamedValues
 ) -> xr.Dataset:
     import xarray as xr
 
@@ -289,11 +355,12 @@ def _to_dataset(
         "compilation": "central differences of fourth order of the compiled arrays alone; the fit "
         "of the radiation memory is held",
     }
-    relative = found.derivative * values / found.value if found.value else np.nan * values
+    value, derivative = float(found.values[0]), found.derivatives[0]
+    relative = derivative * values / value if value else np.nan * values
     return xr.Dataset(
         {
-            "objective": ((), found.value),
-            "derivative": ("parameter", found.derivative),
+            "objective": ((), value),
+            "derivative": ("parameter", derivative),
             "value": ("parameter", values),
             "relative": ("parameter", relative),
         },

@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -41,10 +41,16 @@ class Design:
     Args:
         model: compiled.
         sea: described or realised, or None.
+        memo: models of changed descriptions, which designs in other seas share.
     """
 
     model: Model
     sea: AnySea | None
+    memo: dict[tuple, Model | None] = field(default_factory=dict, compare=False, repr=False)
+
+    def in_sea(self, sea: AnySea | None) -> Design:
+        """The same model in another sea."""
+        return replace(self, sea=sea)
 
     def value(self, name: str) -> np.ndarray:
         """The number or row of numbers of that name."""
@@ -63,8 +69,11 @@ class Design:
         others = {k: x for k, x in values.items() if k not in paths and k not in of_sea}
         model, sea = self.model, self.sea
         if paths:
-            changed = self._compiled(paths)
-            model = merged(model, self._base, changed, paths)
+            key = tuple((name, np.asarray(x).tobytes()) for name, x in sorted(paths.items()))
+            found = self.memo.get(key)
+            if found is None:
+                found = self.memo[key] = merged(model, self._base, self._compiled(paths), paths)
+            model = found
         if others:
             model = model.with_values(others)
         for name, x in of_sea.items():
@@ -72,17 +81,26 @@ class Design:
             sea = with_number_below(sea, name, x.tolist())
         return Design(model, sea)
 
-    @functools.cached_property
+    @property
     def _base(self) -> Model:
-        return self._compiled({})
+        """The model of the described numbers."""
+        if ("base",) not in self.memo:
+            self.memo["base",] = self._compiled({})
+        base = self.memo["base",]
+        assert base is not None
+        return base
 
-    @functools.cached_property
+    @property
     def _bare(self) -> Model | None:
         """The model without memory, where that is fitted; None where nothing is fitted."""
         again = self.model.described.again
-        if fitted_memory(self.model) is None or not isinstance(again, functools.partial):
-            return None
-        return again(self.model.described.specified, radiation="none")
+        if ("bare",) not in self.memo:
+            fitted = fitted_memory(self.model) is not None
+            bare = None
+            if fitted and isinstance(again, functools.partial):
+                bare = again(self.model.described.specified, radiation="none")
+            self.memo["bare",] = bare
+        return self.memo["bare",]
 
     def _compiled(self, paths: Mapping[str, np.ndarray]) -> Model:
         described = self.model.described
@@ -100,7 +118,9 @@ class Design:
         # added mass of resonances above the band belongs to the fit
         above = np.asarray(self.model.added_mass) - np.asarray(self._bare.added_mass)
         return new.replace(
-            added_mass=np.asarray(new.added_mass) + above, users_code=self.model.users_code
+            added_mass=np.asarray(new.added_mass) + above,
+            users_code=self.model.users_code,
+            described=new.described.knowing(system, described.again),
         )
 
 
