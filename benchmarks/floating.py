@@ -12,12 +12,9 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from chain import best_of, report
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
 
 Job = tuple[Any, Any, float, float]  # model, wave, duration [s], published times real time
 

@@ -1,7 +1,7 @@
 """Pages of the reference, written from the package itself when the documentation is built.
 
 Public names by topic as users write them (`sw.Body`), the command line, the keys of case files
-(from their schema), the variables of results (from their labels), and every error sentence.
+(from their schema), the variables of results (from their labels), and every error message.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ TOPICS = {
         "polyester mooring_polyester nylon polypropylene "
         "Seabed DepthGrid SeabedContact Winch ConstantTension HeaveCompensation Operation Stage",
     ),
-    "waters": (
+    "environment": (
         "Water, current, wind",
         "Water UniformCurrent PowerLawCurrent CurrentTable CurrentGrid FlowField Wind",
     ),
@@ -58,7 +58,7 @@ TOPICS = {
         "read_record from_wavespectra to_wavespectra",
     ),
     "systems": (
-        "Systems, cases, ready systems",
+        "Systems, cases, example devices",
         "System Topology Case load loads case_schema SimulateStudy EquilibriumStudy ModesStudy "
         "RaoStudy ResponseStudy SteadyStateStudy OptimalControlStudy OperabilityStudy "
         "ChannelLimit gallery SwelltreeError SwelltreeWarning",
@@ -79,6 +79,7 @@ TOPICS = {
         "equilibrium_traced modes modes_traced line_modes rao response steady_state state_space "
         "operability mooring_stiffness offset_curve linear_and_nonlinear check_physics",
     ),
+    "design": ("Design", "gradient mean_of rms_of smooth_max_of"),
     "control": (
         "Control",
         "optimal_control control_report with_mpc excitation_observer controlled replayed "
@@ -96,6 +97,7 @@ TOPICS = {
         "export",
     ),
     "interchange": ("Files of other codes", "read_moordyn write_moordyn read_moorpy read_wecsim"),
+    "simulators": ("Devices in other simulators", "export_fmu export_c"),
 }
 RETURNED = {  # what public names give back, and what a dataset is asked
     "studies": [
@@ -121,12 +123,11 @@ OF_DESCRIPTIONS = (
     "replace",
     "topology",
 )  # methods that users call; the others serve compiling
-ROOMS = ("system", "model", "compiler", "effects", "formulations", "hydro", "waves", "studies",
-         "solvers", "two_step", "results", "views", "campaigns", "interchange")  # fmt: skip
+MADE_BY_FUNCTIONS = {"Model"}  # public classes that users do not construct
 
 
 def topic_names() -> dict[str, list[str]]:
-    """Names on the page of each topic; a public name that stands nowhere is on that of studies."""
+    """Names on the page of each topic; a name without a topic is on that of studies."""
     names = {topic: text.split() for topic, (_, text) in TOPICS.items()}
     placed = {name for page in names.values() for name in page}
     names["studies"] += [name for name in sw.__all__ if name not in placed]
@@ -141,11 +142,11 @@ def write(folder: Path) -> None:
         "command_line": command_line(),
         "case_keys": case_keys(),
         "result_variables": result_variables(),
-        "sentences": sentences_page(),
+        "messages": messages_page(),
     }
     for name, text in pages.items():
         file = folder / f"{name}.rst"
-        if not file.exists() or file.read_text() != text:  # pages that stay are not built again
+        if not file.exists() or file.read_text() != text:  # Sphinx skips pages that did not change
             file.write_text(text)
 
 
@@ -179,7 +180,10 @@ def entry(name: str, item: Any, before: str = "sw.") -> str:
     if not inspect.isclass(item) and not callable(item):
         return f".. py:data:: {before}{name}\n\n{_indented(_about_value(item))}\n"
     kind = "class" if inspect.isclass(item) else "function"
-    head = f".. py:{kind}:: {before}{name}{_signature(item)}\n\n"
+    built = not before or name in MADE_BY_FUNCTIONS
+    head = (
+        f".. py:{kind}:: {before}{name}{'' if built and kind == 'class' else _signature(item)}\n\n"
+    )
     body = _docstring(item)
     if kind == "class":
         body += "".join(_method(item, method) for method in _methods(item))
@@ -187,7 +191,7 @@ def entry(name: str, item: Any, before: str = "sw.") -> str:
 
 
 def _members(module: Any) -> list[str]:
-    """Public functions and classes of a module, imported ones left out unless it says so."""
+    """Public functions and classes of a module; imported ones only if `__all__` lists them."""
     known = getattr(module, "__all__", None)
     if known is not None:
         return list(known)
@@ -204,7 +208,7 @@ def _about_value(item: Any) -> str:
 
 
 def _signature(item: Any) -> str:
-    """Names and defaults; what each may be stands in the text."""
+    """Names and defaults; types are in the text."""
     try:
         parameters = list(inspect.signature(item).parameters.values())
     except (TypeError, ValueError):
@@ -223,12 +227,12 @@ def _docstring(item: Any) -> str:
 
 
 def _plain_bars(text: str) -> str:
-    """|U| is a size here, not a substitution."""
+    """|U| is an absolute value here, not a substitution."""
     return re.sub(r"\|(\w+)\|", r"\\|\1\\|", text)
 
 
 def _methods(cls: type) -> list[str]:
-    """Public methods and properties that the package itself gives a class."""
+    """Public methods and properties that the package itself defines."""
     from swelltree.describe.spec import Description
 
     described = issubclass(cls, Description)
@@ -309,7 +313,7 @@ def case_keys() -> str:
 
 
 def _choices(part: dict[str, Any]) -> list[dict[str, Any]]:
-    """Tables that may stand at a place of the file."""
+    """Tables that are possible at a key of the file."""
     part = part.get("items", part)
     rows = part.get("oneOf") or part.get("anyOf") or [part]
     return [row for row in rows if "properties" in row]
@@ -353,9 +357,9 @@ def result_variables() -> str:
     from swelltree.model.channels import CHANNELS
 
     text = _heading("Variables of results", "=")
-    text += "What a run reports, by name; dimensions come after ``time``.\n\n"
+    text += "Variables of the dataset of a run; the dimensions follow ``time``.\n\n"
     text += ".. list-table::\n   :header-rows: 1\n   :widths: 25 25 15 35\n\n"
-    rows = [("variable", "dimensions", "unit", "what it is")]
+    rows = [("variable", "dimensions", "unit", "meaning")]
     for label in sorted(CHANNELS.values()):
         frame = f"; {label.frame}" if label.frame else ""
         rows.append((label.name, ", ".join(label.dims), label.units, label.long_name + frame))
@@ -365,21 +369,19 @@ def result_variables() -> str:
     return text
 
 
-# sentences
+# messages
 
 
-def sentences() -> dict[str, list[str]]:
-    """Every error sentence of each room; "..." stands for what a message fills in."""
+def messages() -> dict[str, list[str]]:
+    """Every error message of each package; "..." stands for inserted values."""
     result: dict[str, list[str]] = {}
-    for room in ROOMS:
-        rows: list[str] = []
-        for file in sorted((SOURCE / room).rglob("*.py")):
-            rows += _sentences_of(ast.parse(file.read_text()))
-        result[room] = sorted(set(rows), key=str.lower)
-    return result
+    for file in sorted(SOURCE.rglob("*.py")):
+        package = file.relative_to(SOURCE).parts[0].removesuffix(".py")
+        result.setdefault(package, []).extend(_messages_of(ast.parse(file.read_text())))
+    return {package: sorted(set(rows), key=str.lower) for package, rows in result.items() if rows}
 
 
-def _sentences_of(tree: ast.AST) -> Iterator[str]:
+def _messages_of(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or not node.args:
             continue
@@ -402,16 +404,13 @@ def _text(node: ast.expr) -> str:
     return "..."
 
 
-def sentences_page() -> str:
-    """All sentences, room by room, as they are written."""
-    text = _heading("Error sentences", "=")
-    text += (
-        "Each names the item, the value and what to do; ``...`` stands for what is filled in.\n"
-        "On the command line such a sentence ends with exit code 2.\n\n"
-    )
-    for room, rows in sentences().items():
-        if rows:
-            text += _heading(room) + "::\n\n" + _indented("\n".join(_wrapped(rows))) + "\n"
+def messages_page() -> str:
+    """All error messages, by package."""
+    text = _heading("Error messages", "=")
+    text += "Each names the item, the value and what to do; ``...`` stands for inserted values.\n"
+    text += "On the command line an error ends with exit code 2.\n\n"
+    for package, rows in messages().items():
+        text += _heading(package) + "::\n\n" + _indented("\n".join(_wrapped(rows))) + "\n"
     return text
 
 

@@ -1,7 +1,7 @@
-"""A barge is rolled over by a push and rolls in beam waves.
+"""A barge capsizes after a push, and rolls in beam waves.
 
-Buoyancy acts on the actual wetted hull, so the barge may turn right round. In still water it
-stores energy: what the budget misses is the error of the time stepping.
+Buoyancy acts on the actual wetted hull, so the barge may turn upside down. In still water it stores
+energy, and the energy residual is the error of the time integration.
 """
 
 import numpy as np
@@ -31,7 +31,7 @@ def main() -> None:
         assert lost < 1e-4
 
     # the righting arm changes sign at the angle of vanishing stability, which linear theory
-    # does not know
+    # does not have
     model = sw.compile(barge(0.0), nonlinear=True)
     waves = sw.RegularWave(height=3.0, period=7.0, beta=np.pi / 2, ramp=7.0)
     run = sw.simulate(model, waves, duration=60.0)

@@ -1,6 +1,6 @@
 """A submerged sphere on a spring and damper to the seabed (CETO), in heave, linear.
 
-Sphere of 3.5 m radius, centre 7 m under the surface of 20 m of water; Wuillaume et al. (2017),
+Sphere of 3.5 m radius, centre 7 m below the surface, water depth 20 m; Wuillaume et al. (2017),
 section 6.1.
 """
 

@@ -1,7 +1,7 @@
-"""Two hinged barges for control: a small linear model, and the force of the sea from sensors.
+"""Two hinged barges for control: a small linear model, and wave forces estimated from sensors.
 
 The barges of Ó Catháin et al. (2006) without the damping plate, on a pivot. The model is exported
-to python-control, reduced, and made into a Kalman filter that estimates the wave moments on both
+to python-control, reduced, and used in a Kalman filter that estimates the wave moments on both
 hinges from noisy angles and rates, in an irregular sea.
 """
 
@@ -30,7 +30,7 @@ def main() -> None:
     print(*small.notes, sep="\n")
     assert small.nstates < plant.nstates / 2
 
-    # what sensors on the hinges would show
+    # what sensors on the hinges would measure
     times = STEP * np.arange(3001)
     run = sw.simulate(model, sea(5), times=times, progress=False)
     motion = [run[key].sel(coordinate=JOINTS) for key in ("joint_coordinate", "joint_rate")]

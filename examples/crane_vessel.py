@@ -1,10 +1,10 @@
 """A crane vessel lowers a manifold through the splash zone to the seabed, in an irregular sea.
 
-The ship floats free with hydrodynamic data of its own, holds its place by soft positioning, slews
-the crane out and pays out 40 m of rope by a winch with active heave compensation. The load goes
-through the surface (buoyancy, added mass, slamming and drag by depth) and lands on the seabed.
-Reported are hook load, clearances, snap loads and the speed of landing; then the same for several
-sea states as a table of operability.
+The ship floats freely, with its own hydrodynamic data and soft station keeping. It slews the crane
+out and pays out 40 m of rope by a winch with active heave compensation. The load passes through the
+surface (buoyancy, added mass, slamming and drag as functions of depth) and lands on the seabed. The
+results are hook load, clearances, snap loads and landing speed, and the operability in several sea
+states.
 """
 
 import warnings

@@ -1,8 +1,8 @@
 """A flap that drives a flywheel through a gear, with a brake on the fast shaft.
 
 The brake holds the shaft below 50 N m, which is 500 N m at the flap. Each half swing is shorter by
-2 x 500 / 80000 = 0.0125 rad; after sixteen of them, at 0.003 rad, the spring cannot move the brake
-any more. The energy that is gone is heat.
+2 x 500 / 80000 = 0.0125 rad. After sixteen of them, at 0.003 rad, the spring can no longer overcome
+the brake. The dissipated energy is heat.
 """
 
 import swelltree as sw

@@ -1,9 +1,9 @@
-"""Three hinged barges in a regular wave, after MBS4WEC: linear and nonlinear answers.
+"""Three hinged barges in a regular wave, after MBS4WEC: linear and nonlinear responses.
 
-The large barges (75 m) hardly turn, and the linear answer is the motion within millimetres: the
-claim of the paper. The same barges scaled by 0.4 turn so much in the same 6 m wave that it fails:
-the claim is about the size of the barges. As in the paper, added mass and damping are those of
-the wave's frequency.
+The large barges (75 m) hardly rotate, and the linear response is within millimetres of the
+nonlinear one, as the paper states. The same barges scaled by 0.4 rotate so much in the same 6 m
+wave that the two differ: the statement depends on the size of the barges. As in the paper, added
+mass and damping are those at the wave frequency.
 """
 
 import sys

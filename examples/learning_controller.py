@@ -1,13 +1,14 @@
 """A controller that learns: a heaving sphere in a regular wave as an environment of gymnasium.
 
-The environment stands on `swelltree.stepper`: an action is the force of the PTO, held over a
-twentieth of the wave period, the reward the energy that the PTO absorbs meanwhile. A policy of two
-numbers, u = -c v - k x within the limit of the PTO, is trained by the cross-entropy method: it
-draws policies, keeps the best ones, and draws again about them. It finds that a negative spring
-brings the sphere into step with a wave longer than its own period, which no damper can do.
+The environment uses `swelltree.stepper`: an action is the PTO force, held for a twentieth of the
+wave period; the reward is the energy that the PTO absorbs in this time. A policy with two
+parameters, u = -c v - k x within the limit of the PTO, is trained by the cross-entropy method,
+which draws policies, keeps the best, and draws again around them. It finds that a negative spring
+brings the sphere into resonance with a wave longer than its natural period, which no damper can
+do.
 
-With gymnasium (`pip install gymnasium`) the environment is one of its own and any agent can be
-trained in it; without it the same class runs here by itself.
+With gymnasium (`pip install gymnasium`) the class is an environment of gymnasium, for any agent;
+without it the class works alone.
 """
 
 import time
@@ -19,7 +20,7 @@ import swelltree as sw
 
 try:
     import gymnasium
-except ImportError:  # the environment then has the same methods, and no spaces
+except ImportError:  # the same methods, without spaces
     gymnasium = None
 Env: Any = object if gymnasium is None else gymnasium.Env
 
@@ -89,7 +90,7 @@ def learn(env: SphereInWave, rounds: int = 6, draws: int = 10, best: int = 3) ->
         tried = mean + spread * random.standard_normal((draws, 2))
         powers = np.array([power(env, policy) for policy in tried])
         chosen = tried[np.argsort(powers)[-best:]]
-        # some of the old spread stays, so that the search does not stop too soon
+        # part of the previous spread is kept, so that the search does not stop too early
         mean, spread = chosen.mean(0), chosen.std(0) + 0.2 * spread
         print(f"round {k + 1}: mean of the best {np.sort(powers)[-best:].mean():.1f} kW")
     return mean
@@ -116,10 +117,10 @@ def main() -> None:
     spent = time.process_time() - began
     learned = power(env, policy)
     print(f"the best damper absorbs {damper:.1f} kW, the learned controller {learned:.1f} kW")
-    print(f"spring {policy[1] * 1e5:.3g} N/m, {spent:.0f} s of machine time for training")
+    print(f"spring {policy[1] * 1e5:.3g} N/m, {spent:.0f} s of CPU time for training")
     assert policy[1] < 0.0
     assert abs(damper - 23.39) < 0.01 * 23.39  # that of the frequency domain
-    assert 2.5 * damper < learned < 81.5  # kW, what a heaving body can absorb at most: F^2 / 8 B
+    assert 2.5 * damper < learned < 81.5  # kW, the limit of a heaving body: F^2 / 8 B
     assert spent < 60.0
 
 

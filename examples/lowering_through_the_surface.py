@@ -1,8 +1,9 @@
-"""A floating barge lowers a ball through the surface in a regular wave; the water is computed.
+"""A floating barge lowers a ball through the surface in a regular wave (weak scatterer).
 
-The ball hangs on the rope of a winch at the tip of a crane. It begins dry, is cut by the surface,
-and ends under it: the water is meshed anew at every change (`WeakScatterer(crossing=...)`). Drawn
-are its height, the load on the hook, and the force of the water on it.
+The ball hangs from the rope of a winch at the crane tip. It is dry at first, then crosses the
+surface, and ends submerged: the water is remeshed at every change
+(`WeakScatterer(crossing=...)`). The figure shows its height, the hook load, and the water force
+on it.
 """
 
 from pathlib import Path
@@ -15,7 +16,7 @@ import swelltree as sw
 LENGTH, WIDTH, HEIGHT, DRAFT = 4.0, 3.0, 1.2, 0.6  # of the barge, m
 TIP = (3.1, 0.0, 4.4)  # of the crane, m
 RADIUS, LOAD = 0.4, 400.0  # of the ball, m, kg
-FIRST = 0.75  # height of its middle at first, m
+FIRST = 0.75  # initial height of its centre, m
 AMPLITUDE, OMEGA = 0.04, 3.2  # of the wave, m, rad/s
 OUT, SPEED, BEGIN = 1.9, 0.4, 0.5  # rope paid out, m, m/s, from that time on, s
 RHO, EA, ROPE = 1025.0, 2e5, 10.0  # kg/m^3; of the rope stiffness, N, and mass, kg/m
@@ -102,7 +103,7 @@ def main() -> None:
     run = lowered()
     assert run.attrs["result"] == "success", run.attrs["message"]
     state = run.weak_scatterer_state.sel(body="ball").values
-    assert sorted(set(state)) == [0.0, 1.0, 2.0]
+    assert sorted(set(state)) == [0.0, 1.0, 2.0, 3.0]  # 3: entering
     assert (state[0], state[-1]) == (0.0, 2.0)
     # the rope is one bar, half of whose mass hangs at the crane
     rope = 0.5 * ROPE * run.winch_length.values[:, 0]
@@ -111,7 +112,7 @@ def main() -> None:
     dry, wet = hook[:3].mean(), hook[-16:].mean()
     print(f"hook load {dry:.0f} kg dry, {wet:.0f} kg under water, {LOAD - lifted:.0f} kg by weight")
     assert abs(dry - LOAD) < 0.05 * LOAD
-    assert abs(wet - (LOAD - lifted)) < 0.25 * (LOAD - lifted)  # the wave goes on
+    assert abs(wet - (LOAD - lifted)) < 0.25 * (LOAD - lifted)  # the wave continues
     moved = float(np.abs(run.work.values).max())
     assert float(np.abs(run.energy_residual).max()) < 1e-3 * moved
 

@@ -13,7 +13,7 @@ import swelltree as sw
 
 LENGTH, WIDTH, HEIGHT = 4.0, 1.2, 0.8  # of a link [m]
 GAP = 0.6  # between links [m]
-DEPTH = 5.0  # of the chain under the surface [m]
+DEPTH = 5.0  # of the chain below the surface [m]
 BOTTOM = 18.0  # depth of the anchors [m]
 REACH = 10.0  # of a mooring spring to the side [m]
 MASS = 3600.0  # of a link, which displaces 3936 kg of water
@@ -59,7 +59,7 @@ def chain() -> sw.System:
         ),
         sw.Hinge("knee2", e.at(*front), f.at(*back), axis="z", position=0.5),
     ]
-    stiffness, damping = 6.0e3, 3.0e3  # of the joints that bend [N m/rad], [N m s/rad]
+    stiffness, damping = 6.0e3, 3.0e3  # of the flexible joints [N m/rad], [N m s/rad]
     forces: list[Any] = [
         sw.JointForce("bend1", "knee1", stiffness=stiffness, damping=damping),
         sw.JointForce("bend2", "cross1", "Yaw", stiffness=stiffness, damping=damping),
@@ -107,7 +107,7 @@ def main(duration: float = 30.0) -> None:
     print(f"tension up to {float(tension.max()) / 1e3:.2f} kN")
     passed = float(abs(run["work"]).max())
     print(f"energy residual {float(abs(run['energy_residual']).max()) / passed:.1e} of the work")
-    # the links stay under water, where their buoyancy is constant
+    # the links stay submerged, where their buoyancy is constant
     assert float(run["position"].sel(dof="Heave").max()) < -0.6
     assert float(abs(run["energy_residual"]).max()) < 1e-4 * passed
 

@@ -1,4 +1,4 @@
-"""A moored float in ten lines: hull, three mooring lines, a sea; motions and tensions come out."""
+"""A moored float in ten lines: hull, three mooring lines and a sea give motions and tensions."""
 
 import swelltree as sw
 

@@ -1,8 +1,8 @@
 """Two floats joined to each other and to the seabed by a network of lines with free junctions.
 
-The network of Wuillaume, Fabien and Combourieu's sketch: lines run between points of the bodies,
-fixed points on the seabed, and nodes that are free. One line is a rope that goes slack, one carries
-a clump weight, one a small float.
+The network sketched by Wuillaume, Fabien and Combourieu: lines connect points on the bodies,
+anchors on the seabed and free nodes. One line is a rope that goes slack, one carries a clump
+weight, one a small float.
 """
 
 import sys
@@ -75,7 +75,7 @@ def main(duration: float = 30.0) -> None:
     assert result.attrs["result"] == "success", result.attrs["message"]
     assert result.attrs["steps_rescued"] == 0
     assert float(result.penetration.max()) < 1e-6
-    # nothing drifts away: the buoys stay within some metres of where they rested
+    # the buoys stay within some metres of their equilibrium
     moved = result.position.isel(dof=slice(0, 2))
     assert float(abs(moved - moved.isel(time=0)).max()) < 15.0
 

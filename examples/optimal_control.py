@@ -1,4 +1,4 @@
-"""Three hinged barges: the most that the power take-offs on the hinges can take from a wave.
+"""Three hinged barges: the maximum power of the power take-offs on the hinges in a wave.
 
 Hydrodynamic data come with the package. The best dampers, the optimum within limits of moment and
 angle, and the optimum without limits are compared in one regular wave.
@@ -19,7 +19,7 @@ def main() -> None:
     print(f"best dampers {numbers['passive_power'] / 1e3:.1f} kW")
     print(f"within {MOMENT:.2g} N m and {ANGLE} rad {numbers['mean_power'] / 1e3:.1f} kW")
     print(f"linearised, without limits {numbers['linear_bound'] / 1e3:.1f} kW")
-    print(f"KKT residual {numbers['kkt_residual']:.1e}, limits left by {numbers['leak']:.1e}")
+    print(f"KKT residual {numbers['kkt_residual']:.1e}, limits exceeded by {numbers['leak']:.1e}")
     assert numbers["passive_power"] < numbers["mean_power"] < numbers["linear_bound"]
     assert float(abs(best.force).max()) < 1.001 * MOMENT
     assert float(abs(best.stroke).max()) < 1.001 * ANGLE

@@ -1,9 +1,8 @@
-"""The hinge barge after the transient: one period solved as a whole.
+"""The hinge barge in periodic steady state: one period as a Fourier series.
 
-The device of Paparella et al. (2015) with its damping plate. Its slowest motion dies out with
-0.027 per second, so a run in time needs minutes of waves until it repeats; the Fourier series
-needs none. Drag on the barges and dry friction in the hinge are added, which the frequency domain
-cannot have.
+The device of Paparella et al. (2015) with its damping plate. Its slowest motion decays at 0.027
+per second, so a time-domain run needs minutes of waves until it is periodic; the Fourier series
+needs none. Drag on the barges and Coulomb friction in the hinge are added, which are nonlinear.
 """
 
 import numpy as np
@@ -50,7 +49,7 @@ def main() -> None:
     print(f"DAE against ODE form: {gap:.1e} m/m")
     assert gap < 1e-8
 
-    # drag and friction: another motion, and less power
+    # drag and friction change the motion and reduce the power
     found = sw.steady_state(sw.compile(rough(system), data, radiation="none"), wave, 15)
     before, after = (float(run.absorbed_power.values.mean()) for run in (ode, found))
     size = heave(found)

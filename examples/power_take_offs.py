@@ -1,7 +1,7 @@
 """One buoy, four power take-offs: damper, hydraulics, flywheel and latch in the same wave.
 
-The buoy is given by numbers: its mass with the added mass, the stiffness of its waterline and the
-damping of its radiated waves. Its own period is 4.3 s, the wave has 8 s.
+The buoy is given by coefficients: its mass with added mass, its waterplane stiffness and its
+radiation damping. Its natural period is 4.3 s, the wave period 8 s.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""A buoy with a mass that slides inside it on a spring and damper, after MBS4WEC.
+"""A buoy with an internal mass on a spring and damper, after MBS4WEC.
 
 The mass is dry: the spring carries its weight. The response at the paper's wave frequency comes
 from the same model by linearisation; a run in a low wave agrees with it.
@@ -61,7 +61,7 @@ def main() -> None:
     assert abs(heave / 1.60 - 1) < 0.03
     assert abs(slide / 0.81 - 1) < 0.03
 
-    # a wave of 0.2 m in time: the same heave, per metre
+    # a time-domain run in a wave of 0.2 m gives the same heave per metre
     wave = sw.RegularWave(amplitude=0.1, omega=OMEGA, ramp=30.0)
     run = sw.simulate(model, wave, duration=200.0, output_step=0.1)
     late = run["position"].sel(body="buoy", dof="Heave")[-140:]

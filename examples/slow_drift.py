@@ -1,4 +1,4 @@
-"""A moored cylinder drifts slowly: mean drift coefficients of one's own, Newman's approximation."""
+"""Slow drift of a moored cylinder: given mean drift coefficients, Newman's approximation."""
 
 import numpy as np
 from scipy.special import jvp, yvp
@@ -52,7 +52,7 @@ def main() -> None:
         f"drift force {float(force.mean()) / 1e3:.1f} kN ({mean / 1e3:.1f} kN from the spectrum), "
         f"offset {float(surge.mean()):.2f} m, surge {float(surge.std()):.2f} m rms"
     )
-    # the mean force holds the mooring out; 1000 s of one sea scatter
+    # the mean force sets the offset; the tolerance is the variability of 1000 s of one sea
     assert abs(float(force.mean()) / mean - 1) < 0.3
     assert abs(float(surge.mean()) * 2e4 / float(force.mean()) - 1) < 0.15
     assert float(abs(run["energy_residual"]).max()) < 1e-3 * float(abs(run["work"]).max())

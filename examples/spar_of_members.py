@@ -1,7 +1,7 @@
 """A spar without a mesh: one slender member, a current, wind and a sea.
 
-Morison's formula gives buoyancy, inertia and drag. The same model answers in time and, with its
-drag linearised for the sea, in frequency.
+Morison's equation gives inertia and drag, the member its buoyancy. The same model is used in the
+time domain and, with drag linearised for the sea, in the frequency domain.
 """
 
 import numpy as np
@@ -70,7 +70,7 @@ def main() -> None:
     balance = float(abs(run.energy_residual).max() / abs(run.work).max())
     print(f"energy residual: {balance:.1e} of the largest work")
 
-    # drag of current and wind over the stiffness of the mooring, tilted a little
+    # drag of current and wind over the stiffness of the mooring, with a small tilt
     depth = DRAFT * (np.arange(1000) + 0.5) / 1000
     drag = 0.5 * 1025 * 0.8 * DIAMETER * DRAFT * (0.36 * (1 - depth / 100) ** (2 / 7)).mean()
     push = 0.5 * 1.225 * 0.9 * 120 * (12 * 2**0.12) ** 2

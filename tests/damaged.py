@@ -67,7 +67,7 @@ def finite_record(found: Any) -> str:
 
 
 def finite_system(system: Any) -> str:
-    return "nan" if re.search(r"\bnan\b", repr(system)) else ""
+    return "nan" if re.search(r"\bnan\b", repr(system.table())) else ""
 
 
 def finite_page(text: str) -> str:

@@ -1,5 +1,8 @@
 """Notebook pictures of descriptions, models, results and data."""
 
+import subprocess
+import sys
+
 import pytest
 
 import swelltree as sw
@@ -15,8 +18,52 @@ def test_descriptions_and_models_show_themselves_as_text():
         assert "<img" not in html
         assert "&lt;script&gt;" in html
         assert "hinge 0" in html
-    assert "5 bodies, 5 joints, 10 DOFs" in sw.compile(system)._repr_html_()
-    assert ": 5 bodies, 5 joints, 10 DOFs; Gravity, " in repr(sw.compile(system))
+    model = sw.compile(system)
+    mass = f"{model.bodies.mass.sum():.6g} kg"
+    assert f"5 bodies, 5 joints, 10 DOFs, {mass}" in model._repr_html_()
+    assert f": 5 bodies, 5 joints, 10 DOFs, {mass}; Gravity, " in repr(model)
+    assert repr(system).endswith(": 5 bodies, 5 joints, 4 PTOs>")  # a mass follows from a hull
+
+
+def test_items_show_themselves_as_the_call_that_makes_them():
+    hull = sw.Cylinder(radius=5.0, draft=4.0, height=7.0)
+    body = sw.Body("buoy", hull=hull, com=(0, 0, -0.5))
+    text = repr(body)
+    assert text.startswith("Body('buoy', mass='displacement', inertia='homogeneous', com=(0.0, ")
+    assert text.endswith(", hull=Cylinder(radius=5.0, draft=4.0, height=7.0))")
+    assert eval(text, vars(sw) | {"Body": sw.Body, "Cylinder": sw.Cylinder}) == body
+    assert repr(sw.WORLD) == "WORLD"
+    system = sw.System("s", [body], [sw.Free("free", sw.WORLD, body)])
+    assert repr(system) == "<System 's': 1 body, 1 joint>"  # mass follows from the hull
+    device = sw.gallery.sphere()
+    assert repr(device) == f"<gallery device {device.system!r}, data sphere.nc>"
+
+
+def test_a_mistake_is_shown_up_to_the_line_of_the_user():
+    script = """
+import swelltree as sw
+def build():
+    return sw.System("s", [sw.Body("a", 1.0)], [sw.Hinge("h", "b", "a")])
+build()
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 1
+    lines = done.stderr.splitlines()
+    assert lines[0] == "Traceback (most recent call last):"
+    assert lines[-2] == '  File "<string>", line 4, in build'
+    assert lines[-1].startswith("swelltree.SwelltreeError: joint 'h': base body 'b' is not")
+    other = subprocess.run([sys.executable, "-c", "1 / 0"], capture_output=True, text=True)
+    assert "ZeroDivisionError" in other.stderr
+
+
+def test_a_notebook_shows_a_mistake_up_to_the_line_of_the_user():
+    try:
+        sw.Hinge("h", sw.WORLD, 3.0)
+    except sw.SwelltreeError as error:
+        lines = error._render_traceback_()
+    assert lines[-2].strip() == 'sw.Hinge("h", sw.WORLD, 3.0)'
+    assert "spec.py" not in "".join(lines)
+    assert lines[-1].startswith("swelltree.SwelltreeError: joint 'h'")
 
 
 def test_results_have_an_accessor(tmp_path):

@@ -535,3 +535,18 @@ def test_a_case_without_weight_and_sea_passes_check_and_runs(tmp_path):
     assert done.exit_code == 0, done.output
     found = sw.load_result(next((tmp_path / "out").glob("*.nc")))
     assert float(found.joint_coordinate[-1, 0]) == pytest.approx(np.cos(2.0), abs=1e-5)
+
+
+def test_examples_are_listed_and_copied_with_their_data(tmp_path, monkeypatch):
+    listed = swelltree("examples").output
+    assert "moored_float.py                  A moored float in ten lines" in listed
+    monkeypatch.chdir(tmp_path)
+    done = swelltree("examples", "--copy")
+    assert done.exit_code == 0, done.output
+    copied = {file.name for file in (tmp_path / "examples").iterdir()}
+    assert copied == {*(line.split()[0] for line in listed.splitlines()[:-1]), "barges.nc"}
+    assert swelltree("check", "examples/hinged_barges.toml").exit_code == 0
+    again = swelltree("examples", "--copy")
+    assert again.exit_code == 2
+    assert is_one_sentence(again.stderr)
+    assert "folder 'examples' exists. Give another one with --out." in again.stderr

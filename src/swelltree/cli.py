@@ -6,6 +6,7 @@ well under a second. Mistakes in the input end with an error message and exit co
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -101,8 +102,7 @@ Set = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="An option in place of the file's, e.g. --set duration=60; `swelltree options` has "
-        "their names.",
+        help="Set an option of the file, e.g. --set duration=60; `swelltree options` lists them.",
     ),
 ]
 CasePath = Annotated[Path, typer.Argument(metavar="CASE", help="Case file (TOML).")]
@@ -148,7 +148,7 @@ def check(
     case: CasePath,
     physics: Annotated[bool, typer.Option("--physics", help="Also run the model checks.")] = False,
 ) -> None:
-    """Read a case, assemble it and show what it holds; nothing is run."""
+    """Read and assemble a case and show its contents; nothing is run."""
     from rich.console import Console
 
     from swelltree.compiler.case import check_bands
@@ -308,7 +308,7 @@ def sweep(
     changes: Set = None,
     report: Annotated[bool, typer.Option(help="Also write an HTML report.")] = True,
     check: Annotated[
-        bool, typer.Option("--check", help="Read it, make its outermost cases, and run nothing.")
+        bool, typer.Option("--check", help="Compile its extreme cases, run nothing.")
     ] = False,
     verify: Annotated[
         bool, typer.Option("--verify", help="Verify the checksums of the store, run nothing.")
@@ -316,11 +316,9 @@ def sweep(
     replay: Annotated[
         str | None, typer.Option(metavar="CASE", help="Run only this case, and write its replay.")
     ] = None,
-    progress: Annotated[
-        bool, typer.Option("--progress/--quiet", help="A bar, or lines where there is no terminal.")
-    ] = True,
+    progress: Annotated[bool, typer.Option("--progress/--quiet", help="Show progress.")] = True,
 ) -> None:
-    """Run many cases into a store; finished blocks are always kept."""
+    """Run the cases of a campaign into a store; finished blocks are kept."""
     from rich.console import Console
 
     from swelltree.campaigns.file import load_campaign
@@ -379,7 +377,7 @@ def sweep(
 @app.command()
 def options(
     study: Annotated[
-        str | None, typer.Argument(metavar="STUDY", help="Its type, or campaign; all if not given.")
+        str | None, typer.Argument(metavar="STUDY", help="Type of study, or campaign; default all.")
     ] = None,
 ) -> None:
     """List the options of studies and campaigns: names, types, defaults and what they do."""
@@ -438,7 +436,7 @@ def _changed(studies: Sequence[Study], changes: Sequence[str] | None) -> tuple[S
 def certificate(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="New file; only you may read it.")],
 ) -> None:
-    """Make the certificate of a cluster: its holders, and nobody else, may run code on it."""
+    """Make the certificate of a cluster; whoever has it, and nobody else, can run code on it."""
     from swelltree.campaigns.security import write_certificate
 
     typer.echo(f"written: {write_certificate(file)}")
@@ -479,7 +477,7 @@ def report(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The page.  [default: RESULT.html]")
     ] = None,
-    note: Annotated[str, typer.Option(help="A line of text under the heading.")] = "",
+    note: Annotated[str, typer.Option(help="Text below the heading.")] = "",
 ) -> None:
     """Write results as one HTML file, and print their tables."""
     from rich.console import Console
@@ -514,7 +512,7 @@ def view(results: ResultPaths, browser: OpenBrowser = True, port: Port = 0) -> N
 @app.command()
 def live(
     case: CasePath,
-    study: Annotated[str | None, typer.Option(help="Its sea and solver.  [default: first]")] = None,
+    study: Annotated[str | None, typer.Option(help="Study to run.  [default: first]")] = None,
     slider: Annotated[
         list[str] | None,
         typer.Option(help="Parameter for a slider: ptos.pto.damping=0:1e6.  [default: some]"),
@@ -552,20 +550,93 @@ def live(
 
 @app.command()
 def export(
-    result: Annotated[Path, typer.Argument(metavar="RESULT", help="Result file (.nc).")],
-    out: Annotated[
+    source: Annotated[
         Path,
-        typer.Argument(help="File ending in .csv, .mat, .glb, .gif, .mp4, .png, .svg, .pdf, .pvd."),
+        typer.Argument(metavar="SOURCE", help="Result (.nc), or case for FMU and C."),
     ],
+    out: Annotated[
+        Path | None,
+        typer.Argument(
+            help="File ending in .csv, .mat, .glb, .gif, .mp4, .png, .svg, .pdf, .pvd; of a case "
+            "in .fmu."
+        ),
+    ] = None,
+    c: Annotated[
+        Path | None, typer.Option("--c", metavar="FOLDER", help="Write a case as C code.")
+    ] = None,
+    study: Annotated[
+        str | None, typer.Option(help="Sea and solver of a case.  [default: first study in time]")
+    ] = None,
+    version: Annotated[str, typer.Option("--fmi", help="Version of an FMU: 2.0 or 3.0.")] = "2.0",
+    inputs: Annotated[
+        list[str] | None, typer.Option("--input", help="PTO or force to drive.  [default: all]")
+    ] = None,
+    outputs: Annotated[
+        list[str] | None, typer.Option("--output", help="Channel: float.Heave.  [default: some]")
+    ] = None,
+    parameters: Annotated[
+        list[str] | None, typer.Option("--parameter", help="Number of the model: pto.damping.")
+    ] = None,
+    changes: Set = None,
 ) -> None:
-    """Write a result as table, MATLAB file, animated glTF, film or plot."""
+    """Write a result as a table, animation or plot, or a case as FMU or C code."""
     from rich.console import Console
 
-    from swelltree.report.export import export as write
-    from swelltree.results.files import load_result
+    if source.suffix.lower() == ".toml":
+        named = {"inputs": inputs, "outputs": outputs, "parameters": parameters}
+        chosen = {name: x for name, x in named.items() if x} | _options_of_words(changes)
+        written = _export_case(source, out, c, study, version, chosen)
+    else:
+        from swelltree.report.export import export as write
+        from swelltree.results.files import load_result
 
-    written = write(load_result(result), out)
+        if out is None or c is not None:
+            raise SwelltreeError(
+                f"export '{source}': a result goes into a file (run.csv); C code is made of a case "
+                "file (case.toml)."
+            )
+        written = write(load_result(source), out)
     Console().print(f"written: {written}", soft_wrap=True, highlight=False, markup=False)
+
+
+def _export_case(
+    case: Path,
+    out: Path | None,
+    folder: Path | None,
+    study: str | None,
+    version: str,
+    options: NamedValues,
+) -> Path:
+    """Write a case as an FMU or as C code."""
+    from swelltree.compiler.case import compile_case
+    from swelltree.describe import load
+    from swelltree.describe.casefile.user_code import use_adjacent_code
+    from swelltree.describe.errors import listed, suggest
+    from swelltree.describe.options import ExportOptions, options_of
+    from swelltree.interop.fmi.c_code import export_c
+    from swelltree.interop.fmi.fmu import export_fmu
+    from swelltree.report.live.view import study_options
+
+    if (out is None) == (folder is None):
+        raise SwelltreeError(
+            f"export '{case}': a case goes into an FMU (device.fmu) or, with --c, into a folder. "
+            "Give one of them."
+        )
+    known = options_of(ExportOptions)
+    for name in options:
+        if name not in known:
+            raise SwelltreeError(
+                f"--set {name}: an export has no such option.{suggest(name, known)} It has "
+                f"{listed(known)}."
+            )
+    loaded = load(case)
+    sea, usual = study_options(loaded, study)
+    use_adjacent_code(loaded, case)
+    model = compile_case(loaded)
+    if folder is not None:
+        return export_c(model, sea, folder, **usual | options)
+    assert out is not None
+    return export_fmu(model, sea, out, version=version, **usual | options)
 
 
 @app.command()
@@ -617,7 +688,7 @@ def run_study(model: Model, study: Study, **options: object) -> xr.Dataset:
 def demo(
     out: Annotated[Path, typer.Option(help=OUT_HELP)] = Path("out/demo"),
 ) -> None:
-    """Run three hinged barges in waves and show them."""
+    """Simulate three hinged barges in waves and write a report."""
     from rich.console import Console
 
     from swelltree.demo import run_demo
@@ -634,13 +705,55 @@ def demo(
 
 
 @app.command()
+def examples(
+    copy: Annotated[bool, typer.Option("--copy", help="Copy them into a new folder.")] = False,
+    out: Annotated[Path, typer.Option(help="That folder.")] = Path("examples"),
+) -> None:
+    """List the examples that come with the package, or copy them."""
+    import shutil
+
+    files = _example_files()
+    if not copy:
+        for file in files:
+            typer.echo(f"{file.name:32} {_first_line(file)}")
+        typer.echo("`swelltree examples --copy` copies them into a folder.")
+        return
+    if out.exists():
+        raise SwelltreeError(f"folder '{out}' exists. Give another one with --out.")
+    out.mkdir(parents=True)
+    data = "../src/swelltree/gallery/data/"  # of case files in the repository
+    for file in files:
+        text = file.read_text("utf-8")
+        for name in re.findall(rf'"{data}(\w+\.nc)"', text):
+            shutil.copyfile(Path(__file__).parent / "gallery" / "data" / name, out / name)
+        (out / file.name).write_text(text.replace(data, ""), "utf-8")
+    typer.echo(f"{len(files)} examples are in {out}: try `python {out / 'moored_float.py'}`.")
+
+
+def _example_files() -> list[Path]:
+    """Examples of the wheel, or those of the repository."""
+    package = Path(__file__).resolve().parent
+    for folder in (package / "examples", package.parents[1] / "examples"):
+        files = sorted([*folder.glob("*.py"), *folder.glob("*.toml")])
+        if files:
+            return files
+    raise SwelltreeError("no examples are installed. Install swelltree from a wheel.")
+
+
+def _first_line(file: Path) -> str:
+    """What an example does: the first line of its docstring or its comment."""
+    lines = file.read_text("utf-8").splitlines()
+    return next((text for line in lines if (text := line.strip('#" '))), "")
+
+
+@app.command()
 def validate(
     only: Annotated[str | None, typer.Option(help="One case or one group of cases.")] = None,
     write: Annotated[
-        Path | None, typer.Option(metavar="FILE.md", help="Keep the table as Markdown.")
+        Path | None, typer.Option(metavar="FILE.md", help="Write the table as Markdown.")
     ] = None,
 ) -> None:
-    """Compare with closed forms, papers and other codes."""
+    """Compare results with closed forms, papers and other codes."""
     import importlib
 
     checkout = Path(__file__).resolve().parents[2]
@@ -672,11 +785,11 @@ def bench(ctx: typer.Context) -> None:
 @app.command()
 def hydro(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="File or folder of any BEM code.")],
-    rho: Annotated[float | None, typer.Option(help="Density, where the file has none.")] = None,
-    g: Annotated[float | None, typer.Option(help="Gravity, where the file has none.")] = None,
-    depth: Annotated[float | None, typer.Option(help="Depth, where the file has none.")] = None,
+    rho: Annotated[float | None, typer.Option(help="Density, if not in the file [kg/m^3].")] = None,
+    g: Annotated[float | None, typer.Option(help="Gravity, if not in the file [m/s^2].")] = None,
+    depth: Annotated[float | None, typer.Option(help="Depth, if not in the file [m].")] = None,
 ) -> None:
-    """Show what hydrodynamic data hold and what is wrong with them."""
+    """Show the contents of hydrodynamic data and the report of their checks."""
     from rich.console import Console
 
     from swelltree.hydro.data.report import hydro_report
@@ -697,7 +810,7 @@ app.add_typer(importing, name="import")
 @importing.command("wecsim")
 def import_wecsim(
     folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="With wecSimInputFile.m and its model.")
+        Path, typer.Argument(metavar="FOLDER", help="Folder with wecSimInputFile.m.")
     ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The case file.  [default: MODEL.toml]")
@@ -727,7 +840,7 @@ def import_wecsim(
 
 @app.command()
 def schema(
-    campaign: Annotated[bool, typer.Option("--campaign", help="Of campaign files.")] = False,
+    campaign: Annotated[bool, typer.Option("--campaign", help="That of campaign files.")] = False,
 ) -> None:
     """Print the JSON schema of case files, for editors that complete and check."""
     import json

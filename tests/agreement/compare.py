@@ -62,7 +62,7 @@ def compiled_system(drawn: RandomSystem) -> Model:
         model = sw.compile(drawn.system, added_mass=drawn.added_mass)
     except sw.SwelltreeError as error:
         # a prescribed motion inside a loop that has no freedom for it
-        if "do not fit together" in str(error):
+        if "are incompatible" in str(error):
             raise Unfit(str(error)) from error
         raise
     model = set_going(model, drawn.speed)

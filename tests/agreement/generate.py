@@ -312,7 +312,7 @@ def _without_drives_at_odds(system: sw.System) -> sw.System:
     try:
         compiled(system)
     except sw.SwelltreeError as error:
-        if "do not fit together" not in str(error):
+        if "are incompatible" not in str(error):
             return system  # bodies whose only mass is the water's
         joints = [j.replace(motion=()) if j.name in inside else j for j in system.joints]
         return system.replace(joints=joints)

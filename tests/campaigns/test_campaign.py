@@ -163,7 +163,7 @@ def test_lost_descriptions_of_arrays_are_made_again(whole, tmp_path):
     folder = copied(whole, tmp_path / "store")
     (folder / "results.zarr" / "zarr.json").unlink()
     (folder / "results.zarr" / "position" / "zarr.json").write_text("{")
-    with pytest.raises(sw.SwelltreeError, match="--resume, which makes it again"):
+    with pytest.raises(sw.SwelltreeError, match="--resume, which computes it again"):
         sw.open_campaign(folder)
     before = (folder / "index" / "000000.json").stat().st_mtime_ns
     result = small_campaign().run(folder, resume=True, workers=0)
@@ -193,7 +193,7 @@ def test_a_full_disk_is_told_and_loses_nothing(whole, tmp_path, monkeypatch):
     folder = tmp_path / "store"
     with monkeypatch.context() as patch:
         patch.setattr(zarr.Array, "__setitem__", full)
-        with pytest.raises(sw.SwelltreeError, match=r"disk of .* is full. Free some room"):
+        with pytest.raises(sw.SwelltreeError, match=r"disk of .* is full. Free some space"):
             small_campaign().run(folder, workers=0)
     assert equal(small_campaign().run(folder, resume=True, workers=0), sw.open_campaign(whole))
 
@@ -252,7 +252,7 @@ def test_a_lock_is_renewed_however_long_a_block_takes(tmp_path, monkeypatch):
 def test_failing_cases_are_recorded_and_do_not_stop_the_rest(tmp_path):
     vary = [sw.Values("Tp", [7.0, 0.9, 8.0]), sw.Seeds(2)]
     sea = SEA.replace(omega_max=30.0)
-    with pytest.warns(sw.SwelltreeWarning, match=r"2 of 6 cases failed. The first says: hydro"):
+    with pytest.warns(sw.SwelltreeWarning, match=r"2 of 6 cases failed. The first error is: hydro"):
         result = small_campaign(vary=vary, sea=sea).run(tmp_path / "store", workers=0)
     assert result["state"].values.tolist() == [["done"] * 2, ["failed"] * 2, ["done"] * 2]
     assert np.isnan(result["position"].sel(Tp=0.9).values).all()

@@ -91,7 +91,7 @@ def test_labels_that_were_cut_off_are_told_and_made_again(full, tmp_path):
     shutil.copytree(full, folder)
     for file in (folder / "results.zarr" / "statistic" / "c").rglob("*"):
         file.write_bytes(file.read_bytes()[:3])
-    with pytest.raises(sw.SwelltreeError, match="--resume, which makes it again"):
+    with pytest.raises(sw.SwelltreeError, match="--resume, which computes it again"):
         sw.open_campaign(folder)
     (folder / "results.zarr.new").write_text("left behind")
     result = small_campaign().run(folder, resume=True, workers=0)
@@ -228,7 +228,7 @@ def test_labels_with_a_flipped_bit_are_told_by_verify(full, tmp_path):
     shutil.copytree(full, folder)
     flipped(folder / "results.zarr" / "statistic" / "zarr.json", np.random.default_rng(5))
     assert Store(folder).verify()[1] == [
-        "'results.zarr/statistic/zarr.json', labels of the results, is damaged"
+        "'results.zarr/statistic/zarr.json', labels of the results, are damaged"
     ]
-    with pytest.raises(sw.SwelltreeError, match="--resume, which makes it again"):
+    with pytest.raises(sw.SwelltreeError, match="--resume, which computes it again"):
         sw.open_campaign(folder)

@@ -103,7 +103,7 @@ def test_a_worker_without_a_graphics_processor_fills_lanes_and_says_so(
     assert blocks == [4, 4, 4]
     reported = [str(w.message) for w in recwarn if issubclass(w.category, sw.SwelltreeWarning)]
     assert len(reported) == 1
-    assert reported[0].startswith(f"some cases are run by lanes of the CPU: {NONE}.")
+    assert reported[0].startswith(f"some cases are run on the CPU: {NONE}.")
     near(found, campaign(device="cpu").run(tmp_path / "cpu", workers=0), 1e-6)
     index = [
         json.loads((tmp_path / "store" / "index" / f"{k:06d}.json").read_text()) for k in range(3)
@@ -115,7 +115,7 @@ def test_a_store_goes_on_with_the_device_it_was_begun_with(device, tmp_path):
     folder = tmp_path / "store"
     full = campaign(device="gpu", lanes=4).run(folder, workers=0)
     (folder / "index" / "000001.json").unlink()
-    with pytest.warns(sw.SwelltreeWarning, match="was begun with device 'gpu' and goes on with it"):
+    with pytest.warns(sw.SwelltreeWarning, match="begun with device 'gpu' and continues with it"):
         again = campaign(device="cpu", lanes=4).run(folder, resume=True, workers=0)
     assert again.attrs["device"] == "gpu"
     assert np.array_equal(again["position"], full["position"], equal_nan=True)

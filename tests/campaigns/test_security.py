@@ -161,7 +161,7 @@ def test_a_certificate_is_for_its_owner_alone(tmp_path):
     assert run.exit_code == 0, run.output
     assert file.stat().st_mode & 0o777 == 0o600
     assert read_certificate(file).require_encryption
-    with pytest.raises(sw.SwelltreeError, match="is there already"):
+    with pytest.raises(sw.SwelltreeError, match="exists already"):
         write_certificate(file)
     file.chmod(0o640)
     with pytest.raises(sw.SwelltreeError, match=r"has mode 640: others may read"):

@@ -215,7 +215,7 @@ JOINTS = {
         lambda: sw.Distance("d", FLOAT, SPAR, length=0),
         "length 0.0 m is not positive. Give metres, or use a ball joint.",
     ),
-    "joint of no kind": (lambda: sw.Joint("j", FLOAT, SPAR), "is of no kind. Use Hinge"),
+    "joint of no kind": (lambda: sw.Joint("j", FLOAT, SPAR), "is not a joint type. Use Hinge"),
 }
 
 SIGNALS = {

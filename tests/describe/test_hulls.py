@@ -142,7 +142,7 @@ def test_mistakes_in_hulls_are_told(tmp_path):
     (tmp_path / "bad.stl").write_text("solid s\nvertex 1 2\nendsolid")
     for make, message in (
         (lambda: sw.Axisymmetric([(1, 0)]), "is not a profile"),
-        (lambda: sw.Axisymmetric([(1, 0), (1, -1)]), "profile goes down again"),
+        (lambda: sw.Axisymmetric([(1, 0), (1, -1)]), "profile decreases in z"),
         (lambda: sw.HorizontalCylinder(1, 2, axis="z"), "axis 'z' does not exist"),
         (lambda: sw.Cone(0, 1, 0.5), "do not make a cone"),
         (lambda: sw.Union([]), "is not a list of hulls"),

@@ -36,7 +36,7 @@ MISTAKES = {
     "no stop": (lambda: sw.EndStops("p", **RAIL), r"has no stop\. Give lower, upper or both"),
     "efficiency": (
         lambda: sw.LinearPto("p", **RAIL, efficiency=90.0),
-        r"efficiency 90\.0 is not a share",
+        r"efficiency 90\.0 is not a fraction",
     ),
     "no oil": (
         lambda: sw.HydraulicPto("p", **RAIL, **OIL, start_pressure=5e6),

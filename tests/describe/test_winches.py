@@ -96,7 +96,7 @@ BAD = {
             sw.Operation("go", [sw.Stage("pay_out", "w", length=5, speed=1, start=12)]),
         ],
     ),
-    "'brake' of winch 'w' lasts no time": lambda: hoist(
+    "'brake' of winch 'w' has zero duration": lambda: hoist(
         [sw.Winch("w", "hoist")],
         [operation(sw.Stage("brake", "w"), sw.Stage("pay_out", "w", length=5, speed=1))],
     ),

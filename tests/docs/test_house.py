@@ -47,6 +47,15 @@ def test_the_map_of_contributors_shows_every_room():
             assert f"`{folder.name}/`" in house, folder
 
 
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/glossary.md"])
+def test_files_named_on_a_page_exist(page):
+    named = set(re.findall(r"`([\w/]+(?:\.py|/))`", (ROOT / page).read_text()))
+    below = {name for name in named if "/" in name.rstrip("/")}
+    roots = (SOURCE, ROOT)
+    assert len(below) > 10
+    assert [name for name in sorted(below) if not any((r / name).exists() for r in roots)] == []
+
+
 def imports_of_the_house():
     """Modules with what they import at the top, and (module, imported) inside of functions."""
     trees = {}

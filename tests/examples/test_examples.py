@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 import swelltree as sw
-from support import ROOT, refdata
+from support import ROOT
 from swelltree.describe import load
 from swelltree.hydro.data.case import hydro_of_case
 
@@ -53,7 +53,9 @@ def engines(monkeypatch, request):
     "name",
     [
         pytest.param("ceto", marks=needs_bem),
-        pytest.param("sphere_decay", marks=[needs_bem, slow]),
+        pytest.param("sphere_decay", marks=slow),
+        pytest.param("rm3", marks=slow),
+        pytest.param("oswec", marks=slow),
         pytest.param("power_take_offs", marks=slow),
         pytest.param("geared_brake", marks=slow),
         pytest.param("moored_float", marks=[needs_bem, slow]),
@@ -74,14 +76,6 @@ def engines(monkeypatch, request):
     ],
 )
 def test_example_finds_its_numbers(name):
-    example(name).main()
-
-
-@slow
-@pytest.mark.parametrize("name", ["rm3", "oswec", "five_segments"])
-def test_example_with_reference_data_finds_its_numbers(name, monkeypatch):
-    monkeypatch.setenv("SWELLTREE_REFDATA", str(refdata()))
-    monkeypatch.setattr(example("reference"), "FOLDER", refdata())
     example(name).main()
 
 

@@ -107,8 +107,8 @@ def test_moments_about_the_body_axes_are_taken_and_control_surfaces_come_first(
     drift = found["mean_drift"].isel(wave_direction=0).sel(omega=omega, method="nearest")
     np.testing.assert_allclose(drift, expected, rtol=1e-9)
     notes = found.attrs["notes"]
-    assert "about the body axes (modes -4, -5, -6) were taken" in notes
-    assert ("'device.9' was left aside" in notes) == (".7" in endings)
+    assert "about the body axes (modes -4, -5, -6) are used" in notes
+    assert ("'device.9' is not used" in notes) == (".7" in endings)
 
 
 UNIT = RHO * G * LENGTH ** np.tile([1, 1, 1, 2, 2, 2], 2)

@@ -55,7 +55,7 @@ def test_inward_normals_are_turned_and_told():
         good = wet(hull)
         inward = Panels(good.vertices, good.faces[:, ::-1])
         notes = []
-        with pytest.warns(SwelltreeWarning, match="point inwards; they were turned"):
+        with pytest.warns(SwelltreeWarning, match="point inwards; they were reversed"):
             found = checked_panels("b", inward, notes)
         assert volume(found) == pytest.approx(volume(good))
         assert notes
@@ -85,7 +85,7 @@ def test_normals_of_single_panels_against_their_neighbours_are_turned_and_told(h
     faces = good.faces.copy()
     faces[rows] = faces[rows][:, ::-1]
     assert set(np.flatnonzero(against_neighbours(Panels(good.vertices, faces)))) == set(rows)
-    with pytest.warns(SwelltreeWarning, match=r"normals of 3 of its .* against their neighbours'"):
+    with pytest.warns(SwelltreeWarning, match=r"normals of 3 of its .* opposite to those of their"):
         found = checked_panels("b", Panels(good.vertices, faces), [])
     assert volume(found) == pytest.approx(volume(good))
 
@@ -135,7 +135,7 @@ def test_nonlinear_hulls_are_looked_at_likewise():
     compiled(full.faces)
     with pytest.raises(SwelltreeError, match=r"2 holes, the largest of .* m\^2 near"):
         compiled(np.delete(full.faces, sides, axis=0))
-    with pytest.warns(SwelltreeWarning, match=r"normals of 1 of its .* against their neighbours'"):
+    with pytest.warns(SwelltreeWarning, match=r"normals of 1 of its .* opposite to those of their"):
         mended_hull = compiled(turned)
     assert mended_hull.bodies.mass == pytest.approx(compiled(full.faces).bodies.mass)
 
@@ -160,7 +160,7 @@ def test_hydrostatics_of_a_mesh_that_is_mended_are_those_of_the_hull(what):
         return sw.run_bem(system, [0.9], [0.0], lid=False, cache=False)
 
     good = data(full.faces)
-    with pytest.warns(SwelltreeWarning, match="turned|taken once"):
+    with pytest.warns(SwelltreeWarning, match="reversed|duplicates"):
         found = data(faces)
     for name in ("displaced_volume", "hydrostatic_stiffness", "added_mass", "inertia_matrix"):
         size = np.abs(good[name].values).max()
@@ -177,13 +177,13 @@ def test_an_open_hull_with_a_deep_keel_is_not_taken_for_inward():
     both = join([disc, column]).immersed()
     assert not repaired(both)[1]
     inward = Panels(both.vertices, both.faces[:, ::-1])
-    assert repaired(inward)[1] == ("the normals of its panels point inwards; they were turned.",)
+    assert repaired(inward)[1] == ("the normals of its panels point inwards; they were reversed.",)
 
 
 def test_panels_that_come_twice_are_taken_once():
     good = wet()
     twice = Panels(good.vertices, np.vstack([good.faces, np.roll(good.faces[[3, 7]], 1, axis=1)]))
-    with pytest.warns(SwelltreeWarning, match="2 panels came twice"):
+    with pytest.warns(SwelltreeWarning, match="2 panels were duplicates"):
         found = checked_panels("b", twice, [])
     assert len(found.faces) == len(good.faces)
 
@@ -295,7 +295,7 @@ def test_warnings_of_a_mesh_file_are_said_again_when_its_data_come_from_the_cach
     system = sw.System("s", [body], [sw.Free("f", sw.WORLD, body)])
     said = []
     for _ in range(2):
-        with pytest.warns(SwelltreeWarning, match="1 panels came twice") as heard:
+        with pytest.warns(SwelltreeWarning, match="1 panels were duplicates") as heard:
             sw.run_bem(system, [0.9], [0.0], lid=False)
         said.append([str(one.message) for one in heard if one.category is SwelltreeWarning])
     assert list((tmp_path / "cache" / "bem").iterdir())

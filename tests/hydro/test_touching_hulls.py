@@ -52,7 +52,7 @@ def test_bodies_that_touch_together_are_the_whole():
     ring = sw.Body("ring", hull=hull, position=place)
     full = sw.Body("whole", hull=sw.Cylinder(4.0, 3.0, 4.0, panel_size=size), position=place)
     parts, one = _data(post, ring), _data(full)
-    assert "lies against another body" in parts.attrs["notes"]
+    assert "touches another body" in parts.attrs["notes"]
     for name in ("added_mass", "radiation_damping"):
         both, single = (x[name].sel(omega=OMEGA).values for x in (parts, one))
         both = both.reshape(len(OMEGA), 2, 6, 2, 6).sum(axis=(1, 3))
@@ -122,7 +122,7 @@ def test_what_two_bodies_leave_out_is_the_same_face():
     left_out = [b.areas.sum() - wet[n].areas.sum() for n, b in (("below", below), ("above", above))]
     # panels divided three times on the edge of the contact
     assert left_out == pytest.approx([2.6 * 3.0] * 2, rel=0.03)
-    assert sum("meets no water" in note for note in notes) == 2
+    assert sum("is not wetted" in note for note in notes) == 2
 
 
 def test_lids_of_bodies_that_touch_are_at_one_height():

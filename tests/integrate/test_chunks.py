@@ -149,7 +149,7 @@ def test_a_truncated_checkpoint_is_refused_and_says_what_to_do(tmp_path, keep):
     file = tmp_path / "chunk_000001.npz"
     data = file.read_bytes()
     file.write_bytes(data[: int(keep * len(data)) if isinstance(keep, float) else keep])
-    with pytest.raises(SwelltreeError, match=r"chunk_000001.npz': the file is damaged or cut"):
+    with pytest.raises(SwelltreeError, match=r"the file is damaged or truncated"):
         resume(tmp_path)
     file.unlink()
     assert resume(tmp_path).code is Code.SUCCESS
@@ -162,7 +162,7 @@ def test_a_flipped_byte_is_found(tmp_path):
     at = data.index(b"outputs_0.npy") + 200
     data[at] ^= 1
     file.write_bytes(bytes(data))
-    with pytest.raises(SwelltreeError, match="the file is damaged or cut short"):
+    with pytest.raises(SwelltreeError, match="the file is damaged or truncated"):
         resume(tmp_path)
 
 
@@ -174,14 +174,14 @@ def test_a_checkpoint_of_another_case_is_refused(tmp_path):
 
 def test_a_checkpoint_of_other_times_is_refused(tmp_path):
     saved_run(tmp_path)
-    with pytest.raises(SwelltreeError, match="holds other output times"):
+    with pytest.raises(SwelltreeError, match="has other output times"):
         resume(tmp_path, times=TIMES + 0.001)
 
 
 def test_a_checkpoint_of_another_model_is_refused(tmp_path):
     saved_run(tmp_path)
     (tmp_path / "chunk_000000.npz").write_bytes((tmp_path / "chunk_000001.npz").read_bytes())
-    with pytest.raises(SwelltreeError, match="holds other output times"):
+    with pytest.raises(SwelltreeError, match="has other output times"):
         resume(tmp_path)
     larger = start(0.0, (np.ones(2), np.zeros(2)))
     saved = tmp_path / "larger"
@@ -238,7 +238,7 @@ def test_a_packed_member_is_not_unpacked(tmp_path):
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as new:
         for name, content in stored.items():
             new.writestr(name, content)
-    with pytest.raises(SwelltreeError, match="the file is damaged or cut short"):
+    with pytest.raises(SwelltreeError, match="the file is damaged or truncated"):
         resume(tmp_path)
 
 
@@ -247,7 +247,7 @@ def test_a_pipe_in_the_place_of_a_checkpoint_is_not_waited_for(tmp_path):
     saved_run(tmp_path)
     (tmp_path / "chunk_000000.npz").unlink()
     os.mkfifo(tmp_path / "chunk_000000.npz")
-    with pytest.raises(SwelltreeError, match="the file is damaged or cut short"):
+    with pytest.raises(SwelltreeError, match="the file is damaged or truncated"):
         resume(tmp_path)
 
 

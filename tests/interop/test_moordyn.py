@@ -399,9 +399,9 @@ def test_files_that_are_none(tmp_path):
 @pytest.mark.parametrize(
     ("kind", "sentence"),
     [
-        ({"lift": 0.4}, "line type 'r': lift 0.4 has no place in a MoorDyn file."),
+        ({"lift": 0.4}, "line type 'r': lift 0.4 cannot be written to a MoorDyn file."),
         ({"EA": None}, "line type 'r': has no EA, which MoorDyn needs."),
-        ({"name": "a b"}, "a name with spaces cannot stand in a MoorDyn file."),
+        ({"name": "a b"}, "a name with spaces cannot be written to a MoorDyn file."),
     ],
 )
 def test_what_cannot_be_written_is_told(tmp_path, kind, sentence):

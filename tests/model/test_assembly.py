@@ -90,7 +90,7 @@ def test_velocities_that_do_not_fit_a_loop_are_refused_with_the_names_of_the_joi
     spun = with_values(four_bar(), a={"velocity": 1.0}, b={"velocity": 1.0})
     with pytest.raises(
         sw.SwelltreeError,
-        match=r"initial velocities of joints .*'a' \(Pitch 1\).*'b' \(Pitch 1\).* do not fit",
+        match=r"initial velocities of joints .*'a' \(Pitch 1\).*'b' \(Pitch 1\).* are incompatible",
     ):
         sw.compile(spun)
 
@@ -99,7 +99,7 @@ def test_positions_that_do_not_fit_a_loop_are_refused_with_the_names_of_the_join
     turned = with_values(four_bar(), a={"position": 0.3}, d={"position": 0.5})
     with pytest.raises(
         sw.SwelltreeError,
-        match=r"initial positions of joints .*'d' \(Pitch 0.5\).*'a' \(Pitch 0.3\).* do not fit",
+        match=r"initial positions of joints .*'d' \(Pitch 0.5\).*'a' \(Pitch 0.3\).* incompatible",
     ):
         sw.compile(turned)
 
@@ -283,7 +283,7 @@ def test_contradicting_prescribed_motions_are_refused():
     )
     with pytest.raises(
         sw.SwelltreeError,
-        match=r"joints .*'a' \(prescribed\).*'d' \(prescribed\).* do not fit together",
+        match=r"joints .*'a' \(prescribed\).*'d' \(prescribed\).* are incompatible",
     ):
         sw.compile(system.replace(joints=joints))
 

@@ -118,7 +118,7 @@ def test_case_file_names_the_relation_and_its_numbers():
             "law 'Branching.value' .* asks for the number of a coordinate",
         ),
         ({"law": Rooted, "parameters": {}}, "coupling 'x' is not finite at the coordinates"),
-        ({"law": Pair, "parameters": {}}, "'value' of law 'Pair' answers with shape"),
+        ({"law": Pair, "parameters": {}}, "'value' of law 'Pair' returns the shape"),
     ],
 )
 def test_bad_own_couplings_are_rejected(change, message):

@@ -238,7 +238,7 @@ def test_a_class_without_loads_or_name_is_refused():
         sw.effect(type("Forgetful", (sw.Effect,), forgotten))
     numb = {"loads": Tether.loads, "__annotations__": {"name": str}}
     for feels in ({}, {"feels": ("rain",)}):
-        with pytest.raises(sw.SwelltreeError, match="'Numb' does not say what it feels"):
+        with pytest.raises(sw.SwelltreeError, match="'Numb' does not declare its environment"):
             sw.effect(type("Numb", (sw.FeelsEnvironment,), numb | feels))
     with pytest.raises(sw.SwelltreeError, match="has no field 'name: str'"):
         sw.effect(type("Nameless", (sw.Effect,), {"loads": Tether.loads, "__annotations__": {}}))

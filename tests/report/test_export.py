@@ -75,7 +75,7 @@ def test_plots_and_unknown_endings(tmp_path):
     assert sw.export(run, tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(sw.SwelltreeError, match=r"the ending '\.xyz' is not known"):
         sw.export(run, tmp_path / "run.xyz")
-    with pytest.raises(sw.SwelltreeError, match="a film needs a run in time"):
+    with pytest.raises(sw.SwelltreeError, match="an animation needs a time-domain run"):
         sw.export(run.isel(time=0), tmp_path / "run.gif")
 
 

@@ -89,7 +89,7 @@ def test_usual_sliders_are_those_of_sea_and_ptos(run, model):
     ("text", "sentence"),
     [
         ("ptos.pto.dampin", "there is no 'dampin'"),
-        ("sea.Hz", "the sea has no such number"),
+        ("sea.Hz", "the sea has no such parameter"),
         ("forces.motor=0:1", "is not a PTO"),
         (f"{DAMPING}=1", "has no two ends"),
         (f"{DAMPING}=a:b", "has no two ends"),
@@ -131,7 +131,7 @@ def test_bad_views_get_a_sentence(model):
         ({"speed": 0.0}, "must lie above zero"),
         ({"traces": ["position"]}, "more than one number"),
         ({"traces": ["bob.Hove"]}, "there is no dof 'Hove'"),
-        ({"sliders": ["sea.Hz"]}, "no such number"),
+        ({"sliders": ["sea.Hz"]}, "no such parameter"),
     ):
         with pytest.raises(sw.SwelltreeError, match=sentence):
             sw.live(model, SEA, browser=False, solver="rk4", step=0.05, **options)
@@ -143,7 +143,7 @@ def test_sea_and_solver_are_those_of_a_study_of_the_case(tmp_path):
     assert sea == case.study("storm").sea
     assert options["rtol"] == case.study("storm").rtol
     assert study_options(case, "storm")[0] == sea
-    with pytest.raises(sw.SwelltreeError, match="study 'rest' does not run in time"):
+    with pytest.raises(sw.SwelltreeError, match="study 'rest' is not a time-domain study"):
         study_options(case, "rest")
     with pytest.raises(sw.SwelltreeError, match="storn"):
         study_options(case, "storn")

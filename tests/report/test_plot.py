@@ -244,3 +244,18 @@ def test_rao_plots_show_the_freedoms_that_move_and_no_empty_panel():
     assert np.allclose(shown.get_ydata(), np.degrees(0.1))
     with pytest.raises(sw.SwelltreeError, match="nothing moves"):
         sw.plot.rao(0.0 * data)
+
+
+def test_fit_of_a_model_follows_the_data_of_its_motions():
+    device = sw.gallery.sphere()
+    model = device.model()
+    fig = plot.hydro(device.hydro, "sphere__Heave", fit=model)
+    for ax in fig.axes[:3]:
+        data, fit = ax.lines[:2]
+        gap = np.interp(fit.get_xdata(), *data.get_data()) - fit.get_ydata()
+        assert abs(gap).max() < 0.03 * np.ptp(data.get_ydata())  # the fit is within 2 %
+    assert fig.axes[0].lines[1].get_label() == "fit of the model, 6 states"
+    with pytest.raises(sw.SwelltreeError, match="no fitted radiation"):
+        plot.hydro(device.hydro, fit=device.model(radiation="none"))
+    with pytest.raises(sw.SwelltreeError, match="the model has no body 'float'"):
+        plot.hydro(sw.gallery.rm3().hydro, "float__Heave", fit=model)

@@ -89,7 +89,7 @@ def test_a_traced_sea_outside_the_data_gives_no_numbers():
 
 def test_what_does_not_know_traced_seas_says_so():
     model = floating()
-    with pytest.raises(sw.SwelltreeError, match="excitation='convolution' does not know seas"):
+    with pytest.raises(sw.SwelltreeError, match="'convolution' does not support traced seas"):
         jax.jit(lambda T: apply_sea(model, sw.realise(sea([1.0, T, 0.0]), model.water), 5.0,
                                    "convolution"))(5.0)  # fmt: skip
     for study in (sw.steady_state, sw.response):

@@ -80,7 +80,7 @@ def test_a_field_without_y_and_from_a_file(tmp_path):
 BAD = [
     (lambda d: d.drop_vars("pressure"), "the data have no 'pressure'"),
     (lambda d: d.drop_vars("z"), "the data have no coordinate 'z'"),
-    (lambda d: d.isel(x=[0, 1, 3]), "x of the grid does not rise evenly"),
+    (lambda d: d.isel(x=[0, 1, 3]), "x of the grid is not evenly spaced"),
     (lambda d: d.isel(time=[0]), "the grid has one time only"),
     (lambda d: d.assign(pressure=d.pressure * np.nan), "'pressure' holds values that are not"),
     (lambda d: d.assign(pressure=d.pressure.isel(z=0)), "'pressure' has no axis 'z'"),

@@ -115,12 +115,10 @@ class Campaign:
 
     @property
     def options(self) -> NamedValues:
-        """All options by name."""
         return {name: getattr(self, name) for name in options_of(CampaignOptions)}
 
     @property
     def table(self) -> CaseTable:
-        """All cases."""
         return case_table(self.vary)
 
     @property
@@ -210,7 +208,7 @@ class Campaign:
         if failed:
             bad = result["message"].values
             first = next(str(text) for text in bad.ravel() if text)
-            warn_user(f"{failed} of {len(table)} cases failed. The first says: {first}")
+            warn_user(f"{failed} of {len(table)} cases failed. The first error is: {first}")
         return result
 
     def replay(self, case: str) -> xr.Dataset:
@@ -259,15 +257,15 @@ class Campaign:
                 raise SwelltreeError(
                     f"'{store.folder}' holds another campaign ('{about['name']}', "
                     f"{about['cases']} cases): {differs} was changed since. Name another folder, "
-                    "or take the change back."
+                    "or undo the change."
                 )
             attrs = about["attrs"]
             check_version(store.folder, about)
             block, device = int(about["lanes"]), attrs.get("device", "cpu")
             if options["device"] not in ("auto", device):
                 warn_user(
-                    f"'{store.folder}' was begun with device '{device}' and goes on with it, so "
-                    "that all its cases are alike. Name another folder for the other."
+                    f"'{store.folder}' was begun with device '{device}' and continues with it, so "
+                    "that all its cases are comparable. Name another folder for the other."
                 )
             # what is left of a store of a GPU may have to fit elsewhere
             lanes = None if device == "gpu" else block

@@ -76,7 +76,7 @@ def open_cases(folder: str | Path) -> xr.Dataset:
     except (OSError, ValueError, KeyError, RuntimeError, TypeError) as error:
         raise SwelltreeError(
             f"'{Path(folder) / RESULTS}' cannot be read ({error}). Continue the campaign with "
-            "--resume, which makes it again."
+            "--resume, which computes it again."
         ) from None
     data = data.assign_coords(texts)
     complete = np.repeat([block in entries for block in range(blocks)], lanes)[:count]
@@ -154,7 +154,7 @@ def checked_chunks(store: Store, parts: NamedValues, entries: dict[int, Tree]) -
             where = "the labels" if block is None else f"block {block}"
             raise SwelltreeError(
                 f"'{store.folder}': {where} of the results is damaged: '{RESULTS}/{key}' is not "
-                f"what was written. Run {store.repair()}, which makes it again."
+                f"what was written. Run {store.repair()}, which computes it again."
             )
 
     return Checked(LocalStore(store.folder / RESULTS, read_only=True))

@@ -47,7 +47,7 @@ def write_certificate(path: str | Path) -> Path:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         raise SwelltreeError(
-            f"certificate '{path}' is there already. Use it, or give another name."
+            f"certificate '{path}' exists already. Use it, or give another name."
         ) from None
     except OSError as error:
         raise unwritable(path, error) from None

@@ -71,11 +71,9 @@ class Store:
 
     @property
     def exists(self) -> bool:
-        """Whether there is a campaign."""
         return (self.folder / ABOUT).exists()
 
     def about(self) -> NamedValues:
-        """What `create` was given."""
         path = self.folder / ABOUT
         try:
             about = json.loads(plain_text(path))
@@ -189,7 +187,7 @@ class Store:
             except Exception as error:
                 raise SwelltreeError(
                     f"'{self.folder / RESULTS}' cannot be read ({error}). Continue the campaign "
-                    "with --resume, which makes it again."
+                    "with --resume, which computes it again."
                 ) from None
             self._opened = {
                 name: x
@@ -222,7 +220,7 @@ class Store:
     def _unwritable(self, path: Path, error: OSError) -> SwelltreeError:
         if is_full(error):
             return SwelltreeError(
-                f"the disk of '{path}' is full. Free some room and continue with --resume; all "
+                f"the disk of '{path}' is full. Free some space and continue with --resume; all "
                 "finished blocks are kept."
             )
         return unwritable(path, error)
@@ -295,7 +293,7 @@ class Store:
             except OSError:
                 is_stored = False
             if not is_stored:
-                found.append(f"'{RESULTS}/{name}', labels of the results, is damaged")
+                found.append(f"'{RESULTS}/{name}', labels of the results, are damaged")
         if found:
             return 0, found
         blocks = range(-(-int(about["cases"]) // int(about["lanes"])))

@@ -137,9 +137,9 @@ def runnable_here(planned: BatchPlan, case: BatchCase) -> BatchPlan:
     if not isinstance(why, str):
         return planned
     warn_user(
-        f"some cases are run by lanes of the CPU: {why}. Their numbers differ by rounding and by "
-        "the grid of wave loads, about 1e-6. Give workers with a GPU, or device "
-        "'cpu', for the same bits everywhere."
+        f"some cases are run on the CPU: {why}. Their results differ by rounding and by the grid "
+        "of wave loads, about 1e-6. Give workers with a GPU, or device "
+        "'cpu', for bitwise equal results."
     )
     return on_cpu(planned, case)
 

@@ -210,8 +210,8 @@ def _closed(
     result = at_odds(A, np.concatenate([gap, apart]), 0.1 * ROUNDING)
     wrong = [names[i - first] for i in result if i >= first]
     raise SwelltreeError(
-        f"the initial positions of joints {', '.join(wrong or names)} do not fit together: the "
-        "loops cannot close with them. Leave some of them out, or give values that fit."
+        f"the initial positions of joints {', '.join(wrong or names)} are incompatible: the loops "
+        "cannot close. Leave some of them out, or give values that fit."
     )
 
 
@@ -305,6 +305,6 @@ def _consistent_velocity(
     driven = [r for r in layout.cut_rows if r.prescribed]
     wrong += [f"'{layout.joints[row.joint]}' (prescribed)" for row in driven]
     raise SwelltreeError(
-        f"the initial velocities of joints {', '.join(dict.fromkeys(wrong or names))} do not fit "
-        "together in their loops. Leave some of them out, or give values that fit."
+        f"the initial velocities of joints {', '.join(dict.fromkeys(wrong or names))} are "
+        "incompatible in their loops. Leave some of them out, or give values that fit."
     )

@@ -319,7 +319,7 @@ def unfelt_notes(system: System, model: Model) -> list[str]:
         if still or feels(model, name):
             continue
         notes.append(
-            f"the system has a {name}, but no element feels it: it changes nothing. Describe what "
+            f"the system has a {name}, but it acts on no element and has no effect. Describe what "
             f"it acts on ({cure}), or leave the {name} out."
         )
         warn_user(notes[-1])

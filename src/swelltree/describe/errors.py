@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 import reprlib
 import sys
+import traceback
+import types
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -14,6 +16,35 @@ LONGEST_SENTENCE = 500  # letters
 
 class SwelltreeError(Exception):
     """A mistake in the input; the message says how to fix it."""
+
+    def _render_traceback_(self) -> list[str]:
+        """The traceback in a notebook: up to the line of the user."""
+        return users_traceback(self)
+
+
+def users_traceback(error: SwelltreeError) -> list[str]:
+    """Lines of a traceback without the frames inside of the package at its end."""
+    frames = list(traceback.walk_tb(error.__traceback__))
+    while frames and _is_wrapper(frames[-1][0]):
+        frames.pop()
+    stack = traceback.StackSummary.extract(frames)
+    lines = ["Traceback (most recent call last):", *"".join(stack.format()).splitlines()]
+    return [*lines, f"swelltree.{type(error).__name__}: {error}"]
+
+
+def show_short_tracebacks() -> None:
+    """Scripts end at the line of the user: the package's own frames are of no use there."""
+    usual = sys.excepthook
+
+    def show(
+        kind: type[BaseException], error: BaseException, trace: types.TracebackType | None
+    ) -> None:
+        if isinstance(error, SwelltreeError):
+            sys.stderr.write("\n".join(users_traceback(error)) + "\n")
+        else:
+            usual(kind, error, trace)
+
+    sys.excepthook = show
 
 
 def error_in_file(sentence: str) -> SwelltreeError:
@@ -36,6 +67,10 @@ class SwelltreeWarning(UserWarning):
 WRAPPERS = ("swelltree", "jaxtyping", "pydantic", "functools", "contextlib", "threadpoolctl", "jax")
 
 
+def _is_wrapper(frame: types.FrameType) -> bool:
+    return frame.f_globals.get("__name__", "").partition(".")[0] in WRAPPERS
+
+
 def warn_user(message: Warning | str, category: type[Warning] = SwelltreeWarning) -> None:
     """Warn with the line outside of the package that led here.
 
@@ -45,7 +80,7 @@ def warn_user(message: Warning | str, category: type[Warning] = SwelltreeWarning
     """
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None:
-        if frame.f_globals.get("__name__", "").partition(".")[0] not in WRAPPERS:
+        if not _is_wrapper(frame):
             break
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
@@ -127,3 +162,6 @@ class Finding:
 def sorted_findings(findings: list[Finding]) -> list[Finding]:
     """The most serious first."""
     return sorted(findings, key=lambda finding: RANK[finding.severity])
+
+
+show_short_tracebacks()

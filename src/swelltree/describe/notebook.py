@@ -11,6 +11,12 @@ if TYPE_CHECKING:
     from swelltree.describe.system import System
 
 
+def counted(number: int, word: str) -> str:
+    """A number with its noun: 1 body, 2 bodies."""
+    plural = f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+    return f"{number} {word if number == 1 else plural}"
+
+
 def in_notebook() -> bool:
     """Does a kernel of Jupyter run this, which shows what a cell ends with?"""
     python = sys.modules.get("IPython")

@@ -147,6 +147,18 @@ def parts_of(cls: type, example: str) -> BeforeValidator:
     return BeforeValidator(read)
 
 
+def short_repr(self: object) -> str:
+    """The call that makes this item, without values that are the defaults."""
+    parts: list[str] = []
+    for field in dataclasses.fields(self):  # pyright: ignore
+        value, default = getattr(self, field.name), field.default
+        if field.default_factory is not dataclasses.MISSING:
+            default = field.default_factory()
+        if differs(value, default):
+            parts.append(repr(value) if field.name == "name" else f"{field.name}={value!r}")
+    return f"{type(self).__name__}({', '.join(parts)})"
+
+
 class Readable:
     """The plain signature of a class, made when it is asked for."""
 
@@ -154,10 +166,30 @@ class Readable:
         return plain_signature(owner)
 
 
+class InheritedHelp:
+    """Docstring of a class with the arguments of its base classes, in the order of its fields."""
+
+    def __init__(self, text: str) -> None:
+        self.text = inspect.cleandoc(text)
+
+    def __get__(self, instance: object, owner: type) -> str:
+        rows: dict[str, str] = {}
+        for cls in reversed(owner.__mro__):
+            rows |= help_of_arguments(cls) if cls is not owner else _arguments_in(self.text)
+        fields = [field.name for field in dataclasses.fields(owner)]
+        head, _, own = self.text.partition("Args:\n")
+        after = own.partition("\n\n")[2]
+        lines = "".join(f"    {name}: {rows[name]}\n" for name in fields if name in rows)
+        args = f"Args:\n{lines}" if lines else ""
+        return "\n\n".join(part.rstrip() for part in (head, args, after) if part)
+
+
 @dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
 def description(cls: type[T]) -> type[T]:
     """Make a class a frozen, checked description."""
-    built = pydantic_dataclass(frozen=True, config=CONFIG)(cls)
+    built = pydantic_dataclass(frozen=True, config=CONFIG, repr=False)(cls)
+    if built.__repr__ is object.__repr__:
+        built.__repr__ = short_repr
     checked: Callable[..., None] = built.__init__
 
     @functools.wraps(checked)
@@ -171,6 +203,7 @@ def description(cls: type[T]) -> type[T]:
     built.__init__ = init  # pyright: ignore[reportAttributeAccessIssue]
     # read only where somebody asks, in a notebook or in the docs
     built.__signature__ = Readable()  # pyright: ignore[reportAttributeAccessIssue]
+    built.__doc__ = InheritedHelp(cls.__doc__ or "")  # pyright: ignore[reportAttributeAccessIssue]
     return cast(type[T], built)
 
 
@@ -221,10 +254,14 @@ def _sentence(cls: type, name: object, error: ValidationError) -> str:
 
 def help_of_arguments(item: object) -> dict[str, str]:
     """What the docstring of a function or class says of each argument."""
-    _, _, block = (inspect.getdoc(item) or "").partition("Args:\n")
+    return _arguments_in(inspect.getdoc(item) or "")
+
+
+def _arguments_in(text: str) -> dict[str, str]:
+    _, _, block = text.partition("Args:\n")
     block = inspect.cleandoc(block.partition("\n\n")[0])
     rows = [row.partition(":") for row in re.split(r"\n(?=\w+:)", block)]
-    return {name.strip(): " ".join(text.split()) for name, _, text in rows}
+    return {name.strip(): " ".join(text.split()) for name, _, text in rows if text}
 
 
 def plain_signature(cls: type) -> inspect.Signature:

@@ -33,6 +33,7 @@ from swelltree.describe.mooring.rods import Rod, RodParts
 from swelltree.describe.mooring.seabed import Seabed, SeabedContact, as_seabed, check_ground
 from swelltree.describe.mooring.winch_checks import check_operations, check_winches
 from swelltree.describe.mooring.winches import Winch
+from swelltree.describe.notebook import counted
 from swelltree.describe.pto.base import Pto
 from swelltree.describe.read_as import ReadAs, Row
 from swelltree.describe.spec import Description, description
@@ -305,6 +306,24 @@ class System(Description):
         if path is not None:
             write_atomic(Path(path), text)
         return text
+
+    def __repr__(self) -> str:
+        """Name, size and mass: all items would fill pages."""
+        masses = [body.mass for body in self.bodies]
+        known = [mass for mass in masses if isinstance(mass, float | int)]
+        facts = [
+            counted(len(items), word)
+            for items, word in (
+                (self.bodies, "body"),
+                (self.joints, "joint"),
+                (self.ptos, "PTO"),
+                (self.lines, "line"),
+            )
+            if items or word in ("body", "joint")
+        ]
+        if known and len(known) == len(masses):
+            facts.append(f"{sum(known):.6g} kg")
+        return f"<System '{self.name}': {', '.join(facts)}>"
 
     def _repr_html_(self) -> str:
         from swelltree.describe.notebook import system_html

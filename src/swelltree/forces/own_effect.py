@@ -77,7 +77,8 @@ def effect(cls: type[T]) -> type[T]:
             )
     if issubclass(cls, FeelsEnvironment) and not _is_felt(getattr(cls, "feels", None)):
         raise SwelltreeError(
-            f"effect '{cls.__name__}' does not say what it feels. Write feels = (\"waves\",), with "
+            f"effect '{cls.__name__}' does not declare its environment. Write feels = "
+            '("waves",), with '
             f"some of {listed(ENVIRONMENT)}."
         )
     cls.kind = property(lambda self: self.name)  # type: ignore[assignment, misc]

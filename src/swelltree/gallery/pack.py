@@ -106,6 +106,9 @@ class Ready:
     source: str
     apart: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<gallery device {self.system!r}, data {self.file.name}>"
+
     @property
     def hydro(self) -> xr.Dataset:
         """Hydrodynamic data, by a BEM run of this project."""

@@ -50,7 +50,7 @@ def index(file: Path) -> int:
     """Number of the chunk of a file."""
     match = re.fullmatch(r"chunk_(\d{6,})", file.stem)
     if match is None:
-        raise SwelltreeError(f"checkpoint '{file}': this is not a file of a chunk.")
+        raise SwelltreeError(f"checkpoint '{file}': this is not a checkpoint file.")
     return int(match.group(1))
 
 
@@ -117,7 +117,7 @@ def read(
                 }
     except DAMAGED as error:
         raise SwelltreeError(
-            f"checkpoint '{file}': the file is damaged or cut short. "
+            f"checkpoint '{file}': the file is damaged or truncated. "
             "Delete it and resume: the run continues from the file before it."
         ) from error
     if found_key != key:
@@ -127,8 +127,8 @@ def read(
         )
     if found_number != index(file) or not np.array_equal(found_times, times):
         raise SwelltreeError(
-            f"checkpoint '{file}': the file holds other output times than this run asks for. "
-            "Choose an empty folder, or ask for the times it was made with."
+            f"checkpoint '{file}': the file has other output times than this run. Choose an empty "
+            "folder, or use the output times of the file."
         )
     trees = []
     for name, like in likes.items():

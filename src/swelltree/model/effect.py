@@ -27,10 +27,17 @@ Coordinate = tuple[str, Sequence[str] | np.ndarray, str]  # dimension, values, l
 
 
 class Channel(NamedTuple):
-    """How one raw channel appears in a result; empty texts are left out.
+    """How one channel appears in a result; empty texts are left out.
 
-    Dimensions are those after time. A user's own effect may leave them to the shape: 3 entries are
-    axes, 6 directions, as many as there are bodies those of bodies.
+    Args:
+        name: of the variable.
+        dims: dimensions after time. A user's own effect may leave them to the shape: 3 entries are
+            axes, 6 degrees of freedom, and as many as there are bodies are bodies.
+        units: such as "N m".
+        long_name: for labels of plots.
+        frame: axes of its components, such as "world axes".
+        on_body: body that it belongs to, where there is only one.
+        angles: its rotations are angles, which continue past half a turn.
     """
 
     name: str
@@ -39,17 +46,24 @@ class Channel(NamedTuple):
     long_name: str = ""
     frame: str = ""
     on_body: str = ""
-    angles: bool = False  # rotations in it are angles, which go on past half a turn
+    angles: bool = False
 
 
 @pytree()
 class Loads:
-    """Action of one kind of force element on the whole system."""
+    """Action of one kind of force element on the whole system.
 
-    wrench: Array  # (b, 6), checked where a user makes it; about the reference points, world axes
-    potential: Array = None  # (e,) stored energy of each element, J; none if not given
-    power: Array = None  # (e,) power of its non-conservative part, W; of all if not given
-    channels: dict[str, Array] = field(default_factory=dict)  # its results, e.g. tension
+    Args:
+        wrench: (bodies, 6) force [N] and moment [N m] at the reference points, world axes.
+        potential: (terms,) stored energy of each energy term [J]; none if not given.
+        power: (terms,) power of the part that stores nothing [W]; that of the wrench if not given.
+        channels: results by name, such as a tension.
+    """
+
+    wrench: Array  # checked where a user makes it
+    potential: Array = None
+    power: Array = None
+    channels: dict[str, Array] = field(default_factory=dict)
 
     def with_energy_terms(self, v: Float[Array, "b 6"], terms: int) -> Loads:
         """The same with all energy terms: what is not stored is power of the wrench, in the first.

@@ -9,6 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
+import numpy as np
+
+from swelltree.describe.notebook import counted
 from swelltree.jit import Array, Tree, pytree
 from swelltree.model.capabilities import HasRadiation, having
 from swelltree.model.values.described import Described
@@ -174,7 +177,12 @@ class Model:
     def _counts(self) -> str:
         """How large it is, in words."""
         layout = self.layout
-        return f"{layout.n_bodies} bodies, {layout.n_joints} joints, {self.dofs} DOFs"
+        counts = ((layout.n_bodies, "body"), (layout.n_joints, "joint"), (self.dofs, "DOF"))
+        words = [counted(int(number), word) for number, word in counts]
+        mass = self.bodies.mass
+        if isinstance(mass, np.ndarray):  # known numbers, not traced
+            words.append(f"{mass.sum():.6g} kg")
+        return ", ".join(words)
 
     def __repr__(self) -> str:
         """Name, size and effects: its arrays would fill pages."""

@@ -70,6 +70,6 @@ def make_coupling_law(item: OwnCoupling) -> Tree:
     answer = np.shape(law.value(np.zeros(len(item.coordinates))))
     if answer != ():
         raise item.fail(
-            f"'value' of law '{cls.__name__}' answers with shape {answer}. Return one number."
+            f"'value' of law '{cls.__name__}' returns the shape {answer}. Return one number."
         )
     return law

@@ -95,7 +95,6 @@ def page(campaign: xr.Dataset, folder: Path) -> str:
 
 
 def _pictures(campaign: xr.Dataset, chips: list[tuple[str, str]]) -> str:
-    """Power and energy over the sea states, where there are such."""
     power = power_channel(campaign)
     if power not in campaign or "statistic" not in campaign[power].dims:
         return ""

@@ -55,7 +55,7 @@ def write_film(
     """
     path = Path(path)
     if "time" not in dataset.dims or "quaternion" not in dataset:
-        raise SwelltreeError("a film needs a run in time. Give the result of simulate.")
+        raise SwelltreeError("an animation needs a time-domain run. Give the result of simulate.")
     if path.suffix == ".mp4" and shutil.which("ffmpeg") is None:
         raise SwelltreeError(f"film '{path}': .mp4 needs ffmpeg. Install it, or write a .gif.")
     if path.suffix not in (".gif", ".mp4"):

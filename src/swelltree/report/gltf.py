@@ -70,7 +70,7 @@ def write_gltf(dataset: xr.Dataset, path: str | Path) -> Path:
         path: of the file, ending in .glb.
     """
     if "time" not in dataset.dims or "quaternion" not in dataset:
-        raise SwelltreeError("glTF needs a run in time. Give the result of simulate.")
+        raise SwelltreeError("glTF needs a time-domain run. Give the result of simulate.")
     drawing = drawing_of(dataset)
     every = stride(dataset.sizes["time"], dataset.sizes["body"], KEYS)
     some = dataset[["position", "quaternion"]].isel(time=slice(None, None, every))
@@ -184,7 +184,6 @@ def write_vtk(dataset: xr.Dataset, path: Path) -> Path:
 
 
 def _piece(sample: xr.Dataset, places: str, triangles: str, value: str) -> str:
-    """One surface at one time."""
     points, faces = sample[places].values, sample[triangles].values.astype(int)
     faces = faces[faces[:, 0] != faces[:, 1]]  # a mesh that changes has room to spare
     values = sample[f"weak_scatterer_{value}"].values

@@ -184,15 +184,15 @@ def without_user_code(system: System) -> tuple[System, list[str]]:
         if named:
             notes.append(
                 f"winch '{winch.name}': speed follows '{winch.speed}', which only a run imports; "
-                "the check held it at zero."
+                "the check used zero."
             )
         winches.append(winch.replace(speed=0.0) if named else winch)
     for joint in system.joints:
         texts = {dof: signal for dof, signal in joint.motions().items() if isinstance(signal, str)}
         for dof, text in texts.items():
             notes.append(
-                f"joint '{joint.name}': {dof} follows '{text}', which only a run imports; "
-                "the check held it at zero."
+                f"joint '{joint.name}': {dof} follows '{text}', which only a run imports; the "
+                "check used zero."
             )
         motion = {dof: 0.0 if dof in texts else s for dof, s in joint.motions().items()}
         joints.append(joint.replace(motion=motion) if texts else joint)

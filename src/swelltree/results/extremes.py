@@ -97,7 +97,7 @@ def weibull_tail(
     if x[upper][0] == x[-1]:
         raise SwelltreeError(
             f"weibull_tail: the largest {n - upper.start} peaks are all {x[-1]:g}, and no "
-            "distribution goes through them. Give peaks of irregular waves, or a larger part."
+            "distribution can be fitted. Give peaks of irregular waves, or a larger part."
         )
 
     def misfit(gap: float) -> tuple[float, float, float]:
@@ -219,7 +219,7 @@ def _peaks(values: Numbers, study: str, least: int) -> np.ndarray:
     if missing:
         raise SwelltreeError(
             f"{study}: {missing} of {specified.size} values are not finite. Runs that failed "
-            "may be those of the largest values: run them again, or give the others alone."
+            "may be those with the largest values: run them again, or give the others alone."
         )
     x = np.sort(runs[there])
     if len(x) < least:

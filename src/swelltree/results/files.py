@@ -196,7 +196,11 @@ def _text(value: object) -> str:
 
 
 def load_result(path: str | Path) -> xr.Dataset:
-    """Read a result file into memory; `dataset.encoding["source"]` is its path."""
+    """Read a result file into memory.
+
+    Args:
+        path: of a .nc file; `dataset.encoding["source"]` holds it.
+    """
     path = user_path(path, "result file")
     if not path.is_file():
         near = [file.name for file in path.parent.glob("*.nc")] if path.parent.is_dir() else []

@@ -89,7 +89,7 @@ def statistics(dataset: Sampled, start: float | None = None) -> Sampled:
     ended = ended_early(dataset)
     early = {"ended": ended} if ended else {}
     if ended:
-        warn_user(f"statistics: the run did not reach its end, these are of what there is: {ended}")
+        warn_user(f"statistics: the run did not reach its end; only its samples are used: {ended}")
     weights = time_weights(dataset.coords["time"].values[stored], period_of(dataset))
     gaps: dict[str, int] = {}
 
@@ -128,8 +128,8 @@ def warn_gaps(gaps: dict[str, int]) -> None:
     some = [name for name, count in gaps.items() if count]
     if some:
         warn_user(
-            f"{sum(gaps.values())} samples of {listed(some)} are not numbers and do not count in "
-            "statistics; peaks and fatigue of such records are not known."
+            f"{sum(gaps.values())} samples of {listed(some)} are not numbers and are left out of "
+            "statistics; peaks and fatigue of such records are not computed."
         )
 
 

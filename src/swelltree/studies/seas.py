@@ -44,7 +44,7 @@ def check_times(sea: AnySea | None, waves: RealisedSea | None, begin: float, end
             often = f", {(end - begin) / period:.3g} times in a run of {end - begin:.4g} s"
             enough = f"at least {int(np.ceil(omega.size * (end - begin) / period))}"
         warn_user(
-            f"the sea repeats itself after {period:.4g} s{often}: its frequencies are multiples of "
+            f"the sea repeats after {period:.4g} s{often}: its frequencies are multiples of "
             f"{2.0 * np.pi / period:.4g} rad/s. Give spacing='equal_energy', jitter=True or "
             f"{enough} components."
         )

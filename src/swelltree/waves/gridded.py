@@ -80,7 +80,7 @@ def grid_waves(sea: GriddedSea, water: AnyWater) -> GridWaves:
         if len(values) > 1:
             if not (step > 0).all() or np.ptp(step) > UNEVEN * step.mean():
                 raise sea.fail(
-                    f"{axis} of the grid does not rise evenly. Interpolate the data to equal steps."
+                    f"{axis} of the grid is not evenly spaced. Interpolate the data to equal steps."
                 )
             spacing[i] = step.mean()
         elif axis == "time":

@@ -37,8 +37,9 @@ LOUD = 0.05  # residual above which a warning is given
 def read_record(path: str | Path) -> tuple[np.ndarray, np.ndarray]:
     """Time [s] and elevation [m] from a text file with two columns.
 
-    Columns are parted by blanks, tabs, commas, colons or semicolons; lines that begin with #, % or
-    a letter are left out. The file may be packed by gzip.
+    Args:
+        path: of the file, which may be compressed by gzip. Columns are separated by blanks, tabs,
+            commas, colons or semicolons; lines that begin with #, % or a letter are skipped.
     """
     try:
         content = plain_bytes(user_path(path, "record"), MOST_BYTES)

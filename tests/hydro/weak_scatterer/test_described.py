@@ -6,14 +6,13 @@ import pytest
 import swelltree as sw
 from swelltree.hydro.weak_scatterer.effect import WeakScatterers
 from swelltree.hydro.weak_scatterer.incident.of_sea import linear_waves, main_frequency
-from swelltree.hydro.weak_scatterer.motion.stand_ins import Rail
-from swelltree.hydro.weak_scatterer.motion.stepping import run, simulation
 from swelltree.jit import jax, jnp
 from swelltree.model.internal_state import InternalState
 from swelltree.multibody.formulations import formulation
 from swelltree.multibody.formulations.base import Phase, State
 from swelltree.multibody.formulations.equations import rates, start_phase
 from swelltree.waves.sea import realise
+from validation.hydro.weak_scatterers.stepper import Rail, run, simulation
 
 WATER = sw.Water(depth=6.0)
 TANK = {"radius": 16.0, "spacing": 1.6, "far_spacing": 4.0, "levels": 2, "panel_size": 0.8}
@@ -188,7 +187,7 @@ def test_what_does_not_fit_is_refused_when_compiled(changes, sentence):
 def test_currents_are_refused():
     system = ball_on_a_rail()
     flowing = system.replace(current=sw.PowerLawCurrent(1.0, depth=20.0))
-    with pytest.raises(sw.SwelltreeError, match="does not know the current"):
+    with pytest.raises(sw.SwelltreeError, match="does not include the current"):
         sw.compile(flowing)
 
 

@@ -128,7 +128,7 @@ def test_still_water_needs_no_new_blocks_of_its_surface():
         ({"solve": "lu"}, "'lu' is not a way to solve"),
         ({"solve": "gmres", "preconditioner": "float16"}, "'float16' is not a precision"),
         ({"preconditioner": "float32"}, "'float32' serves solve='gmres' only"),
-        ({"solve": "gmres", "crossing": ("ball",)}, "goes on with the factors of one mesh"),
+        ({"solve": "gmres", "crossing": ("ball",)}, "uses the factors of one mesh"),
     ],
 )
 def test_ways_to_solve_that_cannot_be_are_refused(changes, sentence):

@@ -103,13 +103,13 @@ def test_mooring_polyester_has_its_stiffness_by_the_breaking_load():
         ),
         (
             lambda: sw.compile(pulled(ROPE.replace(EI=10.0))),
-            "has a dynamic_EA, which does not go with EI or stretch",
+            "has a dynamic_EA, which cannot be combined with EI or stretch",
         ),
         (
             lambda: sw.compile(
                 pulled().replace(winches=[sw.Winch("w", "rope", speed=0.1, drum=30.0)])
             ),
-            "has a dynamic_EA, whose slow spring no winch passes on",
+            "has a dynamic_EA, whose slow spring winches do not support",
         ),
     ],
 )

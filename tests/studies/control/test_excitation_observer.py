@@ -81,7 +81,7 @@ def test_mistakes_are_told(model):
         options = {"noise": 0.01, "step": STEP, "sea": sea(1)} | changes
         return sw.excitation_observer(model, list(measures), **options)
 
-    with pytest.raises(sw.SwelltreeError, match=r"push only 1 independent directions and cannot"):
+    with pytest.raises(sw.SwelltreeError, match=r"act in only 1 independent directions and cannot"):
         build(excitations=["float.Heave", "rail.Heave"])
     with pytest.raises(sw.SwelltreeError, match=r"noise must be positive for every measure"):
         build(noise=0.0)

@@ -121,7 +121,7 @@ def test_limits_that_no_damper_keeps_are_reported(model):
     limits = {"stroke_max": 0.5 * abs(F) / abs(OMEGA * Z), "force_max": 0.7 * abs(F)}
     found = search(model, WAVE, "pto", **limits)
     assert np.isnan(found.attrs["passive_power"])
-    assert "No plain damper keeps the limits" in found.attrs["report"]
+    assert "No linear damper satisfies the limits" in found.attrs["report"]
 
 
 def test_an_optimum_whose_run_fails_has_no_mean_power():
@@ -247,7 +247,7 @@ def test_realisations_share_one_problem(model):
         ({"harmonics": 0}, "harmonics 0 is too few"),
         ({"method": "lineer"}, "method 'lineer' is not known"),
         ({"efficiency": 1.2}, "efficiency 1.2 is not in"),
-        ({"power_min": 5.0}, "power_min 5.0 is positive, but a PTO that goes back and forth"),
+        ({"power_min": 5.0}, "power_min 5.0 is positive, but an oscillating PTO"),
     ],
 )
 def test_what_cannot_be_done_is_said(model, limits, sentence):

@@ -207,7 +207,7 @@ def test_drift_is_set_apart_and_kept(cart):
 def test_what_is_not_moved_is_left_out(cart):
     # the spring pushes car and load apart: their common drift is not moved
     small = sw.state_space(cart, "spring", "bed.Surge", reduce_to_minimal=True)
-    assert small.notes[-1] == "2 of 4 states can be both moved and seen."
+    assert small.notes[-1] == "2 of 4 states are controllable and observable."
     w, mass = np.array([0.5, 2.0]), 3.0 / 4.0
     np.testing.assert_allclose(small(1j * w), 1 / (6.0 - mass * w**2 + 0.2j * w), rtol=1e-10)
 
@@ -218,7 +218,8 @@ def test_drag_that_is_left_out_is_told():
     track = sw.Slider("track", sw.WORLD, car, axis="x")
     (note,) = left_out(sw.compile(sw.System("car", [car], [track], forces=[drag])))
     assert note == (
-        "drag ('quadratic drag') is linearised about rest, where it has a slope only in a current."
+        "drag ('quadratic drag') is linearised about equilibrium, where it has a derivative only "
+        "in a current."
     )
 
 

@@ -127,7 +127,7 @@ def test_other_starts_are_sentences():
     cases = [
         (run.drop_vars("end_state"), {}, "keeps no end of a run"),
         (run.isel(time=slice(0, 2)), {}, "samples given end at 0.1 s, those of the run at 0.2"),
-        (run.assign_attrs(result="diverged"), {}, "ended with 'diverged' and cannot go on"),
+        (run.assign_attrs(result="diverged"), {}, "ended with 'diverged' and cannot be continued"),
         (run, {"formulation": "lagrange"}, "Give the same formulation"),
         (run, {"solver": "two_step"}, "Give the same formulation and kind of solver"),
         (3.0, {}, r"start 3.0 is not known"),

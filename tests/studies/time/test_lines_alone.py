@@ -56,9 +56,9 @@ def test_line_alone_moves_in_waves_and_is_saved(tmp_path):
 @pytest.mark.parametrize(
     ("study", "sentence"),
     [
-        (lambda m: sw.rao(m, omega=[0.5]), "rao: the system has lines alone"),
-        (lambda m: sw.response(m, WAVE), "response: the system has lines alone"),
-        (lambda m: sw.steady_state(m, period=7.0), "steady_state: the system has lines alone"),
+        (lambda m: sw.rao(m, omega=[0.5]), "rao: the system has only lines"),
+        (lambda m: sw.response(m, WAVE), "response: the system has only lines"),
+        (lambda m: sw.steady_state(m, period=7.0), "steady_state: the system has only lines"),
         (lambda m: sw.simulate(m, WAVE, duration=1.0), "to quasi-static lines: the system has"),
         (lambda m: sw.offset_curve(m, "b", "Surge", [1.0]), "body 'b' is not in the system"),
         (lambda m: sw.state_space(m), "state_space: there is no input"),
@@ -140,5 +140,5 @@ def test_failed_equilibrium_names_what_is_out_of_balance(monkeypatch):
         return rest if hold else replace(rest, sample=unsolved)
 
     monkeypatch.setattr(two_step_start, "relaxed", fails)
-    with pytest.raises(sw.SwelltreeError, match=r"come to rest\. Before: buoy_free (Heave|Surge)"):
+    with pytest.raises(sw.SwelltreeError, match=r"equilibrium\. Before: buoy_free (Heave|Surge)"):
         sw.equilibrium(model)

@@ -50,7 +50,7 @@ def test_a_sea_that_is_not_linear_gets_a_sentence(name, make):
 
 
 def test_a_sea_on_a_grid_has_no_periodic_answer():
-    with pytest.raises(sw.SwelltreeError, match="steady_state: a sea on a grid is known for its"):
+    with pytest.raises(sw.SwelltreeError, match="steady_state: a sea on a grid has a limited"):
         sw.steady_state(model(), gridded())
 
 

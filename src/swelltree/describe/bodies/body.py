@@ -248,8 +248,8 @@ class Body(Description, _Place):
         if self.inertia == HOMOGENEOUS:
             if self.mass == DISPLACEMENT:
                 raise self.fail(
-                    "inertia follows from the displacement, which needs the water. "
-                    "Ask body.resolved(water) or system.resolved."
+                    "inertia follows from the displacement, which needs the water. Use "
+                    "body.resolved(water) or system.resolved."
                 )
             from swelltree.describe.bodies.solids import hull_solid
 

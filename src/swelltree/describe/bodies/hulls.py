@@ -46,7 +46,13 @@ Profile = Annotated[tuple[tuple[float, float], ...], BeforeValidator(_as_profile
 
 
 class Hull(Description):
-    """Base of the hull shapes."""
+    """Base of the hull shapes.
+
+    Args:
+        offset: shift of the hull from its place at the still water level [m].
+        panel_size: edge of the panels for `run_bem` and wetted hulls [m]; about 400 panels if not
+            given.
+    """
 
     kind: ClassVar[str] = "hull"
     shape: ClassVar[str] = ""
@@ -87,7 +93,14 @@ class Hull(Description):
 
 @description
 class Box(Hull):
-    """A box: length along x, width along y, height along z [m]."""
+    """A box.
+
+    Args:
+        length: along x [m].
+        width: along y [m].
+        height: along z [m].
+        draft: from the still water level down to the bottom [m].
+    """
 
     shape: ClassVar[str] = "box"
     length: Number
@@ -103,7 +116,13 @@ class Box(Hull):
 
 @description
 class Cylinder(Hull):
-    """An upright circular cylinder [m]."""
+    """An upright circular cylinder.
+
+    Args:
+        radius: [m].
+        draft: from the still water level down to the bottom [m].
+        height: from bottom to top [m].
+    """
 
     shape: ClassVar[str] = "cylinder"
     radius: Number
@@ -118,7 +137,14 @@ class Cylinder(Hull):
 
 @description
 class HorizontalCylinder(Hull):
-    """A circular cylinder with its axis along x or y [m]; without a draft half under water."""
+    """A circular cylinder with a horizontal axis.
+
+    Args:
+        radius: [m].
+        length: along its axis [m].
+        draft: from the still water level down to the lowest point [m]; the radius if not given.
+        axis: "x" or "y".
+    """
 
     shape: ClassVar[str] = "horizontal_cylinder"
     radius: Number
@@ -135,7 +161,12 @@ class HorizontalCylinder(Hull):
 
 @description
 class Sphere(Hull):
-    """A sphere [m]; without a draft it is half under water."""
+    """A sphere.
+
+    Args:
+        radius: [m].
+        draft: from the still water level down to the lowest point [m]; the radius if not given.
+    """
 
     shape: ClassVar[str] = "sphere"
     radius: Number
@@ -150,7 +181,13 @@ class Sphere(Hull):
 
 @description
 class Hemisphere(Hull):
-    """A half sphere, its flat side up [m]; without a draft the flat side lies on the water."""
+    """A half sphere with its flat side up.
+
+    Args:
+        radius: [m].
+        draft: from the still water level down to the lowest point [m]; the radius if not given,
+            with the flat side at the water level.
+    """
 
     shape: ClassVar[str] = "hemisphere"
     radius: Number
@@ -165,7 +202,14 @@ class Hemisphere(Hull):
 
 @description
 class Cone(Hull):
-    """A cone with its tip down, or a frustum [m]: `radius` at the top, `bottom_radius` below."""
+    """A cone with its tip down, or a frustum.
+
+    Args:
+        radius: at the top [m].
+        height: from bottom to top [m].
+        draft: from the still water level down to the bottom [m].
+        bottom_radius: at the bottom [m]; zero is a tip.
+    """
 
     shape: ClassVar[str] = "cone"
     radius: Number
@@ -209,7 +253,7 @@ class Axisymmetric(Hull):
                 f"profile has the radius {min(radii)} m. Give radii of zero or more, not all zero."
             )
         if any(b < a for a, b in itertools.pairwise(heights)):
-            raise self.fail("profile goes down again. Give its rows from the lowest z upwards.")
+            raise self.fail("profile decreases in z. Give its rows from the lowest z upwards.")
         if not heights[-1] > heights[0]:
             raise self.fail("profile has no height. Give rows of different z.")
         if self.bore < 0 or (self.bore > 0 and self.bore >= min(radii)):
@@ -221,10 +265,13 @@ class Axisymmetric(Hull):
 
 @description
 class Plate(Hull):
-    """A thin horizontal plate under water [m]: length along x, width along y.
+    """A thin horizontal plate under water.
 
     Args:
-        depth: of its upper side below the still water.
+        length: along x [m].
+        width: along y [m].
+        thickness: along z [m].
+        depth: of its upper side below the still water level [m].
     """
 
     shape: ClassVar[str] = "plate"
@@ -386,6 +433,10 @@ class Union(Hull):
     """Several shapes that are one rigid hull, each at its own offset.
 
     The shapes must not overlap: volumes add up, and all their surfaces are in the water.
+
+    Args:
+        hulls: the shapes.
+        panel_size: for shapes without one of their own [m].
     """
 
     shape: ClassVar[str] = "union"

@@ -173,13 +173,13 @@ def repaired(panels: Panels) -> tuple[Panels, tuple[str, ...]]:
     _, once = np.unique(np.sort(panels.faces, axis=1), axis=0, return_index=True)
     extra = len(panels.faces) - len(once)
     if extra:
-        notes.append(f"{extra} panels came twice; each was taken once.")
+        notes.append(f"{extra} panels were duplicates and were removed.")
         panels = Panels(panels.vertices, panels.faces[np.sort(once)])
     wrong = against_neighbours(panels)
     if wrong.any():
         notes.append(
-            f"the normals of {wrong.sum()} of its {wrong.size} panels point against their "
-            "neighbours'; they were turned."
+            f"the normals of {wrong.sum()} of its {wrong.size} panels are opposite to those of "
+            "their neighbours; they were reversed."
         )
         panels = turned(panels, wrong)
     t = panels.triangles
@@ -189,7 +189,7 @@ def repaired(panels: Panels) -> tuple[Panels, tuple[str, ...]]:
     rims = _rims(edges, np.ones(edges.start.size, dtype=bool))
     middle = max(rims, key=lambda rim: rim[0])[1] if rims else panels.vertices.mean(axis=0)
     if np.einsum("ki,ki->", t.mean(axis=1) - middle, normal) < 0.0:
-        notes.append("the normals of its panels point inwards; they were turned.")
+        notes.append("the normals of its panels point inwards; they were reversed.")
         panels = turned(panels, np.ones(len(panels.faces), dtype=bool))
     return panels, tuple(notes)
 

@@ -154,7 +154,11 @@ class Case:
 
 
 def load(path: str | Path) -> Case:
-    """Read a case file."""
+    """Read a case file.
+
+    Args:
+        path: of a TOML file.
+    """
     path = user_path(path, "case file")
     try:
         text = read_toml_file(path)

@@ -170,7 +170,11 @@ def _converted(outside: str, value: Any) -> Any:
 
 @description
 class StillWater(Sea):
-    """No waves."""
+    """No waves.
+
+    Args:
+        ramp: accepted as for other seas; without effect [s].
+    """
 
     type: ClassVar[str] = "still"
     ramp: Number = 0.0

@@ -238,8 +238,8 @@ class DirectionalTable(Spectrum):
         self.check_rising("beta", self.beta, "rad")
         if self.beta[-1] - self.beta[0] >= 6.283185307179586:
             raise self.fail(
-                f"beta covers {self.beta[-1] - self.beta[0]:.6g} rad, a whole turn or more. "
-                "Leave out the heading that comes again."
+                f"beta covers {self.beta[-1] - self.beta[0]:.6g} rad, a full turn or more. Remove "
+                "the repeated heading."
             )
         low, high = (f(map(f, self.density)) for f in (min, max))
         if low < 0 or high == 0:
@@ -335,7 +335,8 @@ class Cos2s(Description):
             raise self.fail(f"s {self.s} is not positive. Give about 10 for wind sea.")
         if self.directions < 2:
             raise self.fail(
-                f"{self.directions} direction spreads nothing. Give at least two, or no spreading."
+                f"{self.directions} direction gives no spreading. Give at least two, or no "
+                "spreading."
             )
 
 

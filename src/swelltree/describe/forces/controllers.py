@@ -158,7 +158,7 @@ def check_order(controllers: Sequence[Controller]) -> None:
         if controller.name in waits:
             raise controller.fail(
                 f"measures a force that controller '{waits[controller.name][0]}' gives, which "
-                "waits for this one in turn. Measure strokes and rates, or make them one "
+                "depends on this one. Measure strokes and rates, or make them one "
                 "controller."
             )
 

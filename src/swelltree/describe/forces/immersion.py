@@ -117,7 +117,7 @@ class Immersion(Force):
             k = int(np.argmax(np.diff(volumes) < 0))
             raise self.fail(
                 f"volume falls from {volumes[k]:g} to {volumes[k + 1]:g} m^3 where the depth grows "
-                f"to {self.depth[k + 1]:g} m. What is under water does not become less."
+                f"to {self.depth[k + 1]:g} m. The wet volume cannot decrease."
             )
         if self.center and (not is_nested(self.center) or len(self.center) != len(self.depth)):
             raise self.fail(
@@ -165,7 +165,7 @@ class Immersion(Force):
         if values[0].any():
             raise self.fail(
                 f"{field} begins with {np.max(values[0]):g} {unit} at depth {self.depth[0]:g} m, "
-                "which it would then have in the air too. Begin with a dry row of zeros."
+                "which would also act in the air. Start with a row of zeros."
             )
 
     @property

@@ -157,7 +157,7 @@ class Joint(Description):
 
     def layout(self) -> JointLayout:
         """The coordinates of this joint."""
-        raise self.fail("is of no kind. Use Hinge, Slider or another of the joints.")
+        raise self.fail("is not a joint type. Use Hinge, Slider or another of the joints.")
 
     @property
     def axis_vector(self) -> tuple[float, float, float] | None:

@@ -204,13 +204,24 @@ def _rope(
 
 
 def wire_rope(diameter: float, name: str | None = None, *, fibre_core: bool = False) -> LineType:
-    """Six-strand (6 x 19) wire rope of a nominal diameter [m], with wire core or fibre core."""
+    """Six-strand (6 x 19) wire rope.
+
+    Args:
+        diameter: nominal [m].
+        name: of the type; made from the diameter if not given.
+        fibre_core: a core of fibre instead of wire.
+    """
     numbers = (3610.9, 3.67e10, 584.175e6) if fibre_core else (3989.7, 4.04e10, 633.358e6)
     return _rope("wire_rope", diameter, name, 0.80, *numbers)
 
 
 def polyester(diameter: float, name: str | None = None) -> LineType:
-    """Eight-strand polyester rope of a nominal diameter [m]."""
+    """Eight-strand polyester rope.
+
+    Args:
+        diameter: nominal [m].
+        name: of the type; made from the diameter if not given.
+    """
     return _rope("polyester", diameter, name, 0.86, 797.8, 1.09e9, 170.466e6)
 
 
@@ -243,10 +254,20 @@ def mooring_polyester(diameter: float, name: str | None = None) -> LineType:
 
 
 def nylon(diameter: float, name: str | None = None) -> LineType:
-    """Eight-strand nylon rope of a nominal diameter [m]."""
+    """Eight-strand nylon rope.
+
+    Args:
+        diameter: nominal [m].
+        name: of the type; made from the diameter if not given.
+    """
     return _rope("nylon", diameter, name, 0.85, 647.6, 1.18e8, 139.357e6)
 
 
 def polypropylene(diameter: float, name: str | None = None) -> LineType:
-    """Eight-strand polypropylene rope of a nominal diameter [m], which floats."""
+    """Eight-strand polypropylene rope, which floats.
+
+    Args:
+        diameter: nominal [m].
+        name: of the type; made from the diameter if not given.
+    """
     return _rope("polypropylene", diameter, name, 0.80, 452.6, 1.06e9, 105.990e6)

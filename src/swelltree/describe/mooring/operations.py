@@ -251,8 +251,8 @@ def refuse_conflicts(stages: Sequence[Placed]) -> None:
     for k, row in enumerate(stages):
         if not row.end > row.begin:
             raise row.operation.fail(
-                f"stage {row.number} '{row.stage.action}' of winch '{row.stage.target}' lasts no "
-                "time, because another stage follows at once. Give it a duration, or the next "
+                f"stage {row.number} '{row.stage.action}' of winch '{row.stage.target}' has zero "
+                "duration, because another stage follows at once. Give it a duration, or the next "
                 "one a start."
             )
         for other in stages[k + 1 :]:

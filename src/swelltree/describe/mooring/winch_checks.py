@@ -61,7 +61,7 @@ def check_winches(system: System) -> None:
             )
         if line.release_end == "A":
             raise winch.fail(
-                f"it stands at end A of line '{line.name}', which that line lets go. Give "
+                f"it stands at end A of line '{line.name}', which that line releases. Give "
                 "release_end='B', or swap the ends of the line."
             )
         for other in system.lines:
@@ -136,7 +136,7 @@ def _check_couplings(system: System) -> None:
         ]
         if line.release_end == "A" and any(couples for _, couples in changes):
             raise line.fail(
-                "operations couple its end B, but it lets go of its end A. Give release_end='B'."
+                "operations couple its end B, but it releases its end A. Give release_end='B'."
             )
         if line.release_time is not None:
             changes = sorted([*changes, (line.release_time, False)], key=lambda row: row[0])

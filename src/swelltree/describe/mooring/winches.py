@@ -64,7 +64,7 @@ class HeaveCompensation(Description):
 
     def __post_init__(self) -> None:
         if not self.gain > 0:
-            raise self.fail(f"gain {self.gain} is not positive. Give 1 to take all motion out.")
+            raise self.fail(f"gain {self.gain} is not positive. Give 1 for full compensation.")
         if self.time_constant < 0:
             raise self.fail(f"time_constant {self.time_constant} s is negative. Give 0 or more.")
         if self.stroke is not None and not self.stroke > 0:

@@ -112,7 +112,7 @@ class Pto(Force):
         """A share lies between zero and one."""
         value = getattr(self, name)
         if not 0.0 <= value <= 1.0:
-            raise self.fail(f"{name} {value} is not a share. Give a number from 0 to 1.")
+            raise self.fail(f"{name} {value} is not a fraction. Give a number from 0 to 1.")
 
     @property
     def points(self) -> dict[str, Point]:

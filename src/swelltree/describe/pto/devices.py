@@ -175,7 +175,9 @@ class DirectDrivePto(Pto):
             if values[0] < 0 or any(b <= a for a, b in pairwise(values)):
                 raise self.fail(f"{name} {list(values)} does not increase from zero. Sort it.")
         if any(not 0.0 < value <= 1.0 for row in self.map_efficiency for value in row):
-            raise self.fail("map_efficiency holds values outside 0 to 1. Give shares above zero.")
+            raise self.fail(
+                "map_efficiency holds values outside 0 to 1. Give fractions above zero."
+            )
 
 
 @description

@@ -76,9 +76,9 @@ def check_drift(drift: str | xr.Dataset, system: System, names: Sequence[str]) -
         raise SwelltreeError(f"run_bem: drift '{drift}' is not a choice. Give 'free' or 'fixed'.")
     if drift != "none" and len(names) > 1:
         raise SwelltreeError(
-            f"run_bem: drift='{drift}' is asked for {len(names)} bodies, but the waves far away "
-            "give only the sum of their forces. Run one body alone (without what the others "
-            "scatter), give drift=sw.rao(model) for the sum on the device as jointed, or read "
+            f"run_bem: drift='{drift}' is asked for {len(names)} bodies, but the far field gives "
+            "only the sum of their forces. Run one body alone (without the others), give "
+            "drift=sw.rao(model) for the sum on the device as jointed, or read "
             "second-order data of a code that integrates pressures (read_hydro)."
         )
     if drift == "free":

@@ -336,8 +336,8 @@ def wet_panels(named: dict[str, Panels], notes: list[str]) -> dict[str, Panels]:
         if area > 0.0:
             share = area / float(named[name].areas.sum())
             notes.append(
-                f"body '{name}': {share:.2g} of its wetted surface lies against another body and "
-                "meets no water."
+                f"body '{name}': {share:.2g} of its wetted surface touches another body and is "
+                "not wetted."
             )
     return result
 

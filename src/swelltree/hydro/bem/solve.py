@@ -296,7 +296,7 @@ def solve(
         with_lid, without = max(better.values())
         notes.append(
             f"the lid was left out at {len(better)} frequencies from {min(better):.4g} to "
-            f"{max(better):.4g} rad/s, where the data contradict themselves less without it (by "
+            f"{max(better):.4g} rad/s, where the data are more consistent without it (by "
             f"{without:.0%} instead of {with_lid:.0%} on average)."
         )
     columns = [np.array(column) for column in zip(*rows, strict=True)]
@@ -514,7 +514,7 @@ def _note_resolution(
     if finite.max() > highest:
         notes.append(
             f"the panels are large for waves above omega = {highest:.3g} rad/s (fewer than about "
-            f"8 on a wavelength). Give a smaller panel_size, or refine=True to see the error."
+            "8 on a wavelength). Give a smaller panel_size, or refine=True to see the error."
         )
     if finite.max() > highest:
         warn_user("run_bem: " + notes[-1])

@@ -439,7 +439,7 @@ def _check_omega(omega: np.ndarray, fail) -> None:
         k = int(np.argmin(omega >= 0))
         raise fail(f"frequency {k + 1} is omega = {omega[k]:g} rad/s. Fix it or leave it out.")
     if omega.size == 0:
-        raise fail("no frequencies are there. Recompute with a range of frequencies.")
+        raise fail("there are no frequencies. Recompute with a range of frequencies.")
     values = np.sort(omega)
     same = values[1:] == values[:-1]
     if same.any():

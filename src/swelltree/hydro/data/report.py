@@ -56,7 +56,8 @@ def hydro_report(data: xr.Dataset, dofs: Sequence[str] | None = None) -> list[Fi
     absent = [name for name in NEEDED if name not in data]
     if absent:
         raise SwelltreeError(
-            f"hydro_report: the data have no {listed(absent)}, so they cannot be judged. Give data "
+            f"hydro_report: the data have no {listed(absent)}, so they cannot be checked. Give "
+            "data "
             "as read_hydro and run_bem return them."
         )
     findings = _missing(data)
@@ -141,7 +142,7 @@ def water_findings(data: xr.Dataset, water: Water) -> list[Finding]:
                 "error",
                 "water",
                 f"the data were computed with {name} = {there:g}, the system has {here:g}: forces "
-                f"would be off in that proportion. Set Water({name}={there:g}) or recompute.",
+                f"would be wrong in this proportion. Set Water({name}={there:g}) or recompute.",
                 {"data": there, "system": here},
             )
         )
@@ -188,9 +189,7 @@ def _missing(data: xr.Dataset) -> list[Finding]:
         )
     if "excitation_force" not in data:
         findings.append(
-            Finding(
-                "warning", "no_excitation", "no excitation forces: waves will not move anything."
-            )
+            Finding("warning", "no_excitation", "no excitation forces: waves exert no forces.")
         )
     if "hydrostatic_stiffness" not in data:
         findings.append(
@@ -217,8 +216,9 @@ def _symmetry(table: Table) -> list[Finding]:
                     "warning",
                     "symmetry",
                     f"{name} of {table.dofs[i]} and {table.dofs[j]} differs from its mirror entry "
-                    f"by {worst:.1%} of the diagonal at {table.omega[w]:.3g} rad/s: an unsymmetric "
-                    "part makes or eats energy. The symmetric part is used; refine the mesh if "
+                    f"by {worst:.1%} of the diagonal at {table.omega[w]:.3g} rad/s: an "
+                    "unsymmetric part creates or dissipates energy. The symmetric part is used; "
+                    "refine the mesh if "
                     "this pair matters.",
                     {"asymmetry": worst, "omega": float(table.omega[w])},
                 )
@@ -247,7 +247,8 @@ def _passivity(table: Table) -> list[Finding]:
             "passivity",
             f"damping has a negative eigenvalue of {worst:.2%} of the largest one at "
             f"{peak:.3g} rad/s{where}, and negative ones at {bad.size} frequencies from "
-            f"{bad.min():.3g} to {bad.max():.3g} rad/s: water would push a moving body on. Leave "
+            f"{bad.min():.3g} to {bad.max():.3g} rad/s: the water would accelerate a moving body. "
+            "Leave "
             "these frequencies out, refine the mesh or add a lid, or use a passive fit.",
             {"negative": worst, "omega": peak, "from": float(bad.min()), "to": float(bad.max())},
         )
@@ -292,7 +293,7 @@ def _long_waves(table: Table) -> list[Finding]:
                     "error",
                     "phase_sense",
                     f"surge of {body} in the longest wave ({omega:.3g} rad/s) leads the crest: the "
-                    "phases are those of exp(+iwt), and every phase would be mirrored. Conjugate "
+                    "phases are those of exp(+iwt), and every phase would be reversed. Conjugate "
                     "the forces.",
                 )
             )
@@ -335,7 +336,7 @@ def _lifted(table: Table, body: str, heave: int, stiffness: float) -> list[Findi
                     "long_wave",
                     f"heave {name} of {body} in the longest wave ({table.omega[0]:.3g} rad/s) is "
                     f"{ratio:.3g} times the stiffness rho g Awp, and should equal it: stiffness "
-                    "and forces belong to different meshes, rho or g. Recompute the stiffness "
+                    "and forces are of different meshes, rho or g. Recompute the stiffness "
                     "from the wetted mesh.",
                     {"ratio": ratio},
                 )
@@ -355,7 +356,8 @@ def _haskind(table: Table, every: Table) -> list[Finding]:
                 "note",
                 "haskind",
                 f"{table.headings.size} headings do not cover the circle, so damping could not be "
-                "checked against excitation (Haskind). Compute headings all round in steps of 30 "
+                "checked against excitation (Haskind). Compute headings over 360 degrees in "
+                "steps of 30 "
                 "degrees or less.",
             )
         ]
@@ -388,8 +390,8 @@ def _haskind(table: Table, every: Table) -> list[Finding]:
             "warning",
             "haskind",
             f"damping of {label}{more} and the excitation force differ by up to {error:.1%} "
-            "(median over the strong part of the band) in Haskind's relation: one of them is off "
-            "by that much, and so is the absorbed power. Refine the mesh.",
+            "(median over the strong part of the band) in Haskind's relation: one of them has "
+            "this error, and so does the absorbed power. Refine the mesh.",
             {"difference": error, "freedoms": len(worst)},
         )
     ]
@@ -525,7 +527,7 @@ def _causality(table: Table, infinite: np.ndarray | None) -> list[Finding]:
                     "warning",
                     "a_inf",
                     f"A_inf of {table.dofs[worst]} is {diagonal[worst]:.4g}, but added mass and "
-                    f"damping ask for {mean[worst]:.4g}: motions at high frequency would be off. "
+                    f"damping give {mean[worst]:.4g}: motions at high frequency would be off. "
                     "Extend the band, or check omega = inf.",
                     {"given": float(diagonal[worst]), "ogilvie": float(mean[worst])},
                 )
@@ -594,8 +596,8 @@ def _band_edge(table: Table, infinite: np.ndarray | None) -> list[Finding]:
             "warning" if lost[worst] > 0.2 else "note",
             "band_edge",
             f"damping of {table.dofs[worst]} is still {share[worst]:.0%} of its maximum at the "
-            f"highest frequency, {table.omega[-1]:.3g} rad/s: retardation functions lose their "
-            "quick part. Compute higher frequencies, or rely on the extension of the band.",
+            f"highest frequency, {table.omega[-1]:.3g} rad/s: the retardation function is wrong "
+            "at short times. Compute higher frequencies, or rely on the extension of the band.",
             {"share": float(share[worst])},
         )
     ]

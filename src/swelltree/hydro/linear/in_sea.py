@@ -165,7 +165,7 @@ def _refuse_traced(table: Table, method: str, turning: bool) -> None:
     for what, there in requested.items():
         if there:
             raise SwelltreeError(
-                f"{what} does not know seas whose numbers are traced (jit, grad, vmap). Use "
+                f"{what} does not support traced seas (jit, grad, vmap). Use "
                 "excitation='components' with frame='fixed' and drift='none', or differences of "
                 "whole runs."
             )

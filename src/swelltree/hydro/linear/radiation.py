@@ -247,7 +247,7 @@ class RadiationSources:
             return Radiation(self.added_mass, 0.0 * np.asarray(self.damping), data=self.data)
         if self.memory is not None and self.memory.fitted is None:
             raise SwelltreeError(
-                f"{study}: the model remembers radiation by convolution, which has no states. "
+                f"{study}: the model has radiation by convolution, which has no states. "
                 "Compile with radiation='state_space'."
             )
         states = None if self.memory is None else self.memory.fitted

@@ -28,7 +28,7 @@ def refuse_traced_table(table: Table) -> None:
     if is_traced(table):
         raise SwelltreeError(
             "a sea is given to a model whose hydro data are traced. Let the function close over "
-            "the model, and change its numbers by model.with_values(...)."
+            "the model, and change its parameters by model.with_values(...)."
         )
 
 

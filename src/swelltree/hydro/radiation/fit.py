@@ -108,7 +108,7 @@ def fit_radiation(
     if limit < 2 * len(data.parts):
         raise SwelltreeError(
             f"radiation fit: max_order {limit} is too small for {len(data.parts)} sets of motions "
-            f"that radiate apart. Give at least {2 * len(data.parts)}."
+            f"without mutual radiation. Give at least {2 * len(data.parts)}."
         )
     result = _fitted(data, error, limit, method, entry_order, cache)
     if METHODS[method] is passive and result[0][0].shape[0] + 2 <= limit:

@@ -295,7 +295,7 @@ def _hydrostatics(root: Path, case: NemohCase, parts: HydroParts) -> None:
         if path is None:
             raise SwelltreeError(
                 f"'{root}' has no '{name}', the stiffness of body '{body}', but those of other "
-                "bodies. Compute all of them, or take the others away."
+                "bodies. Compute all of them, or remove the others."
             )
         values = TextFile(path).table((6,), "six numbers of the stiffness matrix")[6].values
         if len(values) != 6:

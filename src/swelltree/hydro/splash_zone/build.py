@@ -39,8 +39,8 @@ def immersion_table(system: System, force: Immersion) -> tuple[np.ndarray, np.nd
     for field in ("displaced_volume", "added_mass"):
         if getattr(body, field):
             raise force.fail(
-                f"body '{body.name}' has {field}, which it keeps at any depth. Leave it out: the "
-                "tables over depth hold it."
+                f"body '{body.name}' has {field}, which does not depend on depth. Leave it out: "
+                "the tables over depth contain it."
             )
     if force.volume:
         depth, columns = _specified(system, force)

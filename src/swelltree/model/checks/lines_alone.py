@@ -30,6 +30,6 @@ def refuse_lines_alone(model: Model, study: str) -> None:
     """Say that a study is one of bodies that move."""
     if not model.layout.described:
         raise SwelltreeError(
-            f"{study}: the system has lines alone, and no body that moves with the waves. Use "
+            f"{study}: the system has only lines, and no body that moves with the waves. Use "
             "equilibrium(...), or simulate(...) with lines of model='dynamic'."
         )

@@ -198,7 +198,7 @@ class _Maker:
             near = ", ".join(f"{x:g}" for x in places[max(k - 1, 1) : k + 2])
             raise line.fail(
                 f"its end at {end.at:g} m of line '{end.line}' is between nodes. "
-                f"Give a place of a node ({near} m), or other segments."
+                f"Give the position of a node ({near} m), or other segments."
             )
         return chain.nodes[chain.idle + k]
 
@@ -282,8 +282,8 @@ class _Maker:
         start = self.where(line, near)
         if start is None:
             raise line.fail(
-                "nothing holds either of its ends. Begin with a line that hangs on a body or on "
-                "the world."
+                "neither end is supported. Start with a line that is attached to a body or the "
+                "world."
             )
         nodes = [self._at_end(names[0], mass[0], start)]
         node_mass = np.append(mass[:-1] + mass[1:], mass[-1])
@@ -345,8 +345,8 @@ class _Maker:
         there = self.where(line, far)
         if there is None:
             raise line.fail(
-                f"its end on line '{getattr(far, 'line', '')}' hangs in the air. "
-                "Describe that line so that something holds it."
+                f"its end on line '{getattr(far, 'line', '')}' has no support. Describe that line "
+                "with a supported end."
             )
         closes = self.groups.top(there.body) == self.groups.top(node.body)
         self._joined(Ball(f"{line.name}_end", node, there, cut=closes))

@@ -66,8 +66,8 @@ def checked_lines(system: System, layout: Layout) -> QuasiStaticLines | None:
         if push > NEGLIGIBLE * weight:
             raise piece.line.fail(
                 f"the current pushes it by {push:.3g} N, {push / weight:.1%} of its weight in "
-                "water, which a quasi-static line leaves out. Give model='dynamic', or Cdn=0 where "
-                "this is meant."
+                "water, which a quasi-static line leaves out. Give model='dynamic', or Cdn=0 if "
+                "this is intended."
             )
     return lines
 

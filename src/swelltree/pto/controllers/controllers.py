@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.jit import Array, Numbers, namespace, pytree
+from swelltree.jit import Array, Numbers, jax, jnp, namespace, pytree
 from swelltree.model.capabilities import (
     ChecksStep,
     CommandsStrokes,
@@ -31,6 +31,40 @@ if TYPE_CHECKING:
     from swelltree.multibody.layout import Layout
     from swelltree.pto.controllers.expected_sea import ExpectedSea
     from swelltree.waves.sea import RealisedSea
+
+
+STEP = 1e-6  # of the size of the argument, at least of one
+
+
+def called_back(
+    function: Callable[[Array, Array], np.ndarray], count: int, t: Array, y: Array
+) -> Array:
+    """Values (count,) of a plain function of a number and a vector, derivatives by differences."""
+    shape = jax.ShapeDtypeStruct((count,), float)
+    jacobian = jax.ShapeDtypeStruct((count, 1 + y.shape[0]), float)
+
+    def differences(t: Array, y: Array) -> np.ndarray:
+        x = np.concatenate([np.reshape(t, 1), y])
+        columns = []
+        for i, size in enumerate(np.maximum(np.abs(x), 1.0)):
+            step = np.zeros_like(x)
+            step[i] = STEP * size
+            high, low = x + step, x - step
+            rise = function(high[0], high[1:]) - function(low[0], low[1:])
+            columns.append(rise / (2.0 * STEP * size))
+        return np.stack(columns, axis=1)
+
+    @jax.custom_jvp
+    def call(t: Array, y: Array) -> Array:
+        return jax.pure_callback(function, shape, t, y, vmap_method="sequential")
+
+    @call.defjvp
+    def slope(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
+        t, y = primals
+        J = jax.pure_callback(differences, jacobian, t, y, vmap_method="sequential")
+        return call(t, y), J @ jnp.concatenate([jnp.reshape(tangents[0], 1), tangents[1]])
+
+    return call(jnp.asarray(t, float), y)
 
 
 @pytree("law", "measures", "drives", "name", "states", "surfaces", "n_surfaces", "ramps", "preview")
@@ -169,7 +203,6 @@ class PlainLaw:
     def __call__(self, t: Array, y: Array) -> Array:
         if namespace(t, y) is np:
             return self.values(t, y)
-        from swelltree.pto.controllers.callbacks import called_back
 
         return called_back(self.called, self.count, t, y)
 
@@ -285,7 +318,11 @@ class Controllers(
         values = []
         for controller, x in zip(self.controllers, self.parts(now.internal), strict=True):
             if controller.sample_time is not None:
-                values.append((controller.sample_time * x[-1] - now.t)[None])
+                due = controller.sample_time * x[-1]
+                xp = namespace(due, now.t)
+                # a product that is fused with the difference is not rounded: it may lie behind due
+                left = xp.where(now.t >= due, xp.minimum(due - now.t, 0.0), due - now.t)
+                values.append(left[None])
             elif controller.surfaces is not None:
                 requested = requested_from(model, now, controller, x)
                 xp = namespace(requested)

@@ -31,7 +31,7 @@ from swelltree.jit import Array, Tree, jax, pytree
 from swelltree.pto.laws.base import Law, LawInputs, LawOutputs
 
 if TYPE_CHECKING:
-    from swelltree.describe.pto.own import OwnLaw
+    from swelltree.describe.pto.kinds import OwnLaw
 
 T = TypeVar("T")
 
@@ -125,6 +125,6 @@ def make_own_law(group: list[OwnLaw]) -> Law:
         found = np.shape(getattr(law, method)(now))
         if found != shape:
             raise pto.fail(
-                f"'{method}' of law '{cls.__name__}' answers with shape {found}. Give {shape}."
+                f"'{method}' of law '{cls.__name__}' returns the shape {found}. Give {shape}."
             )
     return law

@@ -48,7 +48,6 @@ class Slider:
     full: bool = False
 
     def as_text(self) -> NamedValues:
-        """For the page."""
         return asdict(self)
 
     def checked(self, value: object) -> float:
@@ -150,12 +149,11 @@ def _value_at(run: SteppedRun, path: str) -> object:
     for key in path.split(".")[1:]:
         value = getattr(value, key, None)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise SwelltreeError(f"slider '{path}': the sea has no such number.")
+        raise SwelltreeError(f"slider '{path}': the sea has no such parameter.")
     return value
 
 
 def _split(name: str) -> tuple[str, tuple[int, ...]]:
-    """Path and place of a name."""
     found = PLACE.fullmatch(name)
     if found is None:
         return name, ()

@@ -140,7 +140,7 @@ def study_options(case: Case, name: str | None) -> tuple[Sea | None, NamedValues
     studies = case.studies if name is None else (case.study(name),)
     runs = [study.in_time for study in studies if study.in_time is not None]
     if name is not None and not runs:
-        raise SwelltreeError(f"study '{name}' does not run in time. Name one that does.")
+        raise SwelltreeError(f"study '{name}' is not a time-domain study. Name one.")
     if not runs:
         return None, {}
     specified = runs[0].arguments()

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError, suggest
-from swelltree.describe.values import NamedValues
+from swelltree.describe.values import DOFS, NamedValues
 from swelltree.hydro.data.relations import RESIDUAL
+from swelltree.model.model import Model
 from swelltree.report.frequency import MIN_SAMPLES, record_spectrum, sea_spectrum
 from swelltree.report.plots.overview import without_free
 from swelltree.report.plots.style import INK, below, color, figure, heading, legend, style
@@ -122,22 +123,24 @@ def _rao_panels(dataset: xr.Dataset) -> list[Panel]:
 
 
 def _moving(curves: Iterable[tuple[str, np.ndarray]]) -> list[tuple[str, np.ndarray]]:
-    """Curves that differ from zero."""
     return [(label, y) for label, y in curves if np.nanmax(np.abs(y), initial=0.0) > STILL]
 
 
 def hydro(
-    data: xr.Dataset, dof: str | None = None, with_dof: str = "", fit: bool | NamedValues = True
+    data: xr.Dataset,
+    dof: str | None = None,
+    with_dof: str = "",
+    fit: bool | NamedValues | Model = True,
 ) -> Figure:
     """Added mass, damping and memory of one DOF: data, kernel K(t), and the fit to them.
 
-    Data of `run_bem` also show their residuals: how much they contradict themselves.
+    Data of `run_bem` also show their residuals.
 
     Args:
         data: from `read_hydro` or `run_bem`.
         dof: "body__Heave"; the first body's heave if not given.
         with_dof: the DOF that moves, if it is another one.
-        fit: True, False, or options of the radiation fit.
+        fit: True, False, options of the radiation fit, or a compiled model: the fit it uses.
     """
     from swelltree.hydro.data.dataset import finite_rows, infinite_added_mass
     from swelltree.hydro.radiation.fit import fit_radiation
@@ -155,36 +158,68 @@ def hydro(
     order = ("omega", "influenced_dof", "radiating_dof")
     A, B = (rows[name].transpose(*order).values for name in ("added_mass", "radiation_damping"))
     kernel = radiation_kernel(omega, B)
-    model = None
-    if fit:
+    curves = None
+    fine = np.linspace(max(omega[0], 1e-3), omega[-1], 400)
+    if isinstance(fit, Model):
+        curves = _fit_of_model(fit, chosen, with_dof or chosen, fine, kernel.time)
+    elif fit:
         options = fit if isinstance(fit, dict) else {}
-        model = fit_radiation(omega, A, B, infinite_added_mass(data), **options)
+        found = fit_radiation(omega, A, B, infinite_added_mass(data), **options)
+        label = f"fit, {found.order} states, error {100 * found.error:.2g} %"
+        values = (found.added_mass(fine), found.radiation_damping(fine), found.kernel(kernel.time))
+        curves = label, tuple(y[:, i, j] for y in values)
     shown = [name for name in LABELS if name in rows]
     count = 4 if shown else 3
     fig, axes = figure(count, 1, 8.6, 2.4 * count, sharex=False)
-    fine = np.linspace(max(omega[0], 1e-3), omega[-1], 400)
     panels = ((A, "Added mass A", "kg, kg m²"), (B, "Radiation damping B", "N s/m, N m s"))
     for n, (values, title, unit) in enumerate(panels):
         ax = axes[n, 0]
         ax.plot(omega, values[:, i, j], "o", color=color(0), markersize=3.2, label="data")
-        if model is not None:
-            y = model.added_mass(fine) if n == 0 else model.radiation_damping(fine)
-            label = f"fit, {model.order} states, error {100 * model.error:.2g} %"
-            ax.plot(fine, y[:, i, j], color=color(1), linewidth=1.5, label=label)
+        if curves is not None:
+            ax.plot(fine, curves[1][n], color=color(1), linewidth=1.5, label=curves[0])
         heading(ax, f"{title}: {chosen.replace('__', ' ')}", unit)
         legend(ax, 2, columns=3)
         below(ax, FREQUENCY)
     ax = axes[2, 0]
     ax.plot(kernel.time, kernel.values[:, i, j], color=color(0), linewidth=1.5, label="data")
-    if model is not None:
-        y = model.kernel(kernel.time)[:, i, j]
-        ax.plot(kernel.time, y, "--", color=color(1), linewidth=1.5, label="fit")
+    if curves is not None:
+        ax.plot(kernel.time, curves[1][2], "--", color=color(1), linewidth=1.5, label="fit")
     heading(ax, "Memory K(t)", "N/m, N m")
     legend(ax, 2, columns=3)
     below(ax, "time since the motion [s]")
     if shown:
         _residuals(axes[3, 0], rows, chosen, shown)
     return fig
+
+
+def _fit_of_model(
+    model: Model, dof: str, moving: str, omega: np.ndarray, time: np.ndarray
+) -> tuple[str, tuple[np.ndarray, ...]]:
+    """Label, and added mass, damping and kernel of the radiation memory that a model uses."""
+    from scipy.linalg import expm
+
+    from swelltree.hydro.linear.radiation import fitted_memory
+
+    memory = fitted_memory(model)
+    if memory is None:
+        raise SwelltreeError(
+            "plot.hydro: the model has no fitted radiation. Compile with radiation='state_space'."
+        )
+    places = []
+    for label in (dof, moving):
+        body, _, name = label.partition("__")
+        if body not in model.layout.bodies:
+            raise SwelltreeError(f"plot.hydro: the model has no body '{body}'. Give its own data.")
+        places.append(6 * model.layout.bodies.index(body) + DOFS.index(name))
+    i, j = places
+    transfer = np.asarray(memory.transfer(omega))[:, i, j]
+    state, step = np.asarray(memory.B)[:, j], expm(np.asarray(memory.A) * (time[1] - time[0]))
+    kernel = np.zeros(time.size)
+    for k in range(time.size):
+        kernel[k] = np.asarray(memory.C)[i] @ state
+        state = step @ state
+    added = float(np.asarray(model.added_mass)[i, j]) + np.imag(transfer) / omega
+    return f"fit of the model, {memory.order} states", (added, np.real(transfer), kernel)
 
 
 def _residuals(ax: Axes, rows: xr.Dataset, dof: str, names: list[str]) -> None:

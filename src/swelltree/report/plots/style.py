@@ -101,7 +101,12 @@ def short(text: str, most: int = 32) -> str:
 
 
 def to_png(fig: Figure, dpi: int = 130) -> bytes:
-    """A figure as the bytes of a PNG file."""
+    """A figure as the bytes of a PNG file.
+
+    Args:
+        fig: from one of the plots.
+        dpi: points per inch.
+    """
     return _bytes(fig, "png", dpi)
 
 

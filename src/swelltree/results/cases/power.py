@@ -44,8 +44,9 @@ def power_matrix(campaign: xr.Dataset, power: str | None = None) -> xr.Dataset:
         power = power_channel(campaign)
         if power == ABSORBED:
             warn_user(
-                "power_matrix: the campaign has no delivered_power, so the absorbed power counts, "
-                "with losses, friction and end stops. Run it with the channel 'delivered_power'."
+                "power_matrix: the campaign has no delivered_power, so the absorbed power is "
+                "used, including losses, friction and end stops. Run it with the channel "
+                "'delivered_power'."
             )
     if not _has(campaign, power):
         raise SwelltreeError(
@@ -200,7 +201,7 @@ def _warn_of_gaps(covered: xr.DataArray) -> None:
     if where:
         lost = f"{count} of {covered.size} designs lack results; at {where} {lost}"
     count_as = "it has no energy" if float(worst) == 0.0 else "they count as no energy"
-    warn_user(f"annual_energy: {lost} and {count_as}. Run them, or look at `covered`.")
+    warn_user(f"annual_energy: {lost} and {count_as}. Run them, or examine `covered`.")
 
 
 def _check_occurrence(often: object, power: xr.DataArray) -> None:
@@ -230,5 +231,5 @@ def _check_occurrence(often: object, power: xr.DataArray) -> None:
     if float(often.min()) < 0.0 or not float(often.sum()) > 0.0:
         raise SwelltreeError(
             "annual_energy: occurrence must not be negative, and not zero everywhere. Give hours, "
-            "counts or parts."
+            "counts or fractions."
         )

@@ -117,8 +117,8 @@ def damping_decayed(model: Model, limit: float = DECAYED) -> Iterator[Finding]:
             "kernel",
             f"the radiation damping of {model.layout.bodies[k // 6]} {DOFS[k % 6]} is still "
             f"{100 * left[k]:.2g} % of its largest where the data end at "
-            f"{float(table.omega[-1]):.3g} rad/s, so the memory begins with what is assumed above: "
-            "a decay "
+            f"{float(table.omega[-1]):.3g} rad/s, so the memory at short times relies on an "
+            "assumed decay "
             + (
                 "that the added mass at infinite frequency confirms."
                 if known[k]
@@ -155,7 +155,7 @@ def resonances(model: Model, how: Formulation, waves: Components) -> Iterator[Fi
                 "note",
                 "resonance",
                 f"{swinging.body.values[i]} {DOFS[dof]} resonates at {2 * np.pi / omega:.3g} s, "
-                "within the waves; its amplitude hangs on the drag coefficients.",
+                "within the waves; its amplitude depends on the drag coefficients.",
                 {"omega": omega, "damping_ratio": damping},
             )
             continue
@@ -221,8 +221,8 @@ def too_high(model: Model, height: float) -> Iterator[Finding]:
                 "warning",
                 "high",
                 f"waves of {height:.3g} m (significant height) are high for body '{name}', whose "
-                f"hull reaches {draft:.3g} m from the water: they wash over it or leave it dry, "
-                f"which linear hydrodynamics do not know. Use compile(..., nonlinear=['{name}']).",
+                f"hull reaches {draft:.3g} m from the water: they overtop it or leave it dry, "
+                f"which is outside linear hydrodynamics. Use compile(..., nonlinear=['{name}']).",
                 {"height": height, "reach": draft},
             )
 
@@ -239,7 +239,7 @@ def outside_linear_range(
             "warning",
             "linear range",
             f"body '{name}' {verb} by {amplitude[2]:.3g} m, more than its hull reaches above or "
-            f"below the water ({reach:.3g} m); linear hydrodynamics do not know that. Use "
+            f"below the water ({reach:.3g} m); which is outside linear hydrodynamics. Use "
             f"compile(..., nonlinear=['{name}']) or smaller waves.",
             {"heave": float(amplitude[2])},
         )

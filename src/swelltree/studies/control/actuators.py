@@ -196,12 +196,12 @@ def _check_port(model: Model, forces: StrokeForces, name: str) -> None:
     i = forces.names.index(name)
     if any(i in controller.drives for controller in controllers_of(model)):
         raise SwelltreeError(
-            f"pto '{name}': a controller already drives it. Take the controller away."
+            f"pto '{name}': a controller already drives it. Remove the controller."
         )
     if forces.tension_only[i]:
         raise SwelltreeError(
-            f"pto '{name}' carries tension only, so its force cannot be chosen freely. "
-            "Name an element that can push."
+            f"pto '{name}' carries tension only, so its force cannot be prescribed. Name an "
+            "element that also works in compression."
         )
     dof = forces.strokes.dof_of(i)
     if dof is not None and model.layout.dofs[dof].free_turn:

@@ -492,7 +492,7 @@ class ControlStudy:
         why = self.nonlinearity or ("" if straight else CURVED)
         notes = [*solution.notes, why and f"The model is not linear: {why}."]
         if asked.compare and np.isnan(solution.passive.power):
-            notes.append("No plain damper keeps the limits: passive_power is not a number.")
+            notes.append("No linear damper satisfies the limits: passive_power is not a number.")
         if replay:
             with noted(apart=True):  # a run of its own, by the engine that its law asks for
                 numbers, said = replayed_powers(

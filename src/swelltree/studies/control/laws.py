@@ -69,7 +69,11 @@ def _with_law(model: Model, ports: Ports, law: Law, *, plain: bool = False) -> M
 
 
 def damping_law(damping: float) -> Law:
-    """u = -c v."""
+    """Linear damper: u = -c v.
+
+    Args:
+        damping: c [N s/m, N m s/rad].
+    """
 
     def law(t: Array, y: Array) -> Array:
         return -damping * y[1:2]
@@ -78,7 +82,13 @@ def damping_law(damping: float) -> Law:
 
 
 def reactive_law(damping: float, stiffness: float, force_max: float = np.inf) -> Law:
-    """u = -c v - k x, cut off at force_max; PI control of the velocity. k may be negative."""
+    """Damper and spring, u = -c v - k x; PI control of the velocity.
+
+    Args:
+        damping: c [N s/m, N m s/rad].
+        stiffness: k [N/m, N m/rad]; may be negative.
+        force_max: limit of |u| [N, N m].
+    """
 
     def law(t: Array, y: Array) -> Array:
         xp = namespace(y)

@@ -98,8 +98,8 @@ def _ends(name: str, value: Any) -> tuple[float, float]:
     if name == "power_min":
         if float(value) > 0.0:
             raise SwelltreeError(
-                f"power_min {value} is positive, but a PTO that goes back and forth stands still "
-                "twice in a period and has no power then. Give zero or less."
+                f"power_min {value} is positive, but an oscillating PTO has zero power twice per "
+                "period. Give zero or less."
             )
         return float(value), np.inf
     if np.ndim(value) == 0:

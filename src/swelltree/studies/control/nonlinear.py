@@ -180,7 +180,7 @@ def nonlinear_control(
     notes = [reduced.nodes.slower()]
     if stops:
         notes.append(
-            f"End stops have soft tips of {100 * TIPS[-1]:g} % of their distance in the search."
+            f"End stops are smoothed over {100 * TIPS[-1]:g} % of their distance in the search."
         )
     solution = ControlSolution(
         response, optimum, program, goal, passive, bodies, spent, tuple(notes)
@@ -191,7 +191,7 @@ def nonlinear_control(
 def _pinned(how: Formulation, period: Period) -> Period:
     """The problem with pins in the directions that nothing holds in the mean."""
     jacobians, _ = at_rest(how, period)
-    directions, equations, _ = all_pins(how, period, jacobians[:, : len(jacobians)])
+    directions, equations = all_pins(how, period, jacobians[:, : len(jacobians)])
     return replace(period, pinned=directions, unbalanced=equations)
 
 

@@ -296,7 +296,7 @@ def with_mpc(
     for name, c, k in zip(ports.names, ports.damping, ports.stiffness, strict=True):
         if c or k:
             raise SwelltreeError(
-                f"pto '{name}': damping {c:g} and stiffness {k:g} would act beside the controller, "
+                f"pto '{name}': damping {c:g} and stiffness {k:g} would add to the controller, "
                 "which could then not keep its force limit. Set both to zero."
             )
     waves = linear_waves("mpc", model, sea, case)

@@ -65,7 +65,7 @@ class ControlReport:
             small = int((self.hankel < 1e-3 * self.hankel[0]).sum())
             sentences.append(
                 f"Hankel singular values from {self.hankel[0]:.3g} to {self.hankel[-1]:.3g}; "
-                f"{small} are below a thousandth of the largest."
+                f"{small} are below a thousandth of the maximum."
             )
         return tuple(sentences)
 
@@ -108,7 +108,7 @@ def control_report(system: StateSpace) -> ControlReport:
     if system.dt:
         raise SwelltreeError(
             "control_report: the system is sampled. Give the continuous one, state_space(...) "
-            "without step; sampling adds nothing to what can be moved or seen."
+            "without step; sampling does not change controllability and observability."
         )
     A, B, C = (np.asarray(x, dtype=float) for x in (system.A, system.B, system.C))
     return examined(A, B, C, tuple(system.state_labels))

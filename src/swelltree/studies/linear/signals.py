@@ -60,8 +60,8 @@ def left_out(model: Model) -> tuple[str, ...]:
     notes = [STATIC_LINES] if STATIC_LINES in model.report else []
     if dragged:
         notes.append(
-            f"drag ({listed(dragged)}) is linearised about rest, where it has a slope only in a "
-            "current."
+            f"drag ({listed(dragged)}) is linearised about equilibrium, where it has a derivative "
+            "only in a current."
         )
     return tuple(notes)
 

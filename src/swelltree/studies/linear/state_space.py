@@ -92,7 +92,7 @@ def state_space(
         before = A.shape[0]
         A, B, C = minimal(A, B, C)
         states = tuple(f"minimal__{i + 1}" for i in range(A.shape[0]))
-        notes.append(f"{A.shape[0]} of {before} states can be both moved and seen.")
+        notes.append(f"{A.shape[0]} of {before} states are controllable and observable.")
     if order is not None or error is not None:
         A, B, C, states = _reduced(A, B, C, order, error, notes)
     else:

@@ -155,7 +155,7 @@ def multipliers(
     if sizes(how, period)[1]:
         raise SwelltreeError(
             f"stability: formulation '{how.name}' keeps joints as equations, which disturbances "
-            "must obey. Use formulation='partition', or 'path_matrix' where there is no loop."
+            "must satisfy. Use formulation='partition', or 'path_matrix' where there is no loop."
         )
     length = float(2 * np.pi / period.basis.omega)
     steps = max(STEPS, 20 * period.basis.harmonics)

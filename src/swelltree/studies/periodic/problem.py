@@ -244,7 +244,7 @@ def period_of(study: str, waves: RealisedSea | None, period: float | None) -> fl
         return float(period)
     if isinstance(waves, GridWaves):
         raise SwelltreeError(
-            f"{study}: a sea on a grid is known for its length only and does not repeat. "
+            f"{study}: a sea on a grid has a limited length and does not repeat. "
             "Use simulate, or a sea of components."
         )
     repeats = float(getattr(waves, "repeat_period", np.inf))

@@ -92,7 +92,7 @@ def steady_state(
     how = chosen_formulation(chosen["formulation"])
     if stability and linear_hydro(model) is not None and radiation != "state_space":
         raise SwelltreeError(
-            "steady_state: stability needs the memory of the water as states. Give "
+            "steady_state: stability needs the radiation memory as states. Give "
             "radiation='state_space' and compile the model so."
         )
     waves = None if sea is None else realised(model, sea, chosen["case"])
@@ -126,8 +126,8 @@ def steady_state(
         solution = newton(how, periodic, Y, tol, max_iterations)
         if solution.code is not Code.SUCCESS and (sharp_forces(model) or has_clutch(model)):
 
-            def search(model: Model, Y: np.ndarray) -> PeriodicSolution:
-                return newton(how, problem(model), Y, tol, max_iterations)
+            def search(model: Model, Y: np.ndarray, keep_states: bool) -> PeriodicSolution:
+                return newton(how, problem(model), Y, tol, max_iterations, keep_states)
 
             # from smoother forces to those of the model
             solution = continued(search, model, Y)

@@ -78,7 +78,7 @@ def end_time(run: xr.Dataset) -> float:
     about = run[STATE].attrs
     if run.attrs.get("result") not in FINISHED:
         raise SwelltreeError(
-            f"start: that run ended with '{run.attrs.get('result')}' and cannot go on: "
+            f"start: that run ended with '{run.attrs.get('result')}' and cannot be continued: "
             f"{run.attrs.get('message', '')} Fix it and run it again."
         )
     last = float(run.time.values[-1]) if run.sizes.get("time") else float("nan")

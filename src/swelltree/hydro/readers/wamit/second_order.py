@@ -51,7 +51,7 @@ def _about_bodies(table: Rows, column: int, parts: HydroParts) -> Rows:
         names = ", ".join(f"{-mode:g}" for mode in sorted(body))
         parts.notes.append(
             f"'{table.file.path.name}' gives moments about the global and about the body axes; "
-            f"those about the body axes (modes {names}) were taken."
+            f"those about the body axes (modes {names}) are used."
         )
     table = table.picked(~twice)
     table.values[:, column] = np.abs(table.values[:, column])
@@ -172,7 +172,7 @@ def read_second_order(
         else:
             parts.notes.append(
                 f"mean drift was taken from '{parts.sources['mean_drift'].name}'; "
-                f"'{family[ending].name}' was left aside."
+                f"'{family[ending].name}' is not used."
             )
     for ending, name in ((".12d", "qtf_difference"), (".12s", "qtf_sum")):
         if ending in family:

@@ -81,8 +81,8 @@ def linear_waves(waves: Components, water: AnyWater) -> LinearWaves:
         lost = (a[~keep] ** 2).sum() / max((a**2).sum(), 1e-300)
         warn_user(
             f"sea: {int((~keep).sum())} of {len(a)} components shorter than "
-            f"{2.0 * math.pi * crest / GROWTH:.3g} m were cut off, as they would blow up on its "
-            f"crests; they have {100.0 * lost:.2g} % of its energy."
+            f"{2.0 * math.pi * crest / GROWTH:.3g} m were cut off, as they would be too large on "
+            f"its crests; they have {100.0 * lost:.2g} % of its energy."
         )
         rows = {n: np.asarray(getattr(waves, n))[keep] for n in _ROWS}
         waves = replace(waves, **rows)
@@ -174,8 +174,8 @@ def incident_of(
     item = f"force '{name}'"
     if is_traced(waves):
         raise SwelltreeError(
-            f"{item}: the sea has numbers that are traced (jit, grad, vmap), which weak scatterers "
-            "do not know. Use differences of whole runs."
+            f"{item}: the sea has traced parameters (jit, grad, vmap), which weak scatterers do "
+            "not support. Use differences of whole runs."
         )
     if not isinstance(waves, Components) and not scene.wavy:
         what = "a sea on a grid" if isinstance(waves, GridWaves) else "a stream function wave"
@@ -263,7 +263,7 @@ def check_spacing(name: str, waves: RealisedSea, model: Model, spacing: float) -
         give = f"Give a spacing of at most {shortest / 8:.2g} m"
         if limit == TOO_COARSE:
             raise SwelltreeError(f"{what}: the mesh does not carry them. {give}.")
-        warn_user(f"{what}: their radiation comes out too small. {give}, or cut the spectrum.")
+        warn_user(f"{what}: their radiation is too small. {give}, or cut the spectrum.")
         return
 
 

@@ -112,7 +112,7 @@ def read_values(
 def _unknown(model: Model, name: object, known: tuple[str, ...]) -> SwelltreeError:
     if name in stroke_forces(model).names:
         return SwelltreeError(
-            f"pto '{name}' switches by its own law and takes no force from a step. Describe a "
+            f"pto '{name}' switches by its own law and accepts no force in a step. Describe a "
             "Controller that drives it, or a LinearPto."
         )
     there = f"There is {listed(known)}." if known else "The model has none of them."

@@ -87,8 +87,7 @@ def check_same_layout(before: Model, after: Model, names: Iterable[str]) -> None
     if form != other or any(np.shape(a) != np.shape(b) for a, b in zip(old, new, strict=True)):
         what = ", ".join(f"'{name}'" for name in names)
         raise SwelltreeError(
-            f"change: {what} changes sizes, not numbers alone. Make a new stepper of the changed "
-            "model or sea."
+            f"change: {what} changes array sizes. Make a new stepper of the changed model or sea."
         )
 
 

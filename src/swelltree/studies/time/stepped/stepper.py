@@ -124,7 +124,7 @@ def _fixed_step(task: Task, until: float) -> float | None:
         and fixed_step(task.model) is None
     ):
         raise SwelltreeError(
-            "stepper: solver 'rk4' needs a step, for the times to come are not known. Give "
+            "stepper: solver 'rk4' needs a step, because future times are not known. Give "
             "step=0.05, or solver='tsit5'."
         )
     if task.solver not in TWO_STEP:
