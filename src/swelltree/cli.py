@@ -568,6 +568,9 @@ def export(
         str | None, typer.Option(help="Sea and solver of a case.  [default: first study in time]")
     ] = None,
     version: Annotated[str, typer.Option("--fmi", help="Version of an FMU: 2.0 or 3.0.")] = "2.0",
+    platforms: Annotated[
+        list[str] | None, typer.Option("--platform", help="Of an FMU: win64.  [default: this one]")
+    ] = None,
     inputs: Annotated[
         list[str] | None, typer.Option("--input", help="PTO or force to drive.  [default: all]")
     ] = None,
@@ -585,7 +588,7 @@ def export(
     if source.suffix.lower() == ".toml":
         named = {"inputs": inputs, "outputs": outputs, "parameters": parameters}
         chosen = {name: x for name, x in named.items() if x} | _options_of_words(changes)
-        written = _export_case(source, out, c, study, version, chosen)
+        written = _export_case(source, out, c, study, (version, platforms or None), chosen)
     else:
         from swelltree.report.export import export as write
         from swelltree.results.files import load_result
@@ -604,7 +607,7 @@ def _export_case(
     out: Path | None,
     folder: Path | None,
     study: str | None,
-    version: str,
+    kind: tuple[str, list[str] | None],
     options: NamedValues,
 ) -> Path:
     """Write a case as an FMU or as C code."""
@@ -636,7 +639,8 @@ def _export_case(
     if folder is not None:
         return export_c(model, sea, folder, **usual | options)
     assert out is not None
-    return export_fmu(model, sea, out, version=version, **usual | options)
+    version, platforms = kind
+    return export_fmu(model, sea, out, version=version, platforms=platforms, **usual | options)
 
 
 @app.command()

@@ -88,20 +88,28 @@ def object_code(text: str, optimise: int = 2) -> bytes:
 BASELINE = {"x86_64": "x86-64-v3", "aarch64": "generic", "arm64": "generic"}  # of object files
 
 
-def object_file(programs: Mapping[str, str], tables: Mapping[str, np.ndarray]) -> tuple[bytes, str]:
-    """Relocatable object for this system with programs and constants, and its processor in words.
+def object_file(
+    programs: Mapping[str, str], tables: Mapping[str, np.ndarray], triple: str = ""
+) -> tuple[bytes, str]:
+    """Relocatable object with programs and constants, and its processor in words.
 
-    It runs on other machines of its kind too: on x86 those with AVX2 and FMA (since 2013), or
-    without them if this one has none.
+    On x86 it is for processors with AVX2 and FMA (since 2013), or without them if the object is for
+    this system and this processor has none.
 
     Args:
         programs: LLVM IR of the function ``run`` of each, by the name it gets.
         tables: numbers, by name.
+        triple: of another system, in LLVM's words; this one if not given.
     """
-    triple = llvm().get_default_triple()
-    architecture, features = triple.partition("-")[0], dict(llvm().get_host_cpu_features())
+    if triple:
+        llvm().initialize_all_targets()
+        llvm().initialize_all_asmprinters()
+    features = dict(llvm().get_host_cpu_features())
+    lacking = not (triple or (features.get("avx2") and features.get("fma")))
+    triple = triple or llvm().get_default_triple()
+    architecture = triple.partition("-")[0]
     cpu = BASELINE.get(architecture, "")
-    if architecture == "x86_64" and not (features.get("avx2") and features.get("fma")):
+    if architecture == "x86_64" and lacking:
         cpu = "x86-64"
     parts = [_constants(tables), *programs.values()]
     with _lock:

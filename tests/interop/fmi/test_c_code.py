@@ -422,3 +422,16 @@ def test_loads_that_are_not_summed_are_stored_for_a_time(ready, tmp_path):
     np.testing.assert_allclose(device.run(TIMES, NAMES), channels(result), rtol=0, atol=1e-11)
     assert device.step(1.0) == 1
     assert "after the end of the wave loads" in device.message
+
+
+@needs_compiler
+def test_events_are_found_as_in_simulate(tmp_path):
+    ready = sw.gallery.sphere(lift=0.5)
+    pto = sw.LatchingPto("pto", joint="heave", damping=1e5, release_after=0.8)
+    model = sw.compile(ready.system.replace(ptos=(pto,)), hydro=ready.hydro)
+    result = sw.simulate(model, ready.sea, times=TIMES, solver="rk4", step=STEP)
+    assert result.attrs["events"] > 4
+    device = CDevice(device_of(model, ready.sea, step=STEP, outputs=["sphere.Heave"]), tmp_path)
+    heave = result.displacement.sel(body="sphere", dof="Heave").values
+    found = device.run(TIMES, ["sphere.Heave"])[:, 0]
+    np.testing.assert_allclose(found, heave, rtol=0, atol=1e-11)

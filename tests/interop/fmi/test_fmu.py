@@ -1,6 +1,7 @@
 """Devices as FMUs, validated and simulated by FMPy: the steps of `simulate`, and no crash."""
 
 import ctypes
+import io
 import shutil
 import zipfile
 
@@ -8,10 +9,10 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from made_device import COMPILER, needs_compiler
+from made_device import needs_compiler
 from swelltree.describe.files.atomic import write_atomic
 from swelltree.interop.fmi.device import device_of
-from swelltree.interop.fmi.fmu import archive, c_compiler
+from swelltree.interop.fmi.fmu import PLATFORMS, archive, c_compiler, targets_of
 
 fmpy = pytest.importorskip("fmpy", reason="skipped: FMPy is not installed")
 from fmpy.fmi1 import FMICallException  # noqa: E402
@@ -42,7 +43,7 @@ def device(ready):
 @pytest.fixture(scope="module", params=["2.0", "3.0"])
 def fmu(request, device, tmp_path_factory):
     path = tmp_path_factory.mktemp("fmu") / "rm3.fmu"
-    return write_atomic(path, archive(device, request.param, [COMPILER]))
+    return write_atomic(path, archive(device, request.param, targets_of(None, request.param)))
 
 
 class Host:
@@ -335,3 +336,31 @@ def test_bad_files_versions_and_compilers_are_refused(ready, tmp_path, monkeypat
     with pytest.raises(sw.SwelltreeError, match=r"pip install 'swelltree\[fmi\]'"):
         c_compiler()
     assert not list(tmp_path.iterdir())
+    with pytest.raises(sw.SwelltreeError, match=r"pip install 'swelltree\[fmi\]'"):
+        sw.export_fmu(*ready, tmp_path / "rm3.fmu", platforms=["win64"])
+    with pytest.raises(sw.SwelltreeError, match=r"'win46' is not known.*Did you mean 'win64'"):
+        sw.export_fmu(*ready, tmp_path / "rm3.fmu", platforms=["win46"])
+    with pytest.raises(sw.SwelltreeError, match=r"'aarch64-linux' is not known for FMI 2\.0"):
+        sw.export_fmu(*ready, tmp_path / "rm3.fmu", platforms=["aarch64-linux"])
+
+
+@pytest.mark.slow
+def test_binaries_for_other_systems_are_of_their_kind(device, ready):
+    pytest.importorskip("ziglang", reason="skipped: ziglang is not installed")
+    # how files of a system begin: ELF and its machine, PE, Mach-O and its processor
+    kinds = {
+        "x86_64-linux/rm3.so": (b"\x7fELF", b"\x3e\0"),
+        "aarch64-linux/rm3.so": (b"\x7fELF", b"\xb7\0"),
+        "x86_64-windows/rm3.dll": (b"MZ", b"PE\0\0\x64\x86"),
+        "x86_64-darwin/rm3.dylib": (b"\xcf\xfa\xed\xfe\x07\0\0\x01", b""),
+        "aarch64-darwin/rm3.dylib": (b"\xcf\xfa\xed\xfe\x0c\0\0\x01", b""),
+    }
+    content = archive(device, "3.0", targets_of(list(PLATFORMS), "3.0"))
+    with zipfile.ZipFile(io.BytesIO(content)) as parts:
+        names = {name.removeprefix("binaries/") for name in parts.namelist()}
+        assert names == {*kinds, "modelDescription.xml"}
+        for name, (begin, word) in kinds.items():
+            binary = parts.read(f"binaries/{name}")
+            assert binary.startswith(begin)
+            assert word in binary[:1024]
+            assert b"fmi3DoStep" in binary

@@ -44,18 +44,24 @@ def write_c(device: Device, folder: str | Path) -> Path:
     return path
 
 
-def files_of(device: Device) -> dict[str, str | bytes]:
-    """The files of a device, by name."""
+def files_of(device: Device, triple: str = "") -> dict[str, str | bytes]:
+    """The files of a device, by name.
+
+    Args:
+        device: to be written.
+        triple: of another system than this one, in LLVM's words.
+    """
     prefix = device.prefix
+    code, cpu = device.code(triple)
     texts = {name: source(name) for name in ("device.h", "device.c", "example.c")}
     texts["device.h"] = texts["device.h"].replace("@variables@", _numbers(device))
     texts["example.c"] = texts["example.c"].replace("@inputs@", _example_inputs(device))
-    texts["device_data.h"] = _data(device)
+    texts["device_data.h"] = _data(device, cpu)
     files: dict[str, str | bytes] = {
         renamed(name, prefix): renamed(text, prefix) for name, text in texts.items()
     }
     cmake = re.sub(r"\bdevice(?=\b|_)", prefix, source("CMakeLists.txt"))
-    return files | {"CMakeLists.txt": cmake, f"{prefix}_model.o": device.code}
+    return files | {"CMakeLists.txt": cmake, f"{prefix}_model.o": code}
 
 
 def source(name: str) -> str:
@@ -100,7 +106,7 @@ def _number(x: float) -> str:
     return "INFINITY" if x == float("inf") else repr(float(x))
 
 
-def _data(device: Device) -> str:
+def _data(device: Device, cpu: str) -> str:
     """Sizes, layout, names and messages, which only the C file of a device reads."""
     rows, (size_in, size_out, size_work) = device.rows, device.sizes
     numbers = {
@@ -127,7 +133,7 @@ def _data(device: Device) -> str:
         numbers |= {"WAVE_STEP": _number(step), "FORCES": forces, "SIZE_SUMS": work}
         numbers |= {"BLOCK": BLOCK, "BLOCKS": BLOCKS}
     lines = [f"#define {name} {x}" for name, x in numbers.items()]
-    if device.cpu == "x86-64-v3":
+    if cpu == "x86-64-v3":
         lines.append("#define NEEDS_AVX2 1")
     time = Variable("time", "s", "time", device.begin)
     known = (time, *device.inputs, *device.parameters, *device.outputs)

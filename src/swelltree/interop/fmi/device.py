@@ -130,8 +130,8 @@ class Device:
         inputs: held over a step.
         parameters: numbers of the model.
         outputs: channels.
-        code: object file with the programs and their constants.
-        cpu: processor that it is made for, in LLVM's words.
+        programs: LLVM IR, by name.
+        tables: constants of the programs, by name.
         rows: layout of the step program.
         sizes: numbers of its inputs, results and working memory.
         begin: time at which it starts [s].
@@ -146,14 +146,18 @@ class Device:
     inputs: tuple[Variable, ...]
     parameters: tuple[Variable, ...]
     outputs: tuple[Variable, ...]
-    code: bytes
-    cpu: str
+    programs: dict[str, str]
+    tables: dict[str, np.ndarray]
     rows: Rows
     sizes: tuple[int, int, int]
     begin: float
     end: float
     step: float | None
     waves: tuple[float, int, int] | None
+
+    def code(self, triple: str = "") -> tuple[bytes, str]:
+        """Object file with the programs, and the processor it is for; see `object_file`."""
+        return object_file(self.programs, self.tables, triple)
 
 
 @with_options(ExportOptions)
@@ -491,7 +495,7 @@ def _compiled(
     t0 = float(carry.t)
     place = how.kinematics(task.model, np.asarray(t0), carry.y.state).motion.pose
     datum, _ = task.datum_at(t0, mapped(np.asarray, place))
-    model = stepper._stepped.replace(datum=datum)  # as steps see it
+    model = stepper.stepped.replace(datum=datum)  # as steps see it
     loads, whole = None, model
     hydro = linear_hydro(model)
     if sums is not None and hydro is not None:
@@ -546,15 +550,14 @@ def _compiled(
         programs[f"{prefix}_waves"] = filling.text
         tables[f"{prefix}_sums"] = filling.fixed
         window = float(sums.step), int(sums.real.shape[1]), filling.sizes[1]
-    code, cpu = object_file(programs, tables)
     return Device(
         name=name,
         prefix=prefix,
         inputs=inputs.variables,
         parameters=parameters,
         outputs=chosen.variables,
-        code=code,
-        cpu=cpu,
+        programs=programs,
+        tables=tables,
         rows=_rows(carry, program, n, len(parameters)),
         sizes=(len(program.inputs), *program.sizes),
         begin=t0,

@@ -13,12 +13,12 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Unpack
+from typing import NamedTuple, Unpack
 from xml.sax.saxutils import quoteattr
 
-from swelltree.describe.errors import SwelltreeError, listed, shown
+from swelltree.describe.errors import SwelltreeError, listed, shown, suggest
 from swelltree.describe.files.atomic import write_atomic
 from swelltree.describe.options import ExportOptions, with_options
 from swelltree.interop.fmi.c_code import files_of, renamed, source
@@ -28,11 +28,42 @@ from swelltree.model.model import Model
 from swelltree.waves.sea import AnySea
 
 VERSIONS = ("2.0", "3.0")
-# by system: ending of a shared library, and folders of the two versions
-SYSTEMS = {
-    "Linux": (".so", "linux64", "linux"),
-    "Darwin": (".dylib", "darwin64", "darwin"),
-    "Windows": (".dll", "win64", "windows"),
+
+
+class Platform(NamedTuple):
+    """A kind of system that FMUs are made for.
+
+    Args:
+        ending: of a shared library.
+        folder: of its binaries in FMI 3.0.
+        old: the same in FMI 2.0; empty where that has none.
+        triple: in LLVM's words.
+        target: in those of zig.
+    """
+
+    ending: str
+    folder: str
+    old: str
+    triple: str
+    target: str
+
+
+PLATFORMS = {
+    "linux64": Platform(
+        ".so", "x86_64-linux", "linux64", "x86_64-linux-gnu", "x86_64-linux-gnu.2.17"
+    ),
+    "win64": Platform(
+        ".dll", "x86_64-windows", "win64", "x86_64-w64-windows-gnu", "x86_64-windows-gnu"
+    ),
+    "darwin64": Platform(
+        ".dylib", "x86_64-darwin", "darwin64", "x86_64-apple-macosx11.0", "x86_64-macos.11.0"
+    ),
+    "aarch64-linux": Platform(
+        ".so", "aarch64-linux", "", "aarch64-linux-gnu", "aarch64-linux-gnu.2.17"
+    ),
+    "aarch64-darwin": Platform(
+        ".dylib", "aarch64-darwin", "", "arm64-apple-macosx11.0", "aarch64-macos.11.0"
+    ),
 }
 # units as products of powers of SI units
 UNITS = {
@@ -59,6 +90,7 @@ def export_fmu(
     path: str | Path,
     *,
     version: str = "2.0",
+    platforms: Sequence[str] | None = None,
     **options: Unpack[ExportOptions],
 ) -> Path:
     """Write a model in its sea as an FMU for co-simulation, with native code for this system.
@@ -72,15 +104,58 @@ def export_fmu(
         sea: a described sea; None: still water.
         path: of the file, ending in .fmu.
         version: of the standard, "2.0" or "3.0".
+        platforms: kinds of systems to compile for, by the compiler of the extra `fmi`: linux64,
+            win64, darwin64, and for version 3.0 aarch64-linux and aarch64-darwin; this one if not
+            given.
     """
     if version not in VERSIONS:
         raise SwelltreeError(f"export: FMI {shown(version)} is not known. Give {listed(VERSIONS)}.")
     path = Path(path)
     if path.suffix.lower() != ".fmu":
         raise SwelltreeError(f"export '{path}': the name of an FMU ends in .fmu.")
-    compiler = c_compiler()
+    targets = targets_of(platforms, version)
     device = device_of(model, sea, **options)
-    return write_atomic(path, archive(device, version, compiler))
+    return write_atomic(path, archive(device, version, targets))
+
+
+class Target(NamedTuple):
+    """How one binary is compiled: for what, and by which command; the triple is empty for here."""
+
+    platform: Platform
+    compiler: list[str]
+    triple: str
+
+
+def targets_of(platforms: Sequence[str] | None, version: str) -> list[Target]:
+    """What binaries to compile."""
+    if platforms is None:
+        return [Target(_here(), c_compiler(), "")]
+    known = {name for name, x in PLATFORMS.items() if version != "2.0" or x.old}
+    if isinstance(platforms, str) or not platforms:
+        raise SwelltreeError(f"export: platforms {shown(platforms)} is not a list of names.")
+    for name in platforms:
+        if name not in known:
+            raise SwelltreeError(
+                f"export: platform {shown(name)} is not known for FMI {version}."
+                f"{suggest(str(name), known)} Choose from {listed(sorted(known))}."
+            )
+    if not importlib.util.find_spec("ziglang"):
+        raise SwelltreeError(
+            "export: to compile for other platforms, pip install 'swelltree[fmi]'."
+        )
+    zig = [sys.executable, "-m", "ziglang", "cc"]
+    chosen = (PLATFORMS[name] for name in dict.fromkeys(platforms))
+    return [Target(x, [*zig, "-target", x.target], x.triple) for x in chosen]
+
+
+def _here() -> Platform:
+    """The platform of this machine."""
+    machine, system = platform.machine().lower(), platform.system().lower()
+    machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
+    for found in PLATFORMS.values():
+        if found.folder == f"{machine}-{system}":
+            return found
+    raise SwelltreeError(f"export: FMUs for {machine} and {system} are not known.")
 
 
 def c_compiler() -> list[str]:
@@ -98,51 +173,54 @@ def c_compiler() -> list[str]:
     )
 
 
-def archive(device: Device, version: str, compiler: list[str]) -> bytes:
-    """The FMU: description and binary."""
-    system, machine = platform.system(), platform.machine().lower()
-    if system not in SYSTEMS:
-        raise SwelltreeError(f"export: FMUs for {system} are not known.")
-    ending, old, new = SYSTEMS[system]
-    machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
-    folder = old if version == "2.0" else f"{machine}-{new}"
+def archive(device: Device, version: str, targets: Sequence[Target]) -> bytes:
+    """The FMU: description and binaries."""
     identity = _identity(device, version)
-    binary = _binary(device, version, identity, compiler, ending)
     describe = _description2 if version == "2.0" else _description3
     memory = io.BytesIO()
-    with zipfile.ZipFile(memory, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("modelDescription.xml", "\n".join(describe(device, identity)) + "\n")
-        info = zipfile.ZipInfo(f"binaries/{folder}/{device.prefix}{ending}")
-        info.external_attr, info.compress_type = 0o755 << 16, zipfile.ZIP_DEFLATED
-        archive.writestr(info, binary)
+    with zipfile.ZipFile(memory, "w", zipfile.ZIP_DEFLATED) as parts:
+        parts.writestr("modelDescription.xml", "\n".join(describe(device, identity)) + "\n")
+        for target in targets:
+            found = target.platform
+            folder = found.old if version == "2.0" else found.folder
+            if not folder:
+                raise SwelltreeError(f"export: FMI 2.0 has no place for {found.folder}. Give 3.0.")
+            info = zipfile.ZipInfo(f"binaries/{folder}/{device.prefix}{found.ending}")
+            info.external_attr, info.compress_type = 0o755 << 16, zipfile.ZIP_DEFLATED
+            parts.writestr(info, _binary(device, version, identity, target))
     return memory.getvalue()
 
 
 def _identity(device: Device, version: str) -> str:
     """What a host names to get this device and no other."""
-    variables = repr((device.inputs, device.parameters, device.outputs, version))
-    h = hashlib.sha256(device.code + variables.encode()).hexdigest()
+    variables = device.inputs, device.parameters, device.outputs
+    words = repr((variables, version, device.programs, device.begin, device.end))
+    numbers = b"".join(x.tobytes() for x in device.tables.values())
+    h = hashlib.sha256(words.encode() + numbers).hexdigest()
     return f"{{{h[:8]}-{h[8:12]}-{h[12:16]}-{h[16:20]}-{h[20:32]}}}"
 
 
-def sources_of(device: Device, version: str, identity: str) -> dict[str, str | bytes]:
+def sources_of(
+    device: Device, version: str, identity: str, triple: str = ""
+) -> dict[str, str | bytes]:
     """What the binary of an FMU is compiled from, by the names of the files."""
     layer = f"fmi{version[0]}.c"
-    return files_of(device) | {
+    return files_of(device, triple) | {
         layer: renamed(source(layer), device.prefix),
         "fmu.h": renamed(source("fmu.h"), device.prefix),
         "fmu_identity.h": f'#define IDENTITY "{identity}"\n',
     }
 
 
-def _binary(device: Device, version: str, identity: str, compiler: list[str], ending: str) -> bytes:
-    """The shared library."""
+def _binary(device: Device, version: str, identity: str, target: Target) -> bytes:
+    """A shared library."""
     layer = f"fmi{version[0]}.c"
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        for name, content in sources_of(device, version, identity).items():
+        for name, content in sources_of(device, version, identity, target.triple).items():
             data = content.encode() if isinstance(content, str) else content
             (place / name).write_bytes(data)
+        compiler, ending = target.compiler, target.platform.ending
         library = f"{device.prefix}{ending}"
         flags = ["-O2", "-shared", "-fPIC", "-fvisibility=hidden"]
         parts = [layer, f"{device.prefix}.c", f"{device.prefix}_model.o", "-lm"]
