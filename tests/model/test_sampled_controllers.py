@@ -232,6 +232,15 @@ def test_a_plain_law_with_a_hidden_memory_is_refused_after_its_run():
         sw.simulate(model, duration=3.0, solver="rk4", step=0.05, output_step=0.5)
 
 
+def test_a_law_with_a_memory_stays_rejected():
+    """From its second run on the sampler waits for a later time and answers all alike."""
+    law = HiddenSampler()
+    model = sw.compile(cart(law, plain=True))
+    for again in (model, model, sw.compile(cart(law, plain=True))):
+        with pytest.raises(SwelltreeError, match=r"(?s)controller 'law': .*asked the same"):
+            sw.simulate(again, duration=3.0, solver="rk4", step=0.05, output_step=0.5)
+
+
 @pytest.mark.parametrize(
     ("how", "sentence"),
     [

@@ -211,7 +211,8 @@ class Attempts:
             y = choose(accepted, settled, carry.y)
             keeps_rate = keeps_rate and not problem.settle_changes_rate
             if hit is not None:
-                assert problem.event is not None and plan.before is not None
+                assert problem.event is not None
+                assert plan.before is not None
                 # within rounding of an event this may take the state to its other side
                 hit = hit | events.falls(plan.before, stop(problem.event(args, t_new, y)))
         crossing, n_events, switched = carry.crossing, carry.n_events, jnp.zeros((), bool)
