@@ -282,7 +282,9 @@ class Controllers(
         values = []
         for controller, x in zip(self.controllers, self.parts(now.internal), strict=True):
             if controller.sample_time is not None:
-                values.append((controller.sample_time * x[-1] - now.t)[None])
+                due = controller.sample_time * x[-1]
+                # a product that is fused with the difference would leave its rounding error
+                values.append(namespace(due).where(now.t == due, 0.0, due - now.t)[None])
             elif controller.surfaces is not None:
                 requested = requested_from(model, now, controller, x)
                 xp = namespace(requested)
