@@ -265,7 +265,13 @@ def _points(file: MooringFile, section: Section, place: Place) -> MooringFile:
                 row.words[0], kind, position, mass, volume, drag, added, force, line=row.number
             )
         )
-    return replace(file, points=tuple(rows))
+    ids = [row.id for row in rows]
+    if len(set(ids)) == len(ids):
+        return replace(file, points=tuple(rows))
+    again = next(name for k, name in enumerate(ids) if name in ids[:k])
+    note = f"points: ID {again} comes twice; all are numbered by their order, as MoorDyn does."
+    rows = [replace(row, id=str(k)) for k, row in enumerate(rows, 1)]
+    return replace(file, points=tuple(rows), notes=(*file.notes, note))
 
 
 def _lines(file: MooringFile, section: Section, place: Place) -> MooringFile:
