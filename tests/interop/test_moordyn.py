@@ -246,6 +246,17 @@ def test_what_is_wrong_in_files_beside_is_named_with_its_line(tmp_path, text, ol
         sw.read_moordyn(written(tmp_path, **specified))
 
 
+def test_points_of_one_number_are_counted(tmp_path):
+    """A public file has two points 1; MoorDyn counts them."""
+    path = written(tmp_path, points=POINTS.replace("\n2     Vessel", "\n1     Vessel"))
+    file = sw.read_moordyn(path)
+    assert [row.id for row in file.points] == ["1", "2", "3"]
+    assert any("ID 1 occurs twice" in note for note in file.notes)
+    other = tmp_path / "other"
+    other.mkdir()
+    assert file.points[1].position == sw.read_moordyn(written(other)).points[1].position
+
+
 def test_failures_release_lines(tmp_path):
     failure = "--- FAILURE ---\nID Point Line(s) FailTime FailTen\n(-) (-) (,) (s) (N)\n"
     failure += "1 2 2 12.5 9e5\n"

@@ -285,3 +285,13 @@ def drives_at(drives: tuple[Signal, ...], t: Array) -> Drives:
         xp.stack([xp.asarray(part[i], dtype=float) for part in parts]) for i in range(3)
     )
     return Drives(value, rate, acceleration)
+
+
+def held_drives(drives: tuple[Signal, ...], t: Array) -> Drives:
+    """Prescribed coordinates at time t as if they stood still: their values alone."""
+    if not drives:
+        return drives_at(drives, t)
+    values = [f(t) for f in drives]
+    xp = namespace(*values)
+    value = xp.stack([xp.asarray(x, dtype=float) for x in values])
+    return Drives(value, 0.0 * value, 0.0 * value)

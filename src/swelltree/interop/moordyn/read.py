@@ -108,6 +108,7 @@ def read_moordyn(
             field, read = _ROWS[name]
             read = _old_line if _has_old_lines(name, titles) else read
             file = replace(file, **{field: tuple(read(row, place) for row in rows)})
+            file = _counted(file) if name == "points" else file
 
     def fail(section: str, row: Row, text: str) -> SwelltreeError:
         return Place(path, section).fail(row, text)
@@ -283,6 +284,17 @@ def _point(row: TextRow, place: Place) -> PointRow:
     drag, added = place.numbers(row, 10 if old else 7, 2, "CdA or Ca")
     kind = _attached(row, 1, place)
     return PointRow(row.words[0], kind, position, mass, volume, drag, added, force, line=row.number)
+
+
+def _counted(file: MooringFile) -> MooringFile:
+    """The file with points numbered by their order where two have the same ID."""
+    ids = [row.id for row in file.points]
+    again = next((name for k, name in enumerate(ids) if name in ids[:k]), None)
+    if again is None:
+        return file
+    note = f"points: ID {again} occurs twice; all are numbered by their order, as MoorDyn does."
+    points = tuple(replace(row, id=str(k)) for k, row in enumerate(file.points, 1))
+    return replace(file, points=points, notes=(*file.notes, note))
 
 
 def _has_old_lines(section: str, titles: tuple[str, ...]) -> bool:

@@ -19,7 +19,7 @@ from swelltree.jit import Array, jax, jitted, jnp, namespace
 from swelltree.model.capabilities import StoresElastically
 from swelltree.model.checks.rank import RANK, term_size
 from swelltree.model.model import Model
-from swelltree.model.signals import drives_at
+from swelltree.model.signals import held_drives
 from swelltree.multibody.constraints import Rows, evaluate_rows
 from swelltree.multibody.kinematics import Pose, joint_frames
 from swelltree.multibody.layout import Row
@@ -184,7 +184,7 @@ def _rows(
     """Rows at a pose, their sizes, and the velocity transformation of the tree."""
     frames = joint_frames(model, pose)
     P = velocity_matrix(*tree_blocks(model, pose, frames))
-    now = drives_at(model.drives, np.asarray(t))
+    now = held_drives(model.drives, np.asarray(t))
     still = np.zeros((model.layout.n_bodies, 6))
     result = evaluate_rows(model, rows, pose, frames, still, angles, now)
     return result, term_size(np.asarray(result.jacobian), P), P
@@ -333,7 +333,7 @@ def _margin(model: Model, t: Array, p: Array, R: Array, angles: Array) -> Array:
     frames = joint_frames(model, pose)
     P = velocity_matrix(*tree_blocks(model, pose, frames))
     still = jnp.zeros((model.layout.n_bodies, 6))
-    now = drives_at(model.drives, t)
+    now = held_drives(model.drives, t)
     J = evaluate_rows(model, model.cut_rows, pose, frames, still, angles, now).jacobian
     s = jnp.linalg.svd(J @ P / term_size(J, P)[:, None], compute_uv=False)
     rank = len(model.cut_rows) - model.surplus
