@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from swelltree.describe.bodies.body import Point
     from swelltree.describe.forces.elements import Force
     from swelltree.describe.pto.devices import DirectDrivePto, HydraulicPto, MechanicalRectifierPto
+    from swelltree.describe.pto.own import OwnLaw
 
 Element = SpringDamper | JointForce | Pto
 Maker = Callable[[list[Any], set[str]], Law]  # elements, names of those that are driven
@@ -173,7 +174,7 @@ def _friction(group: list[Force], _: set[str]) -> Law:
     return FrictionDamper(column(group, "damping"), force, np.array(smoothing), efficiency)
 
 
-def _sticking(group: list[Any], _: set[str]) -> Law:
+def _sticking(group: Sequence[Force], _: set[str]) -> Law:
     friction = column(group, "friction")
     specified = [getattr(item, "static_friction", None) for item in group]
     static = [f if x is None else x for f, x in zip(friction, specified, strict=True)]
@@ -247,7 +248,7 @@ def _switching(law: Callable[..., Law], time: str) -> Callable[[list[Force], set
     return make
 
 
-def _own_law(group: list[Any], _: set[str]) -> Law:
+def _own_law(group: list[OwnLaw], _: set[str]) -> Law:
     return make_own_law(group)
 
 
