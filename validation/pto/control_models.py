@@ -73,7 +73,7 @@ def _by_waves(model: Model, system: StateSpace, omega: np.ndarray) -> np.ndarray
 def export_frequency_response(orders: tuple[float, ...] = (0.03, 0.003)) -> list[Check]:
     """The exported system answers to waves as the frequency domain, reduced or not."""
     model = tank_model()
-    omega = np.linspace(0.6, 11.5, 60)
+    omega = np.linspace(0.6, 9.5, 60)
     full = state_space(model, "excitation", OUTPUTS)
     ours = _by_waves(model, full, omega)
     linear = rao(model, omega=omega, wave_direction=[0.0], radiation="state_space")
