@@ -26,6 +26,7 @@ from threadpoolctl import threadpool_limits
 from swelltree.gallery.tank import ARM1, ARM2, PITCH_STIFFNESS, PTO_DAMPING
 from swelltree.hydro.radiation.memory import radiation_kernel
 from swelltree.hydro.radiation.reduction import hankel_identify
+from swelltree.multibody.layout import DOFS
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -116,6 +117,9 @@ def two_barges(data: xr.Dataset, order: int = ORDER) -> TwoBarges:
         data: of both barges, DOFs in the order of the bodies, about the waterline origins.
         order: states for each pair of DOFs.
     """
+    labels = [f"{body}__{dof}" for body in data["body"].values for dof in DOFS]
+    # data of the vertical plane leave out the rest, which the barges do not have
+    data = data.reindex(influenced_dof=labels, radiating_dof=labels, fill_value=0.0)
     omega = np.asarray(data["omega"].values, dtype=float)
     band = np.isfinite(omega) & (omega > 0)
     turn = np.outer(_TURN, _TURN)

@@ -73,7 +73,7 @@ def _by_waves(model: Model, system: StateSpace, omega: np.ndarray) -> np.ndarray
 def export_frequency_response(orders: tuple[float, ...] = (0.03, 0.003)) -> list[Check]:
     """The exported system answers to waves as the frequency domain, reduced or not."""
     model = tank_model()
-    omega = np.linspace(0.6, 11.5, 60)
+    omega = np.linspace(0.6, 9.5, 60)
     full = state_space(model, "excitation", OUTPUTS)
     ours = _by_waves(model, full, omega)
     linear = rao(model, omega=omega, wave_direction=[0.0], radiation="state_space")
@@ -171,9 +171,9 @@ def two_barges_003(duration: float = 40.0) -> list[Check]:
         )
         for kind in ("state_space", "data")
     )
-    # found here: the paper's figures cannot be read
-    known = {5.0: 0.0838, 9.0: 0.00498}
-    # the Hankel method sees only B, which has not decayed at 12 rad/s; more states do not help
+    # found here with the gallery's data: the paper's figures cannot be read
+    known = {5.0: 0.0826, 9.0: 0.00511}
+    # the Hankel method sees only B, which has not decayed at 10 rad/s; more states do not help
     missed = {5.0: 0.03, 9.0: 0.08}
     for k, w in enumerate(omega):
         y = paper.linear_response(literal, w)
@@ -189,7 +189,7 @@ def two_barges_003(duration: float = 40.0) -> list[Check]:
             Check(f"{at}, time", measured / heave - 1, 1e-3, "", "transient, small angles"),
             Check(f"{at}, general model", heave / fitted[k] - 1, 1e-4, "", "same realisation"),
             Check(
-                f"{at}, data", heave / exact[k] - 1, missed[w], "", "kernels of B up to 12 rad/s"
+                f"{at}, data", heave / exact[k] - 1, missed[w], "", "kernels of B up to 10 rad/s"
             ),
         ]
     return checks
