@@ -116,17 +116,17 @@ def object_file(
         machine = llvm().Target.from_triple(triple)
         machine = machine.create_target_machine(cpu=cpu, opt=2, reloc="pic", codemodel="default")
         declared = "".join(f"declare double @{LIBM}{x}(double)\n" for x in CALLED)
-        whole, *modules = (llvm().parse_assembly(declared + text) for text in parts)
+        merged, *modules = (llvm().parse_assembly(declared + text) for text in parts)
         for name, module in zip(programs, modules, strict=True):
             module.get_function("run").name = name
-            whole.link_in(module)
+            merged.link_in(module)
         for name in CALLED:
-            whole.get_function(LIBM + name).name = name
+            merged.get_function(LIBM + name).name = name
         for name in programs:
-            whole.get_function(name).visibility = "hidden"
-        whole.triple, whole.data_layout = triple, str(machine.target_data)
-        whole.verify()
-        return machine.emit_object(whole), cpu
+            merged.get_function(name).visibility = "hidden"
+        merged.triple, merged.data_layout = triple, str(machine.target_data)
+        merged.verify()
+        return machine.emit_object(merged), cpu
 
 
 def _constants(tables: Mapping[str, np.ndarray]) -> str:

@@ -2,7 +2,7 @@
 
 The step program is that of `studies.time.stepped.native_steps` with the loads of the sea as a
 further argument: a window of them, which the C layer moves along by a second program that sums the
-components of the sea. So a device runs for as long as wanted, and state, inputs, parameters and
+components of the sea. So a device runs without an end, and state, inputs, parameters and
 loads are one row of numbers.
 """
 
@@ -68,6 +68,7 @@ from swelltree.studies.time.stepped.commands import (
 from swelltree.studies.time.stepped.native_steps import OF_RUNS
 from swelltree.studies.time.task import Task, read_task, required_step
 from swelltree.waves.airy import Components
+from swelltree.waves.gridded import GridWaves
 from swelltree.waves.sea import AnySea, elevation
 
 BLOCK, BLOCKS = 8, 8  # rows of wave loads that are summed together, and blocks in a window
@@ -208,14 +209,13 @@ def _in_sea(
     requested = complete(TracedOptions, **options) | {"times": [0.0]}
     if start is not None and hasattr(start, "attrs"):
         requested["times"] = [float(start["time"][-1])]
-    run_time = 0.0 if duration is None else float(duration)
+    until = float(requested["times"][0]) + (duration or 0.0)
     first = Window(float(requested["times"][0]), BLOCK * BLOCKS)
-    task = replace(read_task(model, sea, requested, run_time, first), by_hand=True)
+    task = replace(read_task(model, sea, requested, until, first), by_hand=True)
     hydro = linear_hydro(task.model)
-    loads = excitation_of(task.model)
+    loads, waves = excitation_of(task.model), task.waves
     if hydro is None or not (isinstance(loads, WaveLoads) or hydro.drift is not None):
-        return task, None, np.inf
-    waves = task.waves
+        return task, None, float(waves.end) if isinstance(waves, GridWaves) else np.inf
     if (
         isinstance(loads, WaveLoads)
         and isinstance(waves, Components)
@@ -231,8 +231,8 @@ def _in_sea(
             "export: loads of second order and by convolution are not summed step by step; a table "
             "of them goes into the device. Give duration=..., the longest run [s]."
         )
-    task = replace(read_task(model, sea, requested, wanted), by_hand=True)
-    return task, None, task.begin + wanted
+    task = replace(read_task(model, sea, requested, until), by_hand=True)
+    return task, None, until
 
 
 # --- What cannot be exported
@@ -497,7 +497,7 @@ def _compiled(
     place = how.kinematics(task.model, np.asarray(t0), carry.y.state).motion.pose
     datum, _ = task.datum_at(t0, mapped(np.asarray, place))
     model = stepper.stepped.replace(datum=datum)  # as steps see it
-    loads, full = None, model
+    loads, in_sea = None, model
     hydro = linear_hydro(model)
     if sums is not None and hydro is not None:
         loads, model = hydro.waves, model.with_effect(replace(hydro, waves=None))
@@ -510,7 +510,7 @@ def _compiled(
             named = named | {ELEVATION: elevation(waves, t)}
         return raw, named
 
-    raw, named = shapes_of(observed, full, np.asarray(t0), carry.y)
+    raw, named = shapes_of(observed, in_sea, np.asarray(t0), carry.y)
     chosen = _outputs(task.model, raw, named, outputs)
 
     def step(
