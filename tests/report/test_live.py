@@ -645,7 +645,7 @@ def test_the_page_shows_the_run_and_its_sliders_move_it(page, view):
         waits(page, f"{LAST}.values['sea.spectrum.Hs'] === {height}")
     assert " J" in page.locator("#books").inner_text().replace("kJ", " J")
     assert "work of pto" in page.locator("#books").inner_text()
-    for label, name in (("A number to move", "water.rho"), ("A channel to show", "elevation")):
+    for label, name in (("Add a parameter", "water.rho"), ("Add a channel", "elevation")):
         field = page.get_by_label(label)
         field.fill(name)
         field.press("Enter")
