@@ -1,7 +1,7 @@
 """Cost of weak scatterers against the number of vertices: assembly, factorisation, one time step.
 
-    python benchmarks/weak_scatterer.py 500 1000 2000
-    python benchmarks/weak_scatterer.py --gmres 500 1000 2000
+    python -m benchmarks.weak_scatterer 500 1000 2000
+    python -m benchmarks.weak_scatterer --gmres 500 1000 2000
 
 Each line is one size: a whole round tank with a submerged sphere in a steep regular wave, float64,
 no symmetry. A step has four stages with one assembly and one factorisation ("mid"). Times are the
@@ -30,12 +30,11 @@ from swelltree.hydro.weak_scatterer.mesh.tank import Tank
 from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Retained, prepare, stored_for_run
 from swelltree.hydro.weak_scatterer.motion.meshed import Floater
 from swelltree.hydro.weak_scatterer.motion.scene import build_scene, vertices_at
-from swelltree.hydro.weak_scatterer.motion.stand_ins import Rail
-from swelltree.hydro.weak_scatterer.motion.stepping import Simulation, simulation
 from swelltree.hydro.weak_scatterer.problem.assembly import assemble
 from swelltree.hydro.weak_scatterer.problem.solve import factored
 from swelltree.jit import jax, jnp, on_first_choice
 from swelltree.waves.sea import realise
+from validation.hydro.weak_scatterers.stepper import Rail, Simulation, simulation
 
 WATER = Water(depth=20.0)
 

@@ -79,6 +79,7 @@ TOPICS = {
         "equilibrium_traced modes modes_traced line_modes rao response steady_state state_space "
         "operability mooring_stiffness offset_curve linear_and_nonlinear check_physics",
     ),
+    "design": ("Design", "gradient mean_of rms_of smooth_max_of"),
     "control": (
         "Control",
         "optimal_control control_report with_mpc excitation_observer controlled replayed "
@@ -96,6 +97,7 @@ TOPICS = {
         "export",
     ),
     "interchange": ("Files of other codes", "read_moordyn write_moordyn read_moorpy read_wecsim"),
+    "simulators": ("Devices in other simulators", "export_fmu export_c"),
 }
 RETURNED = {  # what public names give back, and what a dataset is asked
     "studies": [

@@ -103,7 +103,7 @@ def main() -> None:
     run = lowered()
     assert run.attrs["result"] == "success", run.attrs["message"]
     state = run.weak_scatterer_state.sel(body="ball").values
-    assert sorted(set(state)) == [0.0, 1.0, 2.0]
+    assert sorted(set(state)) == [0.0, 1.0, 2.0, 3.0]  # 3: entering
     assert (state[0], state[-1]) == (0.0, 2.0)
     # the rope is one bar, half of whose mass hangs at the crane
     rope = 0.5 * ROPE * run.winch_length.values[:, 0]

@@ -48,6 +48,7 @@ _MODULES = (
     "hydro.weak_scatterers.accuracy",
     "hydro.weak_scatterers.second_order",
     "hydro.weak_scatterers.mean_drift",
+    "hydro.weak_scatterers.entry",
     "hydro.weak_scatterers.systems",
 )
 

@@ -38,9 +38,11 @@ if TYPE_CHECKING:
     from swelltree.hydro.weak_scatterer.coefficients import (
         weak_scatterer_coefficients as weak_scatterer_coefficients,
     )
+    from swelltree.interop.fmi.c_code import export_c as export_c
+    from swelltree.interop.fmi.fmu import export_fmu as export_fmu
     from swelltree.interop.moordyn.read import read_moordyn as read_moordyn
     from swelltree.interop.moordyn.write import write_moordyn as write_moordyn
-    from swelltree.interop.moorpy.read import read_moorpy as read_moorpy
+    from swelltree.interop.moorpy import read_moorpy as read_moorpy
     from swelltree.interop.wecsim.reader import read_wecsim as read_wecsim
     from swelltree.model.capabilities import ExcitedByWaves as ExcitedByWaves
     from swelltree.model.capabilities import FeelsEnvironment as FeelsEnvironment
@@ -87,6 +89,10 @@ if TYPE_CHECKING:
     from swelltree.studies.control.optimal_control import optimal_control as optimal_control
     from swelltree.studies.control.predictive import with_mpc as with_mpc
     from swelltree.studies.control.report import control_report as control_report
+    from swelltree.studies.design.gradient import gradient as gradient
+    from swelltree.studies.design.objectives import mean_of as mean_of
+    from swelltree.studies.design.objectives import rms_of as rms_of
+    from swelltree.studies.design.objectives import smooth_max_of as smooth_max_of
     from swelltree.studies.linear.line_modes import line_modes as line_modes
     from swelltree.studies.linear.modes import modes as modes
     from swelltree.studies.linear.modes import modes_traced as modes_traced
@@ -153,9 +159,11 @@ _NAMES = {
         from_wavespectra to_wavespectra
     """,
     "swelltree.hydro.bem.run": "run_bem",
+    "swelltree.interop.fmi.c_code": "export_c",
+    "swelltree.interop.fmi.fmu": "export_fmu",
     "swelltree.interop.moordyn.read": "read_moordyn",
     "swelltree.interop.moordyn.write": "write_moordyn",
-    "swelltree.interop.moorpy.read": "read_moorpy",
+    "swelltree.interop.moorpy": "read_moorpy",
     "swelltree.interop.wecsim.reader": "read_wecsim",
     "swelltree.compiler.compile": "compile",
     "swelltree.compiler.case": "compile_case",
@@ -172,6 +180,8 @@ _NAMES = {
     "swelltree.studies.time.complementarity.traced": "moored_start",
     "swelltree.studies.batch.batch": "simulate_batch",
     "swelltree.studies.statics.equilibrium": "equilibrium equilibrium_traced",
+    "swelltree.studies.design.gradient": "gradient",
+    "swelltree.studies.design.objectives": "mean_of rms_of smooth_max_of",
     "swelltree.studies.linear.line_modes": "line_modes",
     "swelltree.studies.linear.modes": "modes modes_traced",
     "swelltree.studies.linear.rao": "rao",

@@ -550,20 +550,97 @@ def live(
 
 @app.command()
 def export(
-    result: Annotated[Path, typer.Argument(metavar="RESULT", help="Result file (.nc).")],
-    out: Annotated[
+    source: Annotated[
         Path,
-        typer.Argument(help="File ending in .csv, .mat, .glb, .gif, .mp4, .png, .svg, .pdf, .pvd."),
+        typer.Argument(metavar="SOURCE", help="Result (.nc), or case for FMU and C."),
     ],
+    out: Annotated[
+        Path | None,
+        typer.Argument(
+            help="File ending in .csv, .mat, .glb, .gif, .mp4, .png, .svg, .pdf, .pvd; of a case "
+            "in .fmu."
+        ),
+    ] = None,
+    c: Annotated[
+        Path | None, typer.Option("--c", metavar="FOLDER", help="Write a case as C code.")
+    ] = None,
+    study: Annotated[
+        str | None, typer.Option(help="Sea and solver of a case.  [default: first study in time]")
+    ] = None,
+    version: Annotated[str, typer.Option("--fmi", help="Version of an FMU: 2.0 or 3.0.")] = "2.0",
+    platforms: Annotated[
+        list[str] | None, typer.Option("--platform", help="Of an FMU: win64.  [default: this one]")
+    ] = None,
+    inputs: Annotated[
+        list[str] | None, typer.Option("--input", help="PTO or force to drive.  [default: all]")
+    ] = None,
+    outputs: Annotated[
+        list[str] | None, typer.Option("--output", help="Channel: float.Heave.  [default: some]")
+    ] = None,
+    parameters: Annotated[
+        list[str] | None, typer.Option("--parameter", help="Number of the model: pto.damping.")
+    ] = None,
+    changes: Set = None,
 ) -> None:
-    """Write a result as a table, MATLAB file, animated glTF, animation or plot."""
+    """Write a result as a table, animation or plot, or a case as FMU or C code."""
     from rich.console import Console
 
-    from swelltree.report.export import export as write
-    from swelltree.results.files import load_result
+    if source.suffix.lower() == ".toml":
+        named = {"inputs": inputs, "outputs": outputs, "parameters": parameters}
+        chosen = {name: x for name, x in named.items() if x} | _options_of_words(changes)
+        written = _export_case(source, out, c, study, (version, platforms or None), chosen)
+    else:
+        from swelltree.report.export import export as write
+        from swelltree.results.files import load_result
 
-    written = write(load_result(result), out)
+        if out is None or c is not None:
+            raise SwelltreeError(
+                f"export '{source}': a result goes into a file (run.csv); C code is made of a case "
+                "file (case.toml)."
+            )
+        written = write(load_result(source), out)
     Console().print(f"written: {written}", soft_wrap=True, highlight=False, markup=False)
+
+
+def _export_case(
+    case: Path,
+    out: Path | None,
+    folder: Path | None,
+    study: str | None,
+    kind: tuple[str, list[str] | None],
+    options: NamedValues,
+) -> Path:
+    """Write a case as an FMU or as C code."""
+    from swelltree.compiler.case import compile_case
+    from swelltree.describe import load
+    from swelltree.describe.casefile.user_code import use_adjacent_code
+    from swelltree.describe.errors import listed, suggest
+    from swelltree.describe.options import ExportOptions, options_of
+    from swelltree.interop.fmi.c_code import export_c
+    from swelltree.interop.fmi.fmu import export_fmu
+    from swelltree.report.live.view import study_options
+
+    if (out is None) == (folder is None):
+        raise SwelltreeError(
+            f"export '{case}': a case goes into an FMU (device.fmu) or, with --c, into a folder. "
+            "Give one of them."
+        )
+    known = options_of(ExportOptions)
+    for name in options:
+        if name not in known:
+            raise SwelltreeError(
+                f"--set {name}: an export has no such option.{suggest(name, known)} It has "
+                f"{listed(known)}."
+            )
+    loaded = load(case)
+    sea, usual = study_options(loaded, study)
+    use_adjacent_code(loaded, case)
+    model = compile_case(loaded)
+    if folder is not None:
+        return export_c(model, sea, folder, **usual | options)
+    assert out is not None
+    version, platforms = kind
+    return export_fmu(model, sea, out, version=version, platforms=platforms, **usual | options)
 
 
 @app.command()

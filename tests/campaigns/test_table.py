@@ -8,6 +8,13 @@ from made_campaign import SEA, float_model, small_campaign
 from swelltree.campaigns.cases import case_table
 
 
+def by_dims(table):
+    """Number of the case at each place of the grid, -1 where there is none."""
+    grid = np.full(int(np.prod(table.shape)), -1)
+    grid[table.place] = np.arange(len(table))
+    return grid.reshape(table.shape)
+
+
 def test_the_cases_are_the_product_of_all_that_varies():
     table = case_table([sw.Values("Hs", [1.0, 2.0, 3.0]), sw.Seeds(2, first=5)])
     assert len(table) == 6
@@ -16,7 +23,7 @@ def test_the_cases_are_the_product_of_all_that_varies():
         {"Hs": 1.0, "seed": 6},
         {"Hs": 3.0, "seed": 6},
     ]
-    assert table.by_dims().tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert by_dims(table).tolist() == [[0, 1], [2, 3], [4, 5]]
 
 
 def test_columns_together_vary_together():
@@ -28,10 +35,10 @@ def test_sea_states_that_do_not_occur_are_no_cases():
     often = [[1, 0, 3], [0, 4, 2]]
     table = case_table([sw.ScatterDiagram([1, 2], [5, 6, 7], often), sw.Seeds(3)])
     assert len(table) == 4 * 3
-    assert table.by_dims()[0, 1].tolist() == [-1, -1, -1]
+    assert by_dims(table)[0, 1].tolist() == [-1, -1, -1]
     states = table.occurrence[::3]
     assert states == pytest.approx([0.1, 0.3, 0.4, 0.2])
-    k = int(table.by_dims()[1, 2, 1])
+    k = int(by_dims(table)[1, 2, 1])
     assert table.row(k) == {"Hs": 2.0, "Tp": 7.0, "seed": 2}
 
 

@@ -402,10 +402,6 @@ CONTROLLERS = {
         controlled(measures=["ram.lenght"]),
         "'ram' has no 'lenght'. Did you mean 'length'?",
     ),
-    "measures an angle of a body": (
-        controlled(measures=["float.Pitch"]),
-        "a body's rotation is measured as a rate. Use 'float.Pitch.rate'.",
-    ),
     "measures in another form": (
         controlled(measures=["hinge"]),
         "measure 'hinge' has not the form 'item.quantity'",

@@ -98,6 +98,28 @@ def test_negative_damping_is_found_with_its_frequency():
     assert found.numbers["omega"] == pytest.approx(data.omega.values[40])
 
 
+def test_damping_of_many_bodies_is_judged_by_what_they_radiate_together():
+    """Errors of 8 % in the coupling of 30 buoys, which together radiate 15 times as much as one.
+
+    As in a BEM run of 25 buoys in their six degrees of freedom, which was rejected at its end.
+    """
+    n, omega = 30, np.linspace(0.5, 3.0, 8)
+    noise = np.random.default_rng(4).standard_normal((n, n))
+    B = 0.5 * np.eye(n) + 0.5 + 0.04 * (noise + noise.T) * np.sqrt(2.0)
+    names = [f"buoy{i}" for i in range(n)]
+    one = np.ones((omega.size, 1, 1))
+    parts = HydroParts(
+        names, [f"{x}__Heave" for x in names], omega, 1e4 * one * np.eye(n), 1e3 * one * B, RHO, G,
+        np.inf,
+    )  # fmt: skip
+    parts.points["rotation_center"] = np.zeros((n, 3))
+    (found,) = [f for f in hydro_report(assemble(parts)) if f.code == "passivity"]
+    lowest, *_, largest = np.linalg.eigvalsh(B)
+    assert lowest < -0.2
+    assert found.numbers["negative"] == pytest.approx(-lowest / largest, rel=0.1)
+    assert found.severity == "warning"
+
+
 def test_asymmetry_is_found_with_its_pair():
     data = round_buoy()
     data["added_mass"].values[3, 2, 4] = 5e4

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import solve_discrete_are
 
-from swelltree.integrate.riccati import _doubled, filter_covariance
+from swelltree.studies.control.excitation_observer import _doubled, filter_covariance
 
 
 def balance(P, Phi, C, Q):

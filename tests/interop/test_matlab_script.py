@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mutants import bounded
-from swelltree.interop.wecsim.script.run import Script
+from swelltree.interop.wecsim.script import Script
 
 
 def value(text, name="x"):
@@ -84,6 +84,7 @@ def test_scripts_say_what_matlab_says(text, requested):
         ("load('table.mat');", 1, "'load' is not supported"),
         ("x = [1 2", 1, r"'\]' is missing"),
         ("x = 'open", 1, "no closing quote"),
+        ("x = 'it''s", 1, "no closing quote"),
         ("x = 1 2;", 1, "not expected here"),
         ("x = [1 2; 3];", 1, "rows of a matrix differ"),
         ("x = [1 2] + [1 2 3];", 1, "do not fit"),

@@ -1,9 +1,12 @@
 """System files of MoorPy."""
 
+from itertools import pairwise
+
 import pytest
 
 import swelltree as sw
-from swelltree.interop.yaml_text import read_yaml
+from mutants import bounded
+from swelltree.interop.moorpy import read_yaml
 
 DAT = """\
 test with two bodies
@@ -102,7 +105,7 @@ def test_yaml_file(tmp_path, nested):
         ("diameter: 0.333", "diameter: wide", "'chain': diameter 'wide' is not a number."),
         ("location: [-58, 0, -14]", "location: [-58, 0]", "is not x, y, z."),
         ("lines:", "ropes:", "'lines' is not a list of items."),
-        ("name: low", "name: &low x", "sys.yaml, line 12: '&low x' is YAML that is not read here."),
+        ("name: low", "name: &low x", "sys.yaml, line 12: anchors and tags are not read."),
         ("points:", "bodies:\n  - name: a\npoints:", "bodies in YAML are not read."),
     ],
 )
@@ -113,18 +116,29 @@ def test_mistakes_are_told_in_a_sentence(tmp_path, old, new, sentence):
     assert sentence in str(error.value)
 
 
-def test_own_yaml_agrees_with_the_library():
-    yaml = pytest.importorskip("yaml")
-    text = (
-        YAML + "empty:\nflag: true\nnone: ~\nrows:\n- [1, [2, 3.5]]\n- a: {b: 1, c: [x, 'y # z']}\n"
-    )
-    # the library takes numbers for such only with a dot and a sign of the exponent
-    plain = text.replace("1e8", "1.0e+8").replace("2.0e3", "2.0e+3")
-    assert read_yaml(text, "x") == yaml.safe_load(plain)
+ALIASES = "\n".join(f"{b}: &{b} [{', '.join([f'*{a}'] * 10)}]" for a, b in pairwise("abcdefghij"))
 
 
-def test_yaml_that_is_not_aligned_is_refused():
-    with pytest.raises(sw.SwelltreeError, match="line 3: the indentation matches no line above"):
-        read_yaml("a:\n  b: 1\n c: 2\n", "x")
-    with pytest.raises(sw.SwelltreeError, match=r"line 1: .* is not 'key: value'"):
-        read_yaml("just words\n", "x")
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("a:\n  b: 1\n c: 2\n", "line 3: .* Write it as plain YAML"),
+        ("a: &a [x, x]\n" + ALIASES, "line 1: anchors and tags are not read"),
+        ("a: !!python/object/apply:os.getcwd []", "line 1: anchors and tags are not read"),
+        ("a: " + "[" * 100_000, "line 1: lists and maps are more than 20 deep"),
+        ("a:\n" + "- " * 100_000, "line 2: lists and maps are more than 20 deep"),
+        ("{[1]: 2}", "line 1: found unhashable key"),
+        ("a: 2020-99-99", "line 1: month must be in"),
+        ("a: \0", "line 1: unacceptable character"),
+    ],
+    ids=["indent", "aliases", "object", "brackets", "dashes", "key", "date", "NUL"],
+)
+def test_yaml_that_is_damaged_or_grows_is_an_error(text, sentence):
+    with bounded(gigabytes=0.5), pytest.raises(sw.SwelltreeError, match=sentence):
+        read_yaml(text, "x")
+
+
+def test_yaml_without_a_table_is_an_error(tmp_path):
+    (tmp_path / "sys.yaml").write_text("just words\n")
+    with pytest.raises(sw.SwelltreeError, match="is not a table of line_types"):
+        sw.read_moorpy(tmp_path / "sys.yaml")

@@ -3,6 +3,7 @@
 import io
 import itertools
 import stat
+import struct
 import zipfile
 
 import numpy as np
@@ -22,9 +23,8 @@ from made_wecsim import (
 from mutants import bounded, damage_bytes, damage_text, outcome
 from support import refdata
 from swelltree.cli import app
-from swelltree.interop.wecsim.diagram import read_diagram
+from swelltree.interop.wecsim.diagram import read_diagram, read_package
 from swelltree.interop.wecsim.matfile import read_mat
-from swelltree.interop.wecsim.package import read_package
 
 ROOT = "simulink/systems/system_root.xml"
 OTHER = ROOT.replace("root", "toor")
@@ -286,6 +286,22 @@ def test_tables_that_cannot_be_read_are_a_sentence(tmp_path, change, sentence):
     path = make_mat(tmp_path / "t.mat")
     path.write_bytes(change(path.read_bytes()))
     with bounded(gigabytes=1.5), pytest.raises(sw.SwelltreeError, match=sentence):
+        read_mat(path)
+
+
+def test_cells_in_cells_have_an_end(tmp_path):
+    """`scipy.io.loadmat` overflows the stack with these, and the process ends."""
+    head = b"".join(
+        struct.pack("<II", kind, len(data)) + data
+        for kind, data in ((6, struct.pack("<II", 1, 0)), (5, struct.pack("<ii", 1, 1)), (1, b""))
+    )
+    size, parts = 0, []
+    for _ in range(100_000):
+        size += len(head) + 8
+        parts.append(struct.pack("<II", 14, size - 8) + head)
+    path = make_mat(tmp_path / "t.mat")
+    path.write_bytes(path.read_bytes()[:128] + b"".join(reversed(parts)))
+    with bounded(gigabytes=1.5), pytest.raises(sw.SwelltreeError, match="cells are too deep"):
         read_mat(path)
 
 

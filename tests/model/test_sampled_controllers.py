@@ -289,3 +289,14 @@ def test_a_force_that_jumps_with_a_rate_is_rejected_by_the_two_step_scheme():
     model = sw.compile(cart(bang, surfaces=lambda t, y: y[0]))
     with pytest.raises(sw.SwelltreeError, match="Keep what jumps in a state"):
         sw.simulate(model, duration=1.0, solver="two_step", step=0.01)
+
+
+@pytest.mark.parametrize("solver", ["tsit5", "rk4"])
+def test_sample_times_that_are_rounded_are_not_missed(solver):
+    # 5 * 0.1 rounded to 0.5 lies before the product that a fused operation takes the difference of
+    every = 0.1
+    model = sw.compile(cart(lambda t, y: [t], sample_time=every))
+    times = every * (np.arange(60) + 0.5)
+    run = sw.simulate(model, times=times, solver=solver, step=0.05 if solver == "rk4" else None)
+    held = run.joint_force_control.values.ravel()
+    np.testing.assert_allclose(held, every * np.arange(60), rtol=0, atol=1e-12)

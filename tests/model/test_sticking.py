@@ -231,3 +231,42 @@ def test_two_brakes_share_a_load_in_the_two_step_scheme(limits):
     assert np.allclose(force.sum(1), -WEIGHT, atol=1e-9)
     assert (np.abs(force) <= np.array(limits) + 1e-9).all()
     assert (run["pto_mode"].values[1:] == 1.0).all()
+
+
+def test_brakes_hold_and_slide_in_equilibrium():
+    """Below its limit nothing moves; above it slides until a spring carries what it cannot."""
+    spring = sw.JointForce("spring", "rail", stiffness=50.0)
+    for limit, hangs in ((10.0, 0.0), (4.0, (WEIGHT - 4.0) / 50.0)):
+        hold = sw.JointForce("hold", "rail", friction=limit, stick=True)
+        model = sw.compile(block(spring, hold))
+        rest = sw.equilibrium(model)
+        assert float(rest.joint_coordinate[0]) == pytest.approx(hangs, abs=1e-6)
+        force = float(rest.joint_force.sel(joint_element="hold"))
+        assert force == pytest.approx(-min(WEIGHT, limit), abs=1e-4)
+
+
+def test_what_brakes_cannot_hold_in_equilibrium_hangs_on_a_slack_line():
+    """20 m of line over 19 m: tension and friction of two brakes carry the load along the rail."""
+    rope = sw.LineType("rope", 0.01, 1e-4, EA=1e5)
+    for limit in (0.9 * WEIGHT, 1.01 * WEIGHT):
+        brakes = [
+            sw.JointForce(f"brake{k}", "rail", friction=share * limit, stick=True)
+            for k, share in enumerate((0.3, 0.7))
+        ]
+        system = block(*brakes, water=sw.Water(rho=1e-6))
+        body, axis = system.bodies[0], np.asarray(system.joints[0].axis)
+        upper = np.asarray(body.position) - 19.0 * axis
+        line = sw.Line("l", tuple(upper), body.at(), 20.0, rope, segments=4)
+        model = sw.compile(system.replace(lines=[line]))
+        rest = sw.equilibrium(model)
+        slides = limit < WEIGHT
+        held = min(limit, WEIGHT)
+        assert float(rest.joint_force.sum()) == pytest.approx(-held, rel=2e-3)
+        moved = float(rest.joint_coordinate[0])
+        if slides:
+            assert moved == pytest.approx(1.0, abs=0.03)  # it sags
+            assert float(rest.fairlead_tension[0]) == pytest.approx(WEIGHT - limit, rel=0.01)
+        else:
+            assert abs(moved) < 1e-6
+        run = sw.simulate(model, duration=0.5, output_step=0.1, step=0.05, progress=False)
+        assert np.ptp(run.joint_coordinate.values) < 1e-6

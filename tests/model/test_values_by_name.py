@@ -12,9 +12,10 @@ def model():
     body = sw.Body("cart", mass=2.0, inertia=(1, 1, 1))
     latch = sw.LatchingPto("l", joint="rail", damping=3.0, release_after=0.5)
     off = sw.DeclutchingPto("d", joint="rail", damping=3.0, off_for=0.2)
+    stops = sw.EndStops("stops", joint="rail", lower=-1.0, upper=1.0, stop_stiffness=1e3)
     spring = sw.JointForce("spring", "rail", stiffness=5.0, damping=0.4)
     rail = sw.Slider("rail", sw.WORLD, body, axis="x")
-    return sw.compile(sw.System("cart", [body], [rail], [spring], ptos=[latch, off]))
+    return sw.compile(sw.System("cart", [body], [rail], [spring], ptos=[latch, off, stops]))
 
 
 @pytest.mark.parametrize(
@@ -25,6 +26,7 @@ def model():
         ("spring.damping", -0.4, "force 'spring': damping -0.4 .* negative"),
         ("forces.spring.damping", -0.4, "force 'spring': damping -0.4 .* negative"),
         ("l.release_after", -0.5, "pto 'l': release_after -0.5"),
+        ("stops.damping", -0.4, "'stops.damping': -0.4 is negative"),
         ("cart.mass", -2.0, "'cart.mass': -2 is negative"),
         ("cart.inertia", np.full((3, 3), np.nan), "'cart.inertia': the value is not a number"),
         ("cart.mass", np.inf, "'cart.mass': the value is not finite"),

@@ -115,3 +115,17 @@ def test_a_line_without_a_shape_at_rest_is_told_and_not_started_slack(monkeypatc
     monkeypatch.setattr(dynamic_lines, "static_network", broken)
     with pytest.raises(sw.SwelltreeError, match=r"line 'bow': no equilibrium shape .* 104 m betw"):
         sw.compile(system)
+
+
+def test_junctions_of_floats_begin_where_they_are_described():
+    """Catenaries keep their weight in water: a network on a thick float would begin in the air."""
+    float_ = sw.LineType("float", 0.82, 133.0, EA=2e6)
+    rope = sw.LineType("rope", 0.02, 0.4, EA=4e5)
+    top, knot = sw.Junction("top", (-0.4, 1.5, 0.2)), sw.Junction("knot", (-0.8, 1.5, -0.4))
+    lines = [sw.Line("float", knot, top, 0.63, float_, segments=3)]
+    for k, angle in enumerate((0.4, 2.5, 4.6)):
+        anchor = (14.0 * np.cos(angle), 14.0 * np.sin(angle), -16.0)
+        lines.append(sw.Line(f"leg{k}", anchor, knot, 22.0, rope, segments=6))
+    system = sw.System("s", lines=lines, junctions=[top, knot], water=sw.Water(depth=16.0))
+    built = required_lines(sw.compile(system))
+    assert built.junction_position == pytest.approx(np.array([top.position, knot.position]))

@@ -84,3 +84,35 @@ def test_a_clutch_that_is_all_that_damps_has_a_steady_state(ratio, inertia, damp
     mean = float(run.delivered_power.isel(time=slice(-61, -1)).mean())
     # fifteen harmonics of a force that begins within a hundredth of a period
     assert float(found.delivered_power.mean()) == pytest.approx(mean, rel=0.01)
+
+
+@pytest.mark.parametrize("smoothing", [0.02, 0.1])
+def test_a_motor_that_empties_its_accumulator_at_rest_has_a_steady_state(smoothing):
+    """From still water the search emptied the accumulator, and found no motion from there."""
+    body = sw.Body("a", mass=3.8e5, inertia=(1e5, 1e5, 1e5))
+    second = sw.Body("b", mass=1.9e5, inertia=(1e5, 2e5, 1e5))
+    axis = (0.3, -0.2, 1.0)
+    rails = [sw.Slider("ga", sw.WORLD, body, axis=axis), sw.Slider("gb", body, second, axis=axis)]
+    forces = [
+        sw.JointForce("wa", "ga", stiffness=8e5, damping=1e5),
+        sw.JointForce("wb", "gb", stiffness=2.7e5, damping=5e4),
+        sw.AppliedForce("wave", body, force=(0, 5.5e4, sw.Harmonic(5.5e5, OMEGA))),
+    ]
+    ram = sw.HydraulicPto(
+        "ram",
+        joint="ga",
+        piston_area=0.05,
+        precharge=3e6,
+        gas_volume=0.3,
+        low_gas_volume=0.3,
+        motor_gain=5e-9,
+        smoothing_velocity=smoothing,
+    )
+    still = sw.Water(g=0.0)
+    model = sw.compile(sw.System("two", [body, second], rails, forces, ptos=[ram], water=still))
+    found = sw.steady_state(model, period=PERIOD, harmonics=15)
+    run = late(model, 40)
+    mean = float(found.absorbed_power.mean())
+    # fifteen harmonics of a force that changes its sign within a fortieth of the speed
+    assert mean == pytest.approx(float(run.absorbed_power.mean()), rel=1e-3)
+    np.testing.assert_allclose(found.pto_oil_total, float(run.pto_oil_total[0, 0]), rtol=1e-9)

@@ -30,12 +30,16 @@ def barge(heel=2.4e5, trim=0.0, yaw=YAW):
         forces=[sw.AppliedForce("tip", hull.at(), torque=torque)],
         water=sw.Water(rho=1000.0),
     )
+    return sw.compile(system, data_there(yaw), fit={"error": 0.02})
+
+
+def data_there(yaw):
+    """Data of the vessel where the barge is."""
     data = turn(vessel("barge"), yaw)
     data = data.assign(rotation_center=(("body", "xyz"), [[30.0, -20.0, 0.0]]))
     data = data.assign(center_of_mass=(("body", "xyz"), [[30.0, -20.0, 0.0]]))
     buoyancy = data.center_of_buoyancy.values + [30.0, -20.0, 0.0]
-    data = data.assign(center_of_buoyancy=(("body", "xyz"), buoyancy))
-    return sw.compile(system, data, fit={"error": 0.02})
+    return data.assign(center_of_buoyancy=(("body", "xyz"), buoyancy))
 
 
 @pytest.fixture(scope="module")
@@ -167,3 +171,40 @@ def test_plots_and_tables_show_displacements(run):
     plt.close(figure)
     (_, ranges) = extremes(run)[0]
     assert max(abs(x) for pair in ranges[:3] for x in pair) < 1.0  # not 30 m away
+
+
+def test_a_controller_measures_displacements_in_heading_axes(heeled):
+    """Of a barge 36 m from the origin, yawed by 50 degrees; positions were taken for motions."""
+    system = heeled.described.system
+    (hull,) = system.bodies
+    dofs = ("Surge", "Sway", "Heave", "Roll", "Pitch", "Yaw")
+    measures = [f"barge.{dof}{end}" for end in ("", ".rate") for dof in dofs]
+    rams = [sw.SpringDamper(f"ram{k}", sw.WORLD.at(0, 0, 50 + k), hull) for k in range(12)]
+    law = sw.Controller("law", measures, [ram.name for ram in rams], law=lambda t, y: y)
+    measuring = system.replace(forces=(*system.forces, *rams), controllers=(law,))
+    model = sw.compile(measuring, data_there(YAW), radiation="none")
+    run = sw.simulate(model, wave(), duration=6.0, output_step=0.5)
+    moved, seen = run.displacement.values[:, 0], run.spring_control.values
+    assert np.abs(moved[-1]).min() > 1e-6
+    assert seen[:, :6] == pytest.approx(moved, abs=1e-12)
+    along = run.velocity.values[:, 0].reshape(-1, 2, 3) @ about_z(YAW)
+    assert seen[:, 6:] == pytest.approx(along.reshape(-1, 6), abs=1e-12)
+    # the law is the same wherever a run begins
+    late = sw.simulate(model, duration=1.0, start="equilibrium")
+    later, rest = late.spring_control.values[0], late.datum.values[0]
+    assert later[2] == pytest.approx(rest[2], abs=1e-9)
+    assert later[3] == pytest.approx(rest[3], abs=1e-9)
+    assert later[3] > np.radians(3.0)
+
+
+def about_z(angle):
+    return euler_to_matrix(np.array([0.0, 0.0, angle]))
+
+
+def test_harmonics_of_a_steady_state_are_those_of_linear_studies(heeled):
+    """Of the yawed and heeled barge; roll and pitch were about world axes."""
+    found = sw.steady_state(heeled, wave(), harmonics=2).position_harmonics
+    small = sw.rao(heeled, omega=[OMEGA], wave_direction=[YAW + BOW], radiation="state_space").rao
+    expected = 0.1 * small.values[0, 0]
+    assert found.values[1] == pytest.approx(expected, rel=5e-3, abs=1e-6)
+    assert "heading axes" in found.frame

@@ -7,7 +7,7 @@ import pytest
 
 import swelltree as sw
 from made_hydro import MASS, STIFFNESS, heaving_float, vessel
-from swelltree.studies.checks.brief import brief_check
+from swelltree.studies.time.result import brief_check
 
 WATER = sw.Water(rho=1000.0)
 
@@ -102,6 +102,17 @@ def test_damping_cut_off_by_the_data():
     cut = replace(own.hydro, table=replace(table, radiation_damping=damping))
     with pytest.warns(sw.SwelltreeWarning, match="still"):
         sw.simulate(own.with_effect(cut), duration=0.1)
+
+
+def test_damping_whose_decay_is_known_is_no_warning():
+    """The data of the barges end with a third of the damping in yaw, and A_inf agrees with it."""
+    device = sw.gallery.barges()
+    found = codes(device.model(radiation="convolution"))["kernel"]
+    assert (found.severity, found.numbers["left"]) == ("note", pytest.approx(0.33, abs=0.01))
+    other = device.hydro.copy(deep=True)
+    other["added_mass"].values[~np.isfinite(other["omega"].values)] *= 1.2
+    model = sw.compile(device.system, other, radiation="convolution")
+    assert codes(model)["kernel"].severity == "warning"
 
 
 def test_trial_run_measures_the_time():

@@ -64,14 +64,12 @@ class CaseTable:
         return tuple(len(values) for values in self.dims.values())
 
     def row(self, k: int) -> dict[str, float | int]:
-        """Numbers of one case by name."""
         return {
             name: int(values[k]) if name in INTEGER_COLUMNS else float(values[k])
             for name, values in self.columns.items()
         }
 
     def case(self, k: int, sea: Sea | None) -> BatchCase:
-        """One case of a base sea."""
         row = self.row(k)
         return BatchCase(
             in_sea(sea, {name: x for name, x in row.items() if not of_model(name)}),
@@ -115,12 +113,6 @@ class CaseTable:
     def is_reported_by(self, about: NamedValues) -> bool:
         """Whether a store keeps this table."""
         return all(about.get(name) == value for name, value in self.reported().items())
-
-    def by_dims(self) -> np.ndarray:
-        """Number of the case at each place of the grid, -1 where there is none."""
-        grid = np.full(int(np.prod(self.shape)), -1)
-        grid[self.place] = np.arange(len(self))
-        return grid.reshape(self.shape)
 
 
 def in_sea(sea: Sea | None, where: NamedValues) -> Sea | None:

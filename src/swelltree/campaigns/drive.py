@@ -59,7 +59,6 @@ class Lanes:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every case is there."""
         return len(self.log) == self.count
 
     def stacked(self, blank: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -69,7 +68,6 @@ class Lanes:
 
 
 def _entry(message: str, block: Block, job: Job, count: int) -> NamedValues:
-    """A line of the log."""
     return {
         "state": "failed" if message else "done",
         "message": message,
@@ -107,7 +105,6 @@ class Driver:
         self.warned: set[str] = set()
 
     def run(self, pool: Pool, jobs: Iterable[Job]) -> None:
-        """All jobs, each a whole block."""
         waiting = iter(jobs)
         under_way = 0
         while True:

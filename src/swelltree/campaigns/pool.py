@@ -91,11 +91,9 @@ class Here(Pool):
         return 1
 
     def submit(self, job: Job) -> None:
-        """Keep it."""
         self._waiting.append(job)
 
     def next(self) -> Done:
-        """Run the next one."""
         job = self._waiting.pop(0)
         try:
             return Done(job, self._run(job), None)
@@ -220,7 +218,6 @@ class Cluster(Pool):
             return self._client.submit(bytes, content, pure=False)
 
     def submit(self, job: Job) -> None:
-        """Give it to the scheduler."""
         future = self._client.submit(
             run_block, self._content, list(job.cases), job.first, pure=False, retries=0
         )

@@ -21,9 +21,20 @@ from swelltree.model.effect import Instant
 from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.model import Model
 from swelltree.model.signals import UserFunction, nonlinearity
-from swelltree.model.start_motion import start_motion
-from swelltree.multibody.tree import PointMotion, point_motion
+from swelltree.multibody.kinematics import Motion, dof_coordinates, dof_rates, forward, joint_frames
+from swelltree.multibody.tree import PointMotion, point_motion, tree_blocks, velocity_matrix
 from swelltree.pto.controllers.controllers import PlainLaw, controllers_of, requested_from
+
+
+def start_motion(model: Model) -> Motion:
+    """Motion at the start."""
+    pose = forward(model, np.asarray(model.start.q))
+    frames = joint_frames(model, pose)
+    v = velocity_matrix(*tree_blocks(model, pose, frames)) @ np.asarray(model.start.s)
+    v = v.reshape(-1, 6)
+    coordinate = dof_coordinates(model, frames, np.asarray(model.start.angles))
+    return Motion(pose, v, frames, coordinate, dof_rates(model, pose, frames, v))
+
 
 SAMPLES = 20_000  # of a function over a run, at most
 PER_GAP = 40  # samples of a function between two samples of a run

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.compiler.assembly import Closure, assemble, with_constants
+from swelltree.compiler.breakpoints import start_motion
 from swelltree.compiler.checks import (
     Redundancy,
     check_coupling_laws,
@@ -20,11 +21,20 @@ from swelltree.compiler.checks import (
     table_notes,
     unfelt_notes,
 )
-from swelltree.compiler.elements import build_effects, build_sensors
+from swelltree.compiler.elements import (
+    build_effects,
+    build_sensors,
+    described_pose,
+    reference_pose,
+)
 from swelltree.compiler.initial_conditions import initial_conditions, joined, requested_attitudes
-from swelltree.describe import System
+from swelltree.describe import WORLD, Body, System
 from swelltree.describe.errors import SwelltreeError, shown
+from swelltree.describe.forces.weak_scatterer import described_bodies, refuse_carried_twice
 from swelltree.describe.joints.joint import Joint
+from swelltree.describe.joints.kinds import SubsetJoint
+from swelltree.describe.mooring.line import Junction, LineEnd, OnJunction
+from swelltree.describe.mooring.seabed import SeabedContact
 from swelltree.describe.values import NamedValues, warn_suspicious_units
 from swelltree.forces.own_effect import check_own_effects
 from swelltree.hydro.data.gaps import check_usable
@@ -47,7 +57,6 @@ from swelltree.hydro.linear.build import (
 from swelltree.hydro.linear.data_place import placed
 from swelltree.hydro.linear.frame import FollowingFrame
 from swelltree.hydro.morison.build import viscous_notes, with_added_mass
-from swelltree.hydro.weak_scatterer.checks import described_bodies, refuse_carried_twice
 from swelltree.jit import users_code
 from swelltree.model.checks.afloat import floating_sets, mass_against_displacement
 from swelltree.model.checks.lines_alone import with_a_body
@@ -57,26 +66,87 @@ from swelltree.model.internal_state import internal_at_rest, present
 from swelltree.model.model import Model, Start
 from swelltree.model.sea import Sea
 from swelltree.model.signals import compile_signal, drives_at
-from swelltree.model.start_motion import start_motion
 from swelltree.model.values.described import Described
 from swelltree.mooring.cable.build import build_cables, with_cable_added_mass
 from swelltree.mooring.cable.expand import with_cables
-from swelltree.mooring.mixed_junctions import with_mixed_junctions
+from swelltree.mooring.dynamic.arrays import seabed_of
 from swelltree.multibody.build_layout import (
     all_joints,
     build_bodies,
     build_couplings,
     build_joints,
     build_layout,
-    pose_of,
 )
-from swelltree.multibody.kinematics import Pose
 from swelltree.multibody.layout import DOFS, Layout
 from swelltree.multibody.rows import Drives
 from swelltree.waves.dispersion import compile_water
 
 if TYPE_CHECKING:
     import xarray as xr
+
+
+# Junctions where lines of several theories meet: each becomes a body without turns.
+#
+# Every theory knows how to pull at a body. A junction of one theory alone stays a free point of
+# that theory.
+
+MOVES = ("Surge", "Sway", "Heave")
+
+
+def with_mixed_junctions(system: System) -> System:
+    """The system with a body in the place of every junction where theories meet."""
+    mixed = {j.name: j for j in system.junctions if len(_theories(system, j)) > 1}
+    if not mixed:
+        return system
+
+    def end(value: LineEnd) -> LineEnd:
+        if isinstance(value, OnJunction) and value.junction in mixed:
+            return bodies[value.junction].at()
+        return value
+
+    bodies = {name: _body(system, junction) for name, junction in mixed.items()}
+    joints = [SubsetJoint(f"{name}_free", WORLD, body, MOVES) for name, body in bodies.items()]
+    # as every junction of dynamic lines, they do not sink into the ground
+    touching = [name for name, j in mixed.items() if "dynamic" in _theories(system, j)]
+    touching = touching if seabed_of(system) is not None else []
+    contacts = [SeabedContact(f"{name}_ground", name, at=[(0.0, 0.0, 0.0)]) for name in touching]
+    return system.replace(
+        bodies=(*system.bodies, *bodies.values()),
+        joints=(*system.joints, *joints),
+        lines=tuple(line.replace(A=end(line.A), B=end(line.B)) for line in system.lines),
+        junctions=tuple(j for j in system.junctions if j.name not in mixed),
+        contacts=(*system.contacts, *contacts),
+    )
+
+
+def _theories(system: System, junction: Junction) -> set[str]:
+    """Models of the lines that end at a junction."""
+    at = OnJunction(junction.name)
+    return {line.model for line in system.lines if at in (line.A, line.B)}
+
+
+def _body(system: System, junction: Junction) -> Body:
+    """A point mass with the numbers of a junction."""
+    theories = " and ".join(f"'{name}'" for name in sorted(_theories(system, junction)))
+    if not junction.mass > 0:
+        raise junction.fail(
+            f"lines of the models {theories} meet at it, where it moves as a body, but it has no "
+            "mass. Give it one, or all lines there the same model."
+        )
+    if junction.drag_area > 0:
+        raise junction.fail(
+            f"lines of the models {theories} meet at it, where it moves as a body, which takes no "
+            "drag_area. Describe a Body with BodyDrag instead, or give all lines there the same "
+            "model."
+        )
+    added = system.water.rho * junction.volume * junction.added_mass
+    return Body(
+        junction.name,
+        mass=junction.mass,
+        position=junction.position,
+        displaced_volume=junction.volume or None,
+        added_mass=dict.fromkeys(MOVES, added) if added > 0 else (),
+    )
 
 
 def data_origin(hydro: xr.Dataset | None) -> dict[str, str]:
@@ -236,7 +306,7 @@ def _skeleton(
         sensors=build_sensors(system, layout),
         start=Start(np.zeros(0), np.zeros(0), np.zeros(0)),
         reference=reference,
-        datum=_described_pose(system, layout),
+        datum=described_pose(system, layout),
         layout=layout,
         cut_rows=layout.cut_rows,
         all_rows=layout.rows,
@@ -252,7 +322,7 @@ def _with_hydro(
     model: Model, system: System, hydro: xr.Dataset, how: HydroOptions
 ) -> tuple[Model, list[str]]:
     """The model with linear hydrodynamics from data, and notes on these."""
-    mean = _described_pose(system, model.layout)
+    mean = described_pose(system, model.layout)
     loads, added, covered_by_data = build_hydro(system, model, mean, hydro, how)
     # data are those of small motions: what the joints hold in these is not judged
     moves = moving_at(model, mean)
@@ -275,8 +345,8 @@ def _started(
     layout = model.layout
     poses = [
         (
-            _reference_pose(system, joint.base.body),
-            _reference_pose(system, joint.follower.body),
+            reference_pose(system, joint.base.body),
+            reference_pose(system, joint.follower.body),
         )
         for joint in joints
     ]
@@ -312,21 +382,6 @@ def _started(
     )
     notes = [*table_notes(system), *notes, *unfelt_notes(system, model)]
     return model.noted(*before, *notes, *floating), free
-
-
-def _described_pose(system: System, layout: Layout) -> Pose:
-    """Of all bodies, depth first."""
-    poses = [_reference_pose(system, name) for name in layout.bodies]
-    p, R = (np.array([pose[k] for pose in poses]) for k in (0, 1))
-    return Pose(p.reshape(-1, 3), R.reshape(-1, 3, 3))
-
-
-def _reference_pose(system: System, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Described position of a body's reference point and its rotation."""
-    p, R = pose_of(system, name)
-    if name == "world":
-        return p, R
-    return p + R @ np.array(system.body(name).reference), R
 
 
 def _cuts(system: System) -> list[str]:

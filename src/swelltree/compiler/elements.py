@@ -15,10 +15,9 @@ from swelltree.describe.forces.controllers import (
 from swelltree.describe.forces.signals import resolve
 from swelltree.describe.forces.weak_scatterer import SCATTERER_TYPES
 from swelltree.describe.matrix6 import dense, six
-from swelltree.forces.applied import Applied, AppliedForces
+from swelltree.forces.applied import Applied, AppliedForces, Gravity
 from swelltree.forces.body_contacts import build_body_contacts
 from swelltree.forces.bushings import build_bushings
-from swelltree.forces.gravity import Gravity
 from swelltree.forces.own_effect import build_own_effects
 from swelltree.forces.wind.rotors import build_rotors
 from swelltree.hydro.morison.build import viscous_groups
@@ -28,7 +27,7 @@ from swelltree.model.signals import Sensors, compile_signal
 from swelltree.mooring.catenary.left_out import checked_lines
 from swelltree.mooring.dynamic.build import build_dynamic_lines
 from swelltree.mooring.linear import LinearMoorings
-from swelltree.multibody.build_layout import local_point
+from swelltree.multibody.build_layout import local_point, pose_of
 from swelltree.multibody.kinematics import Pose
 from swelltree.multibody.layout import DOFS, Layout
 from swelltree.pto.actuators.build import build_stroke_forces
@@ -50,6 +49,21 @@ def _body(layout: Layout, point: Point) -> int:
 
 def _points(system: System, points: list[Point]) -> np.ndarray:
     return np.array([local_point(system, p) for p in points], dtype=float).reshape(-1, 3)
+
+
+def described_pose(system: System, layout: Layout) -> Pose:
+    """Of all bodies, depth first."""
+    poses = [reference_pose(system, name) for name in layout.bodies]
+    p, R = (np.array([pose[k] for pose in poses]) for k in (0, 1))
+    return Pose(p.reshape(-1, 3), R.reshape(-1, 3, 3))
+
+
+def reference_pose(system: System, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Described position of a body's reference point and its rotation."""
+    p, R = pose_of(system, name)
+    if name == "world":
+        return p, R
+    return p + R @ np.array(system.body(name).reference), R
 
 
 def build_effects(system: System, layout: Layout) -> tuple[Effect, ...]:
@@ -141,13 +155,14 @@ def _applied(system: System, layout: Layout, force: AppliedForce) -> Applied:
 def _controllers(system: System, layout: Layout, strokes: StrokeForces) -> Controllers | None:
     if not system.controllers:
         return None
-    return Controllers(tuple(_controller(layout, strokes, c) for c in system.controllers))
+    return Controllers(tuple(_controller(system, layout, strokes, c) for c in system.controllers))
 
 
 def _controller(
-    layout: Layout, strokes: StrokeForces, controller: Controller
+    system: System, layout: Layout, strokes: StrokeForces, controller: Controller
 ) -> CompiledController:
     measures = tuple(_measure(layout, strokes, controller, text) for text in controller.measures)
+    of_bodies = any(quantity == "body" for quantity, *_ in measures)
     drives = tuple(strokes.names.index(name) for name in controller.drives)
     gains = tuple(name for name, _ in controller.gains)
     names, count = tuple(controller.states), len(measures) + len(gains) + len(controller.states)
@@ -180,6 +195,7 @@ def _controller(
         None if every is None else np.array(every),
         surfaces,
         n_surfaces,
+        zero=described_pose(system, layout) if of_bodies else None,
     )
 
 

@@ -142,9 +142,14 @@ from swelltree.describe.pto.devices import (
     HydraulicPto,
     MechanicalRectifierPto,
 )
-from swelltree.describe.pto.kinds import CoulombPto, EndStops, LinearPto
-from swelltree.describe.pto.own import OwnLaw
-from swelltree.describe.pto.switching import DeclutchingPto, LatchingPto
+from swelltree.describe.pto.kinds import (
+    CoulombPto,
+    DeclutchingPto,
+    EndStops,
+    LatchingPto,
+    LinearPto,
+    OwnLaw,
+)
 from swelltree.describe.system import System
 from swelltree.describe.topology import Topology, find_topology
 from swelltree.describe.values import DOFS

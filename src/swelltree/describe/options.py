@@ -285,6 +285,18 @@ class SimulateOptions(TracedOptions, OutputOptions, Provenance, total=False):
     """Options of `simulate`."""
 
 
+class GradientOptions(Sampling, SolverOptions, Provenance, total=False):
+    """Options of `gradient`."""
+
+    times: Annotated["Array | Sequence[float] | None", Option(file=PYTHON_ONLY)]
+    """the output times themselves, instead of duration and step [s]."""
+    settled: Annotated[float | None, Option(unit="s", file=PYTHON_ONLY)]
+    """time from which samples count [s]; the end of the sea's ramp if not given."""
+    memory: Annotated[Number, Option(5e8, "bytes", positive=True, file=PYTHON_ONLY)]
+    """of the records of steps [bytes]: where those of a run take more, parts of it are stepped
+    again on the way back."""
+
+
 class ComparedOptions(SimulateOptions, total=False):
     """Options of `linear_and_nonlinear`."""
 
@@ -302,14 +314,34 @@ class StepperOptions(SolverOptions, total=False):
     """held from the start, by name (see `SteppedRun.step`); where a run begins at rest they are
     part of it."""
     duration: Annotated[Number | None, Option(None, "s", positive=True)]
-    """longest time that can be stepped [s]; months if not given, or as long as a sea on a grid
-    lasts."""
+    """longest time that can be stepped [s]; months if not given, or as long as a record or a sea
+    on a grid lasts."""
     step: Annotated[Number | None, Option(None, "s", positive=True)]
     """of rk4 [s], which needs one; of the two-step scheme, whose steps by hand are whole multiples
     of it: a tenth of a second, or a half, a fifth, a tenth ... of that, chosen from the waves and
     the bodies' periods if not given."""
     keep: Annotated[int | None, Option(file=PYTHON_ONLY)]
     """how many of the latest samples are kept for the result; all if not given."""
+
+
+class ExportOptions(SolverOptions, total=False):
+    """Options of `export_c` and `export_fmu`."""
+
+    inputs: Annotated[Sequence[str] | None, Option(file=PYTHON_ONLY)]
+    """what is given from outside, held over each step: names of PTOs, springs, joint forces,
+    winches and applied forces; all of these if not given. As in `stepper` a force adds to what the
+    element does by itself, a speed to the set speed of the winch."""
+    outputs: Annotated[Sequence[str] | None, Option(file=PYTHON_ONLY)]
+    """channels by their names in results ("float.Heave", "velocity", "absorbed_power.pto",
+    "elevation"); displacements and absorbed powers if not given."""
+    parameters: Annotated[Sequence[str], Option((), file=PYTHON_ONLY)]
+    """numbers of the compiled model that can be set ("pto.damping", "float.mass"): those of PTOs,
+    springs and joint forces at any time, others before the first step."""
+    duration: Annotated[Number | None, Option(None, "s", positive=True)]
+    """longest run, where loads are stored as a table (drift, convolution, a sea on a grid); others
+    are summed for as long as wanted."""
+    step: Annotated[Number | None, Option(None, "s", positive=True)]
+    """of fixed steps by rk4 [s], which is the solver where a step is given."""
 
 
 class ManyRuns(Sampling, total=False):

@@ -33,7 +33,7 @@ def _below(value: object, path: str) -> Iterator[str]:
     if is_number(value):
         yield path
     elif not isinstance(value, str):
-        for key, part in _parts(value).items():
+        for key, part in parts_of(value).items():
             yield from _below(part, f"{path}.{key}")
 
 
@@ -52,7 +52,7 @@ def _is_pairs(value: object) -> bool:
     )
 
 
-def _parts(value: object) -> NamedValues:
+def parts_of(value: object) -> NamedValues:
     """What a table or list holds, by key, name or place."""
     if dataclasses.is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
@@ -74,7 +74,7 @@ def number_at(system: System, path: str) -> float | tuple:
 
 
 def _part(value: object, key: str, path: str) -> object:
-    parts = _parts(value)
+    parts = parts_of(value)
     if key in MESHED and parts.get(key) is not None:
         raise SwelltreeError(
             f"'{path}' {MESHED[key]}. Describe the changed system, make its data and compile it."
@@ -111,13 +111,13 @@ def _changed(value: object, keys: list[str], number: object) -> object:
     if not keys:
         return number
     key, *rest = keys
-    new = _changed(_parts(value)[key], rest, number)
+    new = _changed(parts_of(value)[key], rest, number)
     if dataclasses.is_dataclass(value):
         # of two words for one quantity the other follows
         return value.replace(**{key: new})  # pyright: ignore[reportAttributeAccessIssue]
     if isinstance(value, dict):
         return {name: new if str(name) == key else part for name, part in value.items()}
-    parts = [(name, new if name == key else part) for name, part in _parts(value).items()]
+    parts = [(name, new if name == key else part) for name, part in parts_of(value).items()]
     return tuple(parts) if _is_pairs(value) else tuple(part for _, part in parts)
 
 
@@ -130,9 +130,7 @@ def with_number_below(item: Described, path: str, value: Any) -> Described:
         value: the number.
     """
     keys = path.split(".")[1:]
-    old: object = item
-    for key in keys:
-        old = _part(old, key, path)
+    old = _below_item(item, path)
     if not keys or isinstance(old, bool) or not (isinstance(old, int) or is_number(old)):
         raise SwelltreeError(f"'{path}' is not a number. Describe the changed one.")
     if isinstance(old, int):
@@ -142,3 +140,15 @@ def with_number_below(item: Described, path: str, value: Any) -> Described:
     changed = _changed(item, keys, value)
     assert isinstance(changed, type(item))
     return changed
+
+
+def number_below(item: Description, path: str) -> float | tuple:
+    """The number of a sea, for example: "sea.spectrum.Hs"."""
+    return _checked(_below_item(item, path), path)
+
+
+def _below_item(item: Description, path: str) -> object:
+    value: object = item
+    for key in path.split(".")[1:]:
+        value = _part(value, key, path)
+    return value

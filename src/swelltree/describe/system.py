@@ -563,11 +563,6 @@ class System(Description):
                 f"measures '{text}', which has no rate. Measure '{item}.stroke', '{item}.rate' or "
                 f"'{item}.force'."
             )
-        if item in bodies and quantity in DOFS[3:] and not rate:
-            raise controller.fail(
-                f"measures '{text}', but a body's rotation is measured as a rate. "
-                f"Use '{text}.rate'."
-            )
 
     def _check_free_names(self) -> None:
         names = {

@@ -182,3 +182,4 @@ class Attempt(NamedTuple):
     n_rate: Array
     converged: Array  # False when an implicit stage was not solved
     extension: Extension | None = None  # the value within the step
+    stages: Tree = None  # rates of an explicit method (stage, ...), those within the step last

@@ -1,16 +1,22 @@
-"""`MooringFile`: the tables of a mooring file, and how they go into a system."""
+"""`MooringFile`: the tables of a mooring file, how they go into a system, and its water.
+
+Files of OpenFAST leave the depth to the driver. Without a ground their lines would hang below
+their own anchors.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from swelltree.describe import LineType, Seabed, System, Water
-from swelltree.describe.errors import SwelltreeError
+from swelltree.describe.errors import SwelltreeError, warn_user
+from swelltree.describe.mooring.seabed import depth_under
 from swelltree.describe.values import NamedValues
-from swelltree.interop.moordyn.tables import (
+from swelltree.interop.mooring_parts import Parts
+from swelltree.interop.mooring_rows import (
     BodyRow,
     FailureRow,
     LineRow,
@@ -18,15 +24,14 @@ from swelltree.interop.moordyn.tables import (
     PointRow,
     RodRow,
     RodType,
+    Triple,
 )
-from swelltree.interop.mooring_parts import Parts
 
 if TYPE_CHECKING:
     from swelltree.describe.bodies.body import Body
     from swelltree.describe.environment.currents import Current
     from swelltree.describe.environment.seas import Sea
     from swelltree.describe.joints.joint import Joint
-
 
 DEFAULT_WATER = Water(rho=1025.0, g=9.80665)
 
@@ -132,3 +137,78 @@ class MooringFile:
         table = {} if fairleads_on is None else {"coupled": fairleads_on}
         table |= {f"body{row.id}": fairleads_on for row in coupled if fairleads_on is not None}
         return Parts(self, table, model)
+
+
+# --- The water
+
+IN_THE_WORLD = ("fixed", "pinned", "coupled", "coupledpinned", "free")
+Fail = Callable[[str, PointRow | RodRow, str], SwelltreeError]
+
+
+def with_water(file: MooringFile, specified: Mapping[str, float | None], fail: Fail) -> MooringFile:
+    """The file with all numbers of its water; nothing of it lies under the ground.
+
+    Args:
+        file: as read.
+        specified: depth, rho and g of the user, None where the file is to give them.
+        fail: makes the error about a row of a section.
+    """
+    changed = {word: value for word, value in specified.items() if value is not None}
+    for word, value in changed.items():
+        if word in file.stated and value != getattr(file.water, word):
+            raise SwelltreeError(
+                f"{file.path.name}: {word} is {value} but the file says "
+                f"{getattr(file.water, word)}. Leave it out."
+            )
+    file = replace(file, water=file.water.replace(**changed), stated=(*file.stated, *changed))
+    if "depth" not in file.stated and file.seabed.grid is None:
+        file = _with_depth_of_anchors(file)
+    for section, row, (x, y, z) in _places(file):
+        level = file.seabed.level(x, y, file.water.depth)
+        if depth_under(z, level):
+            raise fail(
+                section,
+                row,
+                f"z = {z:g} m lies below the seabed, which is at {level:g} m there. "
+                "Fix the place or the depth.",
+            )
+    return file
+
+
+def _with_depth_of_anchors(file: MooringFile) -> MooringFile:
+    depth = _depth_of_anchors(file)
+    note = (
+        f"the file does not give the depth of the water: {depth:g} m are taken, that of its "
+        "anchors. Give depth=... where it is another."
+    )
+    warn_user(f"{file.path.name}: {note}")
+    return replace(file, water=file.water.replace(depth=depth), notes=(*file.notes, note))
+
+
+def _depth_of_anchors(file: MooringFile) -> float:
+    fixed = [z for _, row, (_, _, z) in _places(file) if row.attachment in ("fixed", "pinned")]
+    wet = [z for z in fixed if z < 0.0]
+    if not wet:
+        raise SwelltreeError(
+            f"{file.path.name}: the file does not give the depth of the water and has no anchor to "
+            "take it from. Give depth=..., or depth=inf."
+        )
+    low, high = min(wet), max(wet)
+    if depth_under(low, high):
+        raise SwelltreeError(
+            f"{file.path.name}: the file does not give the depth of the water, and its fixed "
+            f"points lie between z = {low:g} and {high:g} m. Give depth=..."
+        )
+    return -low
+
+
+def _places(file: MooringFile) -> Iterator[tuple[str, PointRow | RodRow, Triple]]:
+    """Section, row and place of what is given in the world."""
+    for point in file.points:
+        if point.attachment in IN_THE_WORLD:
+            yield "points", point, point.position
+    for rod in file.rods:
+        if rod.attachment in IN_THE_WORLD:
+            yield "rods", rod, rod.a
+            if rod.segments > 0:  # otherwise b is a direction
+                yield "rods", rod, rod.b

@@ -77,12 +77,14 @@ if TYPE_CHECKING:
     from swelltree.jit.native import cores as cores
     from swelltree.jit.native import lane_width as lane_width
     from swelltree.jit.native import object_code as object_code
+    from swelltree.jit.native import object_file as object_file
     from swelltree.jit.native import threads as threads
     from swelltree.jit.points import Points as Points
     from swelltree.jit.points import point_program as point_program
     from swelltree.jit.program import MAX_EXPRESSIONS as MAX_EXPRESSIONS
     from swelltree.jit.program import XLA_REQUESTED as XLA_REQUESTED
     from swelltree.jit.program import Bound as Bound
+    from swelltree.jit.program import Portable as Portable
     from swelltree.jit.program import Program as Program
     from swelltree.jit.program import let_go_of_large as let_go_of_large
     from swelltree.jit.program import packed as packed
@@ -115,9 +117,9 @@ _NAMES = {
     "graph": "UnsupportedOperationError",
     "lazy_import": "after_import is_imported",
     "loops": "derivatives_along each each_sum",
-    "native": "Native cores lane_width object_code threads",
+    "native": "Native cores lane_width object_code object_file threads",
     "points": "Points point_program",
-    "program": "Bound MAX_EXPRESSIONS Program XLA_REQUESTED let_go_of_large packed "
+    "program": "Bound MAX_EXPRESSIONS Portable Program XLA_REQUESTED let_go_of_large packed "
     "switched_off taken",
     "rows.loops": "Axes",
     "shapes": "shapes_of",

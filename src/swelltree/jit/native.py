@@ -6,6 +6,7 @@ import ctypes
 import functools
 import os
 import threading
+from collections.abc import Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -82,6 +83,59 @@ def object_code(text: str, optimise: int = 2) -> bytes:
             code = _machine(optimise).emit_object(module)
         cache.write(folder, name, code)
     return code
+
+
+BASELINE = {"x86_64": "x86-64-v3", "aarch64": "generic", "arm64": "generic"}  # of object files
+
+
+def object_file(
+    programs: Mapping[str, str], tables: Mapping[str, np.ndarray], triple: str = ""
+) -> tuple[bytes, str]:
+    """Relocatable object with programs and constants, and its processor in words.
+
+    On x86 it is for processors with AVX2 and FMA (since 2013), or without them if the object is for
+    this system and this processor has none.
+
+    Args:
+        programs: LLVM IR of the function ``run`` of each, by the name it gets.
+        tables: numbers, by name.
+        triple: of another system, in LLVM's words; this one if not given.
+    """
+    if triple:
+        llvm().initialize_all_targets()
+        llvm().initialize_all_asmprinters()
+    features = dict(llvm().get_host_cpu_features())
+    lacking = not (triple or (features.get("avx2") and features.get("fma")))
+    triple = triple or llvm().get_default_triple()
+    architecture = triple.partition("-")[0]
+    cpu = BASELINE.get(architecture, "")
+    if architecture == "x86_64" and lacking:
+        cpu = "x86-64"
+    parts = [_constants(tables), *programs.values()]
+    with _lock:
+        machine = llvm().Target.from_triple(triple)
+        machine = machine.create_target_machine(cpu=cpu, opt=2, reloc="pic", codemodel="default")
+        declared = "".join(f"declare double @{LIBM}{x}(double)\n" for x in CALLED)
+        whole, *modules = (llvm().parse_assembly(declared + text) for text in parts)
+        for name, module in zip(programs, modules, strict=True):
+            module.get_function("run").name = name
+            whole.link_in(module)
+        for name in CALLED:
+            whole.get_function(LIBM + name).name = name
+        for name in programs:
+            whole.get_function(name).visibility = "hidden"
+        whole.triple, whole.data_layout = triple, str(machine.target_data)
+        whole.verify()
+        return machine.emit_object(whole), cpu
+
+
+def _constants(tables: Mapping[str, np.ndarray]) -> str:
+    """LLVM IR of constants, bit by bit."""
+    lines = []
+    for name, values in tables.items():
+        bits = ", ".join(f"i64 {x}" for x in np.ascontiguousarray(values).view(np.int64))
+        lines.append(f"@{name} = hidden constant [{len(values)} x i64] [{bits}], align 64\n")
+    return "".join(lines)
 
 
 @functools.cache  # LLVM answers one thread at a time: asking waits for what another compiles

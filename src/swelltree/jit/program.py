@@ -126,6 +126,27 @@ class Bound:
         return self._tree.unflatten(self._outs)
 
 
+class Portable(NamedTuple):
+    """A program for an object file of its own, to run without Python.
+
+    It is called as ``run(fixed, inputs, out, work)`` with rows of 8 bytes per number, as `Bound`
+    has them.
+
+    Args:
+        text: LLVM IR of the function ``run``.
+        fixed: numbers of the fixed arguments, with constants of the program behind them.
+        inputs: numbers of the other arguments, one after another in the order of their leaves.
+        places: of the results: for each the first number, shape and type.
+        sizes: numbers of the results, and of working memory.
+    """
+
+    text: str
+    fixed: np.ndarray
+    inputs: np.ndarray
+    places: Tree
+    sizes: tuple[int, int]
+
+
 class Program:
     """A function whose first arguments rarely change.
 
@@ -196,6 +217,19 @@ class Program:
         """The program with memory for arguments like these; None where XLA runs it."""
         program, scalars, leaves = self._program(args)
         return None if isinstance(program, str) else Bound(program, scalars, leaves)
+
+    def portable(self, *args: Tree) -> Portable:
+        """The program for an object file; `UnsupportedOperationError` where it is not lowered."""
+        leaves, _ = flatten(args[self.fixed :])
+        fixed = self._fixed(args[: self.fixed])
+        if fixed is None or any(map(is_tracer, leaves)):
+            raise UnsupportedOperationError("inside another program")
+        check_kinds(leaves)
+        builder, outs, tree = self._built(args, fixed.leaves, leaves)
+        transposed, text = builder.transposed(), text_of(builder.graph)
+        numbers = with_tables(fixed.numbers, [builder.all_tables()], transposed)
+        sizes = builder.numbers["out"], builder.graph.work + READ_MARGIN
+        return Portable(text, numbers, packed(leaves), tree.unflatten(outs), sizes)
 
     def _program(self, args: tuple[Tree, ...]) -> tuple[Loaded | str, np.ndarray, list[Array]]:
         """Program, numbers of the fixed arguments, and the other arguments as a flat list."""
@@ -304,6 +338,13 @@ class Program:
         self, args: tuple[Tree, ...], fixed: list[Array], leaves: list[Array]
     ) -> tuple[Layout, TreeDef]:
         """Layout with object code, and structure of the results, by tracing."""
+        builder, places, tree = self._built(args, fixed, leaves)
+        return builder.layout(places, builder.numbers["out"], words=words_of(tree)), tree
+
+    def _built(
+        self, args: tuple[Tree, ...], fixed: list[Array], leaves: list[Array]
+    ) -> tuple[KernelBuilder, list[Place], TreeDef]:
+        """The program before it is compiled, places and structure of its results."""
         compiled: Any = self.by_xla
         traced = compiled.trace(*args)  # XLA goes on with the same where it is refused
         closed = traced.jaxpr
@@ -315,8 +356,7 @@ class Program:
         lowering = Lowering(builder.graph, builder.table, axes)
         outs = lowering.run(closed.jaxpr, closed.consts, inputs)
         places = builder.results(outs, [var.aval for var in closed.jaxpr.outvars])
-        tree = structure_of(traced.out_info)
-        return builder.layout(places, builder.numbers["out"], words=words_of(tree)), tree
+        return builder, places, structure_of(traced.out_info)
 
 
 def check_size(count: int, most: int = MAX_NUMBERS) -> None:

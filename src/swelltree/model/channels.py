@@ -533,7 +533,7 @@ CHANNELS: dict[str, Channel] = {
         "weak_scatterer_swept_mass_rate", (), "kg/s", "mass of water swept by the waterlines"
     ),
     "weak_scatterer_remeshing_mass": Channel(
-        "weak_scatterer_remeshing_mass", (), "kg", "mass of water that new meshes add"
+        "weak_scatterer_remeshing_mass", (), "kg", "displaced mass that is not on the surface"
     ),
     "weak_scatterer_remeshing": Channel(
         "weak_scatterer_remeshing", (), "J", "energy that new meshes add"
@@ -551,7 +551,12 @@ CHANNELS: dict[str, Channel] = {
         "weak_scatterer_hull", ("hull_vertex", "axis"), "m", "hulls under water", _WORLD
     ),
     "weak_scatterer_state": Channel(
-        "weak_scatterer_state", ("body",), "1", "state of the crossing", "", _EACH
+        "weak_scatterer_state",
+        ("body",),
+        "1",
+        "0 dry, 1 cut by the surface, 2 under it, 3 entering with added mass by depth",
+        "",
+        _EACH,
     ),
     "weak_scatterer_surface_triangles": Channel(
         "weak_scatterer_surface_triangles",

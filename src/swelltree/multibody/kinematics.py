@@ -258,3 +258,44 @@ def _angle_axes(layout: Layout) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         j.append(other)
         second.append(layout.dofs[k].on_follower)
     return np.array(i), np.array(j), np.array(second)
+
+
+# --- Motion from a datum, as linear studies, results and controllers have it
+
+
+def heading(R: Array) -> Array:
+    """Yaw of bodies with rotations (..., 3, 3) [rad]."""
+    return matrix_to_euler(R)[..., 2]
+
+
+def heading_axes(R: Array) -> Array:
+    """World axes turned about z by the yaw of bodies with rotations (..., 3, 3)."""
+    yaw = heading(R)
+    axis = np.array([0.0, 0.0, 1.0]) * namespace(yaw).ones_like(yaw)[..., None]
+    return about_axis(axis, yaw)
+
+
+def displacement(datum: Pose, p: Array, R: Array) -> Array:
+    r"""Motion from a datum (..., N, 6), in the axes of the heading there.
+
+    With p_0, R_0 the pose of a body at the datum and H the turn about z by its yaw there,
+
+    .. math:: x = H^\top (p - p_0), \qquad
+              R_z(\psi) R_y(\theta) R_x(\varphi) = H^\top R\, R_0^\top H
+
+    so that surge and sway are along and across the heading, and roll and pitch are about axes that
+    go with the vessel's own yaw. At a datum without trim these angles are the Euler angles less
+    those at the datum. To first order they are the rotations of the linear studies, whatever the
+    datum is.
+
+    Args:
+        datum: pose of all bodies (N).
+        p: positions (..., N, 3) [m].
+        R: rotations (..., N, 3, 3).
+    """
+    xp = namespace(p, R, datum.R)
+    H = heading_axes(datum.R)
+    product = np.matmul if xp is np else matmul  # samples of a whole run are many
+    moved = product(transpose(H), (p - datum.p)[..., None])[..., 0]
+    turned = product(product(transpose(H), R), matmul(transpose(datum.R), H))
+    return xp.concatenate([moved, matrix_to_euler(turned)], axis=-1)

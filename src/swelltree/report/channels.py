@@ -141,7 +141,6 @@ class Channels:
         return int(np.prod([n for d, n in self.dataset[name].sizes.items() if d != "time"]))
 
     def add_all(self) -> None:
-        """Every variable that fits."""
         for name in self._requested():
             if name not in self.where and len(self.rows) + self._width(name) <= MOST_CHANNELS:
                 self.add(name)
@@ -365,7 +364,6 @@ def _pulls(page: Channels) -> None:
 
 
 def _by_unit(page: Channels, section: str, title: str, numbers: list[int]) -> None:
-    """One plot for each unit among the channels."""
     for unit in dict.fromkeys(page.rows[k]["unit"] for k in numbers):
         page.plot(section, title, [k for k in numbers if page.rows[k]["unit"] == unit])
 

@@ -184,7 +184,6 @@ def write_vtk(dataset: xr.Dataset, path: Path) -> Path:
 
 
 def _piece(sample: xr.Dataset, places: str, triangles: str, value: str) -> str:
-    """One surface at one time."""
     points, faces = sample[places].values, sample[triangles].values.astype(int)
     faces = faces[faces[:, 0] != faces[:, 1]]  # a mesh that changes has room to spare
     values = sample[f"weak_scatterer_{value}"].values

@@ -89,7 +89,6 @@ def refuse_other_data(dataset: xr.Dataset, source: str) -> None:
 
 
 def _listed(results: Results) -> list[Result]:
-    """One or several, as a list."""
     import xarray as xr
 
     return [results] if isinstance(results, str | Path | xr.Dataset) else list(results)
@@ -110,7 +109,6 @@ class Data:
         self.name = ""
 
     def add(self, dataset: xr.Dataset, source: str, blocks: Blocks, share: int) -> None:
-        """Take in one result."""
         refuse_other_data(dataset, source)
         drawing = drawing_of(dataset)
         self.name = self.name or drawing["name"]
@@ -166,7 +164,6 @@ class Data:
         )
 
     def page(self, blocks: Blocks, note: str, title: str) -> str:
-        """The page as text."""
         first, source = self.shown[0]
         attrs = first.attrs
         name = title or self.name or "Result"
@@ -243,7 +240,6 @@ def _keys(runs: list[NamedValues]) -> str:
 
 
 def _tensions(runs: list[NamedValues]) -> str:
-    """The key of the colours of lines."""
     lines = next((run["scene"]["lines"] for run in runs if run["scene"]["lines"]), None)
     if lines is None or not lines.get("highest"):
         return ""
@@ -257,7 +253,6 @@ def _tensions(runs: list[NamedValues]) -> str:
 
 
 def _pressures(runs: list[NamedValues]) -> str:
-    """The key of the colours of hulls in computed water."""
     fluid = next((run["scene"]["fluid"] for run in runs if run["scene"]["fluid"]), None)
     if fluid is None:
         return ""

@@ -57,7 +57,6 @@ class Bounded(ThreadingHTTPServer):
         self._lock = threading.Lock()
 
     def process_request(self, request: Request, client_address: object) -> None:
-        """Take a connection; the oldest goes where there are too many."""
         assert isinstance(request, socket.socket)  # pairs are of datagrams
         with self._lock:
             self._open[request] = None
@@ -90,7 +89,6 @@ class Served:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop serving."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()

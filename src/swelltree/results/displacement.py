@@ -1,14 +1,4 @@
-r"""Motion of bodies from a datum, in the axes of their heading there.
-
-With p_0, R_0 the pose of a body at the datum and H the turn about z by its yaw there,
-
-.. math:: x = H^\top (p - p_0), \qquad
-          R_z(\psi) R_y(\theta) R_x(\varphi) = H^\top R\, R_0^\top H
-
-so that surge and sway are along and across the heading, and roll and pitch are about axes that go
-with the vessel's own yaw. At a datum without trim these angles are the Euler angles less those at
-the datum. To first order they are the rotations of the linear studies, whatever the datum is.
-"""
+"""The datum that displacements of results count from, and angles that do not jump."""
 
 from __future__ import annotations
 
@@ -18,45 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from swelltree.describe.values import NamedValues
-from swelltree.jit import Array, namespace
 from swelltree.model.channels import ANGLES, DOFS
 from swelltree.model.model import Model, Pose
 from swelltree.multibody.layout import Layout
-from swelltree.spatial.rotations import (
-    about_axis,
-    euler_to_matrix,
-    matmul,
-    matrix_to_euler,
-    transpose,
-)
+from swelltree.spatial.rotations import euler_to_matrix, matrix_to_euler
 
 if TYPE_CHECKING:
     import xarray as xr
 
 DATUM = "datum"  # coordinate of results
 DESCRIBED, EQUILIBRIUM = "the described pose", "the equilibrium in still water"
-
-
-def heading(R: Array) -> Array:
-    """Yaw of bodies with rotations (..., 3, 3) [rad]."""
-    return matrix_to_euler(R)[..., 2]
-
-
-def displacement(datum: Pose, p: Array, R: Array) -> Array:
-    """Six components (..., N, 6) of the motion from a datum.
-
-    Args:
-        datum: pose of all bodies (N).
-        p: positions (..., N, 3) [m].
-        R: rotations (..., N, 3, 3).
-    """
-    xp = namespace(p, R, datum.R)
-    yaw = heading(datum.R)
-    H = about_axis(np.array([0.0, 0.0, 1.0]) * xp.ones_like(yaw)[..., None], yaw)
-    product = np.matmul if xp is np else matmul  # samples of a whole run are many
-    moved = product(transpose(H), (p - datum.p)[..., None])[..., 0]
-    turned = product(product(transpose(H), R), matmul(transpose(datum.R), H))
-    return xp.concatenate([moved, matrix_to_euler(turned)], axis=-1)
 
 
 def datum_coordinates(model: Model, order: list[int], source: str) -> dict[str, tuple]:

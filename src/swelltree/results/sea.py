@@ -14,7 +14,7 @@ from swelltree.jit import Array, namespace
 from swelltree.model.channels import CHANNELS, own_channels
 from swelltree.model.effect import Channel
 from swelltree.model.model import Model, Pose
-from swelltree.results.displacement import displacement
+from swelltree.multibody.kinematics import displacement
 from swelltree.results.energy import energy_residual
 from swelltree.spatial.rotations import matrix_to_euler, matrix_to_quat
 from swelltree.waves.airy import Components

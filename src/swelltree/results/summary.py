@@ -11,13 +11,95 @@ from swelltree.results.design_values import HEADS, MPM, design_tables
 from swelltree.results.displacement import motion_name
 from swelltree.results.energy import aliased, energy_scale, mean_energy_terms
 from swelltree.results.statistics import ramp_of, settled, statistic, window_text
-from swelltree.results.summary_linear import periodic_line, rao_tables, response_tables
-from swelltree.results.summary_operability import operability_tables
 from swelltree.results.summary_statics import mode_tables, rest_tables
 
 if TYPE_CHECKING:
     import xarray as xr
     from rich.console import RenderableType
+
+
+def operability_tables(dataset: xr.Dataset, style: NamedValues) -> list[RenderableType]:
+    """One row for each case: its conditions, verdict, use of limits and what governs."""
+    from rich.table import Table
+
+    state = dataset["state"]
+    title = f"{int((state == 'operable').sum())} of {state.size} cases are operable"
+    table = Table(title=title, **style)
+    for name in state.dims:
+        unit = dataset[name].attrs.get("units", "")
+        table.add_column(f"{name}\n{unit}", justify="right")
+    for heading in ("state", "part of\nlimit", "governing"):
+        table.add_column(heading)
+    for place in np.ndindex(state.shape):
+        where = [f"{float(dataset[d].values[i]):g}" for d, i in zip(state.dims, place, strict=True)]
+        use = float(dataset["utilisation"].values[place])
+        use_text = "-" if np.isnan(use) else f"{use:.2f}"
+        cell = str(state.values[place]), use_text, str(dataset["governing"].values[place])
+        table.add_row(*where, *cell)
+    return [table]
+
+
+def _motion_table(
+    title: str, dataset: xr.Dataset, values: np.ndarray, style: NamedValues, per: str
+) -> RenderableType:
+    """One row per body of values (body, dof), rotations in degrees."""
+    from rich.table import Table
+
+    table = Table(title=title, **style)
+    table.add_column("body", style="cyan")
+    for dof in dataset["dof"].values:
+        unit = "m" if dof in ("Surge", "Sway", "Heave") else "deg"
+        table.add_column(f"{dof}\n{unit}{per}", justify="right")
+    shown = values.copy()
+    shown[:, 3:] = np.degrees(shown[:, 3:])
+    for name, row in zip(dataset["body"].values, shown, strict=True):
+        table.add_row(str(name), *("-" if abs(x) < 5e-4 else f"{x:.3g}" for x in row))
+    return table
+
+
+def rao_tables(dataset: xr.Dataset, style: NamedValues) -> list[RenderableType]:
+    """The largest motion per metre of wave, and where it is."""
+    from rich.text import Text
+
+    motion = np.abs(dataset["rao"].values)
+    omega = dataset["omega"].values
+    largest = motion.max(axis=(0, 1))
+    i, _, body, dof = np.unravel_index(int(motion.argmax()), motion.shape)
+    where = f"{dataset['body'].values[body]} {dataset['dof'].values[dof]}"
+    line = f"{len(omega)} frequencies, {omega[0]:.3g} to {omega[-1]:.3g} rad/s; most: {where} at "
+    return [
+        Text(f"{line}{omega[i]:.3g} rad/s", style="dim"),
+        _motion_table("largest motion per metre of wave", dataset, largest, style, "/m"),
+    ]
+
+
+def response_tables(dataset: xr.Dataset, style: NamedValues) -> list[RenderableType]:
+    """Standard deviations, and the mean power of every damper."""
+    from rich.text import Text
+
+    deviation = dataset["standard_deviation"].values
+    parts = [_motion_table("standard deviation", dataset, deviation, style, "")]
+    power = [
+        f"{name} {float(value):.4g} W"
+        for name, value in zip(dataset["pto"].values, dataset["absorbed_power"].values, strict=True)
+        if value
+    ]
+    return parts + ([Text("mean absorbed power: " + ", ".join(power))] if power else [])
+
+
+def periodic_line(dataset: xr.Dataset) -> RenderableType:
+    """How a periodic motion was found."""
+    from rich.text import Text
+
+    attrs = dataset.attrs
+    text = (
+        f"period {attrs['period']:.6g} s, {attrs['harmonics']} harmonics, {attrs['form']} form "
+        f"({attrs['formulation']}), {attrs['newton_iterations']} Newton steps, estimated error "
+        f"{attrs['estimated_error']:.1e}"
+    )
+    pinned = str(attrs.get("pinned", ""))
+    return Text(text + (f"; {pinned}" if pinned else ""), style="dim")
+
 
 LOOSE_CLOSURE = 1e-6  # m, rad
 LOOSE_ENERGY = 1e-3  # of the energy that moved

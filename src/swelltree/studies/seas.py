@@ -30,21 +30,29 @@ def check_times(sea: AnySea | None, waves: RealisedSea | None, begin: float, end
         sea: as it was given.
         waves: the same realised, where it is.
         begin: of the run [s].
-        end: of the run [s].
+        end: of the run [s]; infinite where it is not known.
     """
-    records = [train for train in trains_of(sea) if isinstance(train, MeasuredWave)]
+    records = records_of(sea)
     for record in records:
         check_inside(record, begin, end)
     if records or not isinstance(waves, Components) or not waves.is_known:
         return
     period, omega = float(waves.repeat_period), np.asarray(waves.omega)
     if omega.size > 1 and np.ptp(omega) > 0.0 and period < (end - begin) * (1.0 - 1e-6):
+        often, enough = "", "more"
+        if np.isfinite(end):
+            often = f", {(end - begin) / period:.3g} times in a run of {end - begin:.4g} s"
+            enough = f"at least {int(np.ceil(omega.size * (end - begin) / period))}"
         warn_user(
-            f"the sea repeats after {period:.4g} s, {(end - begin) / period:.3g} times in a "
-            f"run of {end - begin:.4g} s: its frequencies are multiples of "
-            f"{2.0 * np.pi / period:.4g} rad/s. Give spacing='equal_energy', jitter=True or at "
-            f"least {int(np.ceil(omega.size * (end - begin) / period))} components."
+            f"the sea repeats after {period:.4g} s{often}: its frequencies are multiples of "
+            f"{2.0 * np.pi / period:.4g} rad/s. Give spacing='equal_energy', jitter=True or "
+            f"{enough} components."
         )
+
+
+def records_of(sea: object) -> list[MeasuredWave]:
+    """The measured wave trains of a described sea."""
+    return [train for train in trains_of(sea) if isinstance(train, MeasuredWave)]
 
 
 def trains_of(sea: object) -> list[object]:

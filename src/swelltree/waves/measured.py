@@ -108,6 +108,11 @@ def recorded(sea: MeasuredWave) -> tuple[np.ndarray, np.ndarray]:
     return np.array(sea.time), np.array(sea.elevation)
 
 
+def last_time(sea: MeasuredWave) -> float:
+    """When a run in it must end [s]."""
+    return np.inf if sea.outside == "repeat" else float(recorded(sea)[0][-1])
+
+
 def check_inside(sea: MeasuredWave, begin: float, end: float) -> None:
     """Reject a run outside the times of a record, unless it is to be repeated there.
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import swelltree as sw
+from swelltree.compiler.breakpoints import start_motion
 from swelltree.model.effect import Instant
 from swelltree.model.internal_state import internal_at_rest
 from swelltree.model.solved import total_loads
-from swelltree.model.start_motion import start_motion
 
 BODY = sw.Body("b", mass=1e3, inertia=(1e3,) * 3, position=(0, 0, -5.0))
 ELEMENTS = {

@@ -6,14 +6,13 @@ import pytest
 import swelltree as sw
 from swelltree.hydro.weak_scatterer.effect import WeakScatterers
 from swelltree.hydro.weak_scatterer.incident.of_sea import linear_waves, main_frequency
-from swelltree.hydro.weak_scatterer.motion.stand_ins import Rail
-from swelltree.hydro.weak_scatterer.motion.stepping import run, simulation
 from swelltree.jit import jax, jnp
 from swelltree.model.internal_state import InternalState
 from swelltree.multibody.formulations import formulation
 from swelltree.multibody.formulations.base import Phase, State
 from swelltree.multibody.formulations.equations import rates, start_phase
 from swelltree.waves.sea import realise
+from validation.hydro.weak_scatterers.stepper import Rail, run, simulation
 
 WATER = sw.Water(depth=6.0)
 TANK = {"radius": 16.0, "spacing": 1.6, "far_spacing": 4.0, "levels": 2, "panel_size": 0.8}

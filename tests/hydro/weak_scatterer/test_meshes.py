@@ -117,8 +117,6 @@ def test_tank_refuses_what_it_cannot_hold():
         tank.checked_inside("ball", ball.moved((0, 0, -6.5)).vertices)
     with pytest.raises(SwelltreeError, match=r"reaches up to z = .* or raise it to float"):
         tank.checked_inside("ball", ball.vertices)
-    with pytest.raises(SwelltreeError, match="shorter than the wavelength 24 m"):
-        tank.checked_wavelength(24.0)
     with pytest.raises(SwelltreeError, match="Give its half with y >= 0"):
         Tank(20.0, 7.0, 1.0, 4.0, symmetric=True).checked_inside(
             "b", ball.moved((0, 0, -3)).vertices

@@ -13,15 +13,21 @@ from swelltree.hydro.weak_scatterer.incident.interface import Still
 from swelltree.hydro.weak_scatterer.incident.of_sea import linear_waves, steep_wave
 from swelltree.hydro.weak_scatterer.mesh.hulls import ellipsoid, sphere
 from swelltree.hydro.weak_scatterer.mesh.tank import Tank
-from swelltree.hydro.weak_scatterer.motion.coupling import Mechanics, monolithic, schur
 from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies, evaluate, prepare
 from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Water as Surface
 from swelltree.hydro.weak_scatterer.motion.meshed import Floater
 from swelltree.hydro.weak_scatterer.motion.scene import build_scene
-from swelltree.hydro.weak_scatterer.motion.stand_ins import Rail
-from swelltree.hydro.weak_scatterer.motion.stepping import Simulation, run, simulation
 from swelltree.jit import jax, jnp, pytree
 from swelltree.waves.sea import realise
+from validation.hydro.weak_scatterers.stepper import (
+    Mechanics,
+    Rail,
+    Simulation,
+    monolithic,
+    run,
+    schur,
+    simulation,
+)
 
 rng = np.random.default_rng(12)
 prepared = jax.jit(prepare)
@@ -207,24 +213,8 @@ def test_runge_kutta_converges_with_fourth_order_on_stage_geometry():
     assert 3.4 < order < 5.5
 
 
-def test_wrong_words_and_steps_are_refused():
-    scene, ball = small_scene("linear")
+def test_unknown_mode_is_refused():
     with pytest.raises(SwelltreeError, match="mode 'linera' of weak scatterers is not known"):
         small_scene("linera")
-    with pytest.raises(SwelltreeError, match="geometry 'middle' is not known"):
-        simulation(scene, Still(), rail(ball, 2.5), geometry="middle")
-    with pytest.raises(SwelltreeError, match=r"coupling 'shur' is not known. Did you mean 'schur'"):
-        simulation(scene, Still(), rail(ball, 2.5), couple="shur")
-    s = simulation(scene, Still(), rail(ball, 2.5))
-    with pytest.raises(SwelltreeError, match=r"step 2.0 s is too large for a free surface"):
-        run(s, s.start([0.0], [0.0]), 10.0, 2.0)
     with pytest.raises(SwelltreeError, match=r"beach_from 99.0 m is not inside the tank"):
         build_scene(DEEP, [], WATER, beach_from=99.0)
-
-
-def test_run_that_diverges_is_stopped_with_a_sentence():
-    scene, ball = small_scene("linear")
-    waves = realise(RegularWave(amplitude=1e-3, omega=1.8), WATER)
-    s = simulation(scene, linear_waves(waves, WATER), rail(ball, 2.5, damping=-1e7))
-    with pytest.raises(SwelltreeError, match="the run diverged before t = "):
-        run(s, s.start([0.1], [0.0]), 20.0, 0.1)

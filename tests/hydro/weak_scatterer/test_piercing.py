@@ -15,15 +15,20 @@ from swelltree.hydro.weak_scatterer.mesh.meridians import meridians
 from swelltree.hydro.weak_scatterer.mesh.surface import Surface as MeshSurface
 from swelltree.hydro.weak_scatterer.mesh.surface import open_edges
 from swelltree.hydro.weak_scatterer.mesh.tank import Tank
-from swelltree.hydro.weak_scatterer.motion.coupling import monolithic, schur
 from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies, buoyancy, plan_velocity
 from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Water as Surface
 from swelltree.hydro.weak_scatterer.motion.meshed import Floater
 from swelltree.hydro.weak_scatterer.motion.scene import build_scene, vertices_at
-from swelltree.hydro.weak_scatterer.motion.stand_ins import Rail
-from swelltree.hydro.weak_scatterer.motion.stepping import Simulation, run, simulation
 from swelltree.jit import jax, jnp
 from swelltree.waves.sea import realise
+from validation.hydro.weak_scatterers.stepper import (
+    Rail,
+    Simulation,
+    monolithic,
+    run,
+    schur,
+    simulation,
+)
 
 WATER = Water(rho=1000.0)
 rng = np.random.default_rng(4)

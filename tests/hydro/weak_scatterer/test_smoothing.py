@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import swelltree as sw
-from swelltree.hydro.weak_scatterer.effect import WeakScatterers
+from swelltree.hydro.weak_scatterer.effect import STAGES, WeakScatterers
 from swelltree.hydro.weak_scatterer.incident.interface import Still
 from swelltree.hydro.weak_scatterer.mesh.hulls import sphere
 from swelltree.hydro.weak_scatterer.mesh.tank import Tank
@@ -18,7 +18,6 @@ from swelltree.hydro.weak_scatterer.motion.hydrodynamics import (
 from swelltree.hydro.weak_scatterer.motion.meshed import Floater
 from swelltree.hydro.weak_scatterer.motion.scene import build_scene, vertices_at
 from swelltree.hydro.weak_scatterer.motion.smoothing import smoothing_rates, vertex_areas
-from swelltree.hydro.weak_scatterer.motion.stepping import STAGES
 from swelltree.hydro.weak_scatterer.swept import swept
 from swelltree.jit import jax, jnp
 from swelltree.waves.sea import realise

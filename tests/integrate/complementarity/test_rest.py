@@ -9,7 +9,7 @@ import pytest
 import swelltree as sw
 from line_systems import moored
 from swelltree.integrate.complementarity.relax import LAST_STEP
-from swelltree.integrate.complementarity.start import LIGHT
+from swelltree.integrate.complementarity.state import LIGHT
 
 
 @pytest.mark.slow

@@ -60,6 +60,25 @@ def test_optimal_force_and_power(pair):
     same(pair, best, 1e-4)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["linear", "nonlinear"])
+def test_harmonics_of_a_yawed_vessel_are_those_of_one_that_is_not(method):
+    """In heading axes; data, sea and PTO turn with the vessel."""
+    found = []
+    for angle in (0.0, PSI):
+        data = turn(vessel(), angle) if angle else vessel()
+        c, s = np.cos(angle), np.sin(angle)
+        there = sw.WORLD.at(25.0 * c - 9.0 * s, 25.0 * s + 9.0 * c, -30.0)
+        turned = system(angle).replace(ptos=[sw.LinearPto("pto", there, "vessel")])
+        model = sw.compile(turned, data, fit={"error": 0.1})
+        sea = sw.RegularWave(amplitude=0.01, omega=0.9, beta=0.4 + angle)
+        options = {"method": method, "harmonics": 2, "radiation": "state_space", "replay": False}
+        found.append(sw.optimal_control(model, sea, force_max=500.0, **options).position_harmonics)
+    assert "heading axes" in found[1].frame
+    largest = np.abs(found[0].values).max(axis=0)
+    assert found[1].values == pytest.approx(found[0].values, rel=1e-3, abs=1e-4 * largest.max())
+
+
 def test_tracked_velocity(pair):
     t = np.linspace(0.0, 20.0, 41)
 

@@ -33,7 +33,6 @@ from swelltree.hydro.weak_scatterer.incident.interface import Still
 from swelltree.hydro.weak_scatterer.incident.of_sea import SteepWave, steep_wave
 from swelltree.hydro.weak_scatterer.mesh.hulls import ellipsoid, sphere
 from swelltree.hydro.weak_scatterer.mesh.tank import Tank
-from swelltree.hydro.weak_scatterer.motion.coupling import Mechanics, monolithic, schur
 from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies, evaluate, prepare
 from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Water as Surface
 from swelltree.hydro.weak_scatterer.motion.meshed import Floater
@@ -44,6 +43,7 @@ from swelltree.hydro.weak_scatterer.problem.solve import factored
 from swelltree.jit import jax, jnp
 from swelltree.waves.sea import realise
 from swelltree.waves.stream_function import StreamWave
+from validation.hydro.weak_scatterers.stepper import Mechanics, monolithic, schur
 from validation.table import Check, case
 
 DEEP = Tank(60.0, 60.0, near=12.0, far=20.0, levels=3)  # m; far from the bodies

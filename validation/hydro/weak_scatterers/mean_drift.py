@@ -24,16 +24,16 @@ from swelltree.hydro.weak_scatterer.motion.hydrodynamics import (
 from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Water as State
 from swelltree.hydro.weak_scatterer.motion.meshed import Floater
 from swelltree.hydro.weak_scatterer.motion.scene import Scene, build_scene
-from swelltree.hydro.weak_scatterer.motion.stand_ins import Rail
-from swelltree.hydro.weak_scatterer.motion.stepping import (
-    STAGES,
-    Simulation,
-    simulation,
-)
-from swelltree.hydro.weak_scatterer.motion.stepping import State as Stepped
 from swelltree.jit import Array, jax, jnp
 from swelltree.waves.sea import realise
 from swelltree.waves.stream_function import StreamWave
+from validation.hydro.weak_scatterers.stepper import (
+    STAGES,
+    Rail,
+    Simulation,
+    simulation,
+)
+from validation.hydro.weak_scatterers.stepper import State as Stepped
 from validation.hydro.weak_scatterers.truncated_cylinder import mean_force
 from validation.table import Check, case
 

@@ -19,6 +19,7 @@ from swelltree.describe import (
     WeakScatterer,
 )
 from swelltree.hydro.weak_scatterer.beach import FIRST, required_beach
+from swelltree.hydro.weak_scatterer.effect import STAGES
 from swelltree.hydro.weak_scatterer.incident.of_sea import steep_wave
 from swelltree.hydro.weak_scatterer.mesh.hulls import sphere
 from swelltree.hydro.weak_scatterer.mesh.tank import Tank
@@ -32,7 +33,6 @@ from swelltree.hydro.weak_scatterer.motion.hydrodynamics import (
 from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Water as Surface
 from swelltree.hydro.weak_scatterer.motion.meshed import Floater
 from swelltree.hydro.weak_scatterer.motion.scene import Scene, build_scene
-from swelltree.hydro.weak_scatterer.motion.stepping import STAGES
 from swelltree.jit import Array, jax, jnp
 from swelltree.studies.time.simulate import simulate
 from swelltree.waves.sea import realise

@@ -63,9 +63,10 @@ class Controller(Description):
     Args:
         name: unique in the system.
         measures: channels y: "hinge.Pitch", "hinge.Pitch.rate", "ram.length", "ram.length.rate",
-            "barge1.Heave", "barge1.Heave.rate" (reference point of a body in world axes;
-            its rotations only as rates), "pto.stroke", "pto.rate" and "pto.force" of every PTO;
-            the force is without what this controller itself gives, with all else.
+            "barge1.Heave", "barge1.Heave.rate" (displacement of a body from where it is described,
+            however a run begins, and its velocity, both in the axes of its heading there),
+            "pto.stroke", "pto.rate" and "pto.force" of every PTO; the force is without what this
+            controller itself gives, with all else.
         drives: names of the SpringDamper, JointForce and PTO elements whose u the law gives.
         law: function u(t, y) -> one value for each driven element, or "module:name". With states it
             is law(t, y, x) -> (u, x'): with a sample time x' are the states of the next sample,

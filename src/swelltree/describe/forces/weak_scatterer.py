@@ -1,6 +1,7 @@
 """Bodies in a tank of water that is computed in time: weak-scatterer hydrodynamics."""
 
-from typing import Annotated, ClassVar
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BeforeValidator, WithJsonSchema
 
@@ -9,6 +10,9 @@ from swelltree.describe.forces.elements import Force
 from swelltree.describe.read_as import Converted
 from swelltree.describe.spec import Description, description
 from swelltree.describe.values import Count, Flag, Name, Names, Number, as_numbers, one_of
+
+if TYPE_CHECKING:
+    from swelltree.describe.system import System
 
 MODES = ("linear", "body_exact", "weak_scatterer")
 COUPLINGS = ("schur", "monolithic")
@@ -80,7 +84,8 @@ class WeakScatterer(Force):
         preconditioner: precision of these factors, "float64" or "float32"; solutions are float64.
         symmetric: only the half y >= 0 is computed; waves along x, bodies that move in the plane.
         crossing: bodies that may cross the surface: dry above it, cut by it, or under it. The water
-            is remeshed when they do, and where a mesh around a waterline is worn.
+            is remeshed when they do, and where a mesh around a waterline is worn. One that hits the
+            water has slamming and added mass by depth, and no flow, until it is slow or well under.
         step: time step [s]; a thirtieth of the period of the waves if not given. A shorter step of
             `simulate`, such as stiff cables need, is taken within this one: the matrices stay.
     """
@@ -168,3 +173,56 @@ class WeakScatterer(Force):
 
 
 SCATTERER_TYPES: dict[str, type[Description]] = {WeakScatterer.type: WeakScatterer}
+
+
+# --- Of a system: which bodies it has, and whether something else carries them too
+
+
+def described_scatterer(system: "System") -> WeakScatterer | None:
+    """The one that is described, None if none is."""
+    described = [force for force in system.forces if isinstance(force, WeakScatterer)]
+    if len(described) > 1:
+        raise described[1].fail(
+            f"'{described[0].name}' is a weak scatterer too. Put the bodies of both into one tank."
+        )
+    return described[0] if described else None
+
+
+def described_bodies(system: "System") -> tuple[str, ...]:
+    """Names of its bodies: each has a hull, and nothing else that gives it buoyancy."""
+    water = described_scatterer(system)
+    if water is None:
+        return ()
+    names = water.bodies or tuple(body.name for body in system.bodies if body.hull is not None)
+    if not names:
+        raise water.fail("no body has a hull. Give one to a body.")
+    for name in names:
+        body = system.body(name)
+        if body.hull is None:
+            raise water.fail(f"body '{name}' has no hull. Give it one, or leave it out of bodies.")
+        if body.added_mass:
+            raise water.fail(
+                f"body '{name}' has added_mass, which the flow solution computes. Leave it out."
+            )
+        for force in system.forces:
+            if force.carries == name:
+                raise water.fail(
+                    f"body '{name}' has the immersion '{force.name}' too, which would count its "
+                    "buoyancy twice. Leave one of them out."
+                )
+    return tuple(names)
+
+
+def refuse_carried_twice(system: "System", others: dict[str, Iterable[str]]) -> None:
+    """Reject bodies that get their water from elsewhere as well.
+
+    Args:
+        system: described.
+        others: {what it is: names of bodies}.
+    """
+    names = described_bodies(system)
+    for what, known in others.items():
+        for name in set(known) & set(names):
+            water = described_scatterer(system)
+            assert water is not None
+            raise water.fail(f"body '{name}' has {what} too. Give it to one of them.")

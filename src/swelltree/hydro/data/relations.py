@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 
 SHARED = 0.5  # of the jump of a damping: that of its coupling with another body
+A_INF = 0.03  # of the added mass: how far A_inf may be from that of added mass and damping
 RESIDUAL = 0.05  # of a relation that data satisfy: more is reported
 
 
@@ -216,15 +217,17 @@ def haskind_damping(
     return unit * integral, resolved
 
 
-def infinite_from_ogilvie(table: Table) -> tuple[np.ndarray, np.ndarray]:
-    """A_inf of every DOF from A and B, and its scatter over the band.
+def infinite_from_ogilvie(
+    omega: np.ndarray, added_mass: np.ndarray, damping: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """A_inf of every DOF from A and B (f, n, n), and its scatter over the band.
 
     The singular part of the integral is taken out and done exactly; the tail beyond the band is
     taken to fall like omega^-3. The middle of the band is used.
     """
-    w = table.omega
-    A = np.diagonal(table.added_mass, axis1=1, axis2=2)
-    B = np.diagonal(table.damping, axis1=1, axis2=2)
+    w = omega
+    A = np.diagonal(added_mass, axis1=1, axis2=2)
+    B = np.diagonal(damping, axis1=1, axis2=2)
     edges = np.concatenate([[0.0], w])
     step = np.diff(edges)
     weight = 0.5 * (step + np.append(step[1:], 0.0))
@@ -240,7 +243,7 @@ def infinite_from_ogilvie(table: Table) -> tuple[np.ndarray, np.ndarray]:
     inner = w < 0.999 * top
     log = np.zeros_like(w)
     log[inner] = np.log((top - w[inner]) / (top + w[inner])) / (2 * w[inner])
-    tail = infinite_tail(table)[None] * (1 + 2 / 3 * (w / top)[:, None] ** 2)
+    tail = infinite_tail(omega, damping)[None] * (1 + 2 / 3 * (w / top)[:, None] ** 2)
     rebuilt = A - (2 / np.pi) * (smooth + log[:, None] * B) - tail
     middle = (w > 0.1 * top) & (w < 0.6 * top)
     if middle.sum() < 3:
@@ -250,10 +253,18 @@ def infinite_from_ogilvie(table: Table) -> tuple[np.ndarray, np.ndarray]:
     return mean, np.abs(chosen - mean).mean(axis=0)
 
 
-def infinite_tail(table: Table) -> np.ndarray:
+def infinite_tail(omega: np.ndarray, damping: np.ndarray) -> np.ndarray:
     """Part of A_inf from damping above the band that falls like omega^-3, (dof,)."""
-    B = np.diagonal(table.damping[-1])
-    return (2 / np.pi) * B / (4 * table.omega[-1])
+    return (2 / np.pi) * np.diagonal(damping[-1]) / (4 * omega[-1])
+
+
+def is_tail_known(
+    omega: np.ndarray, added_mass: np.ndarray, damping: np.ndarray, infinite: np.ndarray
+) -> np.ndarray:
+    """Whether damping above the band falls like omega^-3, by the A_inf of the data, (dof,)."""
+    size = np.abs(np.diagonal(added_mass, axis1=1, axis2=2)).max(axis=0)
+    off = np.abs(infinite_from_ogilvie(omega, added_mass, damping)[0] - np.diagonal(infinite))
+    return off < A_INF * size
 
 
 def outliers(values: np.ndarray, share: float) -> np.ndarray:

@@ -117,18 +117,26 @@ def hull_notes(system: System, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _triangles(bodies: list[Body], reference: np.ndarray) -> Triangles:
-    """Triangles of several hulls about their reference points, padded to one size."""
-    vertices, faces = [], []
+    """Triangles of several hulls about their reference points."""
+    hulls = []
     for body, point in zip(bodies, reference, strict=True):
         panels = closed_panels(body)
         both = np.concatenate([panels.faces[:, [0, 1, 2]], panels.faces[:, [0, 2, 3]]])
         distinct = (both[:, 1] != both[:, 2]) & (both[:, 0] != both[:, 2])
-        vertices.append(panels.vertices - point)
-        faces.append(both[distinct])
-    v, t = max(map(len, vertices)), max(map(len, faces))
+        hulls.append((panels.vertices - point, both[distinct]))
+    return joined_triangles(hulls)
+
+
+def joined_triangles(hulls: list[tuple[np.ndarray, np.ndarray]]) -> Triangles:
+    """Closed hulls, padded to one size.
+
+    Args:
+        hulls: vertices about the reference point, and triangles, of each.
+    """
+    v, t = (max(len(hull[k]) for hull in hulls) for k in range(2))
     # padded points repeat the last one, padded triangles have no area
-    points = np.stack([np.pad(x, ((0, v - len(x)), (0, 0)), mode="edge") for x in vertices])
-    sides = np.stack([np.pad(x, ((0, t - len(x)), (0, 0))) for x in faces])
+    points = np.stack([np.pad(x, ((0, v - len(x)), (0, 0)), mode="edge") for x, _ in hulls])
+    sides = np.stack([np.pad(x, ((0, t - len(x)), (0, 0))) for _, x in hulls])
     corner = np.stack([points[i][side] for i, side in enumerate(sides)])  # (b, t, 3, 3)
     area = 0.5 * np.cross(corner[:, :, 1] - corner[:, :, 0], corner[:, :, 2] - corner[:, :, 0])
     return Triangles(

@@ -8,24 +8,28 @@ import numpy as np
 
 from swelltree.describe import Body, System
 from swelltree.describe.errors import SwelltreeError
-from swelltree.describe.forces.weak_scatterer import WeakScatterer
+from swelltree.describe.forces.weak_scatterer import (
+    WeakScatterer,
+    described_bodies,
+    described_scatterer,
+)
 from swelltree.hydro.weak_scatterer.beach import FIRST, longest_wave, required_beach
-from swelltree.hydro.weak_scatterer.checks import described_bodies, described_scatterer
 from swelltree.hydro.weak_scatterer.effect import (
     BEACH,
     MESHES,
     SMOOTHING,
+    SPRAY,
     WATERLINE,
     WeakScatterers,
 )
+from swelltree.hydro.weak_scatterer.entry import build_entry
 from swelltree.hydro.weak_scatterer.incident.interface import Still
 from swelltree.hydro.weak_scatterer.mesh.hulls import hull_mesh
 from swelltree.hydro.weak_scatterer.mesh.surface import Surface, checked_watertight
 from swelltree.hydro.weak_scatterer.mesh.tank import Tank
 from swelltree.hydro.weak_scatterer.motion.meshed import Floater
 from swelltree.hydro.weak_scatterer.motion.mesher import Mesher
-from swelltree.hydro.weak_scatterer.motion.scene import build_scene
-from swelltree.hydro.weak_scatterer.motion.stepping import longest_step
+from swelltree.hydro.weak_scatterer.motion.scene import build_scene, longest_step
 from swelltree.jit import Tree, jax, jnp
 from swelltree.multibody.build_layout import pose_of
 from swelltree.multibody.layout import Layout
@@ -77,13 +81,14 @@ def build_weak_scatterers(
             f"step {water.step:g} s is too large for a free surface with a spacing of "
             f"{scene.spacing:.3g} m. Give at most {limit:.3g} s."
         )
+    bodies = tuple(layout.bodies.index(name) for name in names)
     return WeakScatterers(
         scene=scene,
         wave=Still(),
         prepared=None,
         solution=None,
         names=_terms(water.name, bool(scene.shells), mesher is not None),
-        bodies=tuple(layout.bodies.index(name) for name in names),
+        bodies=bodies,
         geometry=water.geometry,
         coupling=water.coupling,
         tank_radius=water.radius,
@@ -94,12 +99,13 @@ def build_weak_scatterers(
         mesher=mesher,
         iterated=water.solve == "gmres",
         single=water.preconditioner == "float32",
+        entry=None if mesher is None else build_entry(system, mesher, bodies),
     )
 
 
 def _terms(name: str, on_surface: bool, crossing: bool) -> tuple[str, ...]:
-    """Energy terms: the water, its beach, waterlines that move, smoothing, new meshes."""
-    words = [BEACH, *[WATERLINE, SMOOTHING] * on_surface, *[MESHES] * crossing]
+    """Energy terms: the water, its beach, moving waterlines, smoothing, new meshes, spray."""
+    words = [BEACH, *[WATERLINE, SMOOTHING] * on_surface, *[MESHES, SPRAY] * crossing]
     return (name, *(f"{name} {word}" for word in words))
 
 

@@ -23,6 +23,7 @@ from swelltree.hydro.weak_scatterer.checks import (
     fluid_energies,
     hydrostatic_energy,
 )
+from swelltree.hydro.weak_scatterer.entry import Entry, EntryLoads, entry_loads
 from swelltree.hydro.weak_scatterer.in_multibody import monolithic, schur
 from swelltree.hydro.weak_scatterer.incident.interface import Still
 from swelltree.hydro.weak_scatterer.incident.of_sea import (
@@ -31,7 +32,7 @@ from swelltree.hydro.weak_scatterer.incident.of_sea import (
     main_frequency,
 )
 from swelltree.hydro.weak_scatterer.masses import masses
-from swelltree.hydro.weak_scatterer.motion.crossing import dry_weight, plan_quality
+from swelltree.hydro.weak_scatterer.motion.crossing import plan_quality
 from swelltree.hydro.weak_scatterer.motion.hydrodynamics import (
     Bodies,
     Hydrodynamics,
@@ -44,9 +45,8 @@ from swelltree.hydro.weak_scatterer.motion.hydrodynamics import (
     stored_for_run,
     surface_only,
 )
-from swelltree.hydro.weak_scatterer.motion.mesher import Mesher
-from swelltree.hydro.weak_scatterer.motion.scene import Scene, left_the_water
-from swelltree.hydro.weak_scatterer.motion.stepping import STAGES, longest_step
+from swelltree.hydro.weak_scatterer.motion.mesher import DRY, ENTERING, Mesher
+from swelltree.hydro.weak_scatterer.motion.scene import Scene, left_the_water, longest_step
 from swelltree.hydro.weak_scatterer.problem.solve import Factors
 from swelltree.hydro.weak_scatterer.remeshed import State, packed, remeshed, unpacked
 from swelltree.hydro.weak_scatterer.shown import pressure_of_acceleration, shown
@@ -70,8 +70,11 @@ if TYPE_CHECKING:
     from swelltree.multibody.formulations.base import Formulation, Kinematics
 
 STEPS_PER_PERIOD = 30
+# of Runge and Kutta: how far along the rate before a stage lies, and its weight in the step
+STAGES = ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6))
 # terms of the energy balance beside its own
 BEACH, WATERLINE, SMOOTHING, MESHES = "beach", "waterline", "smoothing", "meshes"
+SPRAY = "spray"
 prepared_once = jitted(prepare)
 stored_once = jitted(stored_for_run, static_argnums=(2, 3))
 
@@ -86,6 +89,7 @@ class Solution:
     energies: Energies
     water: Hydrodynamics
     prepared: Prepared
+    entering: EntryLoads | None = None  # on bodies that are not in the mesh
 
 
 @pytree(
@@ -116,6 +120,7 @@ class WeakScatterers(
         iterated: systems are solved by GMRES with factors of the mean geometry.
         single: these factors are in float32.
         kept: what of the matrices serves a whole run; None: nothing yet.
+        entry: pressure and added mass of bodies that may cross the surface; None: none may.
     """
 
     kind: ClassVar[str] = "weak_scatterer"
@@ -139,6 +144,7 @@ class WeakScatterers(
     iterated: bool = False
     single: bool = False
     kept: Retained | None = None
+    entry: Entry | None = None
 
     @property
     def word(self) -> str:
@@ -176,11 +182,15 @@ class WeakScatterers(
             step = min(
                 2.0 * math.pi / main_frequency(waves) / STEPS_PER_PERIOD, longest_step(scene)
             )
-        return replace(self, scene=scene, wave=wave, specified_step=step, calm=calm)
+        entry = None if self.entry is None else self.entry.in_sea(model, waves, padded)
+        return replace(self, scene=scene, wave=wave, specified_step=step, calm=calm, entry=entry)
 
     def in_still_water(self) -> WeakScatterers:
         """The same without the wave."""
-        return replace(self, wave=Still())
+        entry = self.entry
+        if entry is not None:
+            entry = replace(entry, hulls=replace(entry.hulls, near=None))
+        return replace(self, wave=Still(), entry=entry)
 
     @property
     def fixed_step(self) -> float:
@@ -332,7 +342,7 @@ class WeakScatterers(
         """States on a new mesh, where a body crossed the surface or the mesh is worn."""
         if self.mesher is None:
             return now.states(self)
-        return remeshed(self, now)
+        return remeshed(self, model, now)
 
     def out_of_range(self, states: Array) -> Array:
         """Whether the surface rose beyond all measure."""
@@ -379,66 +389,91 @@ class WeakScatterers(
         water = evaluate(self.scene, self.wave, ready, now.t, state, bodies)
         # a body that leaves the water, or the mesh, ends the run
         lost = jnp.where(left_the_water(self.scene, self.wave, now.t, bodies), jnp.nan, 0.0)
+        entering, wrench, added = self.entering(model, now), water.wrench, water.added_mass
+        if entering is not None:
+            wrench = wrench + entering.wrench.reshape(-1)
+            added = added + entering.added_mass
         solution = Solution(
             rates=jnp.stack([water.surface.potential, water.surface.elevation]),
-            wrench=water.wrench.reshape(-1, 6) + lost,
-            added_mass=water.added_mass,
+            wrench=wrench.reshape(-1, 6) + lost,
+            added_mass=added,
             energies=fluid_energies(self.scene, self.wave, now.t, state, water, bodies),
             water=water,
             prepared=ready,
+            entering=entering,
         )
         return replace(self, solution=solution)
+
+    def entering(self, model: Model, now: Instant) -> EntryLoads | None:
+        """Loads on bodies that may cross the surface and are not in the mesh; None: none may."""
+        if self.entry is None:
+            return None
+        return entry_loads(self, model, now, self.state_of(now.states(self)).reference[:, 0])
 
     def loads(self, model: Model, now: Instant) -> Loads:
         """Wrench of bodies without acceleration; at rest, before anything is solved, buoyancy."""
         bodies = self.bodies_of(now.motion)
         stored = hydrostatic_energy(self.scene, self.wave, now.t, bodies)
-        more, dry, lifted = self._energy_terms({}), 0.0, 0.0
+        more = self._energy_terms({})
         if self.mesher is not None:
-            state = self.state_of(now.states(self))
-            at = (self.scene, self.wave, now.t, bodies, state.reference[:, 0])
-            dry, lifted = dry_weight(self.mesher, *at)
-            more = self._energy_terms({MESHES: -state.with_energy_terms})
+            added = self.state_of(now.states(self)).with_energy_terms
+            more = self._energy_terms({MESHES: -added})
         if self.solution is None:
-            wrench = buoyancy(self.scene, self.wave, now.t, bodies) + dry
-            first = self._first(stored + lifted)
+            entering = self.entering(model, now)
+            wrench = buoyancy(self.scene, self.wave, now.t, bodies)
+            if entering is not None:
+                wrench, stored = wrench + entering.wrench, stored + entering.stored
+            first = self._first(stored)
             return Loads(self._spread(model, wrench), first, 0.0 * first, {})
-        found = self.solution
-        force = self._spread(model, found.wrench + dry)
+        found, spray = self.solution, 0.0
+        if found.entering is not None:
+            stored, spray = stored + found.entering.stored, found.entering.spray
+        force = self._spread(model, found.wrench)
         channels = {
             "force": force,
             "fluid_energy": found.energies.fluid,
             "beach_power": found.energies.beach,
             "waterline_power": found.energies.waterline,
             "smoothing_power": found.energies.smoothing,
-            **self._masses(model, now, bodies, dry),
+            **self._masses(model, now, bodies),
             **shown(self, now, bodies),
         }
-        power = ((found.wrench + dry) * bodies.velocity).sum()
+        power = (found.wrench * bodies.velocity).sum()
         if isinstance(self.wave, Still):
             # all that the wrench does to the bodies comes from the water, or goes to its beach
-            stored = self._first(stored + lifted + found.energies.fluid) + more
+            stored = self._first(stored + found.energies.fluid) + more
             energies = found.energies
             taken = {
                 BEACH: -energies.beach,
                 WATERLINE: -energies.waterline,
                 SMOOTHING: -energies.smoothing,
+                SPRAY: spray,
             }
             return Loads(force, stored, self._energy_terms(taken), channels)
         return Loads(force, 0.0 * self._first(power), self._first(power), channels)
 
-    def _masses(self, model: Model, now: Instant, bodies: Bodies, dry: Array) -> dict[str, Array]:
-        """Channels of the mass of the water; a dry body displaces what its wrench says."""
-        eta = self.state_of(now.states(self)).top[1]
-        found = masses(self.scene, self.wave, now.t, eta, bodies)
-        touching = jnp.zeros((len(self.bodies), 6)) + dry
-        displaced = found.displaced + touching[:, 2] / self.scene.g
-        rows = np.array(self.bodies, dtype=int)
+    def _masses(self, model: Model, now: Instant, bodies: Bodies) -> dict[str, Array]:
+        """Channels of the mass of the water; on the surface a body that enters displaces none."""
+        state = self.state_of(now.states(self))
+        found = masses(self.scene, self.wave, now.t, state.top[1], bodies)
+        displaced, rows = found.displaced, np.array(self.bodies, dtype=int)
+        more = {}
+        entering = self.solution.entering
+        if entering is not None:
+            below = self.scene.rho * entering.volume
+            displaced = displaced + below
+            counted = state.reference[:, 0]
+            counted = jnp.where((counted == DRY) & (below > 0.0), ENTERING, counted)
+            more = {
+                "remeshing_mass": state.accounted_mass + below.sum(),
+                "state": jnp.zeros(model.layout.n_bodies).at[rows].set(counted),
+            }
         return {
             "displaced_mass": jnp.zeros(model.layout.n_bodies).at[rows].add(displaced),
             "surface_mass": found.surface,
             "beach_mass_rate": found.beach,
             "swept_mass_rate": found.swept,
+            **more,
         }
 
     def added_mass_reaction(self, model: Model, motion: Motion, v_dot: Array) -> Loads:

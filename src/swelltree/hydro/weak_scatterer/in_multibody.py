@@ -66,9 +66,14 @@ def monolithic(
     n, flux, v = len(A), len(second.flux), P.shape[1]
     # the wrench of the water with what is not known yet left out
     water = second.known.reshape(-1, 6)
+    if found.entering is not None:
+        water = water + found.entering.wrench
     apart = wrench.at[rows].add(water - found.wrench)
     load = formulation.project(model, kin, apart) - formulation.bias(model, kin)
     H = formulation.mass(model, kin)
+    if found.entering is not None:
+        H = H + P.T @ found.entering.added_mass @ P
+        load = load - P.T @ found.entering.added_mass @ bias
     J, gamma = jnp.zeros((0, v)), jnp.zeros(0)
     if kin.rows is not None:
         _, J, _, gamma = formulation.constraint(kin)

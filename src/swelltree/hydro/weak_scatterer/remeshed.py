@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from jaxtyping import Float
 
 from swelltree.hydro.weak_scatterer.checks import fluid_energies, hydrostatic_energy
+from swelltree.hydro.weak_scatterer.entry import entry_loads
 from swelltree.hydro.weak_scatterer.incident.interface import Still
 from swelltree.hydro.weak_scatterer.masses import masses
 from swelltree.hydro.weak_scatterer.motion.crossing import (
-    dry_weight,
     lowered,
     plan_quality,
     required_states,
@@ -31,6 +31,7 @@ from swelltree.hydro.weak_scatterer.motion.transfer import (
 )
 from swelltree.jit import Array, Tree, jax, jnp, namespace
 from swelltree.model.effect import Instant
+from swelltree.model.model import Model
 
 if TYPE_CHECKING:
     from swelltree.hydro.weak_scatterer.effect import WeakScatterers
@@ -74,11 +75,12 @@ def unpacked(states: Array, surface: int, bodies: int) -> State:
     return State(states[:, :surface], reference, more[-3], more[-2], more[-1])
 
 
-def remeshed(effect: WeakScatterers, now: Instant) -> Array:
+def remeshed(effect: WeakScatterers, model: Model, now: Instant) -> Array:
     """States after a step, on a new mesh if the old one will not do.
 
     Args:
         effect: with a mesher, its scene that of no certain mesh.
+        model: with this effect.
         now: the instant.
     """
     mesher, wave, t = effect.mesher, effect.wave, now.t
@@ -101,13 +103,14 @@ def remeshed(effect: WeakScatterers, now: Instant) -> Array:
             # one after the other by one program
             leaves, tree = jax.tree.flatten(old)
             both = [jnp.stack(pair) for pair in zip(leaves, jax.tree.leaves(new), strict=True)]
-            rows = jnp.stack([state.top, top]), jnp.stack([counted, requested])
 
             def energy(each: Tree) -> Array:
-                return _energy(effect, t, bodies, jax.tree.unflatten(tree, each[0]), *each[1:])
+                return _energy(effect, t, bodies, jax.tree.unflatten(tree, each[0]), each[1])
 
-            energies = jax.lax.map(energy, (both, *rows))
+            energies = jax.lax.map(energy, (both, jnp.stack([state.top, top])))
+            entering = [entry_loads(effect, model, now, x).stored for x in (counted, requested)]
             with_energy_terms = with_energy_terms + energies[1] - energies[0]
+            with_energy_terms = with_energy_terms + entering[1] - entering[0]
         gained = state.accounted_mass + gained[0] - gained[1]
         return packed(top, reference, plan_quality(new, places[1]), with_energy_terms, gained)
 
@@ -155,13 +158,9 @@ def replace_beach(effect: WeakScatterers, scene: Scene) -> Scene:
     return replace(scene, beach=effect.calm * scene.beach)
 
 
-def _energy(
-    effect: WeakScatterers, t: Array, bodies: Bodies, scene: Scene, top: Array, counted: Array
-) -> Array:
+def _energy(effect: WeakScatterers, t: Array, bodies: Bodies, scene: Scene, top: Array) -> Array:
     """Of the perturbation, and of the weight of displaced water [J]."""
     wave, state = effect.wave, Water(top[0], top[1])
     water = evaluate(scene, wave, prepare(scene, wave, t, bodies), t, state, bodies)
     moving = fluid_energies(scene, wave, t, state, water, bodies).fluid
-    assert effect.mesher is not None
-    dry = dry_weight(effect.mesher, scene, wave, t, bodies, counted)[1]
-    return moving + hydrostatic_energy(scene, wave, t, bodies) + dry
+    return moving + hydrostatic_energy(scene, wave, t, bodies)

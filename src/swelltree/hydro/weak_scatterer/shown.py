@@ -49,15 +49,12 @@ def shown(effect: WeakScatterers, now: Instant, bodies: Bodies) -> dict[str, Arr
         return result
     # of a mesh that changes its triangles too; padding triangles are points
     faces = scene.boundary.triangles[: scene.boundary.surface_triangles]
-    place = jnp.zeros(now.motion.v.shape[0]).at[jnp.array(effect.bodies)]
     taken = used.vertices[scene.boundary.wet]
     return result | {
         "pressure": taken * result["pressure"],
         "surface_triangles": jnp.where(used.top[:, None] > 0.0, faces, 0),
         "hull_triangles": jnp.where(used.panels[:, None] > 0.0, tri, 0),
-        "state": place.set(state.reference[:, 0]),
         "remeshing": state.with_energy_terms,
-        "remeshing_mass": state.accounted_mass,
     }
 
 

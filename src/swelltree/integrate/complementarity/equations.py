@@ -3,24 +3,157 @@
 from __future__ import annotations
 
 import numpy as np
+from jaxtyping import Float
 
 from swelltree.integrate.complementarity.attached import attached_points, with_energy_terms
-from swelltree.integrate.complementarity.cayley import gibbs
+from swelltree.integrate.complementarity.cayley import couple_of, gibbs
 from swelltree.integrate.complementarity.immersed import immersed_balance
 from swelltree.integrate.complementarity.instant import Step
-from swelltree.integrate.complementarity.joint_rows import body_rows, row_residual
+from swelltree.integrate.complementarity.joint_rows import body_rows, row_residual, row_wrenches
 from swelltree.integrate.complementarity.poses import PoseStencil, three_poses
-from swelltree.integrate.complementarity.solve.balance import inertia_balance, weight_correction
 from swelltree.integrate.complementarity.solve.complementarity import fischer_burmeister
 from swelltree.integrate.complementarity.solve.friction import friction, smooth_friction
-from swelltree.integrate.complementarity.solve.path import discrete_path_matrix
-from swelltree.integrate.complementarity.state import without_surplus
+from swelltree.integrate.complementarity.state import LIGHT, without_surplus
 from swelltree.integrate.complementarity.sticking import stick_forces, stick_rows, stick_wrench
-from swelltree.jit import Array, jax, jnp, pytree
+from swelltree.jit import Array, jax, jnp, namespace, pytree
+from swelltree.model.model import Model
 from swelltree.mooring.dynamic.lines import lines_of
+from swelltree.multibody.inertia import kirchhoff, world_added_mass
 from swelltree.multibody.kinematics import Pose, dof_rates, forward, joint_frames
+from swelltree.multibody.layout import Layout, Row
+from swelltree.multibody.rows import Rotation, Translation, coordinate_row
 from swelltree.multibody.tree import moved_positions
-from swelltree.spatial.rotations import dot, matmul, product, transpose, transpose_apply
+from swelltree.spatial.rotations import (
+    apply,
+    cross,
+    dot,
+    matmul,
+    matvec,
+    product,
+    transpose,
+    transpose_apply,
+)
+
+# Balance of forces on every body over two steps in a row.
+#
+# .. math::     m \frac{c_+ - 2 c_n + c_-}{h^2}, \qquad     R_n \Bigl[ J \frac{W_+ - W_-}{h} +
+# \bar W \times J \bar W \Bigr], \qquad     \Bigl(A_\infty + \tfrac14 h^2 K\Bigr) \frac{v_+ -
+# v_-}{h}
+#
+# The first acts at the centre of mass with the averaged lever, W = R_n^T w. K is the stiffness
+# of the forces at rest: forces are taken at q_n, and the term beta h^2 K with beta = 1/4 makes
+# their linear part unconditionally stable (it weighs it 1/4, 1/2, 1/4 over the three instants).
+# Multiplied by the mean velocity the inertia terms are exact differences of kinetic energy.
+
+
+def inertia_balance(
+    model: Model, three: PoseStencil, coupled: Float[Array, "b6 b6"] | None, h: Array
+) -> Float[Array, "n 6"]:
+    """Wrench that the bodies need, rigid and added mass.
+
+    Args:
+        model: compiled.
+        three: poses around the step.
+        coupled: added mass of all bodies and stabilising stiffness times beta h^2, world axes.
+        h: step [s].
+    """
+    bodies, now = model.bodies, three.now
+    xp = namespace(three.v_plus)
+    arms = [matvec(pose.R, bodies.com) for pose in (three.last, now, three.next)]
+    places = [pose.p + arm for pose, arm in zip((three.last, now, three.next), arms, strict=True)]
+    force = bodies.mass[:, None] * (places[2] - 2.0 * places[1] + places[0]) / h**2
+    lever = 0.5 * (arms[0] + arms[2])
+    back = transpose(now.R)
+    W_plus, W_minus = matvec(back, three.v_plus[:, 3:]), matvec(back, three.v_minus[:, 3:])
+    mean = 0.5 * (W_plus + W_minus)
+    spin = matvec(bodies.inertia, (W_plus - W_minus) / h) + cross(
+        mean, matvec(bodies.inertia, mean)
+    )
+    moment = matvec(now.R, spin) + couple_of(three.T, cross(lever, force))
+    needed = xp.concatenate([force, moment], axis=-1)
+    acceleration = (three.v_plus - three.v_minus) / h
+    if coupled is not None:
+        needed = needed + apply(coupled, acceleration.reshape(-1)).reshape(needed.shape)
+    added = world_added_mass(bodies.added_mass, now)
+    if added is not None:
+        needed = needed + matvec(added, acceleration) + kirchhoff(added, three.v)
+    return needed
+
+
+def weight_correction(model: Model, three: PoseStencil) -> Float[Array, "n 6"]:
+    """What the averaged lever changes in the moments of weight and constant buoyancy.
+
+    Forces of the model act with their levers now; with the averaged ones the work of weight is
+    exactly the change of its potential.
+    """
+    bodies = model.bodies
+    xp = namespace(three.v_plus)
+    weight = bodies.mass[:, None] * model.gravity
+    upthrust = -(model.rho * bodies.volume)[:, None] * model.gravity
+    moment = 0.0
+    for force, point in ((weight, bodies.com), (upthrust, bodies.buoyancy)):
+        mean = matvec(0.5 * (three.last.R + three.next.R), point)
+        moment = moment + couple_of(three.T, cross(mean, force))
+        moment = moment - cross(matvec(three.now.R, point), force)
+    return xp.concatenate([0.0 * moment, moment], axis=-1)
+
+
+# The discrete path matrix: exact null space of all tree joints over two steps.
+#
+# Each tree joint has six rows: its equations, and its DOFs. Written with discrete gradients
+# they tie the mean velocity of a body to that of its parent,
+#
+# .. math:: V_i = X_i V_{p(i)} + S_i \dot z_i
+#
+# and products of the X along the path give :math:`\hat P` with :math:`\hat\Phi \hat P = 0`
+# exactly. Equations projected with it give the very motion of the form with multipliers.
+
+
+def tree_rows(layout: Layout) -> tuple[Row, ...]:
+    """Six rows for each tree joint: its equations, then its DOFs."""
+    rows: list[Row] = []
+    for j in range(layout.n_bodies):
+        of_joint = [r for r in layout.rows if r.joint == j and not r.of_coordinates]
+        for k, dof in enumerate(layout.dofs[: layout.n_tree]):
+            if dof.joint == j:
+                of_joint.append(coordinate_row(dof.turns, j, k))
+        assert len(of_joint) == 6
+        rows += of_joint
+    return tuple(rows)
+
+
+def discrete_path_matrix(model: Model, three: PoseStencil) -> Float[Array, "b6 n"]:
+    """Mean velocities of all bodies per unit mean velocity of the tree coordinates."""
+    layout = model.layout
+    N, n = layout.n_bodies, layout.n_tree
+    rows = tree_rows(layout)
+    on_follower, on_base = row_wrenches(model, rows, three)
+    outward = (np.array(layout.follower[:N]) == np.arange(N))[:, None, None]
+    on_follower, on_base = on_follower.reshape(N, 6, 6), on_base.reshape(N, 6, 6)
+    on_outer = jnp.where(outward, on_follower, on_base)
+    parent = jnp.where(outward, on_base, on_follower)
+    inverse = jnp.linalg.inv(on_outer)
+    X = -inverse @ parent
+    rooted = np.array([p >= 0 for p in layout.parent])[:, None, None]
+    X = jnp.where(rooted, X, jnp.eye(6))
+    for ancestor in layout.jumps:
+        X = X @ jnp.concatenate([X, jnp.eye(6)[None]])[ancestor]
+    # column of each DOF, carried back to the root and out again along the path
+    joint = np.array([d.joint for d in layout.dofs[:n]], dtype=int)
+    slot = np.array([_slot(rows, int(j), k) for k, j in enumerate(joint)], dtype=int)
+    S = inverse[joint, :, slot]
+    at_root = jnp.linalg.solve(X[joint], S[:, :, None])[:, :, 0]
+    P = jnp.einsum("iab,kb->iak", X, at_root) * layout.path[:, joint][:, None, :]
+    return P.reshape(6 * N, n)
+
+
+def _slot(rows: tuple[Row, ...], joint: int, dof: int) -> int:
+    """Which of a joint's six rows is the DOF."""
+    block = rows[6 * joint : 6 * joint + 6]
+    return next(
+        i for i, r in enumerate(block) if isinstance(r, Translation | Rotation) and r.i == dof
+    )
+
 
 STICKS = 1e3  # see `friction`: the points of a body share a load
 OWN = 1.0 / 32.0  # a corner of a body that turns feels this fraction of its inertia
@@ -233,7 +366,9 @@ def contact_forces(
         # four corners of a box share its weight in one way only if each gives by a trifle, in the
         # long steps of statics too; a junction stands alone
         shares = np.array(lines.contact_body, dtype=int) < step.model.layout.n_bodies
-        give = GIVES * jnp.minimum(1.0, 1.0 / setup.h**2) * shares
+        # on the way to equilibrium inertia, by which contacts are scaled, is a fraction of the real
+        of_inertia = jnp.where(setup.ahead > 0.0, 1.0, 1.0 - LIGHT)
+        give = GIVES * of_inertia * jnp.minimum(1.0, 1.0 / setup.h**2) * shares
         gap = gap + give * nu * setup.contact_scale
     row, _, _ = fischer_burmeister(nu * setup.contact_scale, gap, setup.tau)
     if lines.tie_body:

@@ -10,12 +10,11 @@ import numpy as np
 from swelltree.hydro.linear.frame import in_axes, mean_yaw
 from swelltree.integrate.complementarity.attached import attached_points
 from swelltree.integrate.complementarity.between_steps import with_derivatives_now
-from swelltree.integrate.complementarity.flow import with_flow
 from swelltree.integrate.complementarity.immersed import apart, splash_state
 from swelltree.integrate.complementarity.lines.forces import (
     NodeWater,
     freeze,
-    node_reach,
+    node_parts,
     sink,
 )
 from swelltree.integrate.complementarity.lines.stretch import slow_spring
@@ -24,6 +23,7 @@ from swelltree.integrate.complementarity.lines.winch_statics import (
     next_state,
     present,
 )
+from swelltree.integrate.complementarity.poses import PoseStencil
 from swelltree.integrate.complementarity.state import (
     SchemeOptions,
     Sizes,
@@ -38,7 +38,7 @@ from swelltree.model.internal_state import present as present_inside
 from swelltree.model.model import Model
 from swelltree.model.sea import surface_and_water_at
 from swelltree.model.signals import drives_at
-from swelltree.model.solved import solved_at, total_loads
+from swelltree.model.solved import after_step, coupled_effect, element_names, solved_at, total_loads
 from swelltree.mooring.dynamic.arrays import rest_lengths
 from swelltree.mooring.dynamic.lines import DynamicLines, lines_of, required_lines
 from swelltree.mooring.seabed import bed_plane
@@ -48,6 +48,78 @@ from swelltree.spatial.rotations import apply
 
 if TYPE_CHECKING:
     from swelltree.mooring.winches import WinchState
+
+
+# Effects that solve for a flow at every instant (`model.solved`), in steps of the two-step
+# scheme.
+#
+# Forces are taken at the positions now: the matrices of the flow are made there once and serve
+# all iterations, whose mean velocity the flow follows. Its added mass joins that of the step.
+# The states of the flow go on by steps of Runge and Kutta along the motion that the step found,
+# with the same matrices: these are of first order in the motion of the mesh over a step, all
+# else of second. On the way to rest, where time stands still, nothing flows.
+
+
+def with_flow(
+    model: Model, setup: StepConstants, state: StepperState, motion: Motion
+) -> tuple[Model, StepConstants]:
+    """The model with the matrices of this instant, and the step with its added mass.
+
+    Args:
+        model: at present.
+        setup: constants of the step.
+        state: its start.
+        motion: positions now, with the velocity of the half step before.
+    """
+    effect = coupled_effect(model)
+    if effect is None:
+        return model, setup
+    now = Instant(state.t, motion, InternalState(state.chi, state.elements))
+    effect = effect.at_instant(model, now, setup.ahead > 0.0)
+    model = model.with_effect(effect)
+    A = effect.solved(model, now).solved_mass(model)
+    return model, replace(setup, coupled=setup.coupled + jnp.where(setup.ahead > 0.0, A, 0.0))
+
+
+def flow_power(model: Model, now: Instant, v_dot: Array) -> Array:
+    """Powers of added mass among those of all elements.
+
+    Args:
+        model: with the matrices of this instant.
+        now: the instant, at the mean velocity.
+        v_dot: accelerations of all bodies (N, 6).
+    """
+    names = element_names(model)
+    solved = solved_at(model, now)
+    effect = coupled_effect(solved)
+    if effect is None:
+        return jnp.zeros(len(names))
+    power = effect.added_mass_reaction(solved, now.motion, v_dot).power
+    first = names.index(effect.names[0])  # names of elements are unique
+    return jnp.pad(power, (first, len(names) - first - power.shape[0]))
+
+
+def flow_advanced(
+    model: Model, now: Instant, three: PoseStencil, ahead: Array, elements: dict[str, Tree]
+) -> dict[str, Tree]:
+    """States of effects after a step, those of the flow by steps of its own.
+
+    Args:
+        model: with the matrices of this instant.
+        now: the instant, at the mean velocity.
+        three: poses around the step.
+        ahead: by which time goes on [s].
+        elements: states of all effects after the step.
+    """
+    effect = coupled_effect(model)
+    if effect is None or effect.kind not in elements:
+        return elements
+    stepped = effect.internal_advanced(model, now, three.v_plus, ahead)
+    elements = elements | {effect.kind: stepped}
+    still = jnp.zeros(np.shape(now.motion.coordinate))
+    motion = Motion(three.next, three.v_plus, three.next_frames, now.motion.coordinate, still)
+    later = Instant(now.t + ahead, motion, InternalState(now.internal.radiation, elements))
+    return after_step(model, later).elements
 
 
 MIN_RADIUS = 1e-3  # m: of junctions without volume
@@ -135,11 +207,12 @@ def instant(
         surface, velocity, acceleration = surface_and_water_at(model, state.t, points)
         depth = surface - points[:, 2]
         count = nodes.shape[0]
+        rise, reach = node_parts(lines.arrays, q)
         at_nodes = NodeWater(
             velocity=velocity[:count].reshape(q.shape),
             acceleration=acceleration[:count].reshape(q.shape),
-            depth=depth[:count].reshape(q.shape[:2]),
-            reach=node_reach(lines.arrays.diameter, q),
+            depth=depth[:count].reshape(q.shape[:2]) - rise,
+            reach=reach,
         )
         g = -model.gravity[2]
         winch = next_state(lines, setup, state)

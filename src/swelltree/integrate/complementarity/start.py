@@ -13,6 +13,7 @@ from swelltree.integrate.complementarity.lines.stretch import springs
 from swelltree.integrate.complementarity.lines.winch_statics import winches_at_start
 from swelltree.integrate.complementarity.solve.newton import other_terms
 from swelltree.integrate.complementarity.state import (
+    LIGHT,
     LineState,
     SchemeOptions,
     Sizes,
@@ -40,7 +41,6 @@ from swelltree.pto.actuators.forces import stroke_forces
 from swelltree.spatial.rotations import about_axis, matmul
 
 BETA = 0.25  # weight of the stiffness at the last and the next instant
-LIGHT = 0.95  # fraction of the inertia that is removed on the way to equilibrium
 IMMOVABLE = 1e20  # kg, kg m^2: a body this heavy does not move
 DIFFERENCE_STEP = 1e-6  # m, rad, m/s: for differences
 

@@ -23,6 +23,7 @@ from swelltree.pto.actuators.forces import stroke_forces
 
 LOG = 512  # events that are kept
 MANY = 100  # unknowns of poses, multipliers and junctions, beyond which programs grow long
+LIGHT = 0.95  # fraction of the inertia that is removed on the way to equilibrium
 
 
 @pytree()

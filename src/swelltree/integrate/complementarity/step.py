@@ -10,30 +10,34 @@ import numpy as np
 from swelltree.integrate.complementarity.attached import attached_points, end_positions
 from swelltree.integrate.complementarity.between_steps import after_events
 from swelltree.integrate.complementarity.equations import Rub, contact_forces, moved, poses_around
-from swelltree.integrate.complementarity.flow import flow_advanced, flow_power
 from swelltree.integrate.complementarity.immersed import immersed_power
 from swelltree.integrate.complementarity.instant import (
     Step,
     element_rates,
+    flow_advanced,
+    flow_power,
     mean_memory,
     now_at,
     step_from,
 )
-from swelltree.integrate.complementarity.lines.connections import finished_ties
 from swelltree.integrate.complementarity.lines.report import report
 from swelltree.integrate.complementarity.lines.stretch import slow_strain
 from swelltree.integrate.complementarity.lines.winch_step import finished_winches
 from swelltree.integrate.complementarity.poses import PoseStencil
-from swelltree.integrate.complementarity.sampled_control import sampled
 from swelltree.integrate.complementarity.samples import LineSample, Sample
 from swelltree.integrate.complementarity.solve.complementarity import Slack
 from swelltree.integrate.complementarity.solve.mehrotra import Pairs, interior_point
 from swelltree.integrate.complementarity.solve.newton import Iterate, first_iterate, search
+from swelltree.integrate.complementarity.start import motion_at
 from swelltree.integrate.complementarity.state import (
+    CAUGHT,
+    MISSED,
+    RELEASED,
     LineState,
     SchemeOptions,
     StepConstants,
     StepperState,
+    noted,
 )
 from swelltree.integrate.complementarity.step_rows import (
     Unknowns,
@@ -44,15 +48,100 @@ from swelltree.integrate.complementarity.step_rows import (
     line_rows,
 )
 from swelltree.integrate.complementarity.sticking import with_stick_forces
-from swelltree.jit import Array, jax, jnp
+from swelltree.jit import Array, Tree, jax, jnp
+from swelltree.model.capabilities import CommandsStrokes, HasFirstStates, having
+from swelltree.model.effect import Instant
 from swelltree.model.internal_state import InternalState
 from swelltree.model.model import Model
 from swelltree.model.signals import drives_at
-from swelltree.mooring.dynamic.lines import lines_of
-from swelltree.multibody.kinematics import dof_coordinates
+from swelltree.mooring.dynamic.lines import WAITS, lines_of
+from swelltree.multibody.kinematics import Pose, dof_coordinates, with_world
+from swelltree.spatial.rotations import dot, matvec, transpose
 
 if TYPE_CHECKING:
     from swelltree.integrate.complementarity.lines.rows import LineRows
+
+
+def sampled(
+    model: Model, h: Array, state: StepperState, before: StepperState | None = None
+) -> StepperState:
+    """The state with what controllers command from now on, after samples and crossed surfaces.
+
+    They measure the velocities of the half step before.
+
+    Args:
+        model: as compiled.
+        h: step [s].
+        state: at the end of a step.
+        before: at its beginning; None: the run begins here.
+    """
+
+    def now_of(state: StepperState, later: Array | float = 0.0) -> Instant:
+        motion = motion_at(model, state.pose, state.v_minus, state.angles)
+        return Instant(state.t + later, motion, InternalState(state.chi, state.elements))
+
+    for effect in having(model, HasFirstStates):
+        if effect.kind not in state.elements:
+            continue
+        now = now_of(state)
+        if before is None:
+            states = effect.first_states(model, lambda now=now: now)
+            if states is None:
+                continue
+        elif isinstance(effect, CommandsStrokes) and effect.event_count:
+            # a sample is due at this step or, by rounding, a little behind it
+            hit = effect.event_values(model, now_of(state, 1e-6 * h)) <= 0.0
+            hit = hit & (effect.event_values(model, now_of(before)) > 0.0)
+            states = jax.lax.cond(
+                hit.any(),
+                lambda x, effect=effect, now=now, hit=hit: effect.switched(model, now, hit),
+                lambda x: x,
+                state.elements[effect.kind],
+            )
+        else:
+            continue
+        state = replace(state, elements=state.elements | {effect.kind: states})
+    return state
+
+
+def finished_ties(
+    step: Step, after: Pose, y: Array, tie: Array, log: Tree
+) -> tuple[Array, Array, Tree]:
+    """Which ties hold after the step, where, and the log.
+
+    An end that is caught keeps its place on the body; its velocity joins that of the body in the
+    next step. One that is out of reach when its time comes stays loose. `let_go` is 0 while a tie
+    holds, 1 when it is loose, and WAITS until it is caught.
+
+    Args:
+        step: as solved.
+        after: poses after it.
+        y: junctions after it (junction, 3).
+        tie: forces of the ties (tie, 3).
+        log: so far.
+    """
+    state, setup = step.state, step.setup
+    if not state.let_go.shape[0]:
+        return state.let_go, state.tie_point, log
+    lines = step.lines
+    t = state.t + setup.ahead
+    size = jnp.sqrt(dot(tie, tie))
+    holds = state.let_go == 0.0
+    due = holds & ((t >= lines.tie_end - 1e-9) | (size >= lines.tie_tension))
+    body = np.array(lines.tie_body, dtype=int)
+    end = y[np.array(lines.tie_junction)]
+    none = tuple(y.shape[0] for _ in lines.tie_body)
+    off = end - attached_points(lines.tie_body, none, state.tie_point, after, y)
+    far = jnp.sqrt(dot(off, off))
+    now = (state.let_go == WAITS) & (t >= lines.tie_begin - 1e-9)
+    caught = now & (far <= lines.tie_reach)
+    p, R = with_world(after.p, np.zeros(3))[body], with_world(after.R, np.eye(3))[body]
+    point = jnp.where(caught[:, None], matvec(transpose(R), end - p), state.tie_point)
+    let_go = jnp.where(due | (now & ~caught), 1.0, jnp.where(caught, 0.0, state.let_go))
+    for k in range(len(body)):
+        log = noted(log, now[k], t, jnp.where(caught[k], CAUGHT, MISSED), k, far[k])
+        log = noted(log, due[k], t, RELEASED, k, size[k])
+    return let_go, point, log
 
 
 # --- A solved step: the state after it, and the sample of the instant it leaves

@@ -28,6 +28,7 @@ from swelltree.pto.actuators.actuators import pair_wrench, stroke
 from swelltree.pto.actuators.forces import stroke_forces
 
 STICKS = 1e6  # resistance of what sticks over the inertia of a step
+LONG = 1e3  # and in statics over that
 
 
 def _elements(model: Model) -> np.ndarray:
@@ -53,9 +54,8 @@ def stick_forces(model: Model, state: StepperState) -> Array:
 
 
 def _limits(step: Step) -> Array:
-    """What they can hold in this step; nothing on the way to rest, where time stands still."""
-    found = [law.limit(z) for law, z, _ in _laws(step.model, step.state.elements)]
-    return step.setup.ahead / step.setup.h * jnp.concatenate(found)
+    """What they can hold in this step."""
+    return jnp.concatenate([law.limit(z) for law, z, _ in _laws(step.model, step.state.elements)])
 
 
 def with_stick_forces(step: Step, p: Array) -> Step:
@@ -93,6 +93,10 @@ def stick_rows(step: Step, three: PoseStencil, p: Array) -> Array:
     way = (stroke(forces.strokes, ahead)[0] - stroke(forces.strokes, here)[0])[rows]
     give = setup.h**2 / setup.stick_mass
     last, limit = stick_forces(model, step.state), _limits(step)
-    tried = p - way / give
+    # in the long steps of statics what slides by little must not look as if it stuck, and what
+    # sticks does not give by more
+    long = jnp.where(setup.ahead > 0.0, 1.0, LONG * jnp.maximum(1.0, setup.h**2))
+    tried = p - way * long / give
     sliding = give * (p - limit * jnp.sign(tried))
-    return jnp.where(jnp.abs(tried) < limit, way + give / STICKS * (p - last), sliding)
+    held = way + give / (STICKS * long) * (p - last)
+    return jnp.where(jnp.abs(tried) < limit, held, sliding)

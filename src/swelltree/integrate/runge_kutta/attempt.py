@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from swelltree.integrate.problem import Carry, Options, Problem
+from swelltree.integrate.problem import Attempt, Carry, Options, Problem
 from swelltree.integrate.runge_kutta import control, events
 from swelltree.integrate.runge_kutta.explicit import TABLEAUS, explicit, in_parts
 from swelltree.integrate.runge_kutta.stiff import implicit
@@ -91,6 +91,10 @@ class Attempts:
 
     def __call__(self, carry: Carry, target: Array) -> Carry:
         """One attempt at a step towards `target`: the carry after it, accepted or not."""
+        return self.with_stages(carry, target)[0]
+
+    def with_stages(self, carry: Carry, target: Array) -> tuple[Carry, Planned, Attempt]:
+        """The same with what was planned and tried, for those who follow the step backwards."""
         plan = self._planned(carry, target)
         plan, tried = self._tried(carry, plan)
         checked = self._checked(carry, plan, tried)
@@ -107,7 +111,7 @@ class Attempts:
         t = jnp.where(accepted, plan.t_new, carry.t)
         code = self._code(carry, plan, ended, t, too_small)
         error = jnp.maximum(checked.error, control.FIRST_ERROR)
-        return Carry(
+        after = Carry(
             t=t,
             y=ended.y,
             step=step,
@@ -128,6 +132,7 @@ class Attempts:
             extension=tried.extension if self.free else carry.extension,
             sampled=carry.sampled,
         )
+        return after, plan, tried
 
     def _planned(self, carry: Carry, target: Array) -> Planned:
         """The length: as planned, stretched or divided to land on the target or a breakpoint."""

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from swelltree.integrate.problem import LinearBlock, Options, Problem, start
 from swelltree.integrate.runge_kutta import control
-from swelltree.integrate.runge_kutta.exact_block import SAME
-from swelltree.integrate.runge_kutta.explicit import RK4
+from swelltree.integrate.runge_kutta.explicit import RK4, SAME
 from swelltree.integrate.solution import Code
 from swelltree.jit import Array, Tree, jax, jnp
 from swelltree.spatial.linear_steps import ExactStages, Ports

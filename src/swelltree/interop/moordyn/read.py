@@ -7,7 +7,8 @@ version 1 (Can, Cat, Cdn, Cdt without a column EI).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,30 +17,45 @@ from swelltree.describe.errors import SwelltreeError, suggest
 from swelltree.describe.files.numbers import is_number
 from swelltree.describe.files.paths import plain_text, user_path
 from swelltree.describe.values import NamedValues
-from swelltree.interop.file_water import with_water
-from swelltree.interop.moordyn.flow import read_flow
-from swelltree.interop.moordyn.tables import (
+from swelltree.interop.moordyn.beside import read_curve, read_flow, read_grid
+from swelltree.interop.mooring_file import MooringFile, with_water
+from swelltree.interop.mooring_rows import (
     ZERO,
     BodyRow,
     FailureRow,
     LineRow,
     LoadRow,
+    Place,
     PointRow,
     RodRow,
     RodType,
     Row,
+    TextRow,
     attachment,
-    read_curve,
-    read_grid,
     three,
 )
-from swelltree.interop.mooring_file import MooringFile
-from swelltree.interop.sections import Place, Section, TextRow, read_sections
 
+# words of a heading, longest first, and the name of the section here
+HEADINGS = {
+    **dict.fromkeys(("line dictionary", "line types", "line type"), "line types"),
+    **dict.fromkeys(("rod dictionary", "rod types", "rod type"), "rod types"),
+    "syrope": "syrope ic",
+    "external load": "external loads",
+    **dict.fromkeys(("solver options", "options"), "options"),
+    "failure": "failure",
+    "control": "control",
+    **dict.fromkeys(("outputs", "output"), "outputs"),
+    **dict.fromkeys(("body list", "bodies"), "bodies"),
+    **dict.fromkeys(("rod list", "rod properties", "rods"), "rods"),
+    **dict.fromkeys(("connection properties", "node properties"), "points"),
+    **dict.fromkeys(("point properties", "point list", "points"), "points"),
+    **dict.fromkeys(("line properties", "line list", "lines"), "lines"),
+}
+WITHOUT_TITLES = ("options", "outputs")  # the others begin with a row of names and one of units
 # options by their names in MoorDyn, old and new, in lower case
 DEPTH = ("wtrdpth", "wtrdepth", "depth")
-RHO, GRAVITY = ("rho", "rhow", "wtrdnsty"), ("g", "gravity")
-STIFFNESS, DAMPING = ("kbot", "kb"), ("cbot", "cb")
+WATER = {**dict.fromkeys(("rho", "rhow", "wtrdnsty"), "rho"), "g": "g", "gravity": "g"}
+SPRING = {"kbot": "stiffness", "kb": "stiffness", "cbot": "damping", "cb": "damping"}
 FRICTION = ("frictioncoefficient", "mu_kt", "mu_ka")
 GRID = ("seafloorfile", "bathymetryfile")
 # they steer MoorDyn's own solver and files
@@ -76,16 +92,27 @@ def read_moordyn(
             "MoorDyn."
         )
     file = MooringFile(path=path, line_types=())
-    for section in sections:
-        read = _READERS.get(section.name)
-        if read is not None and section.rows:
-            file = read(file, section, Place(path, section.name))
-    specified = {"depth": depth, "rho": rho, "g": g}
+    for name, rows in sections:
+        titles: tuple[str, ...] = ()
+        if name not in WITHOUT_TITLES:
+            titles = tuple(word.lower() for word in rows[0].words) if rows else ()
+            rows = rows[2:]
+        rows = [row for row in map(_uncommented, rows) if row.words]
+        place = Place(path, name)
+        if rows and name == "options":
+            file = _options(file, rows, place)
+        elif rows and name in ("control", "syrope ic"):
+            what = "the history of ropes" if "ic" in name else "lines paid out by a controller"
+            raise place.fail(rows[0], f"{what} cannot be read. Take the section out.")
+        elif rows and name in _ROWS:
+            field, read = _ROWS[name]
+            read = _old_line if _has_old_lines(name, titles) else read
+            file = replace(file, **{field: tuple(read(row, place) for row in rows)})
 
     def fail(section: str, row: Row, text: str) -> SwelltreeError:
-        return Place(path, section).fail(row.line, text)
+        return Place(path, section).fail(row, text)
 
-    return with_water(file, specified, fail)
+    return with_water(file, {"depth": depth, "rho": rho, "g": g}, fail)
 
 
 def file_text(path: Path) -> str:
@@ -101,11 +128,37 @@ def file_text(path: Path) -> str:
         ) from None
 
 
-def _line_types(file: MooringFile, section: Section, place: Place) -> MooringFile:
-    return replace(file, line_types=tuple(_line_type(file, row, place) for row in section.rows))
+def read_sections(text: str) -> list[tuple[str, list[TextRow]]]:
+    """All sections in their order; what stands before the first is left out."""
+    sections: list[tuple[str, list[TextRow]]] = []
+    ended = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if "---" in line:
+            words = " ".join(re.sub(r"[-=]", " ", line).lower().split())
+            known = () if "input file" in words else HEADINGS.items()
+            name = next((name for key, name in known if key in words), None)
+            ended = name is None
+            if name is not None:
+                sections.append((name, []))
+        elif sections and not ended and line.strip():
+            sections[-1][1].append(TextRow(number, tuple(line.split())))
+    return sections
 
 
-def _line_type(file: MooringFile, row: TextRow, place: Place) -> LineType:
+def _uncommented(row: TextRow) -> TextRow:
+    words: list[str] = []
+    for word in row.words:
+        head = re.split(r"[!#%]", word, maxsplit=1)[0]
+        words += [head] if head else []
+        if head != word:
+            break
+    return TextRow(row.number, tuple(words))
+
+
+# --- Rows
+
+
+def _line_type(row: TextRow, place: Place) -> LineType:
     name = row.words[0]
     diameter, mass = place.numbers(row, 1, 2, "diameter or mass")
     built: NamedValues = {"name": name, "diameter": diameter, "mass_per_length": mass}
@@ -118,12 +171,17 @@ def _line_type(file: MooringFile, row: TextRow, place: Place) -> LineType:
         )
     if "|" in stiffness:
         built |= _two_springs(row, place)
-    elif is_number(stiffness):
-        built["EA"] = place.number(row, 3, "EA")
     else:
-        built["stretch"] = read_curve(place, row, stiffness, "strain and tension")
-    if "|" not in stiffness:
-        built |= _damping(row, place)
+        if is_number(stiffness):
+            built["EA"] = place.number(row, 3, "EA")
+        else:
+            built["stretch"] = read_curve(place, row, stiffness, "strain and tension")
+        word = place.word(row, 4, "BA")
+        if not is_number(word):
+            text = f"BA '{word}' is not a number. Tables of damping are not modelled."
+            raise place.fail(row, text)
+        damping = place.number(row, 4, "BA")
+        built |= {"BA": damping} if damping >= 0 else {"damping_ratio": -damping}
     old = len(row.words) < 10
     if old:  # version 1: no EI, added mass before drag
         names, first = ("Can", "Cat", "Cdn", "Cdt"), 5
@@ -145,7 +203,7 @@ def _line_type(file: MooringFile, row: TextRow, place: Place) -> LineType:
 
 def _two_springs(row: TextRow, place: Place) -> dict[str, float]:
     """Static|dynamic|slope in the column EA, and slow|fast damping in the column BA."""
-    EA = place.bars(row, 3, (2, 3), "EA")
+    EA = (*place.bars(row, 3, (2, 3), "EA"), 0.0)
     if "|" not in place.word(row, 4, "BA"):
         raise place.fail(
             row,
@@ -153,17 +211,8 @@ def _two_springs(row: TextRow, place: Place) -> dict[str, float]:
             "slow|fast damping. Give both in BA.",
         )
     slow, fast = place.bars(row, 4, (2,), "BA")
-    slope = EA[2] if len(EA) == 3 else 0.0
-    springs = {"EA": EA[0], "dynamic_EA": EA[1], "dynamic_EA_slope": slope}
+    springs = dict(zip(("EA", "dynamic_EA", "dynamic_EA_slope"), EA, strict=False))
     return springs | {"slow_BA": slow, "BA": fast}
-
-
-def _damping(row: TextRow, place: Place) -> dict[str, float]:
-    word = place.word(row, 4, "BA")
-    if not is_number(word):
-        raise place.fail(row, f"BA '{word}' is not a number. Tables of damping are not modelled.")
-    value = place.number(row, 4, "BA")
-    return {"BA": value} if value >= 0 else {"damping_ratio": -value}
 
 
 def _bending(row: TextRow, place: Place) -> float:
@@ -180,12 +229,8 @@ def _bending(row: TextRow, place: Place) -> float:
     return stiffnesses[0]
 
 
-def _rod_types(file: MooringFile, section: Section, place: Place) -> MooringFile:
-    rows = tuple(
-        RodType(row.words[0], *place.numbers(row, 1, 6, "a column"), line=row.number)
-        for row in section.rows
-    )
-    return replace(file, rod_types=rows)
+def _rod_type(row: TextRow, place: Place) -> RodType:
+    return RodType(row.words[0], *place.numbers(row, 1, 6, "a column"), line=row.number)
 
 
 def _attached(row: TextRow, index: int, place: Place) -> str:
@@ -198,169 +243,144 @@ def _attached(row: TextRow, index: int, place: Place) -> str:
     return known
 
 
-def _bodies(file: MooringFile, section: Section, place: Place) -> MooringFile:
-    rows = []
-    for row in section.rows:
-        x = place.numbers(row, 2, 6, "position or angle")
-        com = place.bars(row, 9, (1, 3), "CG")
-        inertia = place.bars(row, 10, (1, 3), "I")
-        drag = place.bars(row, 12, (1, 2, 3, 6), "CdA")
-        added = place.bars(row, 13, (1, 3), "Ca")
-        rows.append(
-            BodyRow(
-                row.words[0],
-                _attached(row, 1, place),
-                three(x[:3]),
-                three(x[3:]),
-                mass=place.number(row, 8, "mass"),
-                com=three(com) if len(com) == 3 else (0.0, 0.0, com[0]),
-                inertia=three(inertia * (3 // len(inertia))),
-                volume=place.number(row, 11, "volume"),
-                drag_area=_six(drag),
-                added_mass=three(added * (3 // len(added))),
-                line=row.number,
-            )
-        )
-    return replace(file, bodies=tuple(rows))
-
-
-def _six(drag: tuple[float, ...]) -> tuple[float, ...]:
-    """Drag areas of the six DOFs from one, two, three or six numbers."""
-    if len(drag) == 2:
-        return (drag[0],) * 3 + (drag[1],) * 3
-    return drag * (6 // len(drag))
-
-
-def _rods(file: MooringFile, section: Section, place: Place) -> MooringFile:
-    rows = []
-    for row in section.rows:
-        x = place.numbers(row, 3, 6, "a coordinate")
-        rows.append(
-            RodRow(
-                row.words[0],
-                place.word(row, 1, "rod type"),
-                _attached(row, 2, place),
-                three(x[:3]),
-                three(x[3:]),
-                place.count(row, 9, "NumSegs"),
-                line=row.number,
-            )
-        )
-    return replace(file, rods=tuple(rows))
-
-
-def _points(file: MooringFile, section: Section, place: Place) -> MooringFile:
-    rows = []
-    for row in section.rows:
-        position = three(place.numbers(row, 2, 3, "a coordinate"))
-        mass, volume = place.numbers(row, 5, 2, "mass or volume")
-        # version 1 has a force between volume and drag area
-        count = len(row.words)
-        old = count > 11 and is_number(place.word(row, 11, "Ca"))
-        force = three(place.numbers(row, 7, 3, "force")) if old else ZERO
-        drag, added = place.numbers(row, 10 if old else 7, 2, "CdA or Ca")
-        kind = _attached(row, 1, place)
-        rows.append(
-            PointRow(
-                row.words[0], kind, position, mass, volume, drag, added, force, line=row.number
-            )
-        )
-    return replace(file, points=tuple(rows))
-
-
-def _lines(file: MooringFile, section: Section, place: Place) -> MooringFile:
-    titles = " ".join(section.titles)
-    # version 1: ID, type, length, segments, A, B
-    old = any("len" in title for title in section.titles[2:3]) and "numseg" in titles
-    length, segments, a, b = (2, 3, 4, 5) if old else (4, 5, 2, 3)
-    rows = tuple(
-        LineRow(
-            row.words[0],
-            place.word(row, 1, "line type"),
-            place.word(row, a, "end A").upper(),
-            place.word(row, b, "end B").upper(),
-            place.number(row, length, "UnstrLen"),
-            place.count(row, segments, "NumSegs") or None,
-            line=row.number,
-        )
-        for row in section.rows
+def _body(row: TextRow, place: Place) -> BodyRow:
+    x = place.numbers(row, 2, 6, "position or angle")
+    com = place.bars(row, 9, (1, 3), "CG")
+    inertia = place.bars(row, 10, (1, 3), "I")
+    drag = place.bars(row, 12, (1, 2, 3, 6), "CdA")
+    added = place.bars(row, 13, (1, 3), "Ca")
+    return BodyRow(
+        row.words[0],
+        _attached(row, 1, place),
+        three(x[:3]),
+        three(x[3:]),
+        mass=place.number(row, 8, "mass"),
+        com=three(com) if len(com) == 3 else (0.0, 0.0, com[0]),
+        inertia=three(inertia * (3 // len(inertia))),
+        volume=place.number(row, 11, "volume"),
+        # two: of sliding and of turning
+        drag_area=(drag[:1] * 3 + drag[1:] * 3) if len(drag) == 2 else drag * (6 // len(drag)),
+        added_mass=three(added * (3 // len(added))),
+        line=row.number,
     )
-    return replace(file, lines=rows)
 
 
-def _failures(file: MooringFile, section: Section, place: Place) -> MooringFile:
-    rows = tuple(
-        FailureRow(
-            row.words[0],
-            place.word(row, 1, "point").upper(),
-            tuple(place.word(row, 2, "line").split(",")),
-            place.number(row, 3, "FailTime"),
-            place.number(row, 4, "FailTen"),
-            line=row.number,
-        )
-        for row in section.rows
+def _rod(row: TextRow, place: Place) -> RodRow:
+    x = place.numbers(row, 3, 6, "a coordinate")
+    kind, attached = place.word(row, 1, "rod type"), _attached(row, 2, place)
+    segments = place.count(row, 9, "NumSegs")
+    ends = three(x[:3]), three(x[3:])
+    return RodRow(row.words[0], kind, attached, *ends, segments, line=row.number)
+
+
+def _point(row: TextRow, place: Place) -> PointRow:
+    position = three(place.numbers(row, 2, 3, "a coordinate"))
+    mass, volume = place.numbers(row, 5, 2, "mass or volume")
+    # version 1 has a force between volume and drag area
+    count = len(row.words)
+    old = count > 11 and is_number(place.word(row, 11, "Ca"))
+    force = three(place.numbers(row, 7, 3, "force")) if old else ZERO
+    drag, added = place.numbers(row, 10 if old else 7, 2, "CdA or Ca")
+    kind = _attached(row, 1, place)
+    return PointRow(row.words[0], kind, position, mass, volume, drag, added, force, line=row.number)
+
+
+def _has_old_lines(section: str, titles: tuple[str, ...]) -> bool:
+    """Version 1: ID, type, length, segments, A, B."""
+    is_length = any("len" in title for title in titles[2:3])
+    return section == "lines" and is_length and "numseg" in " ".join(titles)
+
+
+def _line(row: TextRow, place: Place, columns: Iterable[int] = (4, 5, 2, 3)) -> LineRow:
+    length, segments, a, b = columns
+    return LineRow(
+        row.words[0],
+        place.word(row, 1, "line type"),
+        place.word(row, a, "end A").upper(),
+        place.word(row, b, "end B").upper(),
+        place.number(row, length, "UnstrLen"),
+        place.count(row, segments, "NumSegs") or None,
+        line=row.number,
     )
-    return replace(file, failures=rows)
 
 
-def _loads(file: MooringFile, section: Section, place: Place) -> MooringFile:
-    rows = tuple(
-        LoadRow(
-            row.words[0],
-            place.word(row, 1, "object").lower(),
-            three(place.bars(row, 2, (3,), "Fext")),
-            place.bars(row, 3, (2, 3), "Blin"),
-            place.bars(row, 4, (2, 3), "Bquad"),
-            row.words[5].upper() if len(row.words) > 5 else "-",
-            line=row.number,
-        )
-        for row in section.rows
+def _old_line(row: TextRow, place: Place) -> LineRow:
+    return _line(row, place, (2, 3, 4, 5))
+
+
+def _failure(row: TextRow, place: Place) -> FailureRow:
+    return FailureRow(
+        row.words[0],
+        place.word(row, 1, "point").upper(),
+        tuple(place.word(row, 2, "line").split(",")),
+        place.number(row, 3, "FailTime"),
+        place.number(row, 4, "FailTen"),
+        line=row.number,
     )
-    return replace(file, loads=rows)
 
 
-def _unmapped(file: MooringFile, section: Section, place: Place) -> MooringFile:
-    what = {"control": "lines paid out by a controller", "syrope ic": "the history of ropes"}
-    raise place.fail(section.rows[0], f"{what[section.name]} cannot be read. Take the section out.")
+def _load(row: TextRow, place: Place) -> LoadRow:
+    return LoadRow(
+        row.words[0],
+        place.word(row, 1, "object").lower(),
+        three(place.bars(row, 2, (3,), "Fext")),
+        place.bars(row, 3, (2, 3), "Blin"),
+        place.bars(row, 4, (2, 3), "Bquad"),
+        row.words[5].upper() if len(row.words) > 5 else "-",
+        line=row.number,
+    )
 
 
-def _options(file: MooringFile, section: Section, place: Place) -> MooringFile:
+# sections, the fields of the file, and how a row is read
+_ROWS: dict[str, tuple[str, Callable[[TextRow, Place], object]]] = {
+    "line types": ("line_types", _line_type),
+    "rod types": ("rod_types", _rod_type),
+    "bodies": ("bodies", _body),
+    "rods": ("rods", _rod),
+    "points": ("points", _point),
+    "lines": ("lines", _line),
+    "failure": ("failures", _failure),
+    "external loads": ("loads", _load),
+}
+
+
+def _options(file: MooringFile, rows: list[TextRow], place: Place) -> MooringFile:
     water: NamedValues = {}
     bed: NamedValues = {"stiffness": 3.0e6, "damping": 3.0e5}
     notes: list[str] = []
-    rubbing: dict[str, float] = {}
+    rubbing: list[float] = []
     sea, current = file.sea, file.current
-    for row in section.rows:
+    for row in rows:
         key = place.word(row, 1, "the name of the option").lower()
         if (key in DEPTH and not is_number(row.words[0])) or key in GRID:
             bed["grid"] = read_grid(place, row, row.words[0])
         elif key in DEPTH and place.number(row, 0, key) > 0:
             water["depth"] = place.number(row, 0, key)
-        elif key in RHO and place.number(row, 0, key) == 0.0:
-            water["rho"] = AIRLESS
-            notes.append(f"line {row.number}: of no water {AIRLESS:g} kg/m^3 are taken.")
-        elif key in RHO or key in GRAVITY:
-            water["rho" if key in RHO else "g"] = place.number(row, 0, key)
-        elif key in STIFFNESS or key in DAMPING:
-            bed["stiffness" if key in STIFFNESS else "damping"] = place.number(row, 0, key)
+        elif key in WATER:
+            water[WATER[key]] = place.number(row, 0, key)
+            if water.get("rho") == 0.0:
+                water["rho"] = AIRLESS
+                notes.append(f"line {row.number}: of no water {AIRLESS:g} kg/m^3 are taken.")
+        elif key in SPRING:
+            bed[SPRING[key]] = place.number(row, 0, key)
         elif key in FRICTION:
-            rubbing[key] = place.number(row, 0, key)
+            rubbing.append(place.number(row, 0, key))
         elif key in FLOW:
             flow = read_flow(place, row)
             sea, current = flow.sea or sea, flow.current or current
             notes += flow.notes
         elif key not in (*SOLVER, *DEPTH):
             notes.append(f"line {row.number}: option '{row.words[1]}' is not known and left out.")
-    skipped = [row.words[1] for row in section.rows if row.words[1].lower() in SOLVER]
+    skipped = [row.words[1] for row in rows if row.words[1].lower() in SOLVER]
     if skipped:
         notes.append(f"{', '.join(skipped)} steer MoorDyn itself and are left out.")
-    if len(set(rubbing.values())) > 1:
+    if len(set(rubbing)) > 1:
         raise place.fail(
-            section.rows[0].number,
+            rows[0],
             "friction along and across the line differ, which is not modelled. Give one value.",
         )
     if rubbing:
-        bed["friction"] = next(iter(rubbing.values()))
+        bed["friction"] = rubbing[0]
     if not bed["stiffness"] > 0:
         bed |= {"stiffness": None, "damping": 0.0}
     return replace(
@@ -372,18 +392,3 @@ def _options(file: MooringFile, section: Section, place: Place) -> MooringFile:
         stated=tuple(water),
         notes=(*file.notes, *notes),
     )
-
-
-_READERS: dict[str, Callable[..., MooringFile]] = {
-    "line types": _line_types,
-    "rod types": _rod_types,
-    "bodies": _bodies,
-    "rods": _rods,
-    "points": _points,
-    "lines": _lines,
-    "failure": _failures,
-    "external loads": _loads,
-    "control": _unmapped,
-    "syrope ic": _unmapped,
-    "options": _options,
-}

@@ -1,22 +1,127 @@
-"""One object of the script, read by current names; it records which fields were read."""
+"""One object of the script, read by current names, and what an import chose and left out."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from typing import TypeVar, overload
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from swelltree.interop.wecsim.findings import Findings
-from swelltree.interop.wecsim.script.values import Object, Objects, Unknown, Value
-from swelltree.interop.wecsim.words import OLD, SILENT
+from swelltree.interop.wecsim.values import Object, Objects, Unknown, Value
 
-MOST_FIELDS = 2_000
-T = TypeVar("T")
+MAX_FIELDS = 2_000
+
+# names before version 5 and those of today
+OLD = {
+    "simu": {
+        "rampT": "rampTime",
+        "CITime": "cicEndTime",
+        "dtCITime": "cicDt",
+        "ssCalc": "stateSpace",
+        "g": "gravity",
+        "mcrCaseFile": "mcrMatFile",
+    },
+    "waves": {
+        "H": "height",
+        "T": "period",
+        "waveDir": "direction",
+        "waveSpread": "spread",
+        "spectrumDataFile": "spectrumFile",
+        "etaDataFile": "elevationFile",
+        "freqDisc": "bem.option",
+        "numFreq": "bem.count",
+        "freqRange": "bem.range",
+    },
+    "body": {
+        "momOfInertia": "inertia",
+        "cg": "centerGravity",
+        "cb": "centerBuoyancy",
+        "dispVol": "volume",
+        "nhBody": "nonHydro",
+        "nlHydro": "nonlinearHydro",
+        "viscDrag.cd": "quadDrag.cd",
+        "viscDrag.Drag": "quadDrag.drag",
+        "viscDrag.characteristicArea": "quadDrag.area",
+        "morrisonElement": "morisonElement",
+    },
+    "pto": {"k": "stiffness", "c": "damping"},
+    "mooring": {"ref": "location", "matrix.k": "matrix.stiffness", "matrix.c": "matrix.damping"},
+}
+OLD_OF_ALL = {
+    "loc": "location",
+    "initDisp.initLinDisp": "initial.displacement",
+    "initDisp.initAngularDispAxis": "initial.axis",
+    "initDisp.initAngularDispAngle": "initial.angle",
+}
+# they steer the solver, the screen and the files of WEC-Sim, and change no physics here
+SILENT = {
+    "simu": (
+        *("simMechanicsFile", "mode", "explorer", "solver", "dtMax", "domainSize", "cicEndTime"),
+        *("cicDt", "stateSpace", "paraview", "outputDir", "outputtxt", "saveStructure", "saveText"),
+        *("saveWorkspace", "reloadHydroData", "reloadH5Data", "pressureDis", "pressure"),
+        *("numIntMidTimeSteps", "adjMassFactor", "adjMassWeightFun", "rateTransition"),
+        *("autoRateTranBlk", "zeroCross", "zeroCrossCont", "nonlinearDt", "dtFeNonlin"),
+        *("morisonDt", "dtME", "animation", "logFile", "saveMat", "caseDir"),
+        *("mcrMatFile", "mcrExcelFile"),
+    ),
+    "waves": ("marker", "viz", "markerLoc", "markerSize", "markerStyle"),
+    "body": ("viz", "paraview", "adjMassFactor", "bodyparaview", "geometryFile"),
+    "constraint": ("extension",),
+    "pto": ("extension",),
+    "mooring": ("moorDyn", "moorDynLines", "moorDynNodes", "initial"),
+    "cable": ("viz", "paraview"),
+}
+NAMES = ("simu", "waves", "body", "constraint", "pto", "mooring", "cable", "ptoSim", "controller")
+
+
+class Left(NamedTuple):
+    """Something that was not translated.
+
+    Args:
+        place: file and line, or file and block.
+        sentence: what it is, and what to do.
+        missing: a file that is not there, rather than something that has no counterpart.
+    """
+
+    place: str
+    sentence: str
+    missing: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.sentence}"
+
+
+@dataclass
+class Findings:
+    """What an import chose and what it left out, collected while a case is translated."""
+
+    left: list[Left] = field(default_factory=list)
+    comments: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+
+    def leave(self, place: str, sentence: str, *, missing: bool = False) -> None:
+        """Something is not translated; reported once."""
+        result = Left(place, " ".join(sentence.split()), missing)
+        if result not in self.left:
+            self.left.append(result)
+
+    def comment(self, section: str, name: str, sentence: str) -> None:
+        """A choice, written as a comment above an item of the case file.
+
+        Args:
+            section: such as "bodies"; "" for the head of the file.
+            name: of the item; "" for the section itself.
+            sentence: what was chosen and why.
+        """
+        rows = self.comments.setdefault((section, name), [])
+        if sentence not in rows:
+            rows.append(" ".join(sentence.split()))
 
 
 class Assignments:
-    """The fields of an object of the script.
+    """The fields of an object of the script; it records which of them were read.
 
     Args:
         kind: "body", "pto" ...
@@ -32,10 +137,12 @@ class Assignments:
         self.item = item
         self.file = file
         self.findings = findings
-        old = OLD.get(kind, {})
+        old = OLD.get(kind, {}) | OLD_OF_ALL
         self._fields: dict[str, tuple[Value, int, str]] = {}
-        for path, value, line in _leaves(item, ""):
-            self._fields[_renamed(path, old)] = (value, line, path)
+        for path, value, line in _leaves(item):
+            head, dot, rest = path.partition(".")
+            name = old.get(path, old.get(head, head) + dot + rest)
+            self._fields[name] = (value, line, path)
         self._asked: set[str] = set()
 
     def place(self, name: str = "") -> str:
@@ -44,55 +151,33 @@ class Assignments:
         return f"{self.file}:{line}" if line else self.file
 
     def has(self, name: str) -> bool:
-        """Whether the script sets a field."""
         return name in self._fields
 
     def raw(self, name: str) -> Value | None:
         """The value of a field, None where the script sets none."""
         self._asked.add(name)
-        if name not in self._fields:
-            return None
-        value = self._fields[name][0]
-        if isinstance(value, Unknown):
-            return None  # its line is reported as not read
-        return value
+        value = self._fields[name][0] if name in self._fields else None
+        return None if isinstance(value, Unknown) else value  # its line is reported as not read
 
-    @overload
-    def numbers(self, name: str, *sizes: int) -> list[float] | None: ...
-
-    @overload
-    def numbers(self, name: str, *sizes: int, default: T) -> list[float] | T: ...
-
-    def numbers(self, name: str, *sizes: int, default: object = None) -> object:
+    def numbers(self, name: str, *sizes: int) -> list[float]:
         """Finite numbers in one row, whose count is one of the sizes (any if none are given)."""
         value = self.raw(name)
         if value is None:
-            return default
-        if isinstance(value, np.ndarray) and np.isfinite(value).all() and value.size:
-            if not sizes or value.size in sizes:
-                return [float(x) for x in value.reshape(-1, order="F")]
+            return []
+        if not (isinstance(value, np.ndarray) and np.isfinite(value).all() and value.size):
+            self.refuse(name, "is not made of finite numbers")
+        elif sizes and value.size not in sizes:
             requested = " or ".join(map(str, sizes))
-            result = f"has {value.size} numbers, expected {requested}"
+            self.refuse(name, f"has {value.size} numbers, expected {requested}")
         else:
-            result = "is not made of finite numbers"
-        self.refuse(name, result)
-        return default
+            return [float(x) for x in value.reshape(-1, order="F")]
+        return []
 
-    @overload
-    def number(self, name: str) -> float | None: ...
+    def number(self, name: str, default: float = 0.0) -> float:
+        return (self.numbers(name, 1) or [default])[0]
 
-    @overload
-    def number(self, name: str, default: T) -> float | T: ...
-
-    def number(self, name: str, default: object = None) -> object:
-        """One number."""
-        result = self.numbers(name, 1)
-        return default if result is None else result[0]
-
-    def first(self, name: str, default: float) -> float:
-        """The first of one or more numbers."""
-        result = self.numbers(name)
-        return default if result is None else result[0]
+    def vector(self, name: str, default: tuple[float, ...] = (0.0, 0.0, 0.0)) -> np.ndarray:
+        return np.array(self.numbers(name, len(default)) or default)
 
     def matrix(self, name: str) -> np.ndarray | None:
         """A 6 x 6 matrix; six numbers are its diagonal. None where it is not given or zero."""
@@ -100,15 +185,13 @@ class Assignments:
         if value is None:
             return None
         if isinstance(value, np.ndarray) and np.isfinite(value).all():
+            value = np.diag(value.reshape(-1)) if value.size == 6 else value
             if value.shape == (6, 6):
                 return value if value.any() else None
-            if value.size == 6:
-                return np.diag(value.reshape(-1)) if value.any() else None
         self.refuse(name, "is not a 6 x 6 matrix of finite numbers")
         return None
 
     def text(self, name: str, default: str = "") -> str:
-        """A text."""
         value = self.raw(name)
         return value.strip() if isinstance(value, str) else default
 
@@ -117,7 +200,7 @@ class Assignments:
         value = self.raw(name)
         if isinstance(value, str):
             return value.lower() == "on"
-        return isinstance(value, np.ndarray) and bool(value.size) and bool(value.any())
+        return isinstance(value, np.ndarray) and bool(value.any())
 
     def first_text(self, k: int = 0) -> str:
         """An argument of the constructor that is a text."""
@@ -125,7 +208,6 @@ class Assignments:
         return result.strip() if isinstance(result, str) else ""
 
     def refuse(self, name: str, what: str) -> None:
-        """A field whose value cannot be used."""
         shown = self._fields[name][2] if name in self._fields else name
         self.findings.leave(self.place(name), f"{self.label}.{shown} {what}; it is left out.")
 
@@ -134,48 +216,71 @@ class Assignments:
         self._asked.add(name)
         self.findings.leave(self.place(name), f"{self.label}.{name}: {sentence}")
 
-    def use_all(self) -> None:
-        """Mark every field as read."""
-        self._asked |= set(self._fields)
+    def lack(self, sentence: str, name: str = "", *, missing: bool = False) -> None:
+        """What the object itself does not have or cannot be, at its line or that of a field."""
+        self.findings.leave(self.place(name), f"{self.label} {sentence}", missing=missing)
+
+    def use(self, *names: str) -> None:
+        """Count fields as read, all of them if none are named."""
+        self._asked |= set(names or self._fields)
 
     def use_requested(self, other: Assignments) -> None:
         """Count what was asked of another as asked of this."""
         self._asked |= other._asked
 
     def warn_unused(self) -> None:
-        """Fields that were not read and that do more than control WEC-Sim."""
-        silent = SILENT.get(self.kind, ())
-        for name in self._fields:
+        """Report fields that were not read and that do more than control WEC-Sim."""
+        silent = {*SILENT.get(self.kind, ()), *self._asked}
+        for name, (_, _, shown) in self._fields.items():
             heads = {name.rsplit(".", k)[0] for k in range(name.count(".") + 1)}
-            if name not in self._asked and not heads & {*silent, *self._asked}:
-                shown = self._fields[name][2]
+            if not heads & silent:
                 self.findings.leave(
                     self.place(name), f"{self.label}.{shown} is not translated and left out."
                 )
 
 
-def _leaves(item: Object, before: str) -> Iterator[tuple[str, Value, int]]:
+def _leaves(item: Object) -> Iterator[tuple[str, Value, int]]:
     """Fields of an object and of the structures in it, with dots."""
-    waiting = [(item, before)]
+    waiting = [(item, "")]
     count = 0
     while waiting:
         here, head = waiting.pop(0)
         for name, value in here.fields.items():
             count += 1
-            if count > MOST_FIELDS:
+            if count > MAX_FIELDS:
                 return
-            line = here.lines.get(name, here.line)
             if not isinstance(value, Objects):
-                yield f"{head}{name}", value, line
+                yield f"{head}{name}", value, here.lines.get(name, here.line)
             elif head.count(".") < 6:
                 many = len(value.items) > 1
                 for number, part in value.items.items():
                     waiting.append((part, f"{head}{name}{f'({number})' if many else ''}."))
 
 
-def _renamed(path: str, old: dict[str, str]) -> str:
-    """The name of today."""
-    if path in old:
-        return old[path]
-    head, dot, rest = path.partition(".")
-    return f"{old[head]}.{rest}" if dot and head in old else path
+# --- Names, numbers and paths for a case file
+
+
+def plain(values: object) -> list[float]:
+    """Numbers as TOML writes them."""
+    return [float(x) + 0.0 for x in np.asarray(values, dtype=float).reshape(-1)]
+
+
+def path_of(folder: Path, name: str) -> Path | None:
+    """A file that a script names, None where it names none."""
+    return None if not name or "\0" in name else folder / name.replace("\\", "/")
+
+
+def plain_name(name: str) -> str:
+    """A name without the signs that have a meaning in labels."""
+    letters = "".join(c if c.isprintable() and c not in ".:" else "_" for c in name.strip())[:60]
+    while "__" in letters:
+        letters = letters.replace("__", "_")
+    return letters.strip()
+
+
+def relative(path: Path, folder: Path) -> str:
+    """A path as seen from a folder, with forward slashes."""
+    try:
+        return Path(os.path.relpath(path.resolve(), folder.resolve())).as_posix()
+    except ValueError:  # another drive
+        return path.resolve().as_posix()

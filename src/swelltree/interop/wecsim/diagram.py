@@ -1,4 +1,8 @@
-"""The diagram of a Simulink model: its blocks, and which ports lines join.
+"""The diagram of a Simulink model (.slx): its blocks, and which ports lines join.
+
+The file is a zip of XML that is read with care: nothing is unpacked to disk, sizes are checked
+before memory is taken, and names that lead elsewhere, links, and XML with a document type (whose
+entities could expand without end) are rejected.
 
 Physical lines join frames: all ports on one of them are the same frame. Other lines carry signals.
 A subsystem that holds bodies, joints or moorings is opened, whatever its depth: its blocks are
@@ -8,19 +12,152 @@ known by what they hold.
 
 from __future__ import annotations
 
+import os
+import re
+import stat
+import zipfile
+import zlib
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from xml.etree.ElementTree import Element
+from typing import NamedTuple
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.parsers import expat
 
 from swelltree.describe.errors import SwelltreeError, error_in_file
 from swelltree.describe.topology import Groups
-from swelltree.interop.wecsim.package import LINE, read_package
 
-MOST_BLOCKS = 5_000
-DEEPEST = 50  # subsystems in subsystems
+MAX_FILE = 64 * 2**20  # bytes of the zip
+MAX_PART = 16 * 2**20  # bytes of one part, unpacked
+MAX_BYTES = 48 * 2**20  # of all parts that are read
+MAX_PARTS = 20_000
+MAX_ELEMENTS = 100_000
+MAX_XML_DEPTH = 100
+MAX_BLOCKS = 5_000
+MAX_SUBSYSTEMS = 50  # within one another
+PART_NAMES = re.compile(r"simulink/(?:systems/[^/]+\.xml|blockdiagram\.xml)")
+LINE = "@line"  # of an element in its part: beside its attributes, whose names have no "@"
 MECHANICS = ("frames", "body elements", "constraints", "ptos", "moorings", "cables")
 RIM = "PMIOPort"  # a physical port on the rim of a subsystem, seen from inside
+
+# --- The file
+
+
+def read_package(path: Path) -> dict[str, Element]:
+    """The parts of a model that hold blocks and lines, by name.
+
+    Args:
+        path: of the .slx file.
+    """
+    _check_kind(path)
+    result: dict[str, Element] = {}
+    left = MAX_BYTES
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for entry in _checked_entries(archive, path):
+                most = min(MAX_PART, left)
+                with archive.open(entry) as file:
+                    content = file.read(most + 1)  # whatever size it claims
+                if len(content) > most:
+                    size = f"more than {most / 2**20:.0f} MiB"
+                    raise _fail(path, f"its part '{entry.filename}' unpacks to {size}")
+                left -= len(content)
+                result[entry.filename] = _tree(content, path, entry.filename)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        text = " ".join(str(error).split())[:100] or type(error).__name__
+        raise _fail(path, f"it is a damaged zip ({text})") from None
+    except (OSError, ValueError, OverflowError) as error:
+        text = getattr(error, "strerror", None) or " ".join(str(error).split())[:100]
+        raise _fail(path, f"it cannot be read ({text})") from None
+    return result
+
+
+def _fail(path: Path, text: str, advice: str = "") -> SwelltreeError:
+    advice = advice or "Save the model again in Simulink as .slx."
+    return error_in_file(f"Simulink model '{path}': {text}. {advice}")
+
+
+def _check_kind(path: Path) -> None:
+    """It is there, of a kind that is read, and not too large."""
+    ending = path.suffix.lower()
+    if ending == ".mdl":
+        raise _fail(path, "it is of the old form .mdl, which is not read")
+    if ending != ".slx":
+        raise _fail(path, f"the ending '{ending}' is not known", "Give an .slx file.")
+    if not os.path.isfile(path):
+        raise error_in_file(
+            f"Simulink model '{path}' does not exist. It alone says which joints the case has: "
+            "put it beside the input script."
+        )
+    size = path.stat().st_size
+    if size > MAX_FILE:
+        raise _fail(path, f"it has {size / 2**20:.0f} MiB, more than {MAX_FILE // 2**20}")
+
+
+def _checked_entries(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
+    entries = archive.infolist()
+    if len(entries) > MAX_PARTS:
+        raise _fail(path, f"it has {len(entries)} parts, more than {MAX_PARTS}")
+    requested: dict[str, zipfile.ZipInfo] = {}
+    names = Counter(entry.filename for entry in entries)
+    for entry in entries:
+        name = entry.filename
+        parts = name.replace("\\", "/").split("/")
+        is_read = PART_NAMES.fullmatch(name) is not None
+        if ".." in parts or name.startswith(("/", "\\")) or ":" in parts[0]:
+            why = "leads out of the file"
+        elif stat.S_ISLNK(entry.external_attr >> 16):
+            why = "is a link"
+        elif names[name] > 1:
+            why = "is there twice"
+        elif is_read and entry.file_size > MAX_PART:
+            why = f"unpacks to {entry.file_size / 2**20:.0f} MiB"
+        elif is_read and entry.flag_bits & 1:
+            why = "is locked by a password"
+        else:
+            requested |= {name: entry} if is_read else {}
+            continue
+        raise _fail(path, f"its part '{name[:80]}' {why}")
+    if not requested:
+        raise _fail(path, "it holds no diagram of Simulink")
+    return list(requested.values())
+
+
+def _tree(content: bytes, path: Path, name: str) -> Element:
+    """A part as a tree of limited size and depth; every element knows its line."""
+    builder, parser = TreeBuilder(), expat.ParserCreate()
+    depth = count = 0
+
+    def doctype(*_: object) -> None:
+        raise ValueError("it declares a document type")
+
+    def start(tag: str, values: dict[str, str]) -> None:
+        nonlocal depth, count
+        depth, count = depth + 1, count + 1
+        if depth > MAX_XML_DEPTH:
+            raise ValueError(f"its elements are more than {MAX_XML_DEPTH} deep")
+        if count > MAX_ELEMENTS:
+            raise ValueError(f"it has more than {MAX_ELEMENTS} elements")
+        builder.start(tag, values | {LINE: str(parser.CurrentLineNumber)})
+
+    def end(tag: str) -> None:
+        nonlocal depth
+        depth -= 1
+        builder.end(tag)
+
+    parser.buffer_text = True
+    parser.StartDoctypeDeclHandler = doctype
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.CharacterDataHandler = builder.data
+    try:
+        parser.Parse(content, True)
+        return builder.close()
+    except (expat.ExpatError, ValueError, LookupError, AssertionError) as error:
+        text = " ".join(str(error).split())[:100]
+        raise _fail(path, f"its part '{name}' is not sound XML ({text})") from None
+
+
+# --- Blocks and frames
 
 
 @dataclass(frozen=True)
@@ -87,27 +224,28 @@ class Diagram:
     blocks: dict[str, Block]
     frames: dict[str, str]
 
-    def frame(self, sid: str, port: str) -> str | None:
-        """The frame that a port is on, None where nothing is joined to it."""
-        return self.frames.get(f"{sid}#{port}")
+    def ends(self, block: Block) -> list[str | None]:
+        """The frames of base and follower of a joint, None where nothing is joined to it."""
+        return [self.frames.get(f"{block.sid}#{port}") for port in ("lconn:1", "rconn:1")]
+
+    def frames_of(self, block: Block) -> list[str]:
+        head = f"{block.sid}#"
+        return [frame for port, frame in self.frames.items() if port.startswith(head)]
 
     def place(self, block: Block) -> str:
-        """Where a block stands: file, line of its XML, names from the top down."""
         name = "/".join((*block.above, block.name))
         return f"{self.path.name}, {block.line}, block '{name}'"
 
 
 def read_diagram(path: Path) -> Diagram:
     """The diagram of an .slx file."""
-    parts = read_package(path)
-    part, top = _top_system(parts, path)
-    reading = _Reading(path, parts)
+    reading = _Reading(path, read_package(path))
+    part, top = reading.top()
     reading.read(top, _Within((part,)))
     return Diagram(path, reading.blocks, reading.joined())
 
 
-@dataclass(frozen=True)
-class _Within:
+class _Within(NamedTuple):
     """Where a system stands: parts of the file, numbers and names of subsystems, top first."""
 
     parts: tuple[str, ...]
@@ -125,6 +263,22 @@ class _Reading:
         self.count = 0
         self.parts_of: dict[str, tuple[str, ...]] = {}  # what each part holds
 
+    def fail(self, text: str) -> SwelltreeError:
+        return _fail(self.path, text, "Check the model in Simulink.")
+
+    def top(self) -> tuple[str, Element]:
+        """The system at the top, in a part of its own (newer files) or within the diagram."""
+        name = "simulink/systems/system_root.xml"
+        if name in self.parts and self.parts[name].tag == "System":
+            return name, self.parts[name]
+        name = "simulink/blockdiagram.xml"
+        diagram = self.parts.get(name)
+        for kind in ("Model", "Library"):
+            system = None if diagram is None else diagram.find(f"./{kind}/System")
+            if system is not None and system.find("Block") is not None:
+                return name, system
+        raise self.fail("it has no blocks at its top")
+
     def read(self, system: Element, within: _Within) -> None:
         """Blocks and frames of a system; what it holds in subsystems with mechanics is its own."""
         visited: set[str] = set()
@@ -132,11 +286,11 @@ class _Reading:
         for element in system.findall("Block"):
             sid = element.get("SID", "")
             if sid in visited:
-                raise _fail(self.path, f"two blocks have the number {sid[:20]}")
+                raise self.fail(f"two blocks have the number {sid[:20]}")
             visited.add(sid)
             self.count += 1
-            if self.count > MOST_BLOCKS:
-                raise _fail(self.path, f"it has more than {MOST_BLOCKS} blocks")
+            if self.count > MAX_BLOCKS:
+                raise self.fail(f"it has more than {MAX_BLOCKS} blocks")
             if _value(element, "Commented") in ("on", "through"):
                 continue
             block = self._block(element, within)
@@ -147,14 +301,14 @@ class _Reading:
                 self.blocks[block.sid] = block
         for line in system.findall("Line"):
             if line.get("LineType") == "Connection":
-                found = (port.partition("#") for port in _ports(line))
-                self._join(
-                    [
-                        ends[sid] or f"{within.head}{sid}#{port}"
-                        for sid, _, port in found
-                        if sid in ends
-                    ]
-                )
+                ports = [
+                    _value(element, name)
+                    for name in ("Src", "Dst")
+                    for element in line.iter()
+                    if element.tag in ("Line", "Branch")
+                ]
+                pairs = [(port.partition("#")[0], port) for port in ports if port]
+                self._join([ends[s] or f"{within.head}{port}" for s, port in pairs if s in ends])
 
     def joined(self) -> dict[str, str]:
         """The frame of each port of a block; a line that ends on a rim joins nothing."""
@@ -169,13 +323,13 @@ class _Reading:
 
     def _open(self, element: Element, block: Block, within: _Within) -> None:
         """Take what a subsystem holds, and join the ports of its rim to those inside."""
-        part, inner, another = _system_of(element, self.parts, within.parts[-1])
+        part, inner, another = self._system_of(element, within.parts[-1])
         if another and part in within.parts:
-            raise _fail(self.path, f"its subsystem '{block.name[:60]}' holds itself")
-        if len(within.names) > DEEPEST:
-            raise _fail(self.path, f"its subsystems are more than {DEEPEST} deep")
+            raise self.fail(f"its subsystem '{block.name[:60]}' holds itself")
+        if len(within.names) > MAX_SUBSYSTEMS:
+            raise self.fail(f"its subsystems are more than {MAX_SUBSYSTEMS} deep")
         if inner is None:
-            raise _fail(self.path, f"what its subsystem '{block.name[:60]}' holds is missing")
+            raise self.fail(f"what its subsystem '{block.name[:60]}' holds is missing")
         head = f"{block.sid}/"
         self.read(inner, _Within((*within.parts, part), head, (*within.names, block.name)))
         rims = [x for x in inner.findall("Block") if x.get("BlockType") == RIM]
@@ -195,7 +349,10 @@ class _Reading:
             " ".join(element.get("Name", "").split()) or f"block {sid}",
             kind,
             " ".join(_value(element, "SourceBlock").split()),
-            _mask(element),
+            {
+                str(child.get("Name", "")): (child.text or "").strip()
+                for child in element.findall("InstanceData/P")
+            },
             self._inside(element, part) if kind == "SubSystem" else (),
             _value(element, "Variant") == "on",
             within.names,
@@ -204,59 +361,38 @@ class _Reading:
 
     def _inside(self, element: Element, part: str) -> tuple[str, ...]:
         """What a subsystem holds, also in subsystems of its own; each part is gone through once."""
-        first = _system_of(element, self.parts, part)
-        if first[0] in self.parts_of and first[2]:
-            return self.parts_of[first[0]]
+        name, system, is_part = self._system_of(element, part)
+        if is_part and name in self.parts_of:
+            return self.parts_of[name]
         result: list[str] = []
-        visited = {first[0]}
-        waiting = [first[:2]]
+        visited = {name}
+        waiting = [(name, system)]
         while waiting:
             here, system = waiting.pop()
             for block in () if system is None else system.findall("Block"):
                 result.append(_value(block, "SourceBlock") or block.get("BlockType", ""))
-                there, inner, another = _system_of(block, self.parts, here)
+                there, inner, another = self._system_of(block, here)
                 if not (another and there in visited):
                     visited.add(there)
                     waiting.append((there, inner))
-        if first[2]:
-            self.parts_of[first[0]] = tuple(result)
+        if is_part:
+            self.parts_of[name] = tuple(result)
         return tuple(result)
+
+    def _system_of(self, element: Element, part: str) -> tuple[str, Element | None, bool]:
+        """The system of a subsystem's block, the part it is in, and whether that is another."""
+        system = element.find("System")
+        name = None if system is None else system.get("Ref")
+        if name is None:
+            return part, system, False
+        name = f"simulink/systems/{name}.xml"
+        return name, self.parts.get(name), True
 
     def _join(self, ports: list[str]) -> None:
         for port in ports:
             if port not in self.frames.above:
                 self.frames.add(port)
             self.frames.join(ports[0], port)
-
-
-def _fail(path: Path, text: str) -> SwelltreeError:
-    return error_in_file(f"Simulink model '{path}': {text}. Check the model in Simulink.")
-
-
-def _top_system(parts: dict[str, Element], path: Path) -> tuple[str, Element]:
-    """The system at the top, in a part of its own (newer files) or within the diagram."""
-    name = "simulink/systems/system_root.xml"
-    if name in parts and parts[name].tag == "System":
-        return name, parts[name]
-    name = "simulink/blockdiagram.xml"
-    diagram = parts.get(name)
-    for kind in ("Model", "Library"):
-        system = None if diagram is None else diagram.find(f"./{kind}/System")
-        if system is not None and system.find("Block") is not None:
-            return name, system
-    raise _fail(path, "it has no blocks at its top")
-
-
-def _system_of(
-    element: Element, parts: dict[str, Element], part: str
-) -> tuple[str, Element | None, bool]:
-    """The system of a subsystem's block, the part that it is in, and whether that is another."""
-    system = element.find("System")
-    name = None if system is None else system.get("Ref")
-    if name is None:
-        return part, system, False
-    name = f"simulink/systems/{name}.xml"
-    return name, parts.get(name), True
 
 
 def _value(element: Element, name: str) -> str:
@@ -269,22 +405,3 @@ def _value(element: Element, name: str) -> str:
 def _port_number(element: Element) -> int:
     text = _value(element, "Port") or "1"
     return int(text) if text.isdecimal() and len(text) < 7 else 0
-
-
-def _mask(element: Element) -> dict[str, str]:
-    """Values of a block's mask by name."""
-    return {
-        str(child.get("Name", "")): (child.text or "").strip()
-        for data in element.findall("InstanceData")
-        for child in data.findall("P")
-    }
-
-
-def _ports(line: Element) -> list[str]:
-    """All ports of a line with its branches, the source first."""
-    sources, ends = [], []
-    for element in line.iter():
-        if element.tag in ("Line", "Branch"):
-            sources += [_value(element, "Src")]
-            ends += [_value(element, "Dst")]
-    return [port for port in (*sources, *ends) if port]

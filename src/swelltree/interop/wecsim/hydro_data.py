@@ -17,8 +17,7 @@ import xarray as xr
 
 from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.values import NamedValues
-from swelltree.interop.wecsim.assignments import Assignments
-from swelltree.interop.wecsim.findings import Findings
+from swelltree.interop.wecsim.assignments import Assignments, Findings, path_of, plain_name
 
 SCALED = (
     *("added_mass", "radiation_damping", "hydrostatic_stiffness"),
@@ -68,18 +67,18 @@ def find_hydro(
         rho: density of the run [kg/m^3].
         findings: takes what is missing.
     """
-    requested = {n: path for n, body in bodies.items() if (path := _path_of(body, folder, instead))}
+    requested = {n: p for n, body in bodies.items() if (p := _data_path(body, folder, instead))}
     if not requested:
         return HydroData()
     paths = list(dict.fromkeys(requested.values()))
     absent = [path for path in paths if not os.path.exists(path)]
     for path in absent:
         n = next(n for n, named in requested.items() if named == path)
+        shown = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path
         findings.leave(
             bodies[n].place(),
-            f"the hydrodynamic data '{_as_named(path, folder)}' are not there. The case names "
-            "them; put them there and import again, because centres of mass and displaced masses "
-            "stand in them.",
+            f"the hydrodynamic data '{shown}' are not there. The case names them; put them there "
+            "and import again, because centres of mass and displaced masses stand in them.",
             missing=True,
         )
     if absent:
@@ -88,9 +87,8 @@ def find_hydro(
     return _chosen(requested, read, rho, bodies, findings)
 
 
-def _path_of(body: Assignments, folder: Path, instead: Path | None) -> Path | None:
-    """The file that a body names; None for a dry one."""
-    if body.number("nonHydro", 0.0):
+def _data_path(body: Assignments, folder: Path, instead: Path | None) -> Path | None:
+    if body.number("nonHydro"):
         return None
     first = body.item.arguments[0] if body.item.arguments else ""
     if isinstance(first, list) and first:  # several files, one for each state of the body
@@ -98,17 +96,8 @@ def _path_of(body: Assignments, folder: Path, instead: Path | None) -> Path | No
             "h5File", "data that change in the run have no counterpart; the first file is taken."
         )
         first = first[0]
-    name = first.strip() if isinstance(first, str) else ""
-    if not name or "\0" in name:
-        return None
-    return instead or folder / name.replace("\\", "/")
-
-
-def _as_named(path: Path, folder: Path) -> str:
-    try:
-        return path.relative_to(folder).as_posix()
-    except ValueError:
-        return str(path)
+    path = path_of(folder, first.strip() if isinstance(first, str) else "")
+    return path and (instead or path)
 
 
 class _Read(NamedTuple):
@@ -127,9 +116,8 @@ def _read(path: Path, rho: float) -> _Read:
     for density in (None, rho):
         for gaps in ("error", "drop"):
             try:
-                return _Read(
-                    read_hydro(path, rho=density, check=False, gaps=gaps), gaps, density is None
-                )
+                data = read_hydro(path, rho=density, check=False, gaps=gaps)
+                return _Read(data, gaps, density is None)
             except SwelltreeError as error:
                 first = first or error
     assert first is not None
@@ -146,50 +134,49 @@ def _chosen(
     """Bodies picked from the files that were read."""
     picks: dict[int, tuple[Path, str]] = {}
     for n, path in requested.items():
-        names = [str(name) for name in read[path].data["body"].values]
-        k = _number_in_file(bodies[n], n, len(names))
+        in_file = [str(name) for name in read[path].data["body"].values]
+        k = _number_in_file(bodies[n], n, len(in_file))
         if k is None:
             raise SwelltreeError(
                 f"{bodies[n].place()}: {bodies[n].label} is body {n} of '{path.name}', which has "
-                f"{len(names)}. Name a file that holds it."
+                f"{len(in_file)}. Name a file that holds it."
             )
-        picks[n] = (path, names[k - 1])
-    if len(set(picks.values())) < len(picks):
-        raise SwelltreeError(
-            f"{bodies[next(iter(picks))].file}: two bodies take the same body of the hydrodynamic "
-            "data. Give each its own."
-        )
-    names = _plain_names({n: name for n, (_, name) in picks.items()})
-    full = list(dict.fromkeys(path for path, _ in picks.values()))
+        if (path, in_file[k - 1]) in picks.values():
+            raise SwelltreeError(
+                f"{bodies[n].file}: two bodies take the same body of the hydrodynamic data. Give "
+                "each its own."
+            )
+        picks[n] = path, in_file[k - 1]
+    names: dict[int, str] = {}  # names that bodies can have, each once
+    for n, (_, name) in picks.items():
+        plain = plain_name(name) or f"body{n}"
+        names[n] = f"{plain}{n}" if plain in names.values() or plain == "world" else plain
+    full = list(read)
     first, _, direct = read[full[0]]
     order = [*names.values()]
+    scaled = abs(float(first["rho"]) / rho - 1.0) >= 1e-3
     same = (
         len(full) == 1
         and direct
+        and not scaled
         and [str(name) for name in first["body"].values] == order
-        and abs(float(first["rho"]) / rho - 1.0) < 1e-3
         and len(first["influenced_dof"]) == len(_rigid_dofs(first, order))
     )
     data = first
     if not same:
-        pieces = []
-        for path in full:
-            chosen = {name: names[n] for n, (p, name) in picks.items() if p == path}
-            pieces.append(_piece(read[path].data, chosen, rho))
-        data = pieces[0] if len(pieces) == 1 else _together(pieces)
-        findings.comment("hydro", "", _build_reason(full, first, rho))
-    gaps = max(read[path].gaps == "drop" for path in full)
+        data = _together(
+            [
+                _piece(part.data, {name: names[n] for n, (p, name) in picks.items() if p == q}, rho)
+                for q, part in read.items()
+            ]
+        )
+        files = ", ".join(f"'{path.name}'" for path in full)
+        how = f" and scaled from rho = {float(first['rho']):g} to {rho:g} kg/m^3" if scaled else ""
+        findings.comment("hydro", "", f"the data of {files}, with the bodies of this case{how}.")
+    gaps = any(part.gaps == "drop" for part in read.values())
     if gaps:
         findings.comment("hydro", "", "frequencies at which the data hold no numbers are dropped.")
     return HydroData(full[0], data, names, not same, "drop" if gaps and same else "error")
-
-
-def _build_reason(files: list[Path], first: xr.Dataset, rho: float) -> str:
-    """Why the case does not name the file of the script."""
-    names = ", ".join(f"'{path.name}'" for path in files)
-    scaled = abs(float(first["rho"]) / rho - 1.0) >= 1e-3
-    how = f" and scaled from rho = {float(first['rho']):g} to {rho:g} kg/m^3" if scaled else ""
-    return f"the data of {names}, with the bodies of this case{how}."
 
 
 def _number_in_file(body: Assignments, n: int, count: int) -> int | None:
@@ -200,23 +187,6 @@ def _number_in_file(body: Assignments, n: int, count: int) -> int | None:
     if count == 1:
         return 1
     return n if 1 <= n <= count else None
-
-
-def _plain_names(names: dict[int, str]) -> dict[int, str]:
-    """Names that bodies can have, each once."""
-    result: dict[int, str] = {}
-    for n, name in names.items():
-        plain = plain_name(name) or f"body{n}"
-        result[n] = f"{plain}{n}" if plain in result.values() or plain == "world" else plain
-    return result
-
-
-def plain_name(name: str) -> str:
-    """A name without the signs that have a meaning in labels."""
-    letters = "".join(c if c.isprintable() and c not in ".:" else "_" for c in name.strip())[:60]
-    while "__" in letters:
-        letters = letters.replace("__", "_")
-    return letters.strip()
 
 
 def _rigid_dofs(data: xr.Dataset, bodies: list[str]) -> list[str]:
@@ -243,6 +213,8 @@ def _piece(data: xr.Dataset, names: dict[str, str], rho: float) -> xr.Dataset:
 def _together(pieces: list[xr.Dataset]) -> xr.Dataset:
     """Datasets of different bodies as one without interaction."""
     first = pieces[0]
+    if len(pieces) == 1:
+        return first
     for other in pieces[1:]:
         for axis in ("omega", "wave_direction"):
             if axis in first.coords and not np.array_equal(first[axis], other.get(axis, np.nan)):
@@ -255,23 +227,22 @@ def _together(pieces: list[xr.Dataset]) -> xr.Dataset:
     for name in sorted(shared):
         parts = [piece[name] for piece in pieces]
         if "radiating_dof" in parts[0].dims:
-            columns = [
+            # no force between the bodies of different files
+            blocks = [
                 xr.concat(
-                    [part if k == j else _nothing(part, pieces[j]) for k, part in enumerate(parts)],
+                    [part if k == j else _zeros(part, pieces[j]) for k, part in enumerate(parts)],
                     "influenced_dof",
                 )
                 for j in range(len(parts))
             ]
-            built[name] = xr.concat(columns, "radiating_dof")
-        elif "influenced_dof" in parts[0].dims:
-            built[name] = xr.concat(parts, "influenced_dof")
-        else:
-            built[name] = xr.concat(parts, "body") if "body" in parts[0].dims else parts[0]
+            built[name] = xr.concat(blocks, "radiating_dof")
+            continue
+        axis = next((d for d in ("influenced_dof", "body") if d in parts[0].dims), None)
+        built[name] = parts[0] if axis is None else xr.concat(parts, axis)
     return xr.Dataset(built, attrs=first.attrs)
 
 
-def _nothing(part: xr.DataArray, other: xr.Dataset) -> xr.DataArray:
-    """Zeros between the DOFs of one dataset and the motions of another."""
+def _zeros(part: xr.DataArray, other: xr.Dataset) -> xr.DataArray:
     columns = other["radiating_dof"].values
     zero = part.isel(radiating_dof=[0] * len(columns)) * 0.0
     return zero.assign_coords(radiating_dof=columns)

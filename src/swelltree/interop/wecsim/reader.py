@@ -15,62 +15,17 @@ from swelltree.describe.errors import SwelltreeError, suggest
 from swelltree.describe.files.atomic import write_atomic
 from swelltree.describe.files.paths import plain_bytes, user_path
 from swelltree.describe.values import NamedValues
+from swelltree.interop.wecsim.assignments import Findings, Left, plain_name
 from swelltree.interop.wecsim.diagram import read_diagram
-from swelltree.interop.wecsim.findings import Findings, Left
-from swelltree.interop.wecsim.hydro_data import plain_name
-from swelltree.interop.wecsim.script.run import Script
-from swelltree.interop.wecsim.script.values import Value
+from swelltree.interop.wecsim.hydro_data import HydroData
+from swelltree.interop.wecsim.script import Script
 from swelltree.interop.wecsim.seas import variants_of
-from swelltree.interop.wecsim.translation import Translation, Translator
-
-# --- A case file with comments: the tables as TOML, and above each item what was chosen for it
-
-WIDTH = 96
-
-
-def case_text(tables: NamedValues, head: list[str], findings: Findings) -> str:
-    """The text of a case file.
-
-    Args:
-        tables: [system], [hydro] and [[studies]].
-        head: lines at the beginning.
-        findings: comments of items, and what was left out.
-    """
-    left = [f"- {item}" for item in findings.left]
-    lead = [*head, *(["", "Not translated:", *left] if left else [])]
-    blocks = to_text(tables).rstrip("\n").split("\n\n")
-    commented: set[tuple[str, str]] = set()
-    built = [_commented(lead)]
-    for block in blocks:
-        built.append("\n".join([*_comments_of(block, findings, commented), block]))
-    return "\n\n".join(built) + "\n"
-
-
-def _comments_of(block: str, findings: Findings, commented: set[tuple[str, str]]) -> list[str]:
-    """Comments that belong above a block of TOML: of its section the first time, of its item."""
-    first, _, rest = block.partition("\n")
-    section = first.strip("[]").removeprefix("system.")
-    name = rest.partition('name = "')[2].partition('"')[0]
-    rows: list[str] = []
-    for key in ((section, ""), (section, name)):
-        if key not in commented:
-            commented.add(key)
-            rows += findings.comments.get(key, [])
-    return [_commented(rows)] if rows else []
-
-
-def _commented(rows: list[str]) -> str:
-    """Rows as comments of TOML, wrapped."""
-    lines = []
-    for row in rows:
-        safe = "".join(c if c.isprintable() else " " for c in row)
-        wrapped = textwrap.wrap(safe, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
-        lines += [f"# {line}" for line in wrapped] or ["#"]
-    return "\n".join(lines)
-
+from swelltree.interop.wecsim.translation import Translator
+from swelltree.interop.wecsim.values import Value
 
 SCRIPT = "wecSimInputFile.m"
-LARGEST_SCRIPT = 2 * 2**20  # bytes
+MAX_SCRIPT = 2 * 2**20  # bytes
+WIDTH = 96  # of comments
 
 
 @dataclass(frozen=True)
@@ -100,7 +55,6 @@ class WecsimCase:
 
     @property
     def text(self) -> str:
-        """The first case file."""
         return next(iter(self.texts.values()))
 
     @property
@@ -173,47 +127,54 @@ def read_wecsim(
     if set(title) & set("/\\"):
         raise SwelltreeError(f"name '{title}' holds a slash. Give a plain name.")
     findings = Findings()
-    built: list[Translation] = []
+    tables: list[NamedValues] = []
+    records: dict[str, np.ndarray] = {}
+    found = HydroData()
     for variant in variants_of(script, path.parent, path.name, findings):
         other = script.changed(variant.settings)
-        settings = (diagram, path, place, title, instead, variant.seas, findings)
-        built.append(Translator(other, *settings).run())
-    result = WecsimCase(
-        title,
-        _texts(built, title, [path.name, diagram.path.name], findings),
-        tuple(findings.left),
-        place,
-        built[0].hydro.data if built[0].hydro.built else None,
-        {name: rows for part in built for name, rows in part.records.items()},
-    )
-    if built[0].hydro.file is None or built[0].hydro.data is not None:
-        _check(result)
-    return result
-
-
-def _texts(
-    built: list[Translation], title: str, sources: list[str], findings: Findings
-) -> dict[str, str]:
-    """Case files by name."""
+        translator = Translator(other, diagram, path, place, title, instead, findings)
+        tables += translator.run(variant.seas)
+        records |= translator.seas.records
+        found = translator.hydro
     head = [
-        f"Translated from WEC-Sim: {' and '.join(sources)}.",
+        f"Translated from WEC-Sim: {path.name} and {diagram.path.name}.",
         "Frames of bodies lie at the origin of the world while the bodies are at rest.",
     ]
-    tables = [table for part in built for table in part.variants]
-    names = [f"{title}_{k}.toml" for k in range(1, len(tables) + 1)]
-    names = [f"{title}.toml"] if len(tables) == 1 else names
-    return {
-        name: case_text(table, head, findings) for name, table in zip(names, tables, strict=True)
+    texts = {
+        f"{title}.toml" if len(tables) == 1 else f"{title}_{k}.toml": _text(table, head, findings)
+        for k, table in enumerate(tables, 1)
     }
+    if found.file is None or found.data is not None:
+        for file, text in texts.items():
+            try:
+                loads(text, file, place)
+            except SwelltreeError as error:
+                raise SwelltreeError(f"the translated case cannot be described: {error}") from None
+    data = found.data if found.built else None
+    return WecsimCase(title, texts, tuple(findings.left), place, data, records)
 
 
-def _check(result: WecsimCase) -> None:
-    """Check that the file written is a valid case; invalid values are reported now."""
-    for file, text in result.texts.items():
-        try:
-            loads(text, file, result.folder)
-        except SwelltreeError as error:
-            raise SwelltreeError(f"the translated case cannot be described: {error}") from None
+def _text(tables: NamedValues, head: list[str], findings: Findings) -> str:
+    """A case file as TOML, with what was chosen above each item."""
+    left = [f"- {item}" for item in findings.left]
+    built = [_commented([*head, *(["", "Not translated:", *left] if left else [])])]
+    comments = dict(findings.comments)
+    for block in to_text(tables).rstrip("\n").split("\n\n"):
+        first, _, rest = block.partition("\n")
+        section = first.strip("[]").removeprefix("system.")
+        name = rest.partition('name = "')[2].partition('"')[0]
+        rows = [*comments.pop((section, ""), ()), *comments.pop((section, name), ())]
+        built.append("\n".join([_commented(rows), block] if rows else [block]))
+    return "\n\n".join(built) + "\n"
+
+
+def _commented(rows: list[str]) -> str:
+    lines = []
+    for row in rows:
+        safe = "".join(c if c.isprintable() else " " for c in row)
+        wrapped = textwrap.wrap(safe, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+        lines += [f"# {line}" for line in wrapped] or ["#"]
+    return "\n".join(lines)
 
 
 def _script_path(path: Path) -> Path:
@@ -235,7 +196,7 @@ def _script_path(path: Path) -> Path:
 
 def _script_text(path: Path) -> str:
     size = path.stat().st_size
-    if size > LARGEST_SCRIPT:
+    if size > MAX_SCRIPT:
         raise SwelltreeError(
             f"'{path}' has {size / 2**20:.0f} MiB, more than an input script has. Check the file."
         )

@@ -1,82 +1,84 @@
-"""The words of WEC-Sim: how older versions called fields, and which of them only steer it.
+"""The words of a MATLAB script: numbers, names, texts and signs, each with its line.
 
-Fields are written with dots: "initial.displacement". A field that is neither read by the
-translation nor in `SILENT` is reported as not translated.
+Two signs need their neighbours: a quote closes a matrix (transposed) or opens a text, and a blank
+inside brackets may part two entries. The first is settled here, the second where words are carried
+out, which is why every word knows whether a blank stands before it.
 """
 
 from __future__ import annotations
 
-# names before version 5 and those of today
-OLD = {
-    "simu": {
-        "rampT": "rampTime",
-        "CITime": "cicEndTime",
-        "dtCITime": "cicDt",
-        "ssCalc": "stateSpace",
-        "g": "gravity",
-        "mcrCaseFile": "mcrMatFile",
-    },
-    "waves": {
-        "H": "height",
-        "T": "period",
-        "waveDir": "direction",
-        "waveSpread": "spread",
-        "spectrumDataFile": "spectrumFile",
-        "etaDataFile": "elevationFile",
-        "freqDisc": "bem.option",
-        "numFreq": "bem.count",
-        "freqRange": "bem.range",
-    },
-    "body": {
-        "momOfInertia": "inertia",
-        "cg": "centerGravity",
-        "cb": "centerBuoyancy",
-        "dispVol": "volume",
-        "viscDrag.cd": "quadDrag.cd",
-        "viscDrag.characteristicArea": "quadDrag.area",
-        "viscDrag.Drag": "quadDrag.drag",
-        "nhBody": "nonHydro",
-        "nlHydro": "nonlinearHydro",
-        "morrisonElement": "morisonElement",
-    },
-    "pto": {"k": "stiffness", "c": "damping"},
-    "mooring": {"ref": "location", "matrix.k": "matrix.stiffness", "matrix.c": "matrix.damping"},
-}
-for _name in ("body", "constraint", "pto", "mooring", "cable"):
-    OLD.setdefault(_name, {}).update(
-        {
-            "loc": "location",
-            "initDisp.initLinDisp": "initial.displacement",
-            "initDisp.initAngularDispAxis": "initial.axis",
-            "initDisp.initAngularDispAngle": "initial.angle",
-        }
-    )
+import re
+from typing import NamedTuple
 
-# they steer the solver, the screen and the files of WEC-Sim, and change no physics here
-SILENT = {
-    "simu": (
-        *(
-            "simMechanicsFile",
-            "mode",
-            "explorer",
-            "solver",
-            "dtMax",
-            "domainSize",
-            "cicEndTime",
-            "cicDt",
-        ),
-        *("stateSpace", "paraview", "outputDir", "outputtxt", "saveStructure", "saveText"),
-        *("saveWorkspace", "reloadHydroData", "reloadH5Data", "pressureDis", "pressure"),
-        *("numIntMidTimeSteps", "adjMassFactor", "adjMassWeightFun", "rateTransition"),
-        *("autoRateTranBlk", "zeroCross", "zeroCrossCont", "nonlinearDt", "dtFeNonlin"),
-        *("morisonDt", "dtME", "animation", "logFile", "saveMat", "caseDir"),
-        *("mcrMatFile", "mcrExcelFile"),
-    ),
-    "waves": ("marker", "viz", "markerLoc", "markerSize", "markerStyle"),
-    "body": ("viz", "paraview", "adjMassFactor", "bodyparaview", "geometryFile"),
-    "constraint": ("extension",),
-    "pto": ("extension",),
-    "mooring": ("moorDyn", "moorDynLines", "moorDynNodes", "initial"),
-    "cable": ("viz", "paraview"),
-}
-NAMES = ("simu", "waves", "body", "constraint", "pto", "mooring", "cable", "ptoSim", "controller")
+MAX_WORDS = 200_000
+CLOSES = {"(": ")", "[": "]", "{": "}"}
+# the point of 2.*x belongs to the product
+WORD = re.compile(
+    r"""(?P<number>(?:\d+(?:\.(?![*/\\^'])\d*)?|\.\d+)(?:[eEdD][+-]?\d+)?)
+    |(?P<name>[A-Za-z]\w*)
+    |(?P<sign>\.\^'|[=~!<>]=|&&|\|\||\.[*/\\^']|[-+*/\\^<>=&|~!@?()\[\]{},;:.'])""",
+    re.ASCII | re.VERBOSE,
+)
+TEXTS = {quote: re.compile(f"{quote}((?:[^{quote}]|{quote}{quote})*+){quote}") for quote in "'\""}
+
+
+class Word(NamedTuple):
+    """One word: number, name, text, sign, line (its end), end (of the script) or bad."""
+
+    kind: str
+    text: str
+    line: int
+    blank: bool  # before it
+
+
+def words_of(text: str, first: int = 1) -> list[Word]:
+    """All words of a script; anything else comes as one of the kind bad."""
+    result: list[Word] = []
+    stack: list[str] = []  # open brackets
+    hidden = 0  # depth of block comments
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    joined = False  # by ... with the line before
+    for k, line in enumerate(lines, first):
+        if line.strip() == "%{":
+            hidden += 1
+        elif line.strip() == "%}" and hidden:
+            hidden -= 1
+        elif not hidden:
+            joined = _cut(line, k, result, stack, joined)
+        if not joined:
+            result.append(Word("line", "\n", k, True))
+    return [*result[:MAX_WORDS], Word("end", "", len(lines), True)]
+
+
+def _cut(line: str, k: int, result: list[Word], stack: list[str], blank: bool) -> bool:
+    """Add the words of one line; true where it goes on in the next."""
+    at = 0
+    while at < len(line):
+        char = line[at]
+        if char in " \t\f\v\xa0":
+            blank, at = True, at + 1
+            continue
+        if char == "%" or line.startswith("...", at):
+            return char != "%"
+        if char == '"' or (char == "'" and not _transposes(result, stack, blank)):
+            match = TEXTS[char].match(line, at)
+            kind, text = ("text", match[1].replace(2 * char, char)) if match else ("bad", line[at:])
+        else:
+            match = WORD.match(line, at)
+            kind, text = (str(match.lastgroup), match[0]) if match else ("bad", char)
+        result.append(Word(kind, text, k, blank))
+        if kind == "sign" and text in CLOSES:
+            stack.append(text)
+        elif kind == "sign" and text in ")]}" and stack:
+            stack.pop()
+        at, blank = match.end() if match else at + len(text), False
+    return False
+
+
+def _transposes(result: list[Word], stack: list[str], blank: bool) -> bool:
+    if not result or (blank and stack and stack[-1] in "[{"):
+        return False
+    kind, text, *_ = result[-1]
+    if kind == "sign":
+        return text in (")", "]", "}", "'", ".'")
+    return kind in ("number", "name", "text")

@@ -67,7 +67,7 @@ def with_described(model: Model, values: dict[str, Array]) -> Model:
     assert described.again is not None
     new = described.again(with_numbers(system, plain))
     new.described.keep(new)
-    model = _merged(model, described.compiled, new, plain)
+    model = merged(model, described.compiled, new, plain)
     return _with_traced(model, traced) if traced else model
 
 
@@ -85,12 +85,12 @@ def _tuple(rows: Tree) -> Tree:
     return tuple(_tuple(row) for row in rows) if isinstance(rows, list) else rows
 
 
-def _merged(model: Model, base: Model, new: Model, paths: Iterable[str]) -> Model:
+def merged(model: Model, base: Model, new: Model, paths: Iterable[str]) -> Model:
     """The model with those entries replaced in which the new compilation differs from the base."""
     ours, form = flatten(model)
     old, before = flatten(base)
     changed, after = flatten(new)
-    _check_same(paths, old, before, changed, after)
+    check_same(paths, old, before, changed, after)
     if form != before:
         raise SwelltreeError(
             "the model was changed after compilation (waves, locked DOFs), so parameters of its "
@@ -111,7 +111,7 @@ def _taken(ours: Array, old: Array, new: Array) -> Array:
     return xp.where(np.asarray(old) != np.asarray(new), new, ours)
 
 
-def _check_same(
+def check_same(
     paths: Iterable[str], old: list[Array], before: TreeDef, new: list[Array], after: TreeDef
 ) -> None:
     """Reject what changes more than numbers."""
@@ -158,7 +158,7 @@ def _with_traced(model: Model, values: dict[str, Array]) -> Model:
 
     def entries(x: np.ndarray) -> np.ndarray:
         leaves, form = flatten(compiled(x))
-        _check_same(values, fed.leaves, fed.form, leaves, form)
+        check_same(values, fed.leaves, fed.form, leaves, form)
         pairs = zip(leaves, fed.masks, strict=True)
         return np.concatenate([np.zeros(0), *(np.asarray(a, float)[m] for a, m in pairs)])
 
@@ -204,15 +204,13 @@ def _fed(base: Model, probes: list[Model], paths: Iterable[str]) -> _Fed:
     masks = [np.zeros(np.shape(leaf), dtype=bool) for leaf in old]
     for probe in probes:
         new, other = flatten(probe)
-        _check_same(paths, old, form, new, other)
+        check_same(paths, old, form, new, other)
         pairs = zip(masks, old, new, strict=True)
         masks = [m | (np.asarray(a) != np.asarray(b)) for m, a, b in pairs]
     return _Fed(old, form, masks)
 
 
-def _difference(
-    function: Callable[[np.ndarray], np.ndarray], x: np.ndarray, h: np.ndarray
-) -> Array:
+def difference(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray, h: np.ndarray) -> Array:
     """Change of a function per step h, from the side that the description allows."""
     unsupported_reason = None
     here = function(x)  # taken off first, so that what does not change has no rounding
@@ -234,7 +232,7 @@ def _called(function: Callable[[np.ndarray], np.ndarray], count: int, x: Array) 
         columns = []
         for i, size in enumerate(_scale(x)):
             h = STEP * size * (np.arange(x.size) == i)
-            columns.append(_difference(function, x, h) / (STEP * size))
+            columns.append(difference(function, x, h) / (STEP * size))
         return np.stack(columns, axis=1)
 
     @jax.custom_jvp

@@ -108,7 +108,7 @@ def _changed(holder: Tree, part: str | int, value: Tree) -> Tree:
 
 def get_value(model: Model, name: str) -> Array:
     """The number or vector of that name, or of that path of the description."""
-    if _is_described(model, name):
+    if is_described(model, name):
         return described_value(model, name)
     derived = _derived(model, name)
     if derived is not None:
@@ -121,7 +121,7 @@ def get_value(model: Model, name: str) -> Array:
 
 def set_values(model: Model, values: dict[str, Array]) -> Model:
     """Model with the named numbers replaced."""
-    paths = {name: value for name, value in values.items() if _is_described(model, name)}
+    paths = {name: value for name, value in values.items() if is_described(model, name)}
     values = {name: value for name, value in values.items() if name not in paths}
     model = with_described(model, paths) if paths else model
     for name, value in values.items():
@@ -166,11 +166,11 @@ def _check_value(model: Model, name: str, value: Array, before: Array) -> None:
     for described in (*system.forces, *system.ptos):
         if described.name == item and isinstance(getattr(described, quantity, ""), float | None):
             described.replace(**{quantity: float(value)})
-    if quantity in ("mass", "volume") and value < 0.0:
+    if quantity in ("mass", "volume", "damping") and value < 0.0:
         raise SwelltreeError(f"'{name}': {float(value):g} is negative. Give zero or more.")
 
 
-def _is_described(model: Model, name: str) -> bool:
+def is_described(model: Model, name: str) -> bool:
     """Is it a path of the case file? An item that has the name of a table goes before."""
     return is_path(name) and name.partition(".")[0] not in _places(model)
 

@@ -9,9 +9,9 @@ import numpy as np
 from swelltree.describe import System
 from swelltree.mooring.catenary.build import Laid, lay
 from swelltree.mooring.catenary.catenary_ends import Ends, ends, rows_of
-from swelltree.mooring.catenary.catenary_shape import points_along
 from swelltree.mooring.catenary.catenary_stiffness import inside
 from swelltree.mooring.catenary.junctions import joined, rest_of_junctions
+from swelltree.mooring.catenary.lines import points_along
 from swelltree.mooring.network import Network, Piece
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from swelltree.describe.mooring.line import LineEnd
 
 
+HIGH = 0.01  # m above the water and the described place: a junction that catenaries let rise
 CLAMP_LENGTH = 1.0  # m, from an end to the point that holds a clamped direction
 
 
@@ -105,6 +107,12 @@ def _check_slow(system: System, network: Network) -> None:
             )
 
 
+def _held(piece: Piece) -> Piece:
+    """The piece with its junctions held where they are described."""
+    fixed = [replace(x, kind="fixed") if x.kind == "junction" else x for x in (piece.A, piece.B)]
+    return replace(piece, A=fixed[0], B=fixed[1])
+
+
 def _at_rest(system: System, network: Network, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Equilibrium nodes of all pieces (line, node, 3), junctions, tensions; idle nodes are at A."""
 
@@ -115,7 +123,12 @@ def _at_rest(system: System, network: Network, n: int) -> tuple[np.ndarray, np.n
     b = np.array([place(p.B, p.line.B) for p in network.pieces])
     with np.errstate(all="ignore"):
         result = static_network(system, network, a, b)
-    y = np.asarray(result.junctions, float).reshape(-1, 3)
+        y = np.asarray(result.junctions, float).reshape(-1, 3)
+        described = np.array([knot.position for knot in network.junctions]).reshape(-1, 3)
+        # catenaries keep their weight in water: what floats rises above it
+        if (y[:, 2] > np.maximum(described[:, 2], 0.0) + HIGH).any():
+            y, pieces = described, [_held(piece) for piece in network.pieces]
+            result = static_network(system, Network(tuple(pieces), ()), a, b)
     shapes, tensions = [], []
     for piece, shape in zip(network.pieces, result.shapes, strict=True):
         nodes, pull = np.asarray(shape.position, float), np.asarray(shape.tension, float)

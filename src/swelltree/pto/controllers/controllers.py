@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
-from swelltree.jit import Array, Numbers, namespace, pytree
+from swelltree.jit import Array, Numbers, jax, jnp, namespace, pytree
 from swelltree.model.capabilities import (
     ChecksStep,
     CommandsStrokes,
@@ -21,7 +21,8 @@ from swelltree.model.capabilities import (
 )
 from swelltree.model.effect import Coordinate, Instant, LinearForm, Loads
 from swelltree.model.internal_state import InternalState
-from swelltree.model.model import Model
+from swelltree.model.model import Model, Pose
+from swelltree.multibody.kinematics import Motion, displacement, heading_axes
 from swelltree.pto.actuators.actuators import stroke
 from swelltree.pto.actuators.forces import stroke_forces
 from swelltree.pto.controllers.law_checks import LawQuery, plain_values, where_of
@@ -32,12 +33,47 @@ if TYPE_CHECKING:
     from swelltree.waves.sea import RealisedSea
 
 
+STEP = 1e-6  # of the size of the argument, at least of one
+
+
+def called_back(
+    function: Callable[[Array, Array], np.ndarray], count: int, t: Array, y: Array
+) -> Array:
+    """Values (count,) of a plain function of a number and a vector, derivatives by differences."""
+    shape = jax.ShapeDtypeStruct((count,), float)
+    jacobian = jax.ShapeDtypeStruct((count, 1 + y.shape[0]), float)
+
+    def differences(t: Array, y: Array) -> np.ndarray:
+        x = np.concatenate([np.reshape(t, 1), y])
+        columns = []
+        for i, size in enumerate(np.maximum(np.abs(x), 1.0)):
+            step = np.zeros_like(x)
+            step[i] = STEP * size
+            high, low = x + step, x - step
+            rise = function(high[0], high[1:]) - function(low[0], low[1:])
+            columns.append(rise / (2.0 * STEP * size))
+        return np.stack(columns, axis=1)
+
+    @jax.custom_jvp
+    def call(t: Array, y: Array) -> Array:
+        return jax.pure_callback(function, shape, t, y, vmap_method="sequential")
+
+    @call.defjvp
+    def slope(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
+        t, y = primals
+        J = jax.pure_callback(differences, jacobian, t, y, vmap_method="sequential")
+        return call(t, y), J @ jnp.concatenate([jnp.reshape(tangents[0], 1), tangents[1]])
+
+    return call(jnp.asarray(t, float), y)
+
+
 @pytree("law", "measures", "drives", "name", "states", "surfaces", "n_surfaces", "ramps", "preview")
 class CompiledController:
     """A control law with what it measures and what it drives.
 
     measures: (quantity, index, is_rate); the quantities are coordinate (of a joint), body (index
-    6 i + k), and length, stroke and force of the elements on strokes, by their number.
+    6 i + k; its displacement from `zero`), and length, stroke and force of the elements on strokes,
+    by their number.
     drives: numbers of elements on strokes.
     """
 
@@ -54,6 +90,7 @@ class CompiledController:
     ramps: bool = False  # u goes on linearly between samples: the law gives u, its slope, states
     preview: Callable[[RealisedSea | None], np.ndarray] | None = None  # numbers of its sea
     data: Array | None = None  # those of the sea of the run
+    zero: Pose | None = None  # of all bodies as described, where one is measured
 
     @property
     def held(self) -> int:
@@ -166,7 +203,6 @@ class PlainLaw:
     def __call__(self, t: Array, y: Array) -> Array:
         if namespace(t, y) is np:
             return self.values(t, y)
-        from swelltree.pto.controllers.callbacks import called_back
 
         return called_back(self.called, self.count, t, y)
 
@@ -282,7 +318,11 @@ class Controllers(
         values = []
         for controller, x in zip(self.controllers, self.parts(now.internal), strict=True):
             if controller.sample_time is not None:
-                values.append((controller.sample_time * x[-1] - now.t)[None])
+                due = controller.sample_time * x[-1]
+                xp = namespace(due, now.t)
+                # a product that is fused with the difference is not rounded: it may lie behind due
+                left = xp.where(now.t >= due, xp.minimum(due - now.t, 0.0), due - now.t)
+                values.append(left[None])
             elif controller.surfaces is not None:
                 requested = requested_from(model, now, controller, x)
                 xp = namespace(requested)
@@ -370,8 +410,7 @@ def measured(model: Model, now: Instant, controller: CompiledController) -> Arra
         if quantity == "coordinate":
             values.append((motion.rate if is_rate else motion.coordinate)[index])
         elif quantity == "body":
-            row = motion.v if is_rate else motion.pose.p
-            values.append(row[index // 6, index % 6])
+            values.append(_of_body(controller, motion, index // 6, is_rate)[index % 6])
         elif quantity == "force":
             values.append(_forces(model, now, controller)[index])
         else:
@@ -380,6 +419,17 @@ def measured(model: Model, now: Instant, controller: CompiledController) -> Arra
             values.append(strokes[1 if is_rate else 0][index] + zero)
     values += list(controller.gains)
     return xp.stack(values) if values else xp.zeros(0)
+
+
+def _of_body(controller: CompiledController, motion: Motion, i: int, is_rate: bool) -> Array:
+    """Displacement of a body from where it is described, or its velocity, in heading axes (6,)."""
+    assert controller.zero is not None
+    one = slice(i, i + 1)
+    zero = Pose(controller.zero.p[one], controller.zero.R[one])
+    if not is_rate:
+        return displacement(zero, motion.pose.p[one], motion.pose.R[one])[0]
+    v = motion.v[i].reshape(2, 3)
+    return (v @ heading_axes(zero.R)[0]).reshape(6)
 
 
 def _forces(model: Model, now: Instant, controller: CompiledController) -> Array:

@@ -32,7 +32,6 @@ class Frames:
         self._first = self._energy()
 
     def add(self, name: str) -> None:
-        """Show one more channel."""
         if not isinstance(self.run[name], float):
             raise SwelltreeError(f"trace '{name}' is more than one number. Name one of them.")
         if name not in self.traces:

@@ -59,18 +59,15 @@ class Running:
         self._thread = threading.Thread(target=self._loop, daemon=True)
 
     def start(self) -> None:
-        """Begin to step."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End the thread."""
         self._ends.set()
         self._woken.set()
         self._thread.join()
 
     @property
     def alive(self) -> bool:
-        """Does it still step?"""
         return self._thread.is_alive()
 
     def join(self, seconds: float) -> None:

@@ -40,13 +40,9 @@ PATIENCE = 10.0  # s that a browser may take to ask
 class Page(Protocol):
     """What is used of a page that looks on."""
 
-    def send(self, message: NamedValues) -> None:
-        """Give it a message."""
-        ...
+    def send(self, message: NamedValues) -> None: ...
 
-    def close(self) -> None:
-        """End its connection."""
-        ...
+    def close(self) -> None: ...
 
 
 class Server:
@@ -77,12 +73,10 @@ class Server:
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """Names of this server."""
         return f"{HOST}:{self.port}", f"localhost:{self.port}"
 
     @property
     def path(self) -> str:
-        """Of the page, with the token."""
         return self._path
 
     def _serve(self, ready: threading.Event) -> None:
@@ -114,16 +108,13 @@ class Server:
             page.send(self._last | {"anew": True})
 
     def left(self, page: Page) -> None:
-        """A page is gone."""
         self._pages.discard(page)
 
     @property
     def watched(self) -> int:
-        """Pages that look on."""
         return len(self._pages)
 
     def close(self) -> None:
-        """Stop serving."""
 
         async def end() -> None:
             self._server.stop()
@@ -141,7 +132,6 @@ class Bounded(tornado.httpserver.HTTPServer):
     """A server with so many connections and no more, beside the sockets of pages."""
 
     def handle_stream(self, stream: tornado.iostream.IOStream, address: tuple) -> None:
-        """Take a connection, or end it."""
         if len(self._connections) >= MAX_CONNECTIONS:
             stream.close()
             return
@@ -168,7 +158,6 @@ class Allowance:
 def _application(
     server: Server, text: str, ask: Callable[[object], None]
 ) -> tornado.web.Application:
-    """The two things that are served."""
     content = text.encode()
     sockets = " ".join(f"ws://{host}" for host in server.hosts)
     rule = (

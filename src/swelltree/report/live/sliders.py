@@ -53,7 +53,6 @@ class Slider:
     unit: str = ""
 
     def as_text(self) -> NamedValues:
-        """For the page."""
         return asdict(self)
 
     def checked(self, value: object) -> float:
@@ -199,7 +198,6 @@ def _value_at(run: SteppedRun, path: str) -> object:
 
 
 def _split(name: str) -> tuple[str, tuple[int, ...]]:
-    """Path and place of a name."""
     found = PLACE.fullmatch(name)
     if found is None:
         return name, ()

@@ -6,9 +6,7 @@ the user.
 """
 
 from swelltree.report.plots.frequency import hydro, matrix, rao, spectrum
-from swelltree.report.plots.operability import operability
-from swelltree.report.plots.overview import energy, motion, sea
-from swelltree.report.plots.ranges import line_ranges
+from swelltree.report.plots.overview import energy, line_ranges, motion, operability, sea
 from swelltree.report.plots.shapes import free_surface, line_profile, mode, topology
 from swelltree.report.plots.style import to_png, write_figure
 from swelltree.report.plots.time import forces, phase, timeseries

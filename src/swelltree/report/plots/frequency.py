@@ -124,7 +124,6 @@ def _rao_panels(dataset: xr.Dataset) -> list[Panel]:
 
 
 def _moving(curves: Iterable[tuple[str, np.ndarray]]) -> list[tuple[str, np.ndarray]]:
-    """Curves that differ from zero."""
     return [(label, y) for label, y in curves if np.nanmax(np.abs(y), initial=0.0) > STILL]
 
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from swelltree.describe.errors import SwelltreeError, suggest
 from swelltree.report.channels import energy_terms
 from swelltree.report.plots.style import (
     INK,
+    SOFT,
     below,
     color,
     figure,
@@ -17,15 +19,122 @@ from swelltree.report.plots.style import (
     legend,
     no_tiny_range,
     plain,
+    short,
     style,
 )
-from swelltree.report.units import prefixed
+from swelltree.report.units import prefixed, readable
 from swelltree.results.displacement import motion_name, unwrapped
 from swelltree.results.energy import energy_scale
+from swelltree.results.line_ranges import line_ranges as ranges_of
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
+
+
+GOOD, NEAR, BAD, NONE = "#cfe8d5", "#f7e7b5", "#f2c4bd", "#c9ced3"
+CLOSE = 0.85  # of a limit: less is well within it
+
+
+def operability(dataset: xr.Dataset) -> Figure:
+    """Cells of two conditions: the part of the limits that is used, and by what.
+
+    Green is within all limits, yellow near one, red beyond; grey has no result.
+
+    Args:
+        dataset: from `swelltree.operability`, over two conditions; of more, choose with `.sel`.
+    """
+    if "utilisation" not in dataset:
+        raise SwelltreeError("plot.operability: this is not a result of operability(...).")
+    use = dataset["utilisation"]
+    if use.ndim != 2:
+        raise SwelltreeError(
+            f"plot.operability: the table has {use.ndim} conditions. Choose two with .sel(...)."
+        )
+    rows, columns = (str(name) for name in use.dims)
+    values, names = use.values, dataset["governing"].values
+    height, width = values.shape
+    fig, axes = figure(1, 1, 2.2 + 1.5 * width, 1.4 + 0.75 * height)
+    ax = axes[0, 0]
+    ax.grid(False)
+    for (i, j), part in np.ndenumerate(values):
+        shade = BAD if part > 1.0 else NEAR if part > CLOSE else GOOD
+        if not np.isfinite(part):
+            shade = NONE  # no result: neither good nor bad
+        ax.fill_between((j - 0.5, j + 0.5), i - 0.5, i + 0.5, color=shade, linewidth=0)
+        text = f"{part:.2f}" if np.isfinite(part) else "failed"
+        ax.text(j, i + 0.08, text, ha="center", va="bottom", fontsize=11, color=INK)
+        label = short(str(names[i, j]).replace("_", " "), 22)
+        ax.text(j, i - 0.08, label, ha="center", va="top", fontsize=7.5, color=SOFT)
+    for k in range(1, width):
+        ax.axvline(k - 0.5, color="white", linewidth=2)
+    for k in range(1, height):
+        ax.axhline(k - 0.5, color="white", linewidth=2)
+    ax.set_xlim(-0.5, width - 0.5)
+    ax.set_ylim(-0.5, height - 0.5)
+    ax.set_xticks(range(width), [f"{x:g}" for x in use[columns].values])
+    ax.set_yticks(range(height), [f"{x:g}" for x in use[rows].values])
+    below(ax, _axis(use, columns))
+    ax.set_ylabel(_axis(use, rows), fontsize=8.5, color=INK)
+    heading(
+        ax,
+        "Part of the limits that is used",
+        str(dataset.attrs.get("limits", "")).replace("_", " "),
+    )
+    return fig
+
+
+def _axis(use: xr.DataArray, name: str) -> str:
+    unit = use[name].attrs.get("units", "")
+    return f"{name} [{unit}]" if unit else name
+
+
+TITLES = {
+    "line_tension": "Tension",
+    "line_node_tension": "Tension",
+    "line_curvature": "Curvature",
+    "line_bending_moment": "Bending moment",
+    "line_clearance": "Clearance above the seabed",
+}
+
+
+def line_ranges(dataset: xr.Dataset, line: str | None = None, start: float | None = None) -> Figure:
+    """Min, mean and max along a line over a run: tension, curvature, bending moment, clearance.
+
+    Args:
+        dataset: a result in time with lines.
+        line: its name; the first if not given.
+        start: time from which samples count [s]; the ramp of the sea is left out by default.
+    """
+    found = ranges_of(dataset, start)
+    names = [str(name) for name in found["line"].values]
+    chosen = names[0] if line is None else line
+    if chosen not in names:
+        raise SwelltreeError(f"line '{chosen}' is not in the result.{suggest(chosen, names)}")
+    some = found.sel(line=chosen)
+    # a line without bending stiffness has no moment to show
+    shown = [name for name in TITLES if name in some and np.nan_to_num(some[name].values).any()]
+    fig, axes = figure(len(shown), 1, 8.6, 0.6 + 2.0 * len(shown))
+    for ax, name in zip(axes[:, 0], shown, strict=True):
+        values = some[name]
+        where = "segment_distance" if "line_segment" in values.dims else "node_distance"
+        low, mean, high = (values.sel(statistic=s).values for s in ("min", "mean", "max"))
+        used = np.isfinite(mean)
+        unit, factor = readable(str(values.attrs.get("units", "")))
+        unit, scale = prefixed(unit, factor * float(np.nanmax(np.abs(high), initial=0.0)))
+        low, mean, high = (scale * factor * x[used] for x in (low, mean, high))
+        along = some[where].values[used]
+        ax.fill_between(along, low, high, color="#d8e0e6", linewidth=0)
+        ax.plot(along, high, color=color(3), linewidth=1.4, label="max")
+        ax.plot(along, mean, color=color(0), linewidth=1.8, label="mean")
+        ax.plot(along, low, color=color(2), linewidth=1.4, label="min")
+        title = TITLES[name] if ax is not axes[0, 0] else f"{TITLES[name]} along {chosen}"
+        heading(ax, title, unit)
+        no_tiny_range(ax)
+    legend(axes[0, 0], 3, columns=3)
+    below(axes[-1, 0], "distance from end A along the line [m]")
+    return fig
+
 
 MOST_LINES = 12
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from swelltree.describe.errors import Finding
+from swelltree.hydro.data.relations import is_tail_known
 from swelltree.hydro.froude_krylov.hulls import Hulls
 from swelltree.hydro.linear.build import moving_dofs
 from swelltree.hydro.linear.data import LEFT_OUT, NEGLIGIBLE
@@ -27,6 +28,8 @@ from swelltree.waves.gridded import GridWaves
 from swelltree.waves.sea import AnySea, RealisedSea
 
 DECAYED = 0.05  # of the largest damping: what may be left at the end of the data
+MUCH = 0.2  # of it: what is more is a warning where nothing is known of the tail
+CUT_OFF = 0.5  # of it: so much at the end of the data is reported before every run
 LIGHT = 0.05  # of critical damping: less resonates strongly
 TILT = np.radians(15.0)  # linear hydrostatics are good to a few per cent up to here
 YAW = np.radians(20.0)
@@ -97,20 +100,30 @@ def damping_decayed(model: Model, limit: float = DECAYED) -> Iterator[Finding]:
     table = hydro_table(model)
     if table is None or radiation_memory(model) is None:
         return
-    damping = np.diagonal(np.asarray(table.radiation_damping), axis1=1, axis2=2)
+    omega, A, B = (np.asarray(x) for x in (table.omega, table.added_mass, table.radiation_damping))
+    damping = np.diagonal(B, axis1=1, axis2=2)
     largest = damping.max(axis=0)
     # only what the joints let move
     matters = (largest > 1e-6 * largest.max(initial=0.0)) & moving_dofs(model)
     left = np.where(matters, damping[-1] / np.where(matters, largest, 1.0), 0.0)
     if left.max(initial=0.0) > limit:
-        k = int(left.argmax())
+        # a tail that the added mass at infinite frequency confirms is carried on as it is
+        known = is_tail_known(omega, A, B, np.asarray(table.added_mass_inf)) & (left <= CUT_OFF)
+        lost = np.where(known, 0.0, left)
+        sure = lost.max() <= max(limit, MUCH)
+        k = int((left if sure else lost).argmax())
         yield Finding(
-            "warning",
+            "note" if sure else "warning",
             "kernel",
             f"the radiation damping of {model.layout.bodies[k // 6]} {DOFS[k % 6]} is still "
             f"{100 * left[k]:.2g} % of its largest where the data end at "
-            f"{float(table.omega[-1]):.3g} rad/s, so the memory is wrong at short times. "
-            "Compute higher frequencies.",
+            f"{float(table.omega[-1]):.3g} rad/s, so the memory at short times relies on an "
+            "assumed decay "
+            + (
+                "that the added mass at infinite frequency confirms."
+                if known[k]
+                else "that nothing confirms. Compute higher frequencies."
+            ),
             {"left": float(left[k])},
         )
 

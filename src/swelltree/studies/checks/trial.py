@@ -18,13 +18,14 @@ from swelltree.describe.values import NamedValues
 from swelltree.integrate.solution import Code
 from swelltree.model.model import Model
 from swelltree.multibody.kinematics import Pose
-from swelltree.studies.seas import realised
+from swelltree.studies.seas import realised, records_of
 from swelltree.studies.time.complementarity.start import to_rest
 from swelltree.studies.time.complementarity.stepper import TwoStepStepper, two_step_stepper
 from swelltree.studies.time.simulate import simulate
 from swelltree.studies.time.task import read_task
 from swelltree.studies.time.winch_findings import validate_winch_commands
 from swelltree.waves.airy import Components
+from swelltree.waves.measured import last_time
 from swelltree.waves.sea import AnySea
 
 TRIAL = 4  # wave periods of the trial run
@@ -38,6 +39,11 @@ def wave_period(model: Model, sea: AnySea | None, case: int | str) -> float:
     return 10.0
 
 
+def _length(period: float, sea: AnySea | None) -> float:
+    """Duration of the trial run, which a record must hold [s]."""
+    return min([TRIAL * period, *(end for x in records_of(sea) if (end := last_time(x)) > 0.0)])
+
+
 def trial_run(
     model: Model,
     sea: AnySea | None,
@@ -47,7 +53,7 @@ def trial_run(
 ) -> list[Finding]:
     """Run a little twice: the first call compiles, the second shows the speed."""
     period = wave_period(model, sea, case)
-    length = TRIAL * period
+    length = _length(period, sea)
     began = time.perf_counter()
     options: NamedValues = {"formulation": formulation, "case": case, "progress": False}
     try:
@@ -80,7 +86,7 @@ class TrialOnLines:
         self, model: Model, sea: AnySea | None, formulation: str | None, case: int | str
     ) -> None:
         self.period = wave_period(model, sea, case)
-        self.length = TRIAL * self.period
+        self.length = _length(self.period, sea)
         self.refused: SwelltreeError | None = None
         try:
             self.stepper = self._stepper(model, sea, formulation, case)

@@ -44,6 +44,7 @@ from swelltree.studies.control.search import (
     spread_scale,
 )
 from swelltree.studies.control.series import Response, values_at
+from swelltree.studies.linear.frequency_modes import HEADING
 from swelltree.studies.linear.linear_model import (
     LinearModel,
     find_nonlinearity,
@@ -140,7 +141,7 @@ def control_dataset(
             ("body_harmonic", "body", "dof"),
             bodies,
             about
-            | {"units": "m, rad", "long_name": "displacement from rest", "frame": "world axes"},
+            | {"units": "m, rad", "long_name": "displacement from equilibrium", "frame": HEADING},
         ),
         "passive_damping": (
             "pto",

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
+from swelltree.hydro.linear.frame import columns_in_axes
 from swelltree.hydro.linear.hydro import without_table
 from swelltree.integrate.fourier import from_complex
 from swelltree.jit import Tree, jnp, point_program
@@ -44,6 +45,7 @@ class Port:
     inverse: np.ndarray  # (N, n, n) D^-1
     rows: np.ndarray  # (p, n) strokes per free direction
     to_bodies: np.ndarray  # (6N, n)
+    heading: np.ndarray | None  # (N,) yaw of the bodies at the equilibrium [rad]
     compliance: np.ndarray  # (p, p) mean stroke per mean u
     rest_stroke: np.ndarray  # (p,) at rest
     rest_force: np.ndarray  # (p,) F at rest
@@ -94,6 +96,7 @@ def look_in(
         inverse,
         G,
         linear.to_bodies,
+        linear.at.heading,
         compliance,
         x,
         -ports.stiffness * x,
@@ -171,9 +174,13 @@ def wave_rates(port: Port, excitation: np.ndarray) -> np.ndarray:
 
 
 def body_motion(port: Port, excitation: np.ndarray, force: np.ndarray) -> np.ndarray:
-    """Displacements of all bodies (N, 6N) under the waves and the forces F (N, p), complex."""
+    """Displacements of all bodies (N, 6N) under the waves and the forces F (N, p), complex.
+
+    In the axes of their headings at the equilibrium.
+    """
     load = excitation @ port.to_bodies + force @ port.rows
-    return (port.inverse @ load[..., None])[..., 0] @ port.to_bodies.T
+    to_displacements = columns_in_axes(port.heading, port.to_bodies)
+    return (port.inverse @ load[..., None])[..., 0] @ to_displacements.T
 
 
 def linear_response(port: Port, waves_alone: np.ndarray) -> tuple[Tree, int]:

@@ -19,14 +19,15 @@ from swelltree.model.signals import Constant
 from swelltree.multibody.formulations import Formulation
 from swelltree.spatial.rotations import compact
 from swelltree.studies.control.actuators import Ports, port_motion, with_signals
-from swelltree.studies.periodic.nodes import Nodes, points_of
-from swelltree.studies.periodic.problem import Period, node, sizes, state_at
-from swelltree.studies.periodic.series import (
+from swelltree.studies.periodic.nodes import (
+    Nodes,
     derivative,
     differentiated,
     mean_products,
+    points_of,
     series_jacobian,
 )
+from swelltree.studies.periodic.problem import Period, node, sizes, state_at
 
 Place = tuple[int, ...]  # numbers of elements on strokes
 SERIES_LIMIT = 3  # unknowns of a node up to which it pays to work with series

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from swelltree.describe.errors import SwelltreeError
+from swelltree.hydro.linear.frame import columns_in_axes
 from swelltree.hydro.linear.hydro import hydro_table
 from swelltree.integrate.fourier import basis, to_complex
 from swelltree.integrate.programming.sequential import minimise
@@ -172,7 +173,7 @@ def nonlinear_control(
     # the motion of the optimum once more: a rejected step may have come after it
     final = reduced.motion_of(program.force_scale * optimum.z)
     assert final is not None
-    bodies = _bodies(how, reduced, final)
+    bodies = _bodies(port, reduced, final)
     passive = no_damper(len(ports))
     if asked.compare:
         passive = _passive(reduced, goal, port, alone)
@@ -190,7 +191,7 @@ def nonlinear_control(
 def _pinned(how: Formulation, period: Period) -> Period:
     """The problem with pins in the directions that nothing holds in the mean."""
     jacobians, _ = at_rest(how, period)
-    directions, equations, _ = all_pins(how, period, jacobians[:, : len(jacobians)])
+    directions, equations = all_pins(how, period, jacobians[:, : len(jacobians)])
     return replace(period, pinned=directions, unbalanced=equations)
 
 
@@ -222,8 +223,8 @@ def _start(
     return u.T[keep] / program.force_scale, optimum.multiplier
 
 
-def _bodies(how: Formulation, reduced: Reduced, solved: Solved) -> np.ndarray:
-    """Displacements of all bodies from rest by harmonic, (N + 1, 6N) complex."""
+def _bodies(port: Port, reduced: Reduced, solved: Solved) -> np.ndarray:
+    """Displacements of all bodies from rest by harmonic, (N + 1, 6N) complex; heading axes."""
     nodes = reduced.nodes
     v = solved.values[1]
     n = (nodes.c - 1) // 2
@@ -232,7 +233,8 @@ def _bodies(how: Formulation, reduced: Reduced, solved: Solved) -> np.ndarray:
     mean = np.real(
         np.asarray(nodes.period.basis.project)[:1] @ (solved.values[2] @ solved.Y[0, : nodes.n])
     )
-    return np.concatenate([mean + 0j, rate[1:] / (-1j * w)])
+    moved = np.concatenate([mean + 0j, rate[1:] / (-1j * w)])
+    return columns_in_axes(port.heading, moved.T).T
 
 
 def _passive(reduced: Reduced, goal: Goal, port: Port, alone: np.ndarray) -> Tree:

@@ -46,7 +46,7 @@ class ControlSolution:
     program: ControlProgram
     goal: Goal
     passive: Passive
-    bodies: np.ndarray  # (N + 1, 6N) complex displacements from rest
+    bodies: np.ndarray  # (N + 1, 6N) complex displacements from rest, heading axes
     search_cpu: float  # s
     notes: tuple[str, ...] = ()
 

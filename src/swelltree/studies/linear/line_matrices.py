@@ -27,7 +27,7 @@ from swelltree.integrate.complementarity.lines.forces import (
     LaggedCoefficients,
     NodeWater,
     freeze,
-    node_reach,
+    node_parts,
 )
 from swelltree.integrate.complementarity.lines.winch_statics import present
 from swelltree.integrate.complementarity.relax import Rest
@@ -121,11 +121,12 @@ def lines_at_rest(model: Model, *, hold: bool = False) -> LinesAtRest:
     still = model.replace(sea=replace(model.sea, waves=None))
     _, velocity, _ = surface_and_water_at(still, np.zeros(()), points)
     current = np.asarray(velocity).reshape(q.shape)
+    rise, reach = (np.asarray(x) for x in node_parts(arrays, q))
     water = NodeWater(
         velocity=current,
         acceleration=0.0 * q,
-        depth=-q[..., 2],
-        reach=np.asarray(node_reach(arrays.diameter, q)),
+        depth=-q[..., 2] - rise,
+        reach=reach,
     )
     gravity = -np.asarray(model.gravity)[2]
     frozen = mapped(np.asarray, freeze(arrays, dynamic.bed, q, water, gravity, model.rho))

@@ -26,9 +26,8 @@ from swelltree.mooring.dynamic.lines import with_static_lines
 from swelltree.multibody.formulations import Formulation, State
 from swelltree.multibody.formulations.base import Kinematics
 from swelltree.multibody.formulations.equations import settled_at, solve_motion
-from swelltree.multibody.kinematics import Motion, attitudes
+from swelltree.multibody.kinematics import Motion, attitudes, heading
 from swelltree.pto.actuators.forces import element_forces
-from swelltree.results.displacement import heading
 from swelltree.studies.linear.excitation import Excitation
 from swelltree.studies.linear.linear_model import LinearModel, OperatingPoint
 from swelltree.studies.statics.equilibrium import (

@@ -10,7 +10,7 @@ values at rest): a step that would empty an accumulator is shortened.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -102,12 +102,21 @@ def conserved(how: Formulation, period: Period) -> np.ndarray:
 
 
 def all_pins(
-    how: Formulation, period: Period, R0: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """Directions and equations of `pins`, conserved sums first, and how many these are."""
-    sums = conserved(how, period)
+    how: Formulation, period: Period, R0: np.ndarray, keep_states: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Directions and equations of `pins`, those of internal states first.
+
+    Args:
+        how: formulation.
+        period: the problem.
+        R0: slopes of the mean equations at equilibrium.
+        keep_states: hold the means of all internal states at their start, not only what is
+            conserved.
+    """
+    n, m, _ = sizes(how, period)
+    sums = np.eye(len(R0))[n + m :] if keep_states else conserved(how, period)
     directions, equations = pins(with_pins(np.array(R0), *_sized(R0, sums)))
-    return np.concatenate([sums, directions]), np.concatenate([sums, equations]), len(sums)
+    return np.concatenate([sums, directions]), np.concatenate([sums, equations])
 
 
 def _sized(R0: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -122,12 +131,12 @@ def with_pins(Z: np.ndarray, directions: np.ndarray, equations: np.ndarray) -> n
     return Z
 
 
-def with_impedance(how: Formulation, period: Period) -> Period:
+def with_impedance(how: Formulation, period: Period, keep_states: bool = False) -> Period:
     """The period with the inverse of its linear impedance, and its pins."""
     jacobians, P = at_rest(how, period)
     u, n = len(jacobians), period.rest.s.shape[0]
     R0, R1, R2 = (jacobians[:, k * u : (k + 1) * u] for k in range(3))
-    directions, equations, _ = all_pins(how, period, R0)
+    directions, equations = all_pins(how, period, R0, keep_states)
     N, omega = period.basis.harmonics, float(period.basis.omega)
     s = 1j * omega * np.arange(N + 1)[:, None, None]
     Z = R0 + s * R1 + s * s * R2
@@ -197,15 +206,29 @@ class _Krylov:
 
 
 def newton(
-    how: Formulation, period: Period, Y: np.ndarray, tol: float, max_iterations: int
+    how: Formulation,
+    period: Period,
+    Y: np.ndarray,
+    tol: float,
+    max_iterations: int,
+    keep_states: bool = False,
 ) -> PeriodicSolution:
-    """Newton with a line search; continuation in wave height when that fails."""
+    """Newton with a line search; continuation in wave height when that fails.
+
+    Args:
+        how: formulation.
+        period: the problem.
+        Y: coefficients to begin from.
+        tol: of the estimated error.
+        max_iterations: of Newton.
+        keep_states: hold the means of all internal states at their start.
+    """
     if Y.size > DENSE:
-        period = with_impedance(how, period)
+        period = with_impedance(how, period, keep_states)
     else:
         # the slopes at equilibrium show what nothing restrains
         jacobians, _ = at_rest(how, period)
-        directions, equations, _ = all_pins(how, period, jacobians[:, : Y.shape[1]])
+        directions, equations = all_pins(how, period, jacobians[:, : Y.shape[1]], keep_states)
         period = replace(period, pinned=directions, unbalanced=equations)
     solution = _newton(how, period, Y, tol, max_iterations)
     if solution.code is Code.SUCCESS:
@@ -302,31 +325,71 @@ def has_clutch(model: Model) -> bool:
     return any(hasattr(law, field) for law in stroke_forces(model).laws for field in HARD)
 
 
-def continued(
-    search: Callable[[Model, np.ndarray], PeriodicSolution], model: Model, Y: np.ndarray
-) -> PeriodicSolution:
+Search = Callable[[Model, np.ndarray, bool], PeriodicSolution]
+
+
+def continued(search: Search, model: Model, Y: np.ndarray) -> PeriodicSolution:
     """The motion of a model found from that with smoother forces, in ratios that adapt.
 
+    Smoother forces may pump so little that a motor empties its accumulator. Then the mean pressures
+    are held at those of the start while forces become sharper, and released as late as possible.
+
     Args:
-        search: for the motion of a model from coefficients.
+        search: for the motion of a model from coefficients; whether the means of internal states
+            are held.
         model: with sharp forces.
         Y: coefficients to begin from.
     """
-    factor, ratio = WIDER, RATIO
-    solution = search(smoother(model, factor), Y)
+
+    def free(factor: float, Y: np.ndarray) -> PeriodicSolution:
+        return search(smoother(model, factor), Y, False)
+
+    def held(factor: float, Y: np.ndarray) -> PeriodicSolution:
+        return search(smoother(model, factor), Y, True)
+
+    factor, solution = _smoothest(free, Y)
+    *_, (_, solution) = _sharper(free, factor, solution)
+    if solution.code is Code.SUCCESS:
+        return solution
+    for factor, kept in reversed(list(_sharper(held, *_smoothest(held, Y)))):
+        if kept.code is Code.SUCCESS:
+            released = free(factor, kept.Y)
+            *_, (_, released) = _sharper(free, factor, released)
+            if released.code is Code.SUCCESS:
+                return released
+    return solution
+
+
+Found = Callable[[float, np.ndarray], PeriodicSolution]  # at a width, from coefficients
+
+
+def _smoothest(found_at: Found, Y: np.ndarray) -> tuple[float, PeriodicSolution]:
+    """A width at which a motion is found from nothing, and that motion."""
+    factor = WIDER
+    solution = found_at(factor, Y)
     while solution.code is not Code.SUCCESS and factor < WIDEST:
         factor *= WIDER
-        solution = search(smoother(model, factor), Y)
+        solution = found_at(factor, Y)
+    return factor, solution
+
+
+def _sharper(
+    found_at: Found, factor: float, solution: PeriodicSolution
+) -> Iterator[tuple[float, PeriodicSolution]]:
+    """Motions at ever smaller widths; the last one is that of the model, or has failed."""
+    ratio = RATIO
+    yield factor, solution
     while solution.code is Code.SUCCESS and factor > 1.0:
         narrower = max(1.0, factor / ratio)
-        found = search(smoother(model, narrower), solution.Y)
+        found = found_at(narrower, solution.Y)
         if found.code is Code.SUCCESS:
             solution, factor, ratio = found, narrower, min(RATIO, ratio**1.5)
+            yield factor, solution
         else:
             ratio = np.sqrt(ratio)
             if ratio < MIN_RATIO:
-                return found
-    return solution
+                yield narrower, found
+                return
 
 
 def advice(model: Model) -> str:

@@ -126,8 +126,8 @@ def steady_state(
         solution = newton(how, periodic, Y, tol, max_iterations)
         if solution.code is not Code.SUCCESS and (sharp_forces(model) or has_clutch(model)):
 
-            def search(model: Model, Y: np.ndarray) -> PeriodicSolution:
-                return newton(how, problem(model), Y, tol, max_iterations)
+            def search(model: Model, Y: np.ndarray, keep_states: bool) -> PeriodicSolution:
+                return newton(how, problem(model), Y, tol, max_iterations, keep_states)
 
             # from smoother forces to those of the model
             solution = continued(search, model, Y)
@@ -215,10 +215,10 @@ def _to_dataset(
     radiation: str,
     provenance: NamedValues | None,
 ) -> xr.Dataset:
-    from swelltree.hydro.linear.data import displacement
-    from swelltree.multibody.kinematics import Pose
+    from swelltree.multibody.kinematics import Pose, displacement
     from swelltree.results.dataset import to_dataset
     from swelltree.results.sea import body_order
+    from swelltree.studies.linear.frequency_modes import HEADING
 
     nodes = Nodes(how, periodic)
     values, mu = nodes.at(nodes.inputs(solution.Y))
@@ -264,10 +264,8 @@ def _to_dataset(
         order = body_order(model)
         result["radiation_force"].values[:] = channels["periodic_radiation"][:, order]
     order = body_order(model)
-    mean = _rest(how)(nodes.bare)
-    xi = np.asarray(displacement(Pose(*mean), Pose(channels["position"], channels["rotation"])))[
-        :, order
-    ]
+    mean = Pose(*(np.asarray(x) for x in _rest(how)(nodes.bare)))
+    xi = displacement(mean, channels["position"], channels["rotation"])[:, order]
     count = periodic.basis.harmonics + 1
     bodies = to_complex(to_coefficients(periodic.basis, xi.reshape(len(xi), -1))).reshape(
         count, -1, 6
@@ -278,12 +276,20 @@ def _to_dataset(
         position_harmonics=(
             ("harmonic", "body", "dof"),
             bodies,
-            about | {"long_name": "displacement from equilibrium, amplitude of each harmonic"},
+            about
+            | {
+                "long_name": "displacement from equilibrium, amplitude of each harmonic",
+                "frame": HEADING,
+            },
         ),
         coordinate_harmonics=(
             ("harmonic", "coordinate"),
             joints,
-            about | {"long_name": "joint coordinate, amplitude of each harmonic"},
+            about
+            | {
+                "long_name": "joint coordinate, amplitude of each harmonic",
+                "frame": "joint axes",
+            },
         ),
         coefficients=(("coefficient", "unknown"), solution.Y, {"long_name": "to start from again"}),
     ).assign_coords(harmonic=np.arange(count), dof=list(DOFS))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Unpack, cast
 
@@ -11,7 +12,8 @@ import numpy as np
 from swelltree.describe.errors import SwelltreeError, listed, warn_user
 from swelltree.describe.options import EquilibriumOptions, EquilibriumTracedOptions, with_options
 from swelltree.describe.values import NamedValues
-from swelltree.hydro.linear.hydro import linear_hydro
+from swelltree.hydro.linear.hydro import linear_hydro, without_table
+from swelltree.integrate.complementarity.state import form_of
 from swelltree.integrate.newton import (
     NewtonResult,
     newton,
@@ -24,24 +26,53 @@ from swelltree.jit import Array, Tree, is_traced, jnp, namespace, point_program,
 from swelltree.model.capabilities import HasUnknowns, having
 from swelltree.model.internal_state import internal_at_rest, internal_settled, present
 from swelltree.model.model import Model
-from swelltree.model.solved import total_loads
+from swelltree.model.solved import prepared, total_loads
 from swelltree.mooring.cable.cables import with_drums_stopped
 from swelltree.mooring.catenary.left_out import lines_above_water
 from swelltree.multibody.formulations import Formulation, State
 from swelltree.multibody.formulations import formulation as chosen_formulation
 from swelltree.multibody.formulations.equations import Phase, observe, settled_at, start_phase
+from swelltree.multibody.kinematics import Pose, attitudes
 from swelltree.pto.actuators.forces import stroke_forces
 from swelltree.results.sea import finished_now
+from swelltree.spatial.rotations import matrix_to_euler
 from swelltree.studies.options import study_of_model
 from swelltree.studies.statics.as_described import as_described
 from swelltree.studies.statics.relax import relaxed, slack_at_start
+from swelltree.studies.time.complementarity.start import channels_of, in_words, to_rest, unbalanced
 
 if TYPE_CHECKING:
     import xarray as xr
-from collections.abc import Callable
 
-from swelltree.multibody.kinematics import Pose, attitudes
-from swelltree.spatial.rotations import matrix_to_euler
+
+def moored_equilibrium(
+    model: Model, formulation: str, provenance: NamedValues | None = None
+) -> xr.Dataset:
+    """Bodies, lines and junctions at rest, and what was out of balance as described."""
+    from swelltree.results.dataset import to_dataset
+
+    form = form_of(model, "lagrange" if formulation != "path_matrix" else formulation)
+    described, model = model, prepared(without_table(model))
+    # lines at rest between the bodies as described: what they then pull with is out of balance
+    sample = channels_of(model, form, to_rest(model, form, 1, hold=True).sample)
+    rest = to_rest(model, form, 1)
+    channels = channels_of(model, form, rest.sample)
+    before, names = unbalanced(model, sample)
+    attrs = {
+        "study": "equilibrium",
+        "formulation": "path_matrix" if form.joint_coordinates else "lagrange",
+        "iterations": int(rest.steps),
+        "largest_motion": float(rest.moved),
+        "message": in_words(before, names),
+    }
+    result = to_dataset(described, np.zeros(1), channels, attrs | (provenance or {})).isel(time=0)
+    result["imbalance_before"] = (
+        "direction",
+        before,
+        {"units": "N, N m", "long_name": "generalised force out of balance as described"},
+    )
+    return result.assign_coords(direction=list(names))
+
 
 # --- Directions that nothing holds: an equilibrium keeps there what is described
 
@@ -215,7 +246,7 @@ def _force_scale(model: Model) -> Array:
 def equilibrium_state(model: Model, formulation: Formulation, start: State | None = None) -> Tree:
     """Equilibrium and result code, all in one graph: for `jit`, `vmap` and `grad`."""
     state = formulation.start(model) if start is None else start
-    residual, args, x0 = _set_up(model, formulation, state)
+    residual, args, x0 = set_up(model, formulation, state)
     x, code = newton_traced(
         residual, args, x0, tol=TOLERANCE, scale=args.force_scale, max_step=LARGEST_STEP
     )
@@ -223,7 +254,8 @@ def equilibrium_state(model: Model, formulation: Formulation, start: State | Non
     return formulation.retract(model, still, x[: state.s.shape[0]]), code
 
 
-def _set_up(model: Model, formulation: Formulation, state: State) -> tuple[Tree, Statics, Array]:
+def set_up(model: Model, formulation: Formulation, state: State) -> tuple[Tree, Statics, Array]:
+    """The residual of statics about a state, its arguments, and unknowns to begin from."""
     residual = _balance(formulation)
     rows = len(formulation.rows(model)) if formulation.keeps_rows else 0
     n = state.s.shape[0]
@@ -243,7 +275,8 @@ def equilibrium(model: Model, **options: Unpack[EquilibriumOptions]) -> xr.Datas
     A body with hydrodynamic data that starts where no equilibrium is near, as one dropped from the
     air, comes to that near its described pose.
 
-    Systems with dynamic lines reach equilibrium by the steps of their own time stepping.
+    Systems with dynamic lines, contacts or brakes that stick reach equilibrium by the steps of the
+    two-step scheme.
 
     Returns a dataset of the equilibrium, with what was out of balance before. Inside `jit`,
     `grad` or `vmap` it gives what `equilibrium_traced` gives. Prescribed motions are held as at
@@ -255,9 +288,9 @@ def equilibrium(model: Model, **options: Unpack[EquilibriumOptions]) -> xr.Datas
     chosen: NamedValues = {**options}
     formulation, provenance = chosen["formulation"], chosen["provenance"]
     how, start = chosen_formulation(formulation), specified_state(chosen["start"], "equilibrium")
-    if having(model, HasUnknowns):
-        from swelltree.studies.statics.moored import moored_equilibrium
-
+    # what sticks by friction is found by the same steps
+    sticks = stroke_forces(model).sticks and start is None and not is_traced(model)
+    if having(model, HasUnknowns) or sticks:
         return moored_equilibrium(model, how.name, provenance)
     if is_traced((model, start)):
         return cast("xr.Dataset", equilibrium_traced(model, formulation=how, start=start))
@@ -301,7 +334,7 @@ def specified_state(start: State | str | None, study: str) -> State | None:
 
 
 @functools.lru_cache(maxsize=32)
-def _settled(how: Formulation) -> Tree:
+def settled_by(how: Formulation) -> Tree:
     """Program for the state reached by a step, its joints closed."""
 
     def settled(model: Model, state: State, x: Array) -> State:
@@ -326,7 +359,7 @@ def find_rest(
         state = relaxed(model, how, state)
 
     def search(state: State) -> tuple[Tree, Statics, np.ndarray, NewtonResult]:
-        residual, args, x0 = _set_up(model, how, state)
+        residual, args, x0 = set_up(model, how, state)
         before = np.asarray(residual_and_jacobian(residual)(args, x0)[0])
 
         def path(fraction: float) -> Statics:
@@ -347,7 +380,7 @@ def find_rest(
     first, hydro = state, linear_hydro(model)
     residual, args, before, solution = search(state)
     if solution.code is not Code.SUCCESS and start is None and hydro is not None:
-        state = as_described(model, how, first, hydro.mean, _settled(how))
+        state = as_described(model, how, first, hydro.mean, settled_by(how))
         residual, args, before, solution = search(state)
     if solution.code is not Code.SUCCESS:
         state = relaxed(model, how, first)
@@ -367,7 +400,7 @@ def find_rest(
 
     x, neutral = with_neutral_fixed(model, how, state, solution.x, balance)
     solution = replace(solution, x=x, residual=scale * balance(x)[0], neutral=neutral)
-    return _settled(how)(model, state, x[:n]), scale * x[n:], before[:n], solution
+    return settled_by(how)(model, state, x[:n]), scale * x[n:], before[:n], solution
 
 
 def _imbalance(model: Model, how: Formulation, tau: np.ndarray) -> str:

@@ -19,7 +19,7 @@ from swelltree.describe.errors import SwelltreeError
 from swelltree.describe.options import ComparedOptions, with_options
 from swelltree.describe.values import NamedValues
 from swelltree.model.model import Model, Pose
-from swelltree.results.displacement import displacement
+from swelltree.multibody.kinematics import displacement
 from swelltree.studies.linear.frequency_modes import HEADING
 from swelltree.studies.linear.rao import rao
 from swelltree.studies.options import study_of_model

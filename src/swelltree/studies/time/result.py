@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
-from swelltree.describe.errors import SwelltreeError, warn_user
+from swelltree.describe.errors import Finding, SwelltreeError, sorted_findings, warn_user
 from swelltree.describe.values import NamedValues
 from swelltree.forces.body_contacts import too_long_step
 from swelltree.hydro.linear.hydro import excitation_of, linear_hydro
@@ -14,35 +15,39 @@ from swelltree.hydro.weak_scatterer.effect import WeakScatterers
 from swelltree.integrate.solution import Code
 from swelltree.integrate.stepper import Driven, Stepper
 from swelltree.jit import Tree
+from swelltree.model.checks.afloat import mass_against_displacement
 from swelltree.model.model import Model, Pose
+from swelltree.mooring.cable.cables import cables_of
+from swelltree.mooring.catenary.left_out import lines_above_water
 from swelltree.pto.controllers.controllers import raise_faults
 from swelltree.results.dataset import Labelled, to_dataset
 from swelltree.results.sea import finished
-from swelltree.studies.checks.brief import brief_check
-from swelltree.studies.checks.sea import mesh_of_the_tank
+from swelltree.studies.checks.sea import (
+    CUT_OFF,
+    YAW,
+    damping_decayed,
+    mesh_of_the_tank,
+    outside_linear_range,
+)
 from swelltree.studies.seas import elevation_variable, with_sea_attributes
 from swelltree.studies.time.continuing import end_row
 from swelltree.studies.time.task import Task
 from swelltree.studies.time.verify import watched
 from swelltree.studies.time.winch_findings import warn_winch_findings
+from swelltree.waves.airy import Components
+from swelltree.waves.sea import RealisedSea
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from swelltree.describe.errors import Finding
     from swelltree.waves.sea import AnySea
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from swelltree.describe.errors import Finding
-from swelltree.mooring.cable.cables import cables_of
-from swelltree.mooring.catenary.left_out import lines_above_water
-from swelltree.studies.checks.sea import YAW, outside_linear_range
-from swelltree.waves.airy import Components
-from swelltree.waves.sea import RealisedSea
 
-if TYPE_CHECKING:
-    import xarray as xr
+def brief_check(model: Model) -> list[Finding]:
+    """The checks that cost no compilation, before every run."""
+    findings = [*mass_against_displacement(model), *damping_decayed(model, CUT_OFF)]
+    return sorted_findings([finding for finding in findings if finding.severity != "note"])
 
 
 # --- After a run: did the motion stay where the model holds?

@@ -192,14 +192,14 @@ class SmoothStepper(Stepper):
 
     def advance(self, state: Carry, times: np.ndarray) -> tuple[Carry, Tree]:
         """Steps up to the last of the times."""
-        args = self._stepped, self.options, state, times
+        args = self.stepped, self.options, state, times
         with where_solved(self.task.model):
             self.ran["engine"], out = self._program.run(*args)
         return out
 
     def engine(self, times: np.ndarray) -> str:
         """Native code, or XLA and the reason."""
-        return self._program.engine(self._stepped, self.options, self.start(), times)
+        return self._program.engine(self.stepped, self.options, self.start(), times)
 
     @property
     def _program(self) -> Program:
@@ -225,7 +225,7 @@ class SmoothStepper(Stepper):
         return replace(stepper, ran=self.ran), state
 
     @functools.cached_property
-    def _stepped(self) -> Model:
+    def stepped(self) -> Model:
         """The model as steps see it: fixed ones carry the radiation memory on exactly."""
         model = self.task.model
         if self.task.solver == "rk4":
@@ -268,7 +268,7 @@ class SmoothStepper(Stepper):
         if time < state.t:
             task = self.task
             equations = problem_of(task.model, task.formulation)
-            y = value_at(equations, self._stepped, jax.tree.map(jnp.asarray, state), time)
+            y = value_at(equations, self.stepped, jax.tree.map(jnp.asarray, state), time)
             y = mapped(np.asarray, y)
             unknown = np.zeros((), bool)
             state = state._replace(t=np.asarray(time), y=y, rate_known=unknown)

@@ -120,7 +120,7 @@ def read_task(
         sea: described or realised.
         options: all of `TracedOptions`, and maybe others.
         until: end of what the sea is made for [s].
-        window: part of it that is made ready at once.
+        window: part of it that is made ready at once, of a run by hand, which checks its times.
     """
     stepping = Stepping.of(**{field.name: options[field.name] for field in fields(Stepping)})
     start, specified, extremes = options["start"], options["times"], options["extremes"]
@@ -137,7 +137,8 @@ def read_task(
     in_sea = model
     if waves is not None:
         end = max(float(times[-1]), until)
-        check_times(sea, waves, begin, end)
+        if window is None:
+            check_times(sea, waves, begin, end)
         in_sea = apply_sea(model, waves, end, options["excitation"], window=window)
     return Task(
         model=prepared(without_table(in_sea)),

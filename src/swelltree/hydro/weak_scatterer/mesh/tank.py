@@ -50,19 +50,6 @@ class Tank:
                 "Give y = 0 or symmetric=False."
             )
 
-    def checked_wavelength(self, wavelength: float) -> None:
-        """Reject a tank whose beach cannot absorb the waves of the bodies.
-
-        Args:
-            wavelength: of the longest wave that matters [m].
-        """
-        if self.radius < wavelength:
-            raise SwelltreeError(
-                f"tank: radius {self.radius:g} m is shorter than the wavelength "
-                f"{wavelength:.4g} m, so that its beach would reflect. Give a radius of at least "
-                f"{1.5 * wavelength:.3g} m."
-            )
-
     def checked_inside(self, name: str, vertices: np.ndarray, pierces: bool = False) -> None:
         """Reject a body that is not in the water of the tank.
 

@@ -5,9 +5,9 @@ After every step each body that may cross the surface is looked at. With panels 
 surface in between, and *under* it when less than a tenth of its height is above (and no more above
 0.15 of it): the water that is about to close over a body stands in too thin a wedge to be meshed.
 What is above then is flattened to a lid that lies a little under the surface and moves with it. A
-dry body that touches the water has the weight of the water that it displaces and no flow. At a
-change, and where the mesh around a waterline is worn, the water is remeshed and keeps its
-potential and elevation.
+body that crosses the surface fast counts as dry, and has pressure and added mass by depth (`entry`)
+and no flow, until it is slow or well under. At a change, and where the mesh around a waterline is
+worn, the water is remeshed and keeps its potential and elevation.
 """
 
 from __future__ import annotations
@@ -35,6 +35,12 @@ from swelltree.jit import Array, jnp, namespace
 if TYPE_CHECKING:
     from swelltree.hydro.weak_scatterer.motion.hydrodynamics import Bodies
 
+# square of the speed through the surface over g and the wet height: below the first a body that
+# enters comes into the mesh, above it one that surfaces leaves it, above the second one that is cut
+SLOW, LEAPING = 0.1, 1.0
+# over the height of the body: water over one that is well under; over one that surfaces, and the
+# wet height of one that leaps
+DEEP, SHALLOW = 0.5, 0.3
 WORN = 0.4  # of the worst triangle in plan as it was made
 LONGEST, SHORTEST = 3.0, -1.0  # step at the waterline of a hull over that as it was made
 
@@ -61,7 +67,17 @@ def required_states(
         now = states[number]
         dry = jnp.where(now == DRY, low > -IN, low > -OUT)
         under = jnp.where(now == UNDER, high < OPEN, high < SHUT)
-        result = result.at[number].set(jnp.where(dry, DRY, jnp.where(under, UNDER, CUT)))
+        by_place = jnp.where(dry, DRY, jnp.where(under, UNDER, CUT))
+        # a body that hits the water stays out of the mesh until it is slow, or well under
+        level = surface(wave, t, bodies.position[number : number + 1, :2]).rate[0] if wavy else 0.0
+        speed = bodies.velocity[number, 2] - level
+        depth = jnp.maximum(-clear.min(), 0.0)
+        froude = speed**2 / (mesher.water.g * jnp.maximum(depth, 1e-6 * tall))
+        enters = (now == DRY) & (froude > SLOW) & (high > -DEEP)
+        # and one that shoots out of it leaves the mesh
+        surfaces = (now == UNDER) & (speed > 0.0) & (froude > SLOW) & (high > -SHALLOW)
+        leaps = (now == CUT) & (froude > LEAPING) & (depth < SHALLOW * tall)
+        result = result.at[number].set(jnp.where(enters | surfaces | leaps, DRY, by_place))
     return result
 
 
@@ -107,31 +123,6 @@ def worn(scene: Scene, wave: Incident, t: Array, bodies: Bodies, built: Array) -
         cut = jnp.asarray(1.0) if shell.cut is None else shell.cut
         result = result | (moved & (cut > 0.0))
     return result
-
-
-def dry_weight(
-    mesher: Mesher, scene: Scene, wave: Incident, t: Array, bodies: Bodies, states: Array
-) -> tuple[Float[Array, "body dof"], Array]:
-    """Wrench of the water that dry bodies displace where they touch it, and its energy [J]."""
-    count = len(mesher.floaters)
-    wrench, energy = jnp.zeros((count, 6)), jnp.zeros(())
-    for number in mesher.crossing:
-        hull = _placed(mesher, number, bodies)
-        level = surface(wave, t, hull[:, :2]).level if scene.wavy else jnp.zeros(len(hull))
-        under = jnp.minimum(hull[:, 2] - level, 0.0)
-        flat = hull.at[:, 2].set(level + under)
-        tri = mesher.floaters[number].surface.triangles
-        a, b, c = (flat[tri[:, i]] for i in range(3))
-        area = 0.5 * jnp.cross(b - a, c - a)  # out of the body
-        dry = jnp.where(states[number] == DRY, scene.rho * scene.g, 0.0)
-        deep = under[tri]
-        force = dry * deep.mean(1)[:, None] * area
-        arm = flat[tri].mean(1) - bodies.position[number]
-        moment = jnp.cross(arm, force).sum(0)
-        wrench = wrench.at[number].set(jnp.concatenate([force.sum(0), moment]))
-        square = ((deep.sum(1) ** 2 + (deep**2).sum(1)) / 12.0 * area[:, 2]).sum()
-        energy = energy - 0.5 * dry * square
-    return wrench, energy
 
 
 def _placed(mesher: Mesher, number: int, bodies: Bodies) -> Array:

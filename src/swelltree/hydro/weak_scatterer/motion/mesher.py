@@ -22,6 +22,7 @@ from swelltree.hydro.weak_scatterer.motion.scene import Scene, plain_scene
 from swelltree.jit import Array, Tree, jax, jnp
 
 DRY, CUT, UNDER = 0.0, 1.0, 2.0
+ENTERING = 3.0  # in results: dry for the mesh, and in the water
 CACHE_SIZE = 8  # meshes in memory
 COARSER, TRIES = 1.08, 8  # spacing of the free surface where a mesh finds no room
 IN, OUT = 0.5, 0.3  # depth of the lowest point over the panel size: wet below IN, dry above OUT

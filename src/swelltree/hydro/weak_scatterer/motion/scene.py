@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -290,3 +291,8 @@ def _in_order(scene: Scene, submerged: Array, own: dict[int, list[Array]]) -> li
         room = jnp.concatenate([wet, jnp.broadcast_to(wet[:1], (count - len(wet), 3))])
         result.append(jnp.where(part > 0.0, room, hull))
     return result
+
+
+def longest_step(scene: Scene) -> float:
+    r"""Beyond which Runge-Kutta steps of the free surface grow, :math:`\sqrt{8 h/(\pi g)}` [s]."""
+    return math.sqrt(8.0 * scene.spacing / (math.pi * scene.g))

@@ -24,8 +24,8 @@ class NodeWater:
     Args:
         velocity: (line, node, 3) [m/s].
         acceleration: (line, node, 3) [m/s^2].
-        depth: of the nodes below the surface (line, node) [m].
-        reach: how far each node's part of its line goes up and down (line, node) [m].
+        depth: of the middle of each node's part of its line below the surface (line, node) [m].
+        reach: how far that part goes up and down from its middle (line, node) [m].
     """
 
     velocity: Array
@@ -39,11 +39,26 @@ class NodeWater:
         return jnp.clip(0.5 + 0.5 * self.depth / self.reach, 0.0, 1.0)
 
 
-def node_reach(diameter: Array, q: Array) -> Array:
-    """How far each node's part of its line goes up and down (line, node) [m]."""
-    rise = 0.25 * jnp.abs(q[:, 1:, 2] - q[:, :-1, 2]) + 0.25 * diameter
-    none = jnp.zeros_like(rise[:, :1])
-    return jnp.concatenate([none, rise], 1) + jnp.concatenate([rise, none], 1) + MIN_REACH
+def node_parts(lines: LineArrays, q: Array) -> tuple[Array, Array]:
+    """Height of the middle of each node's part of its line above the node, and its reach [m].
+
+    A part goes half way to the neighbours, from an end of the line to one side only. Inner nodes
+    are the middle of theirs: with a middle that depends on the neighbours a line that floats
+    would come to rest in zigzag.
+
+    Args:
+        lines: all lines.
+        q: positions of their nodes (line, node, 3) [m].
+    """
+    thick = 0.25 * lines.diameter
+    rise = 0.25 * (q[:, 1:, 2] - q[:, :-1, 2])
+    half, none = jnp.abs(rise) + thick, jnp.zeros_like(rise[:, :1])
+    reach = jnp.concatenate([thick[:, :1], half], 1) + jnp.concatenate([half, thick[:, -1:]], 1)
+    node = jnp.arange(q.shape[1])
+    at_A = node == jnp.asarray(lines.first)[:, None]
+    up, down = jnp.concatenate([rise, none], 1), jnp.concatenate([none, -rise], 1)
+    middle = jnp.where(at_A, up, jnp.where(node == node[-1], down, 0.0))
+    return middle, reach + MIN_REACH
 
 
 @pytree()
@@ -134,7 +149,7 @@ def freeze(
         rest = jnp.stack([lines.rest_length, lines.rest_length], axis=1)
     if water is None:
         zero = jnp.zeros_like(q)
-        reach = node_reach(lines.diameter, q)
+        reach = node_parts(lines, q)[1]
         water = NodeWater(velocity=zero, acceleration=zero, depth=-reach, reach=reach)
 
     def one(line: LineArrays, r: Array, w: NodeWater, lengths: Array) -> LaggedCoefficients:

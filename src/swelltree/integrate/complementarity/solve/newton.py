@@ -70,8 +70,8 @@ def search(step: Step) -> Iterate:
         # rounding ends what Newton's method can do
         rounding = ROUNDING * (1.0 + setup.h**2)
         little = largest(step, result.change) < form.tolerance
-        if rough:
-            # the last correction may take a force out of its cone: that is looked at
+        if rough or step.size.sticks:
+            # the last correction may take a force beyond its limit: that is looked at
             smoothed = it.slow > 0.0
             sure, little = sure & smoothed, little & (smoothed | (error < ROUGH * rounding))
         ends = (error < rounding) | little

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -39,11 +40,40 @@ from swelltree.model.internal_state import internal_at_rest, internal_settled
 from swelltree.model.model import Model
 from swelltree.mooring.dynamic.lines import lines_of, required_lines
 from swelltree.multibody.inertia import dense_inertia, world_inertia
+from swelltree.multibody.kinematics import Pose, joint_frames
+from swelltree.multibody.tree import tree_blocks, velocity_matrix
+from swelltree.studies.time.complementarity.channels import observer
 from swelltree.studies.time.continuing import refuse_start
-from swelltree.studies.time.imbalance import channels_of, in_words, unbalanced
 from swelltree.waves.airy import Components
 from swelltree.waves.sea import RealisedSea
 from swelltree.waves.stream_function import StreamWave
+
+if TYPE_CHECKING:
+    from swelltree.integrate.complementarity.samples import Sample
+
+
+def in_words(before: np.ndarray, names: tuple[str, ...]) -> str:
+    """What was out of balance as described, in words; nothing where nothing can move."""
+    if not before.size:
+        return ""
+    k = int(np.abs(before).argmax())
+    unit = "N m" if names[k].rsplit("__", 1)[-1] in ("Roll", "Pitch", "Yaw") else "N"
+    return f"Before: {names[k].replace('__', ' ')}: {before[k]:.4g} {unit} out of balance."
+
+
+def channels_of(model: Model, form: SchemeOptions, sample: Sample) -> dict[str, np.ndarray]:
+    """Channels of one sample, time first."""
+    one = mapped(lambda x: np.asarray(x)[None], sample)
+    return {name: np.asarray(x) for name, x in observer(form)(model, one).items()}
+
+
+def unbalanced(model: Model, sample: dict[str, np.ndarray]) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Generalised forces in the directions of the tree joints."""
+    pose = Pose(sample["position"][0], sample["rotation"][0])
+    P = np.asarray(velocity_matrix(*tree_blocks(model, pose, joint_frames(model, pose))))
+    tau = P.T @ sample["wrench"][0].reshape(-1)
+    return tau, model.layout.dof_labels[: model.layout.n_tree]
+
 
 PER_PERIOD = 150  # steps in the peak period of a sea
 PER_OWN_PERIOD = 40  # steps in the shortest period of a body

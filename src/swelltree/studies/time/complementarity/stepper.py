@@ -24,7 +24,6 @@ from swelltree.integrate.complementarity.run import (
     run_state,
     single_step,
 )
-from swelltree.integrate.complementarity.sampled_control import sampled
 from swelltree.integrate.complementarity.samples import Sample
 from swelltree.integrate.complementarity.solve.rescue import rescued, why
 from swelltree.integrate.complementarity.start import (
@@ -35,6 +34,7 @@ from swelltree.integrate.complementarity.start import (
     wrenches_one_by_one,
 )
 from swelltree.integrate.complementarity.state import SchemeOptions, StepperState, sentences
+from swelltree.integrate.complementarity.step import sampled
 from swelltree.integrate.extremes import as_channels, known_now
 from swelltree.integrate.solution import Code, describe
 from swelltree.integrate.stepper import Stepper

@@ -16,11 +16,10 @@ from swelltree.integrate.complementarity.cayley import cayley
 from swelltree.integrate.complementarity.first_half_step import corrected, specified_by
 from swelltree.integrate.complementarity.immersed import apart
 from swelltree.integrate.complementarity.relax import stopped
-from swelltree.integrate.complementarity.sampled_control import sampled
 from swelltree.integrate.complementarity.samples import Sample
 from swelltree.integrate.complementarity.start import set_up
 from swelltree.integrate.complementarity.state import StepperState, form_of
-from swelltree.integrate.complementarity.step import advance
+from swelltree.integrate.complementarity.step import advance, sampled
 from swelltree.integrate.solution import Code
 from swelltree.jit import Array, jax, jnp
 from swelltree.model.capabilities import CommandsStrokes, having
@@ -30,9 +29,8 @@ from swelltree.model.solved import total_loads
 from swelltree.multibody.kinematics import Motion, Pose, dof_coordinates, dof_rates, joint_frames
 from swelltree.spatial.rotations import matmul
 from swelltree.studies.time.complementarity.channels import observe
-from swelltree.studies.time.complementarity.plan import grid
+from swelltree.studies.time.complementarity.plan import grid, with_events
 from swelltree.studies.time.complementarity.start import LONGEST, to_rest, without_waves
-from swelltree.studies.time.complementarity.switching import with_events
 from swelltree.studies.time.task import Task
 from swelltree.studies.time.verify import with_watch
 

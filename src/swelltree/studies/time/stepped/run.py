@@ -187,8 +187,8 @@ class SteppedRun:
         end = now.samples.last.time + duration
         if end > self._setup.until * (1.0 + 1e-12):
             raise SwelltreeError(
-                f"step: {end:.6g} s is beyond {self._setup.until:.6g} s, for which the sea was "
-                "prepared. Give stepper(..., duration=...), or reset()."
+                f"step: {end:.6g} s is beyond {self._setup.until:.6g} s, where the duration of the "
+                "stepper, the grid of the sea or the record ends. Give a longer one, or reset()."
             )
         t = now.samples.last.time
         values = read_values(now.model, forces, self.step_multiple, tuple(now.commands.now))

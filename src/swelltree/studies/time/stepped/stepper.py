@@ -15,7 +15,7 @@ from swelltree.jit import is_traced, trim_cache
 from swelltree.model.model import Model
 from swelltree.model.solved import fixed_step
 from swelltree.studies.options import study_of_model
-from swelltree.studies.seas import realised
+from swelltree.studies.seas import check_times, realised, records_of
 from swelltree.studies.time.complementarity.start import default_step
 from swelltree.studies.time.continuing import end_time, is_run
 from swelltree.studies.time.result import checked
@@ -34,6 +34,7 @@ from swelltree.studies.time.winch_findings import (
     warn_light_hook_loads,
 )
 from swelltree.waves.gridded import GridWaves
+from swelltree.waves.measured import last_time
 
 if TYPE_CHECKING:
     from swelltree.waves.sea import AnySea
@@ -69,7 +70,8 @@ def stepper(
     if keep is not None and not (isinstance(keep, int) and keep >= 1):
         raise SwelltreeError(f"keep {shown(keep)} is not a number of samples. Give one or more.")
     begin = end_time(start) if is_run(start) else 0.0
-    until = _end(model, sea, chosen["case"], begin, chosen.pop("duration"))
+    duration = chosen.pop("duration")
+    until = _end(model, sea, chosen["case"], begin, duration)
     forces, requested = chosen.pop("forces"), complete(TracedOptions, **chosen) | {"times": [begin]}
 
     def task_of(model: Model, sea: AnySea | None, t: float, requested: NamedValues) -> Task:
@@ -77,6 +79,8 @@ def stepper(
         return replace(read_task(model, sea, requested, until, window), by_hand=True)
 
     task = task_of(model, sea, begin, requested)
+    known = duration is not None or records_of(sea)
+    check_times(sea, task.waves, begin, until if known else np.inf)
     step = _fixed_step(task, until)
     requested = requested | {"step": step}
     findings = checked(model)
@@ -103,7 +107,9 @@ def _end(
     """Last time that can be stepped to [s]."""
     if duration is None:
         waves = None if sea is None else realised(model, sea, case)
-        return float(waves.end) if isinstance(waves, GridWaves) else begin + LONGEST
+        if isinstance(waves, GridWaves):
+            return float(waves.end)
+        return min([begin + LONGEST, *(last_time(record) for record in records_of(sea))])
     return begin + seconds("duration", duration)
 
 

@@ -1,1 +1,0 @@
-"""MoorPy files, read."""

@@ -1,1 +1,0 @@
-"""MATLAB input scripts: read, never executed."""

@@ -1,0 +1,1 @@
+"""Derivatives of runs, and design with them."""

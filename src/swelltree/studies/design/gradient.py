@@ -1,0 +1,305 @@
+"""`gradient`: one number of a run and its derivatives in numbers of the description."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Unpack
+
+import numpy as np
+
+from swelltree.describe.errors import SwelltreeError, listed
+from swelltree.describe.options import (
+    GradientOptions,
+    TracedOptions,
+    complete,
+    options_of,
+    with_options,
+)
+from swelltree.describe.values import NamedValues
+from swelltree.hydro.linear.radiation import radiation_memory
+from swelltree.integrate.runge_kutta.explicit import TABLEAUS
+from swelltree.jit import Array, Tree, jax, jnp, shapes_of
+from swelltree.model.capabilities import HasEvents, having
+from swelltree.model.model import Model, Pose
+from swelltree.model.solved import coupled_effect
+from swelltree.multibody.formulations.equations import event_count, observe
+from swelltree.results.sea import finished, labels_of
+from swelltree.results.statistics import settled_time
+from swelltree.studies.design.adjoint import (
+    SAMPLES,
+    Recorded,
+    Seen,
+    followed_back,
+    observed_back,
+    observer,
+    recorded,
+)
+from swelltree.studies.design.chain import Chain, RunOf, chain_of
+from swelltree.studies.design.objectives import ChannelObjective, Objective, window_weights
+from swelltree.studies.design.parameters import Design, unit_of
+from swelltree.studies.options import study_of_model
+from swelltree.studies.time.smooth import problem_of
+from swelltree.studies.time.task import Task
+from swelltree.waves.sea import AnySea
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+@dataclass(frozen=True)
+class Slope:
+    """An objective and its derivatives, as numbers.
+
+    Args:
+        value: of the objective.
+        chain: of the parameters.
+        derivative: by each of them (p,).
+        record: of the run.
+    """
+
+    value: float
+    chain: Chain
+    derivative: np.ndarray
+    record: Recorded
+
+
+@study_of_model
+@with_options(GradientOptions)
+def gradient(
+    model: Model,
+    sea: AnySea | None,
+    objective: Objective,
+    parameters: Sequence[str] | str,
+    **options: Unpack[GradientOptions],
+) -> xr.Dataset:
+    """One number of a run in time, and its derivatives in any number of parameters.
+
+    The run is that of `simulate`; it is followed backwards step by step in native code (discrete
+    adjoint), at the cost of a few runs whatever the number of parameters. The accepted steps of an
+    adaptive solver are held fixed. See docs/how-to/gradients.md.
+
+    Returns a dataset with `objective` and, along `parameter`, `derivative`, `value` (of the
+    parameters) and `relative` (change of the objective in parts of it per part of a parameter).
+
+    Args:
+        model: from `compile`.
+        sea: a described sea; None for still water.
+        objective: `mean_of`, `rms_of` or `smooth_max_of` a channel, or a JAX function that gives
+            one number from a dict of channels, time first, under the names of results, with "time"
+            [s] and "weight" (of each sample in a mean over the window).
+        parameters: names: paths of the description ("bodies.float.mass"), numbers of the compiled
+            model ("pto.damping"), numbers of the sea ("sea.spectrum.Hs").
+    """
+    requested: NamedValues = {**options}
+    found = slope_of(Design(model, sea), objective, parameters, requested)
+    return _to_dataset(Design(model, sea), objective, found, requested)
+
+
+def slope_of(
+    design: Design, objective: Objective, parameters: Sequence[str] | str, options: NamedValues
+) -> Slope:
+    """The objective of a design and its derivatives.
+
+    Args:
+        design: model and sea.
+        objective: as of `gradient`.
+        parameters: names.
+        options: all of `GradientOptions`.
+    """
+    names = (parameters,) if isinstance(parameters, str) else tuple(parameters)
+    if not names:
+        raise SwelltreeError("gradient: no parameters are given. Give e.g. ['pto.damping'].")
+    for name in names:
+        design.value(name)  # a name that is not known stops here
+    run_options = _of_run(options)
+    run = RunOf.prepared(design, run_options)
+    check_differentiable(run.task)
+    chain = chain_of(run, names, run_options)
+    record = recorded(run, options["memory"])
+    value, slopes, slope = Goal(record, chain, objective, options["settled"]).slopes()
+    lam, more = followed_back(record, chain.varied, chain.changes, chain.theta, slopes)
+    return Slope(value, chain, chain.of(slope + more, lam), record)
+
+
+def value_of(design: Design, objective: Objective, options: NamedValues) -> float:
+    """The objective of a design alone, as `slope_of`."""
+    run = RunOf.prepared(design, _of_run(options))
+    check_differentiable(run.task)
+    record = recorded(run, 0.0)
+    return Goal(
+        record, Chain.of_nothing(len(record.values[0])), objective, options["settled"]
+    ).value()
+
+
+def _of_run(options: NamedValues) -> NamedValues:
+    """Options of the run, of those of its gradient."""
+    known = {name: options[name] for name in options_of(TracedOptions) if name in options}
+    return complete(TracedOptions) | known
+
+
+def check_differentiable(task: Task) -> None:
+    """Reject what the adjoint of a run does not know, with what to do."""
+    model, solver = task.model, task.solver
+    methods = listed([f"'{name}'" for name in TABLEAUS])
+    memory = radiation_memory(model)
+    reasons = {
+        f"solver '{solver}' has no adjoint. Use {methods}, and quasi-static lines in place of "
+        "dynamic ones": solver not in TABLEAUS,
+        f"the model switches at events ({event_words(model)}), whose times move with the "
+        "parameters. Leave such elements out, or use differences of whole runs": (
+            event_count(model) > 0
+        ),
+        "radiation='convolution' keeps the past of the motion. Compile with "
+        "radiation='state_space'": memory is not None and memory.records,
+        "flows that are solved for in every step have no adjoint. Use linear hydrodynamics": (
+            coupled_effect(model) is not None
+        ),
+    }
+    for reason, applies in reasons.items():
+        if applies:
+            raise SwelltreeError(f"gradient: {reason}.")
+
+
+def event_words(model: Model) -> str:
+    """What watches for events in a model: its elements."""
+    watching = [effect for effect in having(model, HasEvents) if effect.event_count]
+    return listed([f"'{name}'" for effect in watching for name in effect.names])
+
+
+class Goal:
+    """An objective of the samples of a recorded run.
+
+    Args:
+        record: of the run.
+        chain: of its parameters.
+        objective: as of `gradient`.
+        settled: time from which samples count [s], or None.
+    """
+
+    def __init__(
+        self, record: Recorded, chain: Chain, objective: Objective, settled: float | None
+    ) -> None:
+        run, times = record.run, record.times
+        task, model = run.task, run.model
+        problem, how = problem_of(task.model, task.formulation), task.formulation
+
+        def everything(model: Model, t: Array, y: Tree) -> dict[str, Array]:
+            return observe(model, how, t, y)
+
+        shapes = shapes_of(everything, model, np.zeros(()), record.like)
+        ramp = 0.0 if task.waves is None else float(task.waves.ramp)
+        first = settled_time(times, ramp) if settled is None else float(settled)
+        weight = window_weights(times, first)
+        function = (
+            objective.of_model(model, labels_of(model, shapes))
+            if isinstance(objective, ChannelObjective)
+            else objective
+        )
+        known = {name: (len(times), *x.shape) for name, x in shapes.items()}
+        args = (model, chain.changes)
+
+        def goal(some: dict[str, Array], theta: Array) -> Array:
+            raw = {name: some.get(name, jnp.zeros(shape)) for name, shape in known.items()}
+            here = chain.varied(args, theta)
+            pose = Pose(raw["position"][0], raw["rotation"][0])
+            datum, _ = task.datum_at(float(times[0]), pose)
+            channels = finished(here.replace(datum=datum), raw)
+            result = jnp.asarray(function(channels | {"time": times, "weight": weight}))
+            if result.shape != ():
+                raise SwelltreeError(
+                    f"objective: it gives an array of shape {result.shape}. Give one number, e.g. "
+                    "a mean, a sum or one entry."
+                )
+            return result
+
+        self.record, self.chain, self.goal, self.args = record, chain, goal, args
+        names = _needed(goal, known, chain.theta)
+        self.seen = Seen(problem, how, names, run.stepper.free, chain.varied)
+        self.blocks = [slice(k, k + SAMPLES) for k in range(0, len(times), SAMPLES)]
+        raw: dict[str, list[np.ndarray]] = {name: [] for name in names}
+        for block in self.blocks:
+            found = observer(self.seen)(args, record.like, chain.theta, *self._rows(block))
+            for name in names:
+                raw[name].append(np.asarray(found[name])[: len(times[block])])
+        self.channels = {name: np.concatenate(parts) for name, parts in raw.items()}
+
+    def _rows(self, block: slice) -> tuple[np.ndarray, np.ndarray]:
+        """Times and values of some samples."""
+        return _padded(self.record.times[block]), _padded(self.record.values[block])
+
+    def value(self) -> float:
+        """The objective."""
+        return float(jax.jit(self.goal)(self.channels, self.chain.theta))
+
+    def slopes(self) -> tuple[float, np.ndarray, np.ndarray]:
+        """The objective, its derivatives in the values at the samples, and in theta beside them."""
+        both = jax.jit(jax.value_and_grad(self.goal, argnums=(0, 1)))
+        value, (of_channels, slope) = both(self.channels, self.chain.theta)
+        slope, slopes = np.array(slope), []
+        for block in self.blocks:
+            here = {name: _padded(np.asarray(x)[block], 0.0) for name, x in of_channels.items()}
+            rows = self.chain.theta, *self._rows(block), here, slope
+            slope, found = observed_back(self.seen)(self.args, self.record.like, *rows)
+            slope = np.asarray(slope)
+            slopes.append(np.asarray(found)[: len(self.record.times[block])])
+        return float(value), np.concatenate(slopes), slope
+
+
+def _padded(rows: np.ndarray, fill: float | None = None) -> np.ndarray:
+    """Rows up to the number of one call: the last again, or a number."""
+    missing = SAMPLES - len(rows)
+    if not missing:
+        return rows
+    last = np.repeat(rows[-1:], missing, axis=0)
+    return np.concatenate([rows, last if fill is None else np.full_like(last, fill)])
+
+
+def _needed(
+    goal: Callable[..., Array], known: dict[str, tuple[int, ...]], theta: np.ndarray
+) -> tuple[str, ...]:
+    """Names of the raw channels that an objective depends on."""
+    like = {name: jax.ShapeDtypeStruct(shape, float) for name, shape in known.items()}
+    traced = jax.make_jaxpr(goal)(like, theta).jaxpr
+    used = {var for var in traced.outvars if not hasattr(var, "val")}
+    for eqn in reversed(traced.eqns):
+        if used & set(eqn.outvars):
+            used |= {var for var in eqn.invars if not hasattr(var, "val")}
+    return tuple(n for n, var in zip(sorted(like), traced.invars, strict=False) if var in used)
+
+
+def _to_dataset(
+    design: Design, objective: Objective, found: Slope, options: NamedValues
+) -> xr.Dataset:
+    import xarray as xr
+
+    chain, record = found.chain, found.record
+    plain = [name.split("[")[0] for name in chain.names]
+    values = np.concatenate([np.ravel(design.value(n)) for n in dict.fromkeys(plain)])
+    state = record.end
+    about = {
+        "study": "gradient",
+        "objective": str(objective) if isinstance(objective, ChannelObjective) else "own function",
+        "solver": record.run.task.solver,
+        "formulation": record.run.task.formulation.name,
+        "steps_accepted": int(state.n_accepted),
+        "engine": record.engine,
+        "parts_recomputed": record.remade,
+        "steps": "discrete adjoint of the accepted steps, whose lengths are held",
+        "compilation": "central differences of fourth order of the compiled arrays alone; the fit "
+        "of the radiation memory is held",
+    }
+    relative = found.derivative * values / found.value if found.value else np.nan * values
+    return xr.Dataset(
+        {
+            "objective": ((), found.value),
+            "derivative": ("parameter", found.derivative),
+            "value": ("parameter", values),
+            "relative": ("parameter", relative),
+        },
+        coords={
+            "parameter": np.array(chain.names, dtype=object),
+            "unit": ("parameter", np.array([unit_of(design, n) for n in plain], dtype=object)),
+        },
+        attrs=about | (options["provenance"] or {}),
+    )
