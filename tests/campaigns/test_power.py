@@ -140,6 +140,27 @@ def test_the_page_shows_matrices_and_says_how_to_replay(result, tmp_path):
     assert "<script" not in page
 
 
+def test_the_page_ranks_designs_and_shows_peaks_and_fatigue(result, tmp_path):
+    page = sw.write_campaign_report(result, tmp_path / "page.html").read_text()
+    year = sw.annual_energy(sw.power_matrix(result))
+    best = float(year["MAEP"].idxmax("ptos.pto.damping"))
+    assert f"<b>ptos.pto.damping = {best:g}</b>best design" in page
+    rows = page[page.index("Designs, best first") : page.index("Sea states")]
+    ranked = sorted((float(value) for value in year["MAEP"] / 1e6), reverse=True)
+    places = [rows.index(f"{value:.4g}") for value in ranked]
+    assert places == sorted(places)
+    if "pto_force_peaks" in result:
+        highest = float(result["pto_force_peaks"].max())
+        assert f"{highest:.4g}" in page[page.index("Peaks and fatigue") :]
+    assert "N, N m" not in page
+
+
+def test_a_long_title_of_a_matrix_is_wrapped(result):
+    values = sw.power_matrix(result)["power"].isel({"ptos.pto.damping": 0})
+    figure = sw.plot.matrix(values, title="a very long title of a matrix " * 3)
+    assert figure.axes[0].get_title("left").count("\n") >= 1
+
+
 def test_a_state_alone_is_the_whole_year(result):
     one = result.isel(Hs=0, Tp=1, **{"ptos.pto.damping": 0})
     year = sw.annual_energy(one)

@@ -25,8 +25,15 @@ from swelltree.report.live.frames import Frames
 from swelltree.report.live.page import live_page
 from swelltree.report.live.running import Running
 from swelltree.report.live.server import Allowance, Server
-from swelltree.report.live.sliders import all_names, changes_of, chosen_sliders, read_slider
+from swelltree.report.live.sliders import (
+    all_names,
+    changes_of,
+    chosen_sliders,
+    read_slider,
+    unit_of,
+)
 from swelltree.report.live.view import study_options
+from swelltree.studies.time.stepped.stepper import stepper
 
 tornado = pytest.importorskip("tornado.websocket", reason="skipped: no Tornado")
 SEA = sw.IrregularSea(sw.Jonswap(1.0, 5.0), seed=2, components=12, ramp=2.0)
@@ -102,6 +109,21 @@ def test_usual_sliders_are_those_of_sea_and_ptos(run, model):
 def test_bad_sliders_get_a_sentence(run, model, text, sentence):
     with pytest.raises(sw.SwelltreeError, match=sentence):
         read_slider(run, text)
+
+
+def test_sliders_have_the_units_of_their_fields(run):
+    found = {slider.name: slider.unit for slider in chosen_sliders(run, None).values()}
+    assert {unit for name, unit in found.items() if name.endswith((".height", ".Hs"))} <= {"m"}
+    hinged = stepper(sw.gallery.barges().model(radiation="none"), sw.gallery.barges().sea)
+    units = {name: unit_of(hinged, name) for name in all_names(hinged)}
+    assert units["ptos.pto1.damping"] == "N m s/rad"
+    assert units["forces.pto1"] == "N m"
+    assert units["moorings.mooring.stiffness.Surge"] == "N/m"
+    assert units["sea.spectrum.Tp"] == "s"
+    assert units["sea.seed"] == ""
+    slides = stepper(sw.gallery.rm3().model(radiation="none"), sw.gallery.rm3().sea)
+    assert unit_of(slides, "ptos.pto.damping") == "N s/m"
+    assert unit_of(slides, "bodies.float.mass") == "kg"
 
 
 def test_every_number_of_the_description_can_have_a_slider(run):
@@ -611,7 +633,7 @@ def test_the_page_shows_the_run_and_its_sliders_move_it(page, view):
     waits(
         page, f"{reported}.every((x, k) => Math.abs(x - swelltree.body('bob').position[k]) < 1e-5)"
     )
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Resume").click()
     # a slider that is moved by hand reaches the run
     slider = page.locator(f"[data-slider='{DAMPING}']")
     slider.fill("500000")
@@ -623,7 +645,7 @@ def test_the_page_shows_the_run_and_its_sliders_move_it(page, view):
         waits(page, f"{LAST}.values['sea.spectrum.Hs'] === {height}")
     assert " J" in page.locator("#books").inner_text().replace("kJ", " J")
     assert "work of pto" in page.locator("#books").inner_text()
-    for label, name in (("A number to move", "water.rho"), ("A channel to show", "elevation")):
+    for label, name in (("Add a parameter", "water.rho"), ("Add a channel", "elevation")):
         field = page.get_by_label(label)
         field.fill(name)
         field.press("Enter")

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, SupportsInt
 import numpy as np
 
 from swelltree.describe.files.atomic import write_atomic
+from swelltree.describe.values import DOFS
 from swelltree.report.html import card, table, text_table
 from swelltree.report.plots.frequency import matrix
 from swelltree.report.plots.style import to_png
+from swelltree.report.units import unit_of
 from swelltree.results.cases.power import annual_energy, power_channel, power_matrix
 
 if TYPE_CHECKING:
@@ -42,8 +44,9 @@ h1 {{ font-size: 24px; margin: 0; }} h2 {{ font-size: 16px; margin: 0 0 10px; }}
 .chips li {{ background: white; border: 1px solid #e1e6ea; border-radius: 8px; padding: 8px 14px; }}
 .chips b {{ display: block; font-size: 18px; }}
 .pictures {{ display: flex; flex-wrap: wrap; gap: 16px; }}
-.pictures img {{ width: calc(50% - 8px); height: auto; }}
-@media (max-width: 800px) {{ .pictures img {{ width: 100%; }} }}
+.pictures figure {{ width: calc(50% - 8px); margin: 0; }} .pictures img {{ width: 100%; }}
+.pictures figcaption {{ font-weight: 600; font-size: 13px; }}
+@media (max-width: 800px) {{ .pictures figure {{ width: 100%; }} }}
 .scroll {{ overflow-x: auto; }} table {{ border-collapse: collapse; font-size: 13px; }}
 th, td {{ text-align: left; padding: 3px 12px 3px 0; border-bottom: 1px solid #e9edf0; }}
 .n {{ text-align: right; }} code {{ font-size: 12px; }}
@@ -86,7 +89,10 @@ def page(campaign: xr.Dataset, folder: Path) -> str:
         name=escape(name),
         about=escape(" · ".join(text for text in about if text)),
         chips="".join(f"<li><b>{escape(v)}</b>{escape(k)}</li>" for k, v in chips),
-        cards="".join(cards) + _replays(campaign, folder) + _ranges(campaign),
+        cards="".join(cards)
+        + _replays(campaign, folder)
+        + _ranges(campaign)
+        + _peaks_and_fatigue(campaign),
         footer=escape(
             f"Made by swelltree {attrs.get('swelltree_version', '')}, {attrs.get('created', '')}. "
             f"Statistics from {attrs.get('statistics_from', 0)} s on."
@@ -95,31 +101,69 @@ def page(campaign: xr.Dataset, folder: Path) -> str:
 
 
 def _pictures(campaign: xr.Dataset, chips: list[tuple[str, str]]) -> str:
+    """Annual energy of the designs, and power and energy over the sea states."""
     power = power_channel(campaign)
     if power not in campaign or "statistic" not in campaign[power].dims:
         return ""
+    designs = ""
     matrix = power_matrix(campaign, power)
     both = {"absorbed_power", "delivered_power"} <= set(matrix.data_vars)
-    same = both and bool((matrix["absorbed_power"] == matrix["delivered_power"]).all())
+    same = both and matrix["absorbed_power"].identical(
+        matrix["delivered_power"].rename(ABSORBED).assign_attrs(matrix["absorbed_power"].attrs)
+    )
     shown = [name for name in MATRICES if name in matrix and not (same and name == ABSORBED)]
     if "occurrence" in matrix and matrix["power"].notnull().any():
         year = annual_energy(matrix)
         matrix = matrix.assign(energy=year["energy"])
         if year["MAEP"].ndim == 0:
             word = "absorbed" if power == ABSORBED else "delivered"
-            chips.append((f"MAEP, {word}", f"{float(year['MAEP']) / 1e6:.4g} MWh"))
+            chips.append((f"MAEP, {word}", _with_error(year, ())))
             if "absorbed_energy" in year and not same:
                 energy = float(year["absorbed_energy"]) / 1e6
                 chips.append(("absorbed in a year", f"{energy:.4g} MWh"))
             chips.append(("mean power of a year", f"{float(year['mean_power']) / 1e3:.4g} kW"))
             if "capture_width" in year:
                 chips.append(("capture width", f"{float(year['capture_width']):.3g} m"))
+        elif year["MAEP"].notnull().any():
+            heads, rows = _designs(year)
+            best = ", ".join(f"{a} = {b}" for a, b in zip(heads, rows[0], strict=False))
+            chips.append(("best design", best.partition(", MAEP")[0]))
+            chips.append(("its MAEP", rows[0][heads.index("MAEP [MWh]")] + " MWh"))
+            more = f"<p>and {len(rows) - SHOWN} more</p>" if len(rows) > SHOWN else ""
+            designs = card("Designs, best first", table(heads, rows[:SHOWN]) + more)
     pictures = "".join(
         _picture(x)
         for name in shown + ["energy"] * ("energy" in matrix)
         for x in _planes(matrix[name])
     )
-    return card("Sea states", f'<div class="pictures">{pictures}</div>') if pictures else ""
+    states = card("Sea states", f'<div class="pictures">{pictures}</div>') if pictures else ""
+    return designs + states
+
+
+def _with_error(year: xr.Dataset, place: tuple[int, ...]) -> str:
+    """Annual energy with its standard error over the seeds."""
+    energy = f"{float(year['MAEP'].values[place]) / 1e6:.4g}"
+    if "MAEP_error" not in year or not np.isfinite(year["MAEP_error"].values[place]):
+        return f"{energy} MWh"
+    return f"{energy} ± {float(year['MAEP_error'].values[place]) / 1e6:.2g} MWh"
+
+
+def _designs(year: xr.Dataset) -> tuple[list[str], list[list[str]]]:
+    """Annual energy of each design, the best first."""
+    energy = year["MAEP"].values
+    dims = [str(dim) for dim in year["MAEP"].dims]
+    heads, rows = [*dims, "MAEP [MWh]", "mean power [kW]"], []
+    if "capture_width" in year:
+        heads.append("capture width [m]")
+    for k in np.argsort(np.where(np.isfinite(energy), -energy, np.inf), axis=None):
+        place = _full(np.unravel_index(k, energy.shape))
+        row = [_shown(year[dim].values[i]) for dim, i in zip(dims, place, strict=True)]
+        row += [_with_error(year, place).removesuffix(" MWh")]
+        row += [f"{float(year['mean_power'].values[place]) / 1e3:.4g}"]
+        if "capture_width" in year:
+            row.append(f"{float(year['capture_width'].values[place]):.3g}")
+        rows.append(row)
+    return heads, rows
 
 
 def _planes(values: xr.DataArray) -> Iterator[xr.DataArray]:
@@ -141,9 +185,10 @@ def _planes(values: xr.DataArray) -> Iterator[xr.DataArray]:
 
 
 def _picture(values: xr.DataArray) -> str:
-    text = base64.b64encode(to_png(matrix(values), dpi=110)).decode()
+    text = base64.b64encode(to_png(matrix(values, title=" "), dpi=110)).decode()
     about = escape(str(values.attrs.get("long_name", values.name)))
-    return f'<img alt="{about}" src="data:image/png;base64,{text}">'
+    image = f'<img alt="{about}" src="data:image/png;base64,{text}">'
+    return f"<figure><figcaption>{about}</figcaption>{image}</figure>"
 
 
 def _full(place: Iterable[SupportsInt]) -> tuple[int, ...]:
@@ -209,6 +254,15 @@ def _replays(campaign: xr.Dataset, folder: Path) -> str:
     return card("Replays", f"{listing}<p>{how}</p>")
 
 
+def _unit(values: xr.DataArray, labels: dict[str, str]) -> str:
+    """Unit of one entry of a channel whose entries may be of translations or rotations."""
+    turns = labels.get("dof") in DOFS[3:]
+    for dim, label in labels.items():
+        if f"{dim}_unit" in values.coords:
+            turns |= str(values[f"{dim}_unit"].sel({dim: label}).item()) == "rad"
+    return unit_of(str(values.attrs.get("units", "")), turns)
+
+
 def _ranges(campaign: xr.Dataset) -> str:
     """Min and max of mean, deviation and extremes of every channel over all cases."""
     rows = []
@@ -233,7 +287,41 @@ def _ranges(campaign: xr.Dataset) -> str:
                 continue
             least, greatest = float(np.nanmin(numbers[2])), float(np.nanmax(numbers[3]))
             mean, std = float(np.nanmean(numbers[0])), float(np.nanmax(numbers[1]))
-            row = [f"{name} {label}".strip(), str(values.attrs.get("units", ""))]
+            at = np.atleast_1d(one["entry"].item()) if entry_dims else ()
+            unit = _unit(values, {str(d): str(v) for d, v in zip(entry_dims, at, strict=True)})
+            row = [f"{name} {label}".strip(), unit]
             rows.append([*row, *(f"{x:.4g}" for x in (mean, std, least, greatest))])
     heads = ["channel", "unit", "mean of all", "largest std", "min", "max"]
     return card("Channels over all cases", table(heads, rows)) if rows else ""
+
+
+def _peaks_and_fatigue(campaign: xr.Dataset) -> str:
+    """Extreme peaks and damage-equivalent ranges of every channel over all cases."""
+    cases = campaign["state"].dims
+    exponents = [f"{m:g}" for m in campaign["exponent"].values] if "exponent" in campaign else []
+    rows = []
+    for name in sorted({str(key).rpartition("_")[0] for key in campaign.data_vars}):
+        parts = {key: campaign.get(f"{name}_{key}") for key in ("troughs", "peaks", "del")}
+        known = [part for part in parts.values() if part is not None]
+        if not known or not {"rank", "exponent"} & {*known[0].dims}:
+            continue
+        dims = [d for d in known[0].dims if d not in (*cases, "rank", "exponent")]
+        for place in np.ndindex(*(known[0].sizes[d] for d in dims)):
+            at = dict(zip(dims, place, strict=True))
+            labels = {str(d): str(known[0][d].values[k]) for d, k in at.items()}
+            row = [f"{name} {', '.join(labels.values())}".strip(), _unit(known[0], labels)]
+            for key, extreme in (("troughs", np.fmin), ("peaks", np.fmax)):
+                part = parts[key]
+                found = np.nan if part is None else extreme.reduce(part.isel(at).values.ravel())
+                row.append(f"{found:.4g}")
+            ranges = parts["del"]
+            for m in range(len(exponents)):
+                found = np.nan
+                if ranges is not None:
+                    found = np.fmax.reduce(ranges.isel({**at, "exponent": m}).values.ravel())
+                row.append(f"{found:.4g}")
+            if any(x not in ("nan", "0") for x in row[2:]):
+                rows.append([x if x != "nan" else "–" for x in row])
+    heads = ["channel", "unit", "deepest trough", "highest peak"]
+    heads += [f"equivalent range, m = {m}" for m in exponents]
+    return card("Peaks and fatigue, extremes of all cases", table(heads, rows)) if rows else ""

@@ -15,8 +15,11 @@ import numpy as np
 
 from swelltree.describe import System
 from swelltree.describe.errors import SwelltreeError, shown
+from swelltree.describe.forces.elements import JointForce
 from swelltree.describe.paths import MESHED, number_at, number_paths
-from swelltree.describe.values import NamedValues
+from swelltree.describe.pto.base import Pto
+from swelltree.describe.spec import help_of_arguments
+from swelltree.describe.values import DOFS, NamedValues
 from swelltree.model.capabilities import all_winches
 from swelltree.studies.time.stepped.commands import read_values
 from swelltree.studies.time.stepped.run import SteppedRun
@@ -39,6 +42,7 @@ class Slider:
         high: largest value.
         value: at first.
         full: it is a whole number.
+        unit: of the value, empty if it has none.
     """
 
     name: str
@@ -46,6 +50,7 @@ class Slider:
     high: float
     value: float
     full: bool = False
+    unit: str = ""
 
     def as_text(self) -> NamedValues:
         return asdict(self)
@@ -117,7 +122,46 @@ def read_slider(run: SteppedRun, text: str) -> Slider:
     low, high = _ends(text, ends) if ends else _usual_ends(run, name, value)
     if not low < high:
         raise SwelltreeError(f"slider '{text}': {low:g} is not below {high:g}. Give name=low:high.")
-    return Slider(name, low, high, value, name.endswith(".seed"))
+    return Slider(name, low, high, value, name.endswith(".seed"), unit_of(run, name))
+
+
+def unit_of(run: SteppedRun, name: str) -> str:
+    """Unit of a number, from the documentation of its field; empty where that gives none."""
+    system: System | None = run.model.described.specified
+    table, *keys = _split(name)[0].split(".")
+    if name.startswith(FORCES):
+        if any(keys[0] in part.names for part in all_winches(run.model)):
+            return "m/s"
+        turns = system is not None and _acts_on_rotation(system, keys[0])
+        return "N m" if turns else "N"
+    item: object = run.sea
+    if table != SEA[:-1]:
+        rows = getattr(system, table, None)
+        if isinstance(rows, tuple):
+            item = next((row for row in rows if getattr(row, "name", None) == keys[0]), None)
+            keys = keys[1:]
+        else:
+            item = rows
+    while len(keys) > 1 and is_dataclass(getattr(item, keys[0], None)):
+        item, keys = getattr(item, keys[0]), keys[1:]
+    if item is None or not keys:
+        return ""
+    found = re.search(r"\[([^\]]+)\]", help_of_arguments(type(item)).get(keys[0], ""))
+    units = found[1].split(", ") if found else []
+    if units and keys[-1] in DOFS:  # of translations first, of rotations last
+        return units[0 if DOFS.index(keys[-1]) < 3 else -1]
+    if len(units) != 2:
+        return units[0] if len(units) == 1 else ""
+    label = getattr(item, "name", "")
+    return units[int(system is not None and _acts_on_rotation(system, label))]
+
+
+def _acts_on_rotation(system: System, name: str) -> bool:
+    """Whether a PTO or joint force of this name acts on an angle."""
+    for item in (*system.ptos, *system.forces):
+        if item.name == name and isinstance(item, Pto | JointForce) and item.joint:
+            return DOFS.index(system.dof_of(item)) >= 3
+    return False
 
 
 def value_of(run: SteppedRun, name: str) -> float:

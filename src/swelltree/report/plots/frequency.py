@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -273,7 +274,8 @@ def matrix(values: xr.DataArray, title: str = "") -> Figure:
     ax.set_yticks(range(height), [f"{v:g}" for v in values[rows].values])
     below(ax, _axis(values, columns))
     ax.set_ylabel(_axis(values, rows), fontsize=8.5, color=INK)
-    heading(ax, title or str(values.attrs.get("long_name", values.name or "")), unit)
+    text = title or str(values.attrs.get("long_name", values.name or ""))
+    heading(ax, "\n".join(textwrap.wrap(text, int(9.5 * fig.get_figwidth()) - 8)), unit)
     return fig
 
 

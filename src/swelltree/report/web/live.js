@@ -71,7 +71,7 @@
     lines.states = null;
   }
 
-  // --- what is told ------------------------------------------------------------------------
+  // --- what is shown ------------------------------------------------------------------------
 
   function take(frame) {
     probe.received++;
@@ -94,10 +94,10 @@
 
   function showNumbers(frame) {
     const pause = $("live-pause");
-    pause.textContent = frame.paused ? "Go on" : "Pause";
+    pause.textContent = frame.paused ? "Resume" : "Pause";
     pause.setAttribute("aria-pressed", String(frame.paused));
     $("live-clock").textContent = `t = ${frame.t.toFixed(1)} s`;
-    $("live-achieved").textContent = frame.achieved ? `${frame.achieved.toFixed(frame.achieved < 10 ? 1 : 0)}× the clock` : "";
+    $("live-achieved").textContent = frame.achieved ? `${frame.achieved.toFixed(frame.achieved < 10 ? 1 : 0)}× real time` : "";
     const speed = $("live-speed");
     if (document.activeElement !== speed) speed.value = String(frame.speed);
     $("message").hidden = !frame.message;
@@ -117,8 +117,8 @@
       if (work) worked.add(name);
       if (worked.has(name)) rows.push([`work of ${name}`, work]);
     }
-    if (books.changes) rows.push(["brought by sliders", books.changes]);
-    rows.push(["from nowhere", books.residual]);
+    if (books.changes) rows.push(["change by sliders", books.changes]);
+    rows.push(["energy residual", books.residual]);
     while (place.rows.length > rows.length) place.deleteRow(-1);
     // one unit for all, so that what is small looks small
     const most = Math.max(...rows.map(([, value]) => Math.abs(value ?? 0)));
@@ -139,12 +139,12 @@
     const name = document.createElement("span");
     const output = document.createElement("output");
     const input = document.createElement("input");
-    const said = (value) => (given.whole ? String(Math.round(value)) : text(value));
+    const said = (value) => (given.full ? String(Math.round(value)) : `${text(value)} ${given.unit}`.trim());
     name.textContent = given.name;
     input.type = "range";
     input.min = given.low;
     input.max = given.high;
-    input.step = given.whole ? 1 : (given.high - given.low) / 1000;
+    input.step = given.full ? 1 : (given.high - given.low) / 1000;
     input.value = given.value;
     input.dataset.slider = given.name;
     label.append(name, output, input);

@@ -97,7 +97,7 @@ function chooseClip(clip) {
   stage?.use(clip);
   if (clip.kind === "run" && before?.run !== clip.run) chooseRun(clip.run, clip.index);
   const follow = $("follow");
-  follow.replaceChildren(make("option", { value: "", text: "follow nothing" }));
+  follow.replaceChildren(make("option", { value: "", text: "free camera" }));
   clip.scene.bodies.forEach((body) => follow.append(make("option", { value: body.name, text: `follow ${body.name}` })));
   follow.value = state.follow;
   set({ speed: clip.kind === "run" ? (clip.end - clip.start > 1800 ? 5 : 1) : nearSpeed((clip.end - clip.start) / 6) });
