@@ -74,8 +74,8 @@ def test_water_in_general_position_is_that_of_matrices_made_and_factorised_anew(
     if wave is not None:
         effect = effect.in_sea(model, realise(wave, WATER))
     effect = effect.before_run(model)
-    assert (effect.kept.fixed is not None) == (wave is None)
-    assert (effect.kept.factors is not None) == ("solve" in options)
+    assert (effect.retained.fixed is not None) == (wave is None)
+    assert (effect.retained.factors is not None) == ("solve" in options)
     scene, n = effect.scene, effect.scene.boundary.surface
     bodies = Bodies(
         scene.mean_position + jnp.array([[0.0, 0.0, 0.6]]),
@@ -89,7 +89,7 @@ def test_water_in_general_position_is_that_of_matrices_made_and_factorised_anew(
         ready = prepare(scene, effect.wave, 1.7, bodies, stored)
         return evaluate(scene, effect.wave, ready, 1.7, state, bodies)
 
-    ours, theirs = water(effect.kept), water(None)
+    ours, theirs = water(effect.retained), water(None)
     for a, b in zip(
         (*ours.surface, ours.wrench, ours.added_mass),
         (*theirs.surface, theirs.wrench, theirs.added_mass),
@@ -118,8 +118,8 @@ def test_still_water_needs_no_new_blocks_of_its_surface():
     model = sw.compile(ball_on_a_rail())
     effect = model.effect(WeakScatterers)
     assert isinstance(effect.wave, Still)
-    assert effect.kept is None
-    assert effect.before_run(model).kept.fixed.dipole.shape[0] == effect.scene.boundary.fixed
+    assert effect.retained is None
+    assert effect.before_run(model).retained.fixed.dipole.shape[0] == effect.scene.boundary.fixed
 
 
 @pytest.mark.parametrize(

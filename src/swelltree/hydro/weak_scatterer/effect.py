@@ -119,7 +119,7 @@ class WeakScatterers(
         calm: of its beach over that of the mesher.
         iterated: systems are solved by GMRES with factors of the mean geometry.
         single: these factors are in float32.
-        kept: what of the matrices serves a whole run; None: nothing yet.
+        retained: what of the matrices serves a whole run; None: nothing yet.
         entry: pressure and added mass of bodies that may cross the surface; None: none may.
     """
 
@@ -143,7 +143,7 @@ class WeakScatterers(
     calm: Array | float = 1.0
     iterated: bool = False
     single: bool = False
-    kept: Retained | None = None
+    retained: Retained | None = None
     entry: Entry | None = None
 
     @property
@@ -212,8 +212,8 @@ class WeakScatterers(
         if not self.fixed:
             if self.mesher is not None:
                 return self
-            kept = stored_once(self.scene, self.wave, self.iterated, self.single)
-            return replace(self, kept=kept)
+            retained = stored_once(self.scene, self.wave, self.iterated, self.single)
+            return replace(self, retained=retained)
         if self.prepared is not None:
             return self
         mean = Bodies(
@@ -244,14 +244,16 @@ class WeakScatterers(
             self = self.meshed(internal.elements[self.kind])
         ahead = 0.5 * h if self.geometry == "mid" else 0.0 * h
         bodies = self.bodies_of(motion_at(ahead))
-        return replace(self, prepared=prepare(self.scene, self.wave, t + ahead, bodies, self.kept))
+        return replace(
+            self, prepared=prepare(self.scene, self.wave, t + ahead, bodies, self.retained)
+        )
 
     def at_instant(self, model: Model, now: Instant, moving: Array) -> WeakScatterers:
         """With the matrices of the positions now; where time stands still, with none."""
         if self.fixed:
             return self
         self = self.meshed(now.states(self))
-        fixed = None if self.kept is None else self.kept.fixed
+        fixed = None if self.retained is None else self.retained.fixed
         bodies = self.bodies_of(now.motion)
 
         def built() -> Prepared:
@@ -384,7 +386,7 @@ class WeakScatterers(
         ready = self.prepared
         if ready is None:
             self = self.meshed(now.states(self))
-            ready = prepare(self.scene, self.wave, now.t, bodies, self.kept)
+            ready = prepare(self.scene, self.wave, now.t, bodies, self.retained)
         state = Water(*self.state_of(now.states(self)).top)
         water = evaluate(self.scene, self.wave, ready, now.t, state, bodies)
         # a body that leaves the water, or the mesh, ends the run
