@@ -104,3 +104,18 @@ def test_several_fits_of_spoilt_data_say_once_what_was_left_out():
     assert sum("left out" in text for text in texts) == 1
     assert sum("motions differ" in text for text in texts) == 1
     assert {one.filename for one in heard} == {__file__}
+
+
+def test_a_fit_that_goes_its_own_way_between_the_data_is_found():
+    """At the data its motions were within 0.02 %, between them off by 180 %, without a message."""
+    data = moonpool()
+    few = data.isel(omega=[0, *range(2, OMEGA.size, 16), OMEGA.size])
+    body = sw.Body("float", mass=MASS, inertia=(1e6, 1e6, 1e6))
+    joint = sw.Slider("heave", sw.WORLD, "float", axis=(0, 0, 1))
+    system = sw.System("one float", bodies=[body], joints=[joint], water=sw.Water(rho=1000.0))
+    with pytest.warns(SwelltreeWarning, match="motions differ from those with the data by up to"):
+        model = sw.compile(system, few, fit={"as_specified": True})
+    (note,) = [note for note in model.report if "motions within" in note]
+    stated = float(note.split("motions within ")[1].split(" %")[0]) / 100
+    assert stated == pytest.approx(motion_error(model), rel=0.2)
+    assert stated > 1.0

@@ -55,6 +55,23 @@ def test_two_events_in_one_step_come_in_order() -> None:
     np.testing.assert_allclose(np.asarray(out)[-1], [1.0, 0.3, 3.31], atol=1e-8)
 
 
+@pytest.mark.parametrize("method", ["tsit5", "rk4", "stiff"])
+def test_an_event_is_not_lost_where_constraints_are_restored(method: str) -> None:
+    """The last point before it was taken behind it by what restores constraints, and slept."""
+    problem = Problem(
+        rate=lambda args, t, y: jnp.stack([jnp.cos(t) + 0.0 * y[0], 0.0 * y[1]]),
+        event=lambda args, t, y: 0.5 - y[:1],
+        switch=lambda args, t, y, hit: jnp.stack([y[0], t]),
+        settle=lambda args, t, y: jnp.stack([y[0] + 1e-9 * (jnp.abs(y[0] - 0.5) < 1e-9), y[1]]),
+    )
+    carry, out = compiled(problem, method)(
+        None, Options(step=0.03), start(0.0, np.zeros(2), events=1), np.array([1.0])
+    )
+    assert int(carry.n_events) == 1
+    # rk4 with steps of 0.03 s is good to 1e-9, tsit5 to its tolerance
+    assert float(out[-1, 1]) == pytest.approx(np.arcsin(0.5), abs=1e-6)
+
+
 def test_without_events_nothing_changes() -> None:
     """A value that stays positive costs no step and changes no number."""
     quiet = Problem(

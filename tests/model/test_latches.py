@@ -178,3 +178,29 @@ def test_latch_at_a_dead_centre_is_named():
     with pytest.warns(sw.SwelltreeWarning, match="Pto 'latch' locked at a dead centre of the loop"):
         run = sw.simulate(model, duration=3.0, output_step=0.1)
     assert run.attrs["result"] == "loop_singular"
+
+
+@pytest.mark.slow
+def test_latch_at_a_dead_centre_does_not_stop_the_loop():
+    """What was left of the rate there, over a mobility of 1e-20 / kg, took 30 J from the crank."""
+    R = np.linalg.qr(np.random.default_rng(3).normal(size=(3, 3)))[0]
+    R = R * np.sign(np.linalg.det(R))
+    tip = np.array([np.cos(0.7), 0.0, np.sin(0.7)])
+    far = np.array([tip[0] + np.sqrt(4.0 - tip[2] ** 2), 0.0, 0.0])
+    middle, across = 0.5 * (tip + far), 0.5 * (far - tip)
+    crank = sw.Body("crank", 5.0, (0.5,) * 3, position=tuple(R @ tip / 2))
+    rod = sw.Body("rod", 2.0, (0.4,) * 3, position=tuple(R @ middle))
+    slide = sw.Body("slide", 3.0, (0.1,) * 3, position=tuple(R @ far))
+    axis = tuple(R[:, 1])
+    joints = [
+        sw.Hinge("shaft", sw.WORLD, crank.at(*(-R @ tip / 2)), axis, velocity=3.0),
+        sw.Hinge("pin", crank.at(*(R @ tip / 2)), rod.at(*(-R @ across)), axis),
+        sw.Hinge("wrist", rod.at(*(R @ across)), slide, axis),
+        sw.Slider("guide", sw.WORLD.at(*(R @ far)), slide, axis=tuple(R[:, 0])),
+    ]
+    latch = sw.LatchingPto("latch", joint="guide", release_after=0.5, damping=1.0)
+    still = sw.Water(g=0.0)
+    model = sw.compile(sw.System("engine", [crank, rod, slide], joints, ptos=[latch], water=still))
+    with pytest.warns(sw.SwelltreeWarning, match="Pto 'latch' locked at a dead centre of the loop"):
+        run = sw.simulate(model, duration=1.0, output_step=0.05, formulation="partition")
+    assert run.attrs["result"] == "loop_singular"

@@ -88,6 +88,31 @@ def test_a_sampled_pi_controller_is_held_between_exact_samples(model, solver, wi
     assert run.attrs["events"] == 40
 
 
+def counting(t, y, x):
+    return [-2.0 * y[0]], [x[0] + 1.0]
+
+
+@pytest.mark.parametrize("sample", [0.1, 0.3, 0.07])
+@pytest.mark.parametrize("solver", ["tsit5", "rk4"])
+def test_no_sample_is_lost_to_rounding(sample, solver):
+    """Three times 0.1 is not 0.3: a sample that came out as over before its step slept for ever."""
+    model = sw.compile(cart(counting, states=["n"], sample_time=sample))
+    run = sw.simulate(model, duration=20.0, output_step=0.5, solver=solver)
+    assert float(run.controller_state[-1, 0]) == np.floor(20.0 / sample * (1 + 1e-12)) + 1
+    if sample != 0.1:
+        return
+    runs = sw.simulate_batch(
+        model,
+        parameters={"cart.mass": [2.0, 3.0]},
+        duration=20.0,
+        output_step=0.5,
+        step=0.05,
+        channels=["controller_state"],
+        reduce=["series"],
+    )
+    np.testing.assert_array_equal(runs.controller_state_series[:, -1, 0], [201.0, 201.0])
+
+
 def test_every_run_begins_with_the_declared_state(model):
     again = [sw.simulate(model, duration=3.0, output_step=0.5) for _ in range(2)]
     np.testing.assert_array_equal(again[0].joint_coordinate, again[1].joint_coordinate)
@@ -230,6 +255,15 @@ def test_a_plain_law_with_a_hidden_memory_is_refused_after_its_run():
     model = sw.compile(cart(HiddenRelay(), plain=True))
     with pytest.raises(SwelltreeError, match=r"(?s)controller 'law': .*asked the same.*states=\["):
         sw.simulate(model, duration=3.0, solver="rk4", step=0.05, output_step=0.5)
+
+
+def test_a_law_with_a_memory_stays_rejected():
+    """From its second run on the sampler waits for a later time and answers all alike."""
+    law = HiddenSampler()
+    model = sw.compile(cart(law, plain=True))
+    for again in (model, model, sw.compile(cart(law, plain=True))):
+        with pytest.raises(SwelltreeError, match=r"(?s)controller 'law': .*asked the same"):
+            sw.simulate(again, duration=3.0, solver="rk4", step=0.05, output_step=0.5)
 
 
 @pytest.mark.parametrize(

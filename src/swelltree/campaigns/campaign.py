@@ -115,10 +115,12 @@ class Campaign:
 
     @property
     def options(self) -> NamedValues:
+        """All options by name."""
         return {name: getattr(self, name) for name in options_of(CampaignOptions)}
 
     @property
     def table(self) -> CaseTable:
+        """All cases."""
         return case_table(self.vary)
 
     @property

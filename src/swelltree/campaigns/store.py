@@ -71,9 +71,11 @@ class Store:
 
     @property
     def exists(self) -> bool:
+        """Whether there is a campaign."""
         return (self.folder / ABOUT).exists()
 
     def about(self) -> NamedValues:
+        """What `create` was given."""
         path = self.folder / ABOUT
         try:
             about = json.loads(plain_text(path))

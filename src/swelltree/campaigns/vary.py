@@ -133,12 +133,14 @@ class Values(Vary):
 
     @property
     def label(self) -> str:
+        """With the number's name."""
         return f"vary '{self.name}'"
 
     def __post_init__(self) -> None:
         self.check_rising("values", self.values)
 
     def part(self) -> Part:
+        """One dimension with the number's name."""
         x = np.array(self.values)
         return Part({self.name: x}, {self.name: x}, np.ones(len(x), bool))
 
@@ -164,6 +166,7 @@ class Together(Vary):
         self.check_dim(self.dim, sizes)
 
     def part(self) -> Part:
+        """One dimension."""
         columns = {name: np.array(values) for name, values in self.columns}
         count = len(self.columns[0][1])
         return Part({self.dim: np.arange(count)}, columns, np.ones(count, bool))
@@ -239,6 +242,7 @@ class Seeds(Vary):
             )
 
     def part(self) -> Part:
+        """The dimension seed."""
         x = np.arange(self.first, self.first + self.count)
         return Part({"seed": x}, {"seed": x}, np.ones(len(x), bool))
 
@@ -277,6 +281,7 @@ class Sample(Vary):
             )
 
     def part(self) -> Part:
+        """One dimension."""
         from scipy.stats import qmc
 
         kinds = {"latin_hypercube": qmc.LatinHypercube, "sobol": qmc.Sobol}

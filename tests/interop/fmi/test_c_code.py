@@ -435,3 +435,26 @@ def test_events_are_found_as_in_simulate(tmp_path):
     heave = result.displacement.sel(body="sphere", dof="Heave").values
     found = device.run(TIMES, ["sphere.Heave"])[:, 0]
     np.testing.assert_allclose(found, heave, rtol=0, atol=1e-11)
+
+
+@pytest.mark.slow
+@needs_compiler
+def test_a_winch_is_driven_within_its_limits(tmp_path):
+    load = sw.Body("load", mass=2e3, inertia=(2e3,) * 3, position=(0, 0, -4.0))
+    rope = sw.LineType("wire", mass_per_length=5.0, EA=1e6, diameter=0.03, BA=2e4)
+    top = sw.WORLD.at(0, 0, 0)
+    line = sw.Line("hoist", top, load.at(), 4.0, rope, "multibody", 2, dry=True)
+    winch = sw.Winch("winch", line, drum=8.0, max_speed=0.5)
+    model = sw.compile(sw.System("hoist", [load], [], lines=[line], winches=[winch]))
+    outputs = ["load.Heave", "winch_length"]
+    device = CDevice(device_of(model, None, outputs=outputs), tmp_path)
+    run = sw.stepper(model)
+    for k in range(20):
+        speed = 0.2 if k < 10 else -0.1
+        run.step(BETWEEN, {"winch": speed})
+        assert device.set("winch", speed) == 0
+        assert device.step_to(run.time) == 0
+    assert device.get("winch_length.winch") == pytest.approx(run["winch_length.winch"], abs=1e-10)
+    assert device.get("load.Heave") == pytest.approx(run["load.Heave"], abs=1e-10)
+    assert device.set("winch", 0.6) == 1
+    assert "'winch': 0.6 is more than this variable allows" in device.message

@@ -386,3 +386,9 @@ def test_changes_that_would_make_bodies_jump_are_rejected():
     run.change({"bob.mass": 3.0})
     run.step(0.1)
     assert abs(run["energy_residual"]) < 1e-5
+    arm = sw.Hinge("arm", sw.WORLD, bob.at(-0.6, -0.3, 0.8), axis="y")
+    run = sw.stepper(sw.compile(sw.System("pendulum", [bob], [arm])))
+    run.step(0.1)
+    with pytest.raises(sw.SwelltreeError, match=r"change: 'arm.follower_point' would move a body"):
+        run.change({"arm.follower_point": [-0.9, -0.3, 0.8]})
+    run.change({"bob.com": [0.1, 0.0, 0.0], "bob.mass": 2.5})

@@ -459,7 +459,7 @@ def fit_memory(
     for message, category in best.said:
         warn_user(message, category)
     sentence = (
-        f"radiation: memory of order {fit.order}, motions within {100 * best.motion_error:.2g} % "
+        f"radiation: memory of order {fit.order}, motions within {100 * best.motion_error:.3g} % "
         f"of those with the data; fitted with an error of {100 * fit.error:.2g} %; kernel "
         f"{100 * fit.kernel_error:.2g} % in the band and {100 * fit.impulse_error:.2g} % as "
         f"impulse response, added mass {100 * fit.mass_error:.2g} % and damping "
@@ -474,8 +474,8 @@ def fit_memory(
     if best.motion_error > requested:
         missed = (
             f"radiation fit: with {fit.order} states the motions differ from those with the data "
-            f"by up to {100 * best.motion_error:.2g} % ({best.motions.dof} at "
-            f"{best.motions.omega:.4g} rad/s), asked for {100 * requested:.2g} %. Use "
+            f"by up to {100 * best.motion_error:.3g} % ({best.motions.dof} at "
+            f"{best.motions.omega:.4g} rad/s), asked for {100 * requested:.3g} %. Use "
             "radiation='convolution', allow a larger max_order or error, or give data at more "
             "frequencies."
         )
@@ -516,8 +516,9 @@ def _best_fit(
         if judge is None:
             judge, own = _judge(apart, table, built, live, W, motions)
         above = W @ (built.A_inf - 0.5 * (A_inf + A_inf.T)) @ W.T
-        K = W @ built.transfer(judge.rows) @ W.T
-        mass = apart.added_mass_inf + above + K.imag / judge.rows[:, None, None]
+        # the fit itself, between the frequencies of the data too
+        K = built.transfer(judge.omega, W.T @ judge.P)
+        mass = judge.projected(apart.added_mass_inf + above) + K.imag / judge.omega[:, None, None]
         fits.append(_Fit(built, said, above, judge.error(mass, K.real)))
         if fits[-1].motion_error <= requested:
             return fits[-1], own
@@ -552,12 +553,12 @@ def _judge(
     every = np.arange(rows[0], rows[-1] + 1)
     if every.size == rows.size and built.data_inconsistency == 0.0:
         return judge, 0.0
-    complete = _at_rows(apart, every)
+    complete = motions(_at_rows(apart, every))
     bridged = (
-        interpolated(omega, x, complete.omega)
+        interpolated(omega, complete.projected(x), complete.omega)
         for x in (repaired.added_mass, repaired.radiation_damping)
     )
-    return judge, motions(complete).error(*bridged).size
+    return judge, complete.error(*bridged).size
 
 
 def _at_rows(table: Table, rows: np.ndarray) -> Table:

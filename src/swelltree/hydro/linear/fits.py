@@ -60,8 +60,7 @@ class SmallMotions:
         self.labels = [model.layout.dof_labels[k] for k in np.abs(free).argmax(axis=0)]
         self.table, self.water = table, model.water
         self.rows = table.omega
-        self.A = _projected(self.P, table.added_mass)
-        self.B = _projected(self.P, table.radiation_damping)
+        self.A, self.B = self.projected(table.added_mass), self.projected(table.radiation_damping)
         self.force = table.excitation
         self.omega = _between(self.rows)
         y = self._amplitudes(self.omega)
@@ -74,8 +73,15 @@ class SmallMotions:
         moving = self.size * inertia
         self.judged = moving > MOVES * moving.max(initial=0.0)
 
-    def _impedance(self, omega: np.ndarray, dA: Array = 0.0, dB: Array = 0.0) -> np.ndarray:
-        A, B = (interpolated(self.rows, x, omega) for x in (self.A + dA, self.B + dB))
+    def projected(self, matrices: np.ndarray) -> np.ndarray:
+        """Matrices of all bodies (..., 6N, 6N) on the free velocities."""
+        return self.P.T @ matrices @ self.P
+
+    def _impedance(
+        self, omega: np.ndarray, A: np.ndarray | None = None, B: np.ndarray | None = None
+    ) -> np.ndarray:
+        A = interpolated(self.rows, self.A, omega) if A is None else A
+        B = interpolated(self.rows, self.B, omega) if B is None else B
         w = omega[:, None, None]
         return -(w**2) * (self.M + A) - 1j * w * (self.C + B) + self.K
 
@@ -92,16 +98,17 @@ class SmallMotions:
         # data without excitation: a unit force on every motion
         return np.broadcast_to(np.eye(self.P.shape[1], dtype=complex), (omega.size, *self.M.shape))
 
-    def _amplitudes(self, omega: np.ndarray, dA: Array = 0.0, dB: Array = 0.0) -> np.ndarray:
-        Z = self._impedance(omega, dA, dB)
+    def _amplitudes(
+        self, omega: np.ndarray, A: np.ndarray | None = None, B: np.ndarray | None = None
+    ) -> np.ndarray:
+        Z = self._impedance(omega, A, B)
         return np.swapaxes(np.linalg.solve(Z, self._forces(omega)), 1, 2)
 
     def error(self, added_mass: np.ndarray, damping: np.ndarray) -> MotionError:
-        """Of a fit with that added mass and damping at `rows` (r, 6N, 6N)."""
+        """Of added mass and damping of the free velocities, at `omega` (w, f, f)."""
         if not self.judged.any():
             return MotionError(0.0, "", 0.0)
-        dA, dB = _projected(self.P, added_mass) - self.A, _projected(self.P, damping) - self.B
-        gap = np.abs(self._amplitudes(self.omega, dA, dB) - self.y).max(axis=1)
+        gap = np.abs(self._amplitudes(self.omega, added_mass, damping) - self.y).max(axis=1)
         gap = np.where(self.judged, gap / self.size.clip(min=1e-300), 0.0)
         row, dof = np.unravel_index(int(gap.argmax()), gap.shape)
         return MotionError(float(gap[row, dof]), self.labels[dof], float(self.omega[row]))
@@ -154,10 +161,6 @@ def _matrices(
     dry = still.replace(added_mass=None)
     M = P.T @ dense_inertia(dry, world_inertia(dry, pose)) @ P
     return P, M, C, K
-
-
-def _projected(P: np.ndarray, matrices: np.ndarray) -> np.ndarray:
-    return P.T @ matrices @ P
 
 
 def _between(rows: np.ndarray) -> np.ndarray:

@@ -89,10 +89,19 @@ class RadiationModel:
         """Whether the water never returns more energy than it took (to 1e-8)."""
         return self.passivity_margin >= -1e-8
 
-    def transfer(self, omega: Float[Array, " f"]) -> Complex[Array, "f b6 b6"]:
-        """K(i omega) = B(omega) + i omega (A(omega) - A_inf), time factor e^{+i omega t}."""
+    def transfer(
+        self, omega: Float[Array, " f"], onto: Float[Array, "b6 d"] | None = None
+    ) -> Complex[Array, "f d d"]:
+        """K(i omega) = B(omega) + i omega (A(omega) - A_inf), time factor e^{+i omega t}.
+
+        Args:
+            omega: frequencies [rad/s].
+            onto: T of T^T K T; K itself if not given.
+        """
         gain = 1.0 / (1j * np.asarray(omega, dtype=float)[:, None] - self.poles)
         left, right = self._modes()
+        if onto is not None:
+            left, right = onto.T @ left, right @ onto
         return (left * gain[:, None, :]) @ right
 
     def kernel(self, time: Float[Array, " lag"]) -> Float[Array, "lag b6 b6"]:

@@ -205,7 +205,7 @@ class Attempts:
     def _ended(self, carry: Carry, plan: Planned, tried: Tree, checked: Checked) -> Ended:
         """Back onto the constraints, and switched by events."""
         problem, args, t_new = self.problem, self.args, plan.t_new
-        finite, accepted = checked.finite, checked.accepted
+        finite, accepted, hit = checked.finite, checked.accepted, checked.hit
         y = choose(accepted, tried.y, carry.y)
         keeps_rate = tried.rate_end is not None
         if problem.settle is not None:
@@ -215,12 +215,16 @@ class Attempts:
             accepted = accepted & has_equilibrium_states
             y = choose(accepted, settled, carry.y)
             keeps_rate = keeps_rate and not problem.settle_changes_rate
+            if hit is not None:
+                assert problem.event is not None
+                assert plan.before is not None
+                # within rounding of an event this may take the state to its other side
+                hit = hit | events.falls(plan.before, stop(problem.event(args, t_new, y)))
         crossing, n_events, switched = carry.crossing, carry.n_events, jnp.zeros((), bool)
         excess = carry.excess
-        if checked.hit is not None:
+        if hit is not None:
             assert problem.switch is not None
-            switched = accepted & checked.hit.any()
-            hit, switch = checked.hit, problem.switch
+            switched, switch = accepted & hit.any(), problem.switch
             y = jax.lax.cond(switched, lambda y: switch(args, t_new, y, hit), lambda y: y, y)
             passed = switched | (accepted & (t_new >= crossing))
             crossing = jnp.where(passed, jnp.inf, crossing)

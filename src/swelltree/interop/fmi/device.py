@@ -74,6 +74,7 @@ BLOCK, BLOCKS = 8, 8  # rows of wave loads that are summed together, and blocks 
 TURNS = ("Roll", "Pitch", "Yaw")
 APPLIED = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 ELEVATION = "elevation"
+UNLIMITED = 1e20  # m/s: the speed of winches that have no limit is more
 
 
 class Variable(NamedTuple):
@@ -207,9 +208,9 @@ def _in_sea(
     requested = complete(TracedOptions, **options) | {"times": [0.0]}
     if start is not None and hasattr(start, "attrs"):
         requested["times"] = [float(start["time"][-1])]
-    wanted = 0.0 if duration is None else float(duration)
+    run_time = 0.0 if duration is None else float(duration)
     first = Window(float(requested["times"][0]), BLOCK * BLOCKS)
-    task = replace(read_task(model, sea, requested, wanted, first), by_hand=True)
+    task = replace(read_task(model, sea, requested, run_time, first), by_hand=True)
     hydro = linear_hydro(task.model)
     loads = excitation_of(task.model)
     if hydro is None or not (isinstance(loads, WaveLoads) or hydro.drift is not None):
@@ -290,7 +291,7 @@ def _inputs(model: Model, names: Sequence[str] | None) -> Inputs:
     """What is commanded from outside."""
     strokes = no_commands(model).now
     speeds = {
-        name: float(x)
+        name: float(x) if x < UNLIMITED else np.inf
         for part in all_winches(model)
         for name, x in zip(part.names, part.max_speed, strict=True)
     }
@@ -496,7 +497,7 @@ def _compiled(
     place = how.kinematics(task.model, np.asarray(t0), carry.y.state).motion.pose
     datum, _ = task.datum_at(t0, mapped(np.asarray, place))
     model = stepper.stepped.replace(datum=datum)  # as steps see it
-    loads, whole = None, model
+    loads, full = None, model
     hydro = linear_hydro(model)
     if sums is not None and hydro is not None:
         loads, model = hydro.waves, model.with_effect(replace(hydro, waves=None))
@@ -509,7 +510,7 @@ def _compiled(
             named = named | {ELEVATION: elevation(waves, t)}
         return raw, named
 
-    raw, named = shapes_of(observed, whole, np.asarray(t0), carry.y)
+    raw, named = shapes_of(observed, full, np.asarray(t0), carry.y)
     chosen = _outputs(task.model, raw, named, outputs)
 
     def step(

@@ -55,6 +55,7 @@ class WecsimCase:
 
     @property
     def text(self) -> str:
+        """The first case file."""
         return next(iter(self.texts.values()))
 
     @property

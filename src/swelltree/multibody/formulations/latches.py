@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from swelltree.pto.actuators.forces import StrokeForces
 
 MIN_MOBILITY = 1e-30  # 1/kg: acceleration of a stroke by a unit force
-DEAD = 1e-6  # the same, of that without joints: a force cannot hold what it does not move
+DEAD = 1e-6  # fraction of a mobility or motion: a force cannot hold what it does not move
 SHARES = 1e-10  # give of a latch, of what it holds
 
 
@@ -120,8 +120,10 @@ def stilled(
     now = Instant(t, kin.motion, internal)
     locked = jnp.where(group.latched(now)[group.can_hold()] > 0.5, 1.0, 0.0)
     impulse = _refined(_of_locked(G, locked), -locked * rate)
-    # a latch that locked at a dead centre has no say: its run ends with a message
-    impulse = jnp.where(jnp.diag(G) > MIN_MOBILITY, impulse, 0.0)
+    # at a dead centre all moves but the stroke: the impulse would stop the whole loop in place of
+    # what rounding left of the rate; without it the run ends with a message
+    moved = jnp.sqrt((each.v_dot**2).sum((1, 2)) * (W**2).sum((1, 2)))
+    impulse = jnp.where(jnp.diag(G) > DEAD * moved, impulse, 0.0)
     # an impulse works with the mean of the rates before and after it, and these are zero after
     work = (0.5 * impulse * rate) @ np.eye(len(group.names))[group.can_hold()]
     s = state.s + (impulse[:, None] * each.s_dot).sum(0)

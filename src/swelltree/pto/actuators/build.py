@@ -25,33 +25,15 @@ if TYPE_CHECKING:
     from swelltree.describe.forces.elements import Force
     from swelltree.describe.pto.devices import DirectDrivePto, HydraulicPto, MechanicalRectifierPto
 
-# the law of each type; elements of one law stand together
-LAWS = {
-    "spring_damper": "damper",
-    "joint_force": "damper",
-    "linear": "damper",
-    "coulomb": "friction",
-    "end_stops": "damper",
-    "constant_pressure": "friction",
-    "hydraulic": "hydraulic",
-    "direct_drive": "generator",
-    "mechanical_rectifier": "rectifier",
-    "latching": "latching",
-    "declutching": "declutching",
-    "own_law": "own_law",
-}
-ALONE = ("generator", "own_law")
-ORDER = (*dict.fromkeys(LAWS.values()), "sticking")
-
-
 Element = SpringDamper | JointForce | Pto
+Maker = Callable[[list[Any], set[str]], Law]  # elements, names of those that are driven
 
 
-def law_of(item: Force) -> str:
-    """The law of an element."""
+def law_of(item: Force) -> Maker:
+    """What makes the law of an element."""
     if getattr(item, "stick", False):
-        return "sticking"
-    return "friction" if isinstance(item, JointForce) and item.friction else LAWS[item.type]
+        return _sticking
+    return _friction if isinstance(item, JointForce) and item.friction else LAWS[item.type]
 
 
 def role_of(item: Force) -> str:
@@ -65,19 +47,21 @@ def build_stroke_forces(system: System, layout: Layout) -> StrokeForces | None:
     """All springs, joint forces and power take-offs; None without any."""
     roles = (SpringDamper, JointForce)
     items = [item for role in roles for item in system.forces if isinstance(item, role)]
-    items = sorted([*items, *system.ptos], key=lambda item: ORDER.index(law_of(item)))
+    order: tuple[Maker, ...] = (*dict.fromkeys(LAWS.values()), _sticking)
+    items = sorted([*items, *system.ptos], key=lambda item: order.index(law_of(item)))
     if not items:
         return None
     for item in items:
         _check_angle(system, layout, item)
     driven = {name for controller in system.controllers for name in controller.drives}
     laws, counts = [], []
-    for kind in ORDER:
-        group = [item for item in items if law_of(item) == kind]
+    for make in order:
+        group = [item for item in items if law_of(item) is make]
         # maps of generators may differ in size and laws of users in class: each stands alone
-        for part in [[item] for item in group] if kind in ALONE else [group]:
+        alone = make in (_generator, _own_law)
+        for part in [[item] for item in group] if alone else [group]:
             if part:
-                laws.append(MAKERS[kind](part, driven))
+                laws.append(make(part, driven))
                 counts.append(len(part))
     signals = [getattr(item, "force", None) for item in items]
     force_limit = column(items, "force_limit", LIMITLESS)
@@ -109,7 +93,7 @@ def build_stroke_forces(system: System, layout: Layout) -> StrokeForces | None:
         stopped=bool(np.isfinite([*lower, *upper]).any()),
         watches_hold=any(law.watches_hold for law in laws)
         or any(
-            getattr(item, "release_force", None) is not None or law_of(item) == "sticking"
+            getattr(item, "release_force", None) is not None or law_of(item) is _sticking
             for item in items
         ),
     )
@@ -189,7 +173,7 @@ def _friction(group: list[Force], _: set[str]) -> Law:
     return FrictionDamper(column(group, "damping"), force, np.array(smoothing), efficiency)
 
 
-def _sticking(group: list[Force], _: set[str]) -> Law:
+def _sticking(group: list[Any], _: set[str]) -> Law:
     friction = column(group, "friction")
     specified = [getattr(item, "static_friction", None) for item in group]
     static = [f if x is None else x for f, x in zip(friction, specified, strict=True)]
@@ -263,14 +247,24 @@ def _switching(law: Callable[..., Law], time: str) -> Callable[[list[Force], set
     return make
 
 
-MAKERS: dict[str, Callable[[list[Any], set[str]], Law]] = {
-    "damper": _damper,
-    "friction": _friction,
-    "sticking": _sticking,
+def _own_law(group: list[Any], _: set[str]) -> Law:
+    return make_own_law(group)
+
+
+_latching = _switching(Latching, "release_after")
+_declutching = _switching(Declutching, "off_for")
+# the law of each type; elements of one law stand together
+LAWS: dict[str, Maker] = {
+    "spring_damper": _damper,
+    "joint_force": _damper,
+    "linear": _damper,
+    "coulomb": _friction,
+    "end_stops": _damper,
+    "constant_pressure": _friction,
     "hydraulic": _hydraulic,
-    "generator": _generator,
-    "rectifier": _rectifier,
-    "latching": _switching(Latching, "release_after"),
-    "declutching": _switching(Declutching, "off_for"),
-    "own_law": lambda group, _: make_own_law(group),
+    "direct_drive": _generator,
+    "mechanical_rectifier": _rectifier,
+    "latching": _latching,
+    "declutching": _declutching,
+    "own_law": _own_law,
 }

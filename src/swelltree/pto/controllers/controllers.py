@@ -320,9 +320,9 @@ class Controllers(
             if controller.sample_time is not None:
                 due = controller.sample_time * x[-1]
                 xp = namespace(due, now.t)
-                # a product that is fused with the difference is not rounded: it may lie behind due
-                left = xp.where(now.t >= due, xp.minimum(due - now.t, 0.0), due - now.t)
-                values.append(left[None])
+                # a product that is fused with the difference is not rounded: its sign may be wrong
+                left = xp.where(now.t > due, xp.minimum(due - now.t, 0.0), due - now.t)
+                values.append(xp.where(now.t == due, 0.0, left)[None])
             elif controller.surfaces is not None:
                 requested = requested_from(model, now, controller, x)
                 xp = namespace(requested)

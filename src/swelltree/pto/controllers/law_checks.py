@@ -130,6 +130,7 @@ class LawQuery:
 
     def __init__(self) -> None:
         self.faults: list[str] = []  # what went wrong in a call from a program
+        self.memory = ""  # how the law was found to have a memory, which may say nothing later
         self.forget()
 
     def forget(self) -> None:
@@ -148,6 +149,9 @@ class LawQuery:
     def check(self, name: str, law: Callable[[float, np.ndarray], Numbers], count: int) -> None:
         """Ask all again, the last first, and reject other answers; then forget them.
 
+        A law that was found to have a memory stays rejected: it may never change again, as one
+        that waits for a later time, and then its answers repeat.
+
         Args:
             name: of the controller.
             law: u(t, y).
@@ -158,11 +162,14 @@ class LawQuery:
         for t, y, before in stored:
             again = plain_values(name, law, count, np.asarray(t), y)
             if not np.allclose(again, before, rtol=1e-9, atol=1e-12):
-                raise SwelltreeError(
+                self.memory = (
                     f"controller '{name}': {where_of(law)} gave {before.tolist()} at t = {t:.6g} s "
                     f"with y = {np.round(y, 6).tolist()}, and {again.tolist()} when asked the same "
                     f"again. {MEMORY}."
                 )
+                break
+        if self.memory:
+            raise SwelltreeError(self.memory)
 
 
 def _short(error: BaseException) -> str:

@@ -136,6 +136,13 @@ class Samples:
                 f"by {gap[0]:.3g} m or rad, and bodies would jump to close it. Prescribe that "
                 "motion at a joint (motion=...), or begin another run."
             )
+        jump = float(np.max(np.abs(raw["position"] - before["position"]), initial=0.0))
+        if jump > TORN:
+            raise SwelltreeError(
+                f"change: {', '.join(repr(name) for name in names)} would move a body by "
+                f"{jump:.3g} m within no time. Prescribe that motion at a joint (motion=...), or "
+                "begin another run."
+            )
         brought = energy(raw) - energy(before)
         return replace(self, changes=self.changes + brought)
 
