@@ -13,7 +13,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from swelltree.describe.files.atomic import write_atomic
 from swelltree.describe.options import OptimiseOptions, with_options
 from swelltree.describe.values import NamedValues
 from swelltree.integrate.stepper import run_key
+from swelltree.jit import Tree
 from swelltree.model.model import Model
 from swelltree.studies.design.gradient import slopes_of
 from swelltree.studies.design.objectives import ChannelObjective, Objective
@@ -234,15 +235,15 @@ class _Search:
         sizes = np.maximum(np.abs(np.where(np.isfinite(self.limits), self.limits, 0.0)).max(1), 0.0)
         sizes = np.repeat(np.where(sizes > 0.0, sizes, 1.0), len(self.seas))
         limits = np.repeat(self.limits, len(self.seas), axis=0) / sizes[:, None]
-        constraints: Any = []
+        constraints: Tree = []
         if len(limits):
-            slopes: Any = lambda x: self.at(x)["row_slopes"] / sizes[:, None]  # noqa: E731
+            slopes: Tree = lambda x: self.at(x)["row_slopes"] / sizes[:, None]  # noqa: E731
             rows = lambda x: self.at(x)["rows"] / sizes  # noqa: E731
             constraints = [NonlinearConstraint(rows, limits[:, 0], limits[:, 1], jac=slopes)]
         method, most = self.options["method"], self.options["max_iterations"]
         tol = self.options["tol"]
         ends = {"ftol": tol} if method != "trust-constr" else {"gtol": tol, "xtol": tol}
-        sides: Any = np.zeros(len(x0)), np.ones(len(x0))
+        sides: Tree = np.zeros(len(x0)), np.ones(len(x0))
         found = minimize(
             lambda x: scale * self.at(x)["objective"],
             x0,
