@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from swelltree.describe.bodies.body import Point
     from swelltree.describe.forces.elements import Force
     from swelltree.describe.pto.devices import DirectDrivePto, HydraulicPto, MechanicalRectifierPto
-    from swelltree.describe.pto.own import OwnLaw
+    from swelltree.describe.pto.kinds import OwnLaw
 
 Element = SpringDamper | JointForce | Pto
 Maker = Callable[[list[Any], set[str]], Law]  # elements, names of those that are driven
