@@ -410,7 +410,9 @@ def test_a_killed_scheduler_is_told_and_only_what_is_missing_is_run(tmp_path):
 
         hand = threading.Thread(target=kill)
         hand.start()
-        with pytest.raises(sw.SwelltreeError, match=r"scheduler is gone.*continue with --resume"):
+        with pytest.raises(
+            sw.SwelltreeError, match=r"scheduler is not reachable.*continue with --resume"
+        ):
             campaign.run(folder, scheduler=address, certificate=tmp_path / "cluster.pem")
         hand.join()
     there = {f: f.stat().st_mtime_ns for f in (folder / "index").glob("*.json")}

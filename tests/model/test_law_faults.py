@@ -254,7 +254,7 @@ def test_forces_that_wait_for_each_other_are_refused():
         sw.Controller(f"law of {b}", (f"{a}.force",), [b], law=lambda t, y: y)
         for a, b in (("pto", "other"), ("other", "pto"))
     ]
-    sentence = "'law of other': measures a force that controller 'law of pto' gives, which waits"
+    sentence = "'law of other': measures a force that controller 'law of pto' gives, which depends"
     with pytest.raises(SwelltreeError, match=sentence):
         system.replace(controllers=pair)
 

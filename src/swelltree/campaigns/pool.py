@@ -270,9 +270,8 @@ class Cluster(Pool):
 
     def _gone(self) -> SwelltreeError:
         return SwelltreeError(
-            "the Dask scheduler is not reachable any more, and its running jobs are lost. Start "
-            "it again and "
-            "continue with --resume; all finished blocks are kept."
+            "the Dask scheduler is not reachable any more, and its running jobs are lost. Start it "
+            "again and continue with --resume; all finished blocks are kept."
         )
 
     def close(self) -> None:
