@@ -78,7 +78,7 @@ def test_auto_without_a_graphics_processor_says_nothing(no_device, tmp_path, mon
 def test_no_graphics_processor_is_said_once(no_device, tmp_path, recwarn):
     result = campaign(device="gpu", lanes=4).run(tmp_path / "store", workers=0)
     reported = [str(w.message) for w in recwarn if issubclass(w.category, sw.SwelltreeWarning)]
-    assert reported == [f"cases are run by lanes; not gpu: {NONE}"]
+    assert reported == [f"engine of the batch: lanes; not gpu: {NONE}"]
     assert result.attrs["device"] == "cpu"
     assert result.attrs["cases_done"] == 12
 
@@ -127,7 +127,7 @@ def test_a_store_of_a_graphics_processor_goes_on_where_there_is_none(device, tmp
     full = campaign(device="gpu").run(folder, workers=0).load()
     (folder / "index" / "000000.json").unlink()
     monkeypatch.setattr(cuda, "device", lambda: NONE)
-    with pytest.warns(sw.SwelltreeWarning, match="cases are run by lanes; not gpu"):
+    with pytest.warns(sw.SwelltreeWarning, match="engine of the batch: lanes; not gpu"):
         again = campaign(device="gpu").run(folder, resume=True, workers=0)
     assert again.attrs["cases_done"] == 12
     near(again, full, 1e-6)

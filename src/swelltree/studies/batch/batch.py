@@ -172,7 +172,7 @@ def plan_batch(
     attrs["device"] = plan.device
     attrs |= {"formulation": how.name, "duration": float(times[-1]), "output_step": longest}
     if engine.one_at_a_time or (requested == "gpu" and not engine.is_gpu):
-        warn_user(f"cases are run by {why}")
+        warn_user(f"engine of the batch: {why}")
     if step is None and ours:
         found = chosen_step(engine, plan, list(cases), tolerance)
         plan = replace(plan, step=found.step)

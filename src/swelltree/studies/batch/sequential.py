@@ -16,7 +16,7 @@ from swelltree.studies.time.simulate import simulate
 class OneByOne(Engine):
     """Single runs."""
 
-    name = "one by one"
+    name = "sequential"
     one_at_a_time = True
 
     def unsupported_reason_of(self, plan: Plan) -> str:
