@@ -556,5 +556,5 @@ def test_controllers_in_time_come_near_the_optimum_and_mpc_keeps_its_limits():
 
 
 def test_mpc_refuses_a_pto_with_a_damper_of_its_own(model):
-    with pytest.raises(SwelltreeError, match="pto 'pto': damping 40000 and stiffness 0 would act"):
+    with pytest.raises(SwelltreeError, match="pto 'pto': damping 40000 and stiffness 0 would add"):
         sw.with_mpc(model, WAVE, "pto")
