@@ -335,7 +335,7 @@ BAD = {
     "sea": (lambda run: run.change({"sea.spectrum.H": 1.0}), "there is no 'H'"),
     "sizes": (
         lambda run: check_same_layout(run.save().model, buoy_model(), ["sea.components"]),
-        "'sea.components' changes sizes",
+        "'sea.components' changes array sizes",
     ),
     "seed": (lambda run: run.change({"sea.seed": 1.5}), "is not a whole number"),
     "changes": (lambda run: run.change(3), "is not a table of names"),
