@@ -84,7 +84,7 @@ def data() -> xr.Dataset:
     beta = np.radians(np.arange(0.0, 360.0, 30.0))
     lift = RHO * 9.81 * np.pi * RADIUS**2
     heave = lift * np.exp(-(omega**2) / 9.81 * DRAFT)
-    side = 1j * heave * omega**2 / 9.81 * DRAFT * 1.5
+    side = -1j * heave * omega**2 / 9.81 * DRAFT * 1.5
     F = np.zeros((len(omega), len(beta), 12), complex)
     for place, first in ((0.0, 0), (DISTANCE, 6)):
         way = np.exp(1j * omega[:, None] ** 2 / 9.81 * place * np.cos(beta)[None])

@@ -121,7 +121,9 @@ def test_cases_one_by_one_warn_as_single_runs_do_each_thing_once():
     with pytest.warns(sw.SwelltreeWarning, match="waves break") as single:
         sw.simulate(model, steep, solver="rk4", progress=False, **how)
     reported = {str(w.message) for w in single}
-    with pytest.warns(sw.SwelltreeWarning, match="engine of the batch: sequential; not lanes") as many:
+    with pytest.warns(
+        sw.SwelltreeWarning, match="engine of the batch: sequential; not lanes"
+    ) as many:
         batch = sw.simulate_batch(model, [steep, steep], channels=["position"], **how)
     assert batch.attrs["engine"].startswith("sequential; not lanes: radiation='convolution'")
     assert (batch["message"] == "").all()
